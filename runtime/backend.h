@@ -1,0 +1,84 @@
+// Where transforms run. A backend turns (problem, plan) into an Executor; tuner and public API use the same one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fourtune/device_traits.h"
+#include "fourtune/problem.h"
+#include "generator/plan.h"
+
+namespace fourtune::runtime {
+
+enum class ModeOrder { centred, fft };  // modes -n/2 .. (n-1)/2, or 0 .. then negative
+enum class Only { whole, spread, interpolate };
+
+struct ExecutorOptions {
+  bool deterministic = false;  // bit-identical results from run to run and for any thread count
+  bool trust_points = false;   // skip the NaN/Inf check
+  ModeOrder mode_order = ModeOrder::centred;
+  Only only = Only::whole;     // spread or interpolate only: modes array is the fine grid (FFT order)
+  std::string wisdom;          // FFTW wisdom to start from; empty: none
+};
+
+// Nonuniform points, arrays of the problem's precision owned by the caller. s, t, u are type-3 targets.
+// They need to live only until set_points returns.
+struct PointSet {
+  std::int64_t m = 0;
+  const void* x = nullptr;
+  const void* y = nullptr;
+  const void* z = nullptr;
+  std::int64_t k = 0;
+  const void* s = nullptr;
+  const void* t = nullptr;
+  const void* u = nullptr;
+};
+
+struct MemoryUse {
+  std::int64_t held = 0;    // bytes allocated now
+  std::int64_t needed = 0;  // bytes held once points are set; an estimate before
+};
+
+struct StageTime {
+  std::string stage;  // sort, spread, fft, deconvolve, interpolate, ...
+  double seconds = 0;
+};
+
+// One bound transform. Not thread-safe; different executors may run at the same time on different threads.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // nufft only. Throws Error{invalid_point} naming the first bad index.
+  virtual void set_points(const PointSet& points) = 0;
+  // Types 1, 3 and ffts: first -> second; type 2: second -> first (see fourtune.h). adjoint: the conjugate transpose,
+  // in the other direction. Allocates nothing once warm.
+  virtual void execute(void* first, void* second, bool adjoint) = 0;
+  virtual MemoryUse memory() const = 0;
+  // Stages of the last set_points and execute, in order.
+  virtual std::span<const StageTime> stage_times() const = 0;
+  // The plan as bound (type 3 fills in its grids in set_points).
+  virtual const generator::Plan& plan() const = 0;
+  // FFTW wisdom gathered while planning (to be stored with a run); empty when there is none.
+  virtual std::string wisdom() const { return {}; }
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual DeviceTraits traits() const = 0;
+  virtual std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
+                                         const ExecutorOptions& options) const = 0;
+};
+
+// Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend when
+// the name is unknown or the backend cannot run here, naming those that can.
+std::span<const Backend* const> backends();
+const Backend& find_backend(std::string_view name);
+
+}  // namespace fourtune::runtime

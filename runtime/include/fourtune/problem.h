@@ -1,0 +1,92 @@
+// What to compute, and its one canonical text: the problem token.
+//
+//   fft:type=c2c,n=256x256x256,prec=f32
+//   nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster
+//   nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000
+//
+// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, layout, extent, points; a default is
+// never printed; every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fourtune/status.h"
+
+namespace fourtune {
+
+enum class Kind { fft, nufft };
+enum class FftType { c2c, r2c, c2r };
+enum class Precision { f32, f64 };
+enum class Place { out, in };
+// Classes of point distributions; tuning results are kept apart by class.
+enum class PointClass { uniform, cluster, radial, spiral, stack, ewald };
+
+// Element strides (x, y, z) and the distance between transforms of a batch, in elements of the array's own type
+// (real or complex). Unused dimensions are 0.
+struct ArrayLayout {
+  std::array<std::int64_t, 3> stride{};
+  std::int64_t distance = 0;
+  friend bool operator==(const ArrayLayout&, const ArrayLayout&) = default;
+};
+
+// Invariants (checked by validate): 1 <= dim <= 3; n[d] >= 1 for d < dim and n[d] == 1 beyond; type-3 problems have no
+// n; every product of sizes times 16 bytes fits std::int64_t.
+struct Problem {
+  Kind kind = Kind::nufft;
+  FftType fft_type = FftType::c2c;  // fft only
+  int type = 1;                     // nufft only: 1, 2 or 3
+  int dim = 1;
+  std::array<std::int64_t, 3> n{1, 1, 1};  // x fastest; modes of types 1 and 2, sizes of an fft
+  std::optional<std::int64_t> m;           // nonuniform points (sources); absent until set_points
+  std::optional<std::int64_t> k;           // type 3 targets; absent until set_points
+  Precision precision = Precision::f64;
+  double tol = 0;  // nufft only: relative l2 error asked for
+  std::int64_t batch = 1;
+  Place place = Place::out;  // fft only
+  int sign = -1;             // of i in the exponential; default -1, and +1 for type 2
+  std::optional<ArrayLayout> input_layout;   // fft only; absent: dense
+  std::optional<ArrayLayout> output_layout;  // fft only; absent: dense
+  std::optional<std::array<double, 3>> extent;  // type 3: X_d * S_d, half-widths of sources times targets
+  std::optional<PointClass> points;             // absent: uniform when tuned, unknown when linked
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+// Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed there.
+Problem parse_problem(std::string_view token);
+// The canonical token. Precondition: validate(problem) passes.
+std::string to_token(const Problem& problem);
+// Throws Error{invalid_problem | size_overflow} when a field is out of range or fields contradict each other.
+void validate(const Problem& problem);
+
+// Machine epsilon of the precision (2^-23 or 2^-52), its size in bytes, and the least relative l2 error to be counted
+// right: max(3 tol, 30 eps).
+double epsilon(Precision precision) noexcept;
+std::int64_t real_bytes(Precision precision) noexcept;
+double allowed_error(const Problem& problem) noexcept;
+
+// Layout that applies: the explicit one, else dense x-fastest (padded rows for in-place real transforms).
+ArrayLayout resolved_input_layout(const Problem& problem);
+ArrayLayout resolved_output_layout(const Problem& problem);
+// Sizes of the complex/real arrays of an fft as the transform sees them: r2c output and c2r input have n[0]/2+1.
+std::array<std::int64_t, 3> input_sizes(const Problem& problem);
+std::array<std::int64_t, 3> output_sizes(const Problem& problem);
+// n[0]*n[1]*n[2]; for type 3 throws Error{invalid_problem}.
+std::int64_t mode_count(const Problem& problem);
+
+// Enumerator spellings used in tokens, both ways; from_* throw Error{invalid_problem} naming what is allowed.
+const char* to_string(Kind) noexcept;
+const char* to_string(FftType) noexcept;
+const char* to_string(Precision) noexcept;
+const char* to_string(Place) noexcept;
+const char* to_string(PointClass) noexcept;
+PointClass point_class_from(std::string_view text);
+
+// a * b, or Error{size_overflow} naming `what`. Arguments must not be negative.
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what);
+
+}  // namespace fourtune
