@@ -11,12 +11,16 @@
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
+#include "fourtune/transform.h"
 #include "generator/plan.h"
 
 namespace fourtune::runtime {
 
-enum class ModeOrder { centred, fft };  // modes -n/2 .. (n-1)/2, or 0 .. then negative
-enum class Only { whole, spread, interpolate };
+using fourtune::MemoryUse;
+using fourtune::ModeOrder;
+using fourtune::Only;
+using fourtune::StageTime;
+using PointSet = fourtune::Points;
 
 struct ExecutorOptions {
   bool deterministic = false;  // bit-identical results from run to run and for any thread count
@@ -24,29 +28,6 @@ struct ExecutorOptions {
   ModeOrder mode_order = ModeOrder::centred;
   Only only = Only::whole;     // spread or interpolate only: modes array is the fine grid (FFT order)
   std::string wisdom;          // FFTW wisdom to start from; empty: none
-};
-
-// Nonuniform points, arrays of the problem's precision owned by the caller. s, t, u are type-3 targets.
-// They need to live only until set_points returns.
-struct PointSet {
-  std::int64_t m = 0;
-  const void* x = nullptr;
-  const void* y = nullptr;
-  const void* z = nullptr;
-  std::int64_t k = 0;
-  const void* s = nullptr;
-  const void* t = nullptr;
-  const void* u = nullptr;
-};
-
-struct MemoryUse {
-  std::int64_t held = 0;    // bytes allocated now
-  std::int64_t needed = 0;  // bytes held once points are set; an estimate before
-};
-
-struct StageTime {
-  std::string stage;  // sort, spread, fft, deconvolve, interpolate, ...
-  double seconds = 0;
 };
 
 // One bound transform. Not thread-safe; different executors may run at the same time on different threads.

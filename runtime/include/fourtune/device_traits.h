@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "fourtune/export.h"
+
 namespace fourtune {
 
 struct DeviceTraits {
@@ -18,6 +20,6 @@ struct DeviceTraits {
 };
 
 // This machine's processor. Never fails: what cannot be read keeps its default.
-DeviceTraits cpu_traits();
+FOURTUNE_API DeviceTraits cpu_traits();
 
 }  // namespace fourtune

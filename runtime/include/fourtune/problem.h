@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "fourtune/export.h"
 #include "fourtune/status.h"
 
 namespace fourtune {
@@ -57,36 +58,36 @@ struct Problem {
 };
 
 // Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed there.
-Problem parse_problem(std::string_view token);
+FOURTUNE_API Problem parse_problem(std::string_view token);
 // The canonical token. Precondition: validate(problem) passes.
-std::string to_token(const Problem& problem);
+FOURTUNE_API std::string to_token(const Problem& problem);
 // Throws Error{invalid_problem | size_overflow} when a field is out of range or fields contradict each other.
-void validate(const Problem& problem);
+FOURTUNE_API void validate(const Problem& problem);
 
 // Machine epsilon of the precision (2^-23 or 2^-52), its size in bytes, and the least relative l2 error to be counted
 // right: max(3 tol, 30 eps).
-double epsilon(Precision precision) noexcept;
-std::int64_t real_bytes(Precision precision) noexcept;
-double allowed_error(const Problem& problem) noexcept;
+FOURTUNE_API double epsilon(Precision precision) noexcept;
+FOURTUNE_API std::int64_t real_bytes(Precision precision) noexcept;
+FOURTUNE_API double allowed_error(const Problem& problem) noexcept;
 
 // Layout that applies: the explicit one, else dense x-fastest (padded rows for in-place real transforms).
-ArrayLayout resolved_input_layout(const Problem& problem);
-ArrayLayout resolved_output_layout(const Problem& problem);
+FOURTUNE_API ArrayLayout resolved_input_layout(const Problem& problem);
+FOURTUNE_API ArrayLayout resolved_output_layout(const Problem& problem);
 // Sizes of the complex/real arrays of an fft as the transform sees them: r2c output and c2r input have n[0]/2+1.
-std::array<std::int64_t, 3> input_sizes(const Problem& problem);
-std::array<std::int64_t, 3> output_sizes(const Problem& problem);
+FOURTUNE_API std::array<std::int64_t, 3> input_sizes(const Problem& problem);
+FOURTUNE_API std::array<std::int64_t, 3> output_sizes(const Problem& problem);
 // n[0]*n[1]*n[2]; for type 3 throws Error{invalid_problem}.
-std::int64_t mode_count(const Problem& problem);
+FOURTUNE_API std::int64_t mode_count(const Problem& problem);
 
 // Enumerator spellings used in tokens, both ways; from_* throw Error{invalid_problem} naming what is allowed.
-const char* to_string(Kind) noexcept;
-const char* to_string(FftType) noexcept;
-const char* to_string(Precision) noexcept;
-const char* to_string(Place) noexcept;
-const char* to_string(PointClass) noexcept;
-PointClass point_class_from(std::string_view text);
+FOURTUNE_API const char* to_string(Kind) noexcept;
+FOURTUNE_API const char* to_string(FftType) noexcept;
+FOURTUNE_API const char* to_string(Precision) noexcept;
+FOURTUNE_API const char* to_string(Place) noexcept;
+FOURTUNE_API const char* to_string(PointClass) noexcept;
+FOURTUNE_API PointClass point_class_from(std::string_view text);
 
 // a * b, or Error{size_overflow} naming `what`. Arguments must not be negative.
-std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what);
+FOURTUNE_API std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what);
 
 }  // namespace fourtune

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "fourtune/export.h"
+
 namespace fourtune {
 
 // Values are part of the C interface (fourtune.h lists the same numbers): never renumber, only append.
@@ -28,12 +30,12 @@ enum class Status : int {
 };
 
 // The enumerator's name ("invalid_point"), static storage.
-const char* status_name(Status status) noexcept;
+FOURTUNE_API const char* status_name(Status status) noexcept;
 // One sentence for people, static storage.
-const char* status_text(Status status) noexcept;
+FOURTUNE_API const char* status_text(Status status) noexcept;
 
 // What every C++ entry point throws. what() says what was wrong and what would be right.
-class Error : public std::runtime_error {
+class FOURTUNE_API Error : public std::runtime_error {
  public:
   Error(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
   Status status() const noexcept { return status_; }
