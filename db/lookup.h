@@ -1,0 +1,59 @@
+// What the runtime reads: the verdicts of read-only packs and of the user database, in memory.
+//
+// Invariants
+// 1. load() reads each file in one pass and closes it: afterwards no file is open, no lock is held, nothing is queried.
+// 2. A file that cannot be used is skipped and reported in layers(); load() throws only for lack of memory.
+// 3. Layer 0 is the user database, then the packs in the order given; a lower layer wins.
+// Immutable after load: any number of threads may read it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/records.h"
+
+namespace fourtune::db {
+
+struct LookupEntry {
+  StoredVerdict verdict;  // never a withdrawn one
+  std::string wisdom;     // of the plan's latest ok run in the verdict's environment; empty: none
+  std::size_t layer = 0;  // index into layers()
+};
+
+struct LayerReport {
+  std::filesystem::path path;
+  bool usable = false;  // false: see reason. A missing user database is usable and empty.
+  std::size_t verdicts = 0;
+  std::string reason;  // why it was skipped
+};
+
+class Lookup {
+ public:
+  using Accept = std::function<bool(const LookupEntry&)>;      // e.g. its validity covers the actual m
+  using Distance = std::function<double(const LookupEntry&)>;  // >= 0, infinity: cannot serve
+
+  Lookup() = default;  // empty
+  // An empty user path means no user layer (layer 0 is then reported as usable and empty).
+  static Lookup load(const std::filesystem::path& user, std::span<const std::filesystem::path> packs = {});
+
+  // The verdict to use for exactly this token, or null. One that serves (freshness current or serves) goes before one
+  // that does not, then the lower layer, then the fresher, then the latest. Foreign ones, and those that `accept`
+  // refuses, do not count.
+  const LookupEntry* winner(std::string_view token, const Environment& here, const Accept& accept = {}) const;
+  // The entry of least finite distance among all tokens, or null; ties go as in winner(). Foreign ones do not count.
+  const LookupEntry* nearest(const Environment& here, const Distance& distance) const;
+  // Everything, sorted by token, then best first within a layer: layer, latest first.
+  std::span<const LookupEntry> entries() const noexcept { return entries_; }
+  std::span<const LayerReport> layers() const noexcept { return layers_; }
+
+ private:
+  std::vector<LookupEntry> entries_;
+  std::vector<LayerReport> layers_;
+};
+
+}  // namespace fourtune::db

@@ -1,0 +1,88 @@
+// The tuning database: every run, and the verdicts drawn from them, in one SQLite file.
+//
+// Invariants
+// 1. A row is on disk when the function that records it returns: killing the process loses at most the run in flight.
+// 2. Runs and verdicts are only added, never changed (a verdict can be withdrawn, with a reason).
+// 3. The winner of (problem, environment) is the latest verdict that is not withdrawn, never the luckiest sample.
+// 4. A file that is damaged, foreign, newer or has anything in it that our schema has not is refused and left as it is.
+//
+// Threads: an object is used by one thread at a time; different objects (also of the same file) are independent, in
+// this and in other processes. Do not carry an object across fork(). Texts are UTF-8 without NUL; limits are in
+// db/limits.h. Errors: everything that goes wrong with the file is a StoreError; an oversized text or a misuse is
+// Error{invalid_argument}. A StoreError from a writing function leaves all earlier rows intact and the object usable.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/records.h"
+#include "db/store_error.h"
+
+namespace fourtune::db {
+
+// $FOURTUNE_DB, else $XDG_DATA_HOME/fourtune/tuning.db, else ~/.local/share/fourtune/tuning.db (home from $HOME, else
+// from the password file). Empty variables count as unset, and a relative XDG_DATA_HOME is ignored (its specification).
+std::filesystem::path default_database_path();
+
+enum class OpenAs {
+  shared,     // other processes may be writing
+  immutable,  // a pack: nobody writes; no lock is taken and nothing is created next to it
+};
+
+class TuningStore {
+ public:
+  // A missing file is an empty store. A file of an older version is read through an upgraded copy in memory. Nothing is
+  // ever written. A read-only folder is fine.
+  static TuningStore open_for_reading(const std::filesystem::path& path, OpenAs as = OpenAs::shared);
+  // Creates folders and file where missing, and upgrades a file of an older version. Waits for other writers up to
+  // busy_ms (then StoreFault::busy). Throws StoreError when the file cannot be written: callers can go on without.
+  static TuningStore open_for_writing(const std::filesystem::path& path, int busy_ms = 10000);
+
+  TuningStore(TuningStore&&) noexcept;
+  TuningStore& operator=(TuningStore&&) noexcept;
+  ~TuningStore();
+
+  const std::filesystem::path& path() const noexcept;
+  bool writable() const noexcept;
+
+  // ---- writing: each call is one transaction, on disk when it returns. On a store opened for reading:
+  // Error{invalid_argument}.
+  SessionId begin_session(const SessionStart& start);
+  void record_run(SessionId session, const Run& run);
+  // The winner changes here and nowhere else.
+  VerdictId record_verdict(SessionId session, const Verdict& verdict);
+  // The verdict no longer counts (for instance its plan gave a wrong result later); the one before it wins again.
+  void withdraw_verdict(VerdictId verdict, std::string_view reason);
+  void finish_session(SessionId session, SessionEnd end);
+
+  // ---- reading; "environment" means exactly that one, see freshness() for others
+  // One winner per (problem, environment), sorted by problem; without an environment: of all environments.
+  std::vector<StoredVerdict> winners(const std::optional<Environment>& environment = std::nullopt) const;
+  std::optional<StoredVerdict> winner(std::string_view problem, const Environment& environment) const;
+  // Every verdict, oldest first; of one problem, or of all when it is empty. Withdrawn ones too.
+  std::vector<StoredVerdict> verdicts(std::string_view problem = {}) const;
+  // Oldest first; of all sessions, or of one.
+  std::vector<StoredRun> runs(std::string_view problem, std::optional<SessionId> session = std::nullopt) const;
+  // Plans tried for the problem in the environment, in the order first tried.
+  std::vector<PlanHistory> history(std::string_view problem, const Environment& environment) const;
+  // Plans with ok runs, without the winner's, fastest median first.
+  std::vector<PlanHistory> runner_ups(std::string_view problem, const Environment& environment) const;
+  // Tokens of all problems with a run or a verdict, sorted.
+  std::vector<std::string> problems() const;
+  std::vector<Environment> environments() const;
+  // Oldest first.
+  std::vector<StoredSession> sessions() const;
+  // The wisdom of the latest ok run of (problem, plan) in the environment that has any; empty: none.
+  std::string wisdom(std::string_view problem, std::string_view plan, const Environment& environment) const;
+
+ private:
+  struct Impl;
+  explicit TuningStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fourtune::db
