@@ -71,6 +71,8 @@ class Evaluator {
   // Neither throws for what a plan does: failures are statuses. Status interrupted: `stop` was raised meanwhile.
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
   virtual FinalsResult finals(const FinalsRequest& request) = 0;
+  // Worker processes that had to be replaced so far.
+  virtual std::size_t restarts() const { return 0; }
 };
 
 }  // namespace fourtune::tuner

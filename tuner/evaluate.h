@@ -1,0 +1,25 @@
+// Evaluates plans in this process, with the executor that users run. In a session this is what the worker child does.
+#pragma once
+
+#include <memory>
+
+#include "runtime/backend.h"
+#include "tuner/evaluator.h"
+
+namespace fourtune::tuner {
+
+class LocalEvaluator : public Evaluator {
+ public:
+  explicit LocalEvaluator(const runtime::Backend& backend);  // which must outlive this
+  ~LocalEvaluator() override;
+  DeviceTraits traits() override;
+  double load(const Problem& problem, std::uint64_t seed) override;
+  Evaluation evaluate(const EvaluationRequest& request) override;
+  FinalsResult finals(const FinalsRequest& request) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fourtune::tuner
