@@ -1,8 +1,14 @@
 // Window functions: the maths that every spreader and interpolator shares, CPU and GPU.
 //
-// Conventions. A window of width w covers w neighbouring fine-grid cells. phi(x) is defined for x in [-1, 1], where x = 1
-// is w/2 cells from the point; phi is even, 1 at 0, and 0 outside. A point at fine-grid position u (in cells) touches the
-// cells i0 .. i0+w-1, i0 = ceil(u - w/2), with weights phi(2 (i - u) / w).
+// Conventions. A window of width w covers w neighbouring fine-grid cells. phi(x) is defined for x in [-1, 1], where x =
+// 1 is w/2 cells from the point; phi is even, 1 at 0, and 0 outside. A point at fine-grid position u (in cells) touches
+// the cells i0 .. i0+w-1, i0 = ceil(u - w/2), with weights phi(2 (i - u) / w).
+//
+// Position inside the cell. Let d = i0 - (u - w/2), in [0, 1). Cell i0 + p, 0 <= p < w, is p + d - w/2 cells from the
+// point, at window coordinate x = 2 (p + d) / w - 1. Piecewise polynomials use z = 2 d - 1 in [-1, 1), so that
+//   weight_p(z) = phi(2 (p + (z + 1) / 2) / w - 1),   and   weight_{w-1-p}(z) = weight_p(-z)   as phi is even.
+//
+// All functions are pure and may be called from any thread.
 #pragma once
 
 #include <vector>
@@ -21,14 +27,16 @@ const char* to_string(WindowKind kind) noexcept;  // "es", "kb", "pswf", "gaussi
 inline constexpr int kMinWidth = 2;
 inline constexpr int kMaxWidth = 16;
 inline constexpr int kMaxGaussianWidth = 65;
+inline constexpr double kMaxSigma = 4;   // 1 < sigma <= kMaxSigma
+inline constexpr double kMaxBeta = 300;  // 0 < beta <= kMaxBeta
 
 // A window with its shape bound. Immutable, usable from any thread.
 class Window {
  public:
-  // Shape parameter chosen for width and oversampling (docs/windows.md shows the rule).
-  // Throws Error{invalid_plan} when width or sigma is out of range (1 < sigma <= 4).
+  // Shape parameter chosen for width and oversampling: beta_rule (docs/windows.md).
+  // Throws Error{invalid_plan} when width or sigma is out of range.
   Window(WindowKind kind, int width, double sigma);
-  // Explicit shape parameter.
+  // Explicit shape parameter. Throws Error{invalid_plan} when width, sigma or beta is out of range.
   Window(WindowKind kind, int width, double sigma, double beta);
 
   WindowKind kind() const noexcept { return kind_; }
@@ -36,38 +44,63 @@ class Window {
   double sigma() const noexcept { return sigma_; }
   double beta() const noexcept { return beta_; }
 
-  double value(double x) const;  // phi(x), x in [-1, 1]; 0 outside
+  double value(double x) const;  // phi(x), x in [-1, 1]; 0 outside; absolute accuracy near 1e-15
+  // The same for many: out[i] = phi(x[i]), i < count. Several times faster than one at a time.
+  void evaluate(const double* x, long count, double* out) const;
+
   // Fourier transform in grid units: integral over s in cells of phi(2 s / w) cos(xi s) ds, |xi| <= pi.
-  // Gauss-Legendre quadrature, relative accuracy near 1e-15 of fourier(0).
+  // Gauss-Legendre quadrature, absolute accuracy near 1e-15 of fourier(0).
   double fourier(double xi) const;
-  // The same for many frequencies xi_j = j * step, j = 0 .. count-1 (vectorised recurrences; for deconvolution factors).
+  // The same for many frequencies xi_j = j * step, j = 0 .. count-1, 0 <= step * (count - 1) <= pi: the inverses of the
+  // deconvolution factors of modes |k| = j when step = 2 pi / fine.
+  // Throws Error{invalid_argument} when the range is left.
   std::vector<double> fourier_table(double step, long count) const;
+  // The same for scattered frequencies (targets of type 3), each |xi[i]| <= limit <= pi; a few ns each.
+  // Throws Error{invalid_argument} for a limit outside (0, pi]; an xi outside the limit gives an unspecified value.
+  void fourier_many(const double* xi, long count, double limit, double* out) const;
 
  private:
   WindowKind kind_;
   int width_;
   double sigma_, beta_;
-  std::vector<double> pswf_coefficients_;  // Legendre expansion, pswf only
-  std::vector<double> nodes_, weights_;    // quadrature on [0, 1] with phi folded into the weights
+  std::vector<double> pswf_coefficients_;  // of P_0, P_2, P_4, ...; pswf only; scaled to phi(0) = 1
+  std::vector<double> nodes_, weights_;    // quadrature on [0, 1] with phi and the factor w folded into the weights
 };
 
-// Piecewise polynomial form: piece p (0 <= p < width) gives the weight of cell i0 + p. With z in [-1, 1) the position of
-// the point inside the cell (z = 2 (i0 - u) + w - 1 ... , see docs/windows.md): weight_p(z) = sum_k c[k][p] z^k.
-// Coefficients are stored highest degree first: coefficient(k, p), k = 0 is the leading one, as Horner wants them.
+// The shape parameter of Window(kind, width, sigma): near the one that minimises aliasing_error (docs/windows.md).
+// Throws like that constructor.
+double beta_rule(WindowKind kind, int width, double sigma);
+
+// Piecewise polynomial form of a window: piece p (0 <= p < width) gives the weight of cell i0 + p at the position z in
+// [-1, 1) defined above: weight_p(z) = sum over k of coefficient(k, p) z^(degree - k): k = 0 is the leading one, as
+// Horner wants them.
 struct PiecewisePolynomial {
   int width = 0;
   int degree = 0;
   std::vector<double> coefficients;  // (degree+1) x width, row k: power degree-k
+  double error = 0;  // largest error seen over a grid of check points in every piece, relative to the window's maximum
+  double coefficient(int k, int piece) const {
+    return coefficients[static_cast<std::size_t>(k) * static_cast<std::size_t>(width) +
+                        static_cast<std::size_t>(piece)];
+  }
   double operator()(int piece, double z) const;
 };
-// Least degree whose maximal error, relative to the window's maximum, is below `accuracy`.
+inline constexpr int kMaxDegree = 31;
+// Least degree whose maximal error, relative to the window's maximum, is below `accuracy` (not taken below 1e-15, which
+// is what doubles can give). A window that no degree up to kMaxDegree can fit that well (exp_semicircle has a square
+// root at its ends) gets the degree with the smallest error; `error` tells.
+// Throws Error{invalid_argument} unless accuracy is positive.
 PiecewisePolynomial fit(const Window& window, double accuracy);
 
-// Least width whose aliasing error meets tol for this window and oversampling in `dim` dimensions, or 0 if none up to
-// kMaxWidth does. The rule or table and its derivation are in docs/windows.md. `stages` is 1 for types 1 and 2, 2 for
-// type 3 (two windows share the tolerance).
+// Least width whose predicted_error is at most tol, or 0 if none up to kMaxWidth is. A tol below 10 eps of double
+// counts as 10 eps. `stages` is 1 for types 1 and 2, 2 for type 3 (two windows share the tolerance). Derivation and
+// table are in docs/windows.md. Throws Error{invalid_argument} for a bad tol, dim or stages, Error{invalid_plan} for a
+// bad sigma.
 int width_for(WindowKind kind, double tol, double sigma, int dim, int stages = 1);
-// The relative l2 error that window, width and oversampling are predicted to give (the inverse of width_for).
-double predicted_error(WindowKind kind, int width, double sigma, int dim);
+// The relative l2 error that window, width and oversampling are predicted to give in exact arithmetic, for random
+// points and strengths (the inverse of width_for).
+double predicted_error(WindowKind kind, int width, double sigma, int dim, int stages = 1);
+// The same for a window with any shape parameter.
+double aliasing_error(const Window& window, int dim, int stages = 1);
 
 }  // namespace fourtune::generator

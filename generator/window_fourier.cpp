@@ -1,0 +1,116 @@
+// Fourier transforms of windows: one frequency by quadrature, many by local Chebyshev interpolation of that.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "fourtune/status.h"
+#include "generator/window.h"
+
+namespace fourtune::generator {
+namespace {
+
+using std::numbers::pi;
+
+constexpr int kTerms = 12;      // polynomial coefficients in each interval
+constexpr double kPhase = 0.5;  // at most this half-length of an interval in units of 2 / w, the transform's own scale
+
+// The transform on [0, limit] as polynomials of degree kTerms - 1 on equal intervals. It is band-limited (its own
+// spectrum is phi, supported on |s| <= w/2), so with a phase of 1/2 the interpolation error is 0.5^12 / (12! 2^11) =
+// 2.5e-16 / 1000 of its maximum: far below rounding.
+class LocalPolynomials {
+ public:
+  LocalPolynomials(const Window& window, double limit) {
+    intervals_ = std::max(1L, std::lround(std::ceil(limit * window.width() / (4 * kPhase))));
+    // A frequency that equals the limit up to rounding belongs to the last interval.
+    per_interval_ = static_cast<double>(intervals_) / limit;
+    coefficients_.resize(static_cast<std::size_t>(intervals_));
+    std::array<double, kTerms> samples;
+    for (long interval = 0; interval < intervals_; ++interval) {
+      for (int j = 0; j < kTerms; ++j) {
+        const double node = std::cos(pi * (j + 0.5) / kTerms);
+        samples[static_cast<std::size_t>(j)] =
+            window.fourier((static_cast<double>(interval) + (node + 1) / 2) / per_interval_);
+      }
+      coefficients_[static_cast<std::size_t>(interval)] = to_monomials(samples);
+    }
+  }
+
+  double operator()(double xi) const {
+    const double position = std::abs(xi) * per_interval_;
+    const long interval = std::min(static_cast<long>(position), intervals_ - 1);
+    const double z = 2 * (position - static_cast<double>(interval)) - 1;
+    const std::array<double, kTerms>& c = coefficients_[static_cast<std::size_t>(interval)];
+    double sum = c[kTerms - 1];
+    for (int k = kTerms - 2; k >= 0; --k) sum = sum * z + c[static_cast<std::size_t>(k)];
+    return sum;
+  }
+
+  static long samples_for(const Window& window, double limit) {
+    return kTerms * std::max(1L, std::lround(std::ceil(limit * window.width() / (4 * kPhase))));
+  }
+
+ private:
+  // Interpolant through samples at the Chebyshev nodes, as powers of z: lowest first.
+  static std::array<double, kTerms> to_monomials(const std::array<double, kTerms>& samples) {
+    std::array<double, kTerms> result{};
+    std::array<double, kTerms> previous{}, current{};  // T_k-1 and T_k as powers of z
+    current[0] = 1;
+    for (int k = 0; k < kTerms; ++k) {
+      double coefficient = 0;
+      for (int j = 0; j < kTerms; ++j)
+        coefficient += samples[static_cast<std::size_t>(j)] * std::cos(pi * k * (j + 0.5) / kTerms);
+      coefficient *= (k == 0 ? 1.0 : 2.0) / kTerms;
+      for (std::size_t i = 0; i < kTerms; ++i) result[i] += coefficient * current[i];
+      std::array<double, kTerms> next{};
+      for (std::size_t i = 0; i < kTerms; ++i) next[i] = -previous[i];
+      for (std::size_t i = 1; i < kTerms; ++i) next[i] += (k == 0 ? 1.0 : 2.0) * current[i - 1];
+      previous = current;
+      current = next;
+    }
+    return result;
+  }
+
+  long intervals_;
+  double per_interval_;
+  std::vector<std::array<double, kTerms>> coefficients_;
+};
+
+}  // namespace
+
+double Window::fourier(double xi) const {
+  double sum = 0;
+  const double scale = xi * width_ / 2;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) sum += weights_[i] * std::cos(scale * nodes_[i]);
+  return sum;
+}
+
+std::vector<double> Window::fourier_table(double step, long count) const {
+  const double limit = step * static_cast<double>(std::max(0L, count - 1));
+  if (count < 0 || !(step >= 0) || !(limit <= pi * (1 + 1e-12)))
+    throw Error(Status::invalid_argument,
+                fmt::format("table of {} frequencies with step {}: the last one must be within [0, pi]", count, step));
+  std::vector<double> table(static_cast<std::size_t>(count));
+  if (limit == 0 || count <= LocalPolynomials::samples_for(*this, limit)) {
+    for (long j = 0; j < count; ++j) table[static_cast<std::size_t>(j)] = fourier(step * static_cast<double>(j));
+    return table;
+  }
+  const LocalPolynomials local(*this, limit);
+  for (long j = 0; j < count; ++j) table[static_cast<std::size_t>(j)] = local(step * static_cast<double>(j));
+  return table;
+}
+
+void Window::fourier_many(const double* xi, long count, double limit, double* out) const {
+  if (!(limit > 0 && limit <= pi * (1 + 1e-12)))
+    throw Error(Status::invalid_argument, fmt::format("frequency limit {}: it must be within (0, pi]", limit));
+  if (count <= LocalPolynomials::samples_for(*this, limit)) {
+    for (long i = 0; i < count; ++i) out[i] = fourier(xi[i]);
+    return;
+  }
+  const LocalPolynomials local(*this, limit);
+  for (long i = 0; i < count; ++i) out[i] = local(xi[i]);
+}
+
+}  // namespace fourtune::generator
