@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fourtune/fourtune.h"
+#include "tools/commands.h"
+#include "tools/database_option.h"
+#include "tools/machine.h"
+
+namespace fourtune::tools {
+namespace {
+
+void print_text(const std::vector<Finding>& findings) {
+  std::size_t width = 0;
+  for (const Finding& finding : findings) width = std::max(width, finding.name.size());
+  fmt::print("fourtune {}\n", fourtune_version());
+  for (const Finding& finding : findings) {
+    fmt::print("{:<8} {:<{}}  {}\n", to_string(finding.state), finding.name, width, finding.found);
+    if (!finding.cost.empty()) fmt::print("{:<8} {:<{}}    -> {}\n", "", "", width, finding.cost);
+  }
+  const auto missing = std::count_if(findings.begin(), findings.end(),
+                                     [](const Finding& finding) { return finding.state == State::missing; });
+  fmt::print("{} checks, {} missing\n", findings.size(), missing);
+}
+
+void print_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings)
+    list.push_back({{"name", finding.name},
+                    {"state", to_string(finding.state)},
+                    {"found", finding.found},
+                    {"cost", finding.cost}});
+  const nlohmann::ordered_json all{{"version", fourtune_version()}, {"findings", list}};
+  fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("doctor", "What this machine has, what is missing and what that costs");
+  const auto db = add_database_option(*command);
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print JSON");
+  command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json");
+  command->callback([db, json] {
+    const auto findings = examine_machine(database_path(*db));
+    *json ? print_json(findings) : print_text(findings);
+  });
+}
+
+}  // namespace fourtune::tools

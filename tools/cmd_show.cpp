@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "db/tuning_store.h"
+#include "tools/commands.h"
+#include "tools/database_option.h"
+#include "tools/errors.h"
+#include "tools/problem_list.h"
+#include "tuner/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> problems;
+  std::shared_ptr<std::string> db;
+  std::string format = "table";
+  std::size_t runner_ups = 2;
+};
+
+void show(const Arguments& arguments) {
+  const std::filesystem::path path = database_path(*arguments.db);
+  std::error_code error;
+  if (!arguments.db->empty() && !std::filesystem::exists(path, error))
+    throw UsageError(fmt::format("{}: no such database", path.string()), "`fourtune tune PROBLEM --db PATH` makes one");
+  const auto store = db::TuningStore::open_for_reading(path);
+  const auto format = tuner::format_from(arguments.format);
+  std::vector<tuner::ShowRow> rows;
+  tuner::ShowOptions options;
+  options.runner_ups = arguments.runner_ups;
+  if (arguments.problems.empty()) rows = tuner::show_rows(store, options);
+  for (const std::string& argument : arguments.problems) {
+    options.problem = to_token(problem_from_argument(argument));
+    const auto found = tuner::show_rows(store, options);
+    if (found.empty()) fmt::print(stderr, "fourtune: note: {} has not been tuned\n", options.problem);
+    rows.insert(rows.end(), found.begin(), found.end());
+  }
+  if (rows.empty() && format == tuner::Format::table) {
+    fmt::print("nothing tuned yet in {}\n", path.string());
+    fmt::print(stderr, "hint: fourtune tune --problems builtin:quick --seconds 60\n");
+    return;
+  }
+  fmt::print("{}", tuner::format_rows(rows, format));
+}
+
+}  // namespace
+
+void add_show(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("show", "Winners, runner-ups and gains in the tuning database");
+  command->add_option("problems", arguments->problems, "Problem tokens (default: all)")->type_name("PROBLEM");
+  arguments->db = add_database_option(*command);
+  command->add_option("--format", arguments->format, "How to print")->check(CLI::IsMember({"table", "csv", "json"}));
+  command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")->type_name("N");
+  command->footer(
+      "Example:\n"
+      "  fourtune show\n"
+      "  fourtune show --format csv --runner-ups 0 > winners.csv");
+  command->callback([arguments] { show(*arguments); });
+}
+
+}  // namespace fourtune::tools

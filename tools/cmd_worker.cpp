@@ -1,0 +1,23 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "runtime/backend.h"
+#include "tools/commands.h"
+#include "tools/errors.h"
+#include "tuner/worker.h"
+
+namespace fourtune::tools {
+
+void add_worker(CLI::App& app) {
+  auto backend = std::make_shared<std::string>("cpu");
+  CLI::App* worker = app.add_subcommand("worker", "Measures plans for `fourtune tune`; not for people");
+  worker->group("");
+  worker->add_option("--backend", *backend, "Backend to measure on")->type_name("NAME");
+  worker->footer("Example:\n  fourtune tune --problems builtin:quick     (starts it)");
+  worker->callback([backend] {
+    if (tuner::worker_main(runtime::find_backend(*backend)) != 0) throw Failure("the worker lost its parent");
+  });
+}
+
+}  // namespace fourtune::tools

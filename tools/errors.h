@@ -1,0 +1,31 @@
+// How the command line fails: exceptions that main() turns into one line on stderr and an exit code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace fourtune::tools {
+
+inline constexpr int kExitFailure = 1;        // the work could not be done
+inline constexpr int kExitUsage = 2;          // bad arguments or bad input
+inline constexpr int kExitInterrupted = 130;  // Ctrl-C: 128 + SIGINT, as shells do
+
+// Bad arguments or input. `hint` says what to do instead; empty: the message says it all.
+class UsageError : public std::runtime_error {
+ public:
+  explicit UsageError(const std::string& message, std::string hint = {})
+      : std::runtime_error(message), hint_(std::move(hint)) {}
+  const std::string& hint() const noexcept { return hint_; }
+
+ private:
+  std::string hint_;
+};
+
+// The arguments were fine and the work failed.
+class Failure : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+}  // namespace fourtune::tools

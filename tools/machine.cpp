@@ -1,0 +1,208 @@
+#include "tools/machine.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "fourtune/device_traits.h"
+#include "runtime/backend.h"
+#include "tools/text.h"
+
+namespace fourtune::tools {
+namespace {
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// A shared library opened for a look, closed again.
+class Library {
+ public:
+  template <std::size_t N>
+  explicit Library(const std::array<const char*, N>& names) {
+    for (const char* name : names) {
+      handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+      if (handle_ == nullptr) continue;
+      name_ = name;
+      return;
+    }
+  }
+  ~Library() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  const std::string& name() const { return name_; }
+  template <class Function>
+  Function* function(const char* symbol) const {
+    return reinterpret_cast<Function*>(dlsym(handle_, symbol));
+  }
+
+ private:
+  void* handle_ = nullptr;
+  std::string name_;
+};
+
+Finding cuda_driver() {
+  const Library driver(std::array{"libcuda.so.1"});
+  if (!driver)
+    return {"CUDA driver", State::missing, "libcuda.so.1 is not there",
+            "nothing now: this version computes on the processor only"};
+  auto* version = driver.function<int(int*)>("cuDriverGetVersion");
+  auto* start = driver.function<int(unsigned)>("cuInit");
+  auto* count = driver.function<int(int*)>("cuDeviceGetCount");
+  int number = 0, devices = 0;
+  if (version == nullptr || version(&number) != 0) number = 0;
+  const bool works = start != nullptr && start(0) == 0 && count != nullptr && count(&devices) == 0;
+  return {"CUDA driver", State::note,
+          fmt::format("{}, CUDA {}.{}, {}", driver.name(), number / 1000, number % 1000 / 10,
+                      works ? fmt::format("{} device{}", devices, devices == 1 ? "" : "s") : "it does not start"),
+          "found but not used: this version computes on the processor only"};
+}
+
+Finding cuda_compiler() {
+  const Library compiler(std::array{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"});
+  if (!compiler)
+    return {"CUDA compiler", State::missing, "libnvrtc is not there",
+            "nothing now: this version computes on the processor only"};
+  int major = 0, minor = 0;
+  auto* version = compiler.function<int(int*, int*)>("nvrtcVersion");
+  if (version == nullptr || version(&major, &minor) != 0) major = minor = 0;
+  return {"CUDA compiler", State::note, fmt::format("{}, version {}.{}", compiler.name(), major, minor),
+          "found but not used: this version computes on the processor only"};
+}
+
+bool has_flag(std::string_view flag) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags")) return (line + " ").find(fmt::format(" {} ", flag)) != std::string::npos;
+  return false;
+}
+
+// "[always] madvise never" -> "always"
+std::string bracketed(const std::string& line) {
+  const auto open = line.find('['), close = line.find(']');
+  return open == std::string::npos || close == std::string::npos ? line : line.substr(open + 1, close - open - 1);
+}
+
+}  // namespace
+
+const char* to_string(State state) noexcept {
+  switch (state) {
+    case State::ok:
+      return "ok";
+    case State::note:
+      return "note";
+    case State::missing:
+      return "missing";
+  }
+  return "unknown";
+}
+
+std::vector<Finding> examine_processor() {
+  const DeviceTraits traits = cpu_traits();
+  std::vector<Finding> findings;
+  findings.push_back({"processor",
+                      State::ok,
+                      fmt::format("{}, {} hardware thread{} usable by this process", traits.name, traits.cores,
+                                  traits.cores == 1 ? "" : "s"),
+                      {}});
+  findings.push_back({"caches",
+                      State::ok,
+                      fmt::format("L1 {}, L2 {}, L3 {}", bytes_text(traits.l1_bytes), bytes_text(traits.l2_bytes),
+                                  traits.l3_bytes > 0 ? bytes_text(traits.l3_bytes) : "unknown"),
+                      {}});
+  Finding kernels{"kernels", State::ok, traits.isa + " code for spreading and interpolation", {}};
+  if (traits.isa == "portable") {
+    kernels.state = State::note;
+    kernels.cost = "no vector instructions that the fast kernels know: nonuniform transforms run, several times slower";
+  }
+  findings.push_back(kernels);
+  const char* threads = std::getenv("OMP_NUM_THREADS");
+  if (threads != nullptr && *threads != 0 && std::atoi(threads) != traits.cores)
+    findings.push_back({"OMP_NUM_THREADS", State::note, threads,
+                        "set in the environment; Fourtune uses the thread count of its own options"});
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (!governor.empty() && governor != "performance")
+    findings.push_back({"clock governor", State::note, governor,
+                        "clocks move while tuning, so timings scatter more; `performance` is steadier"});
+  return findings;
+}
+
+std::vector<Finding> examine_backends() {
+  std::string names;
+  for (const runtime::Backend* backend : runtime::backends())
+    names += (names.empty() ? "" : ", ") + std::string(backend->name());
+  if (names.empty())
+    return {
+        {"backends", State::missing, "none", "no transform can run: this build was configured with FOURTUNE_FFTW=OFF"}};
+  return {{"backends", State::ok, names, {}}};
+}
+
+std::vector<Finding> examine_fftw() {
+  std::vector<Finding> findings;
+  for (const auto& [symbol, name] : {std::pair{"fftw_version", "FFTW f64"}, std::pair{"fftwf_version", "FFTW f32"}}) {
+    const auto* version = static_cast<const char*>(dlsym(RTLD_DEFAULT, symbol));
+    if (version == nullptr) {
+      findings.push_back({name, State::missing, "not linked into this build",
+                          "no processor backend; configure with FOURTUNE_FFTW=ON"});
+      continue;
+    }
+    Finding finding{name, State::ok, version, {}};
+    if (has_flag("avx512f") && finding.found.find("avx512") == std::string::npos) {
+      finding.state = State::note;
+      finding.cost =
+          "built without AVX-512, which this processor has: FFTs can be faster with an FFTW built "
+          "with --enable-avx512";
+    } else if (has_flag("avx2") && finding.found.find("avx") == std::string::npos) {
+      finding.state = State::note;
+      finding.cost = "built without AVX, which this processor has: FFTs are slower than they could be";
+    }
+    findings.push_back(finding);
+  }
+  return findings;
+}
+
+std::vector<Finding> examine_cuda() { return {cuda_driver(), cuda_compiler()}; }
+
+std::vector<Finding> examine_memory() {
+  std::vector<Finding> findings;
+  findings.push_back({"memory", State::ok, bytes_text(cpu_traits().memory_bytes) + " installed", {}});
+  const std::string limit = first_line("/sys/fs/cgroup/memory.max");
+  if (!limit.empty() && limit != "max")
+    findings.push_back({"memory limit", State::note, bytes_text(std::atoll(limit.c_str())) + " (control group)",
+                        "transforms above it are killed by the system"});
+  const std::string pages = bracketed(first_line("/sys/kernel/mm/transparent_hugepage/enabled"));
+  if (pages.empty()) {
+    findings.push_back({"huge pages", State::missing, "the kernel does not offer transparent huge pages",
+                        "large fine grids run slower"});
+  } else if (pages == "never") {
+    findings.push_back({"huge pages", State::missing, "transparent huge pages are off",
+                        "large fine grids run slower; as root: echo madvise > "
+                        "/sys/kernel/mm/transparent_hugepage/enabled"});
+  } else {
+    findings.push_back({"huge pages", State::ok, "transparent huge pages: " + pages, {}});
+  }
+  return findings;
+}
+
+std::vector<Finding> examine_machine(const std::filesystem::path& database) {
+  std::vector<Finding> all;
+  for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_cuda(),
+                      examine_database(database)})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,31 @@
+// What `fourtune doctor` looks at, one finding each.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fourtune::tools {
+
+enum class State { ok, note, missing };
+const char* to_string(State) noexcept;
+
+struct Finding {
+  std::string name;
+  State state = State::ok;
+  std::string found;  // what is there
+  std::string cost;   // what it costs the user when it is missing or odd, and what helps; empty: nothing
+};
+
+// Never fails: what cannot be read is a finding. `database` is only read.
+std::vector<Finding> examine_machine(const std::filesystem::path& database);
+
+// Parts, each usable alone.
+std::vector<Finding> examine_processor();
+std::vector<Finding> examine_backends();
+std::vector<Finding> examine_fftw();
+std::vector<Finding> examine_cuda();
+std::vector<Finding> examine_memory();
+std::vector<Finding> examine_database(const std::filesystem::path& database);
+
+}  // namespace fourtune::tools
