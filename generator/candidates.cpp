@@ -1,0 +1,272 @@
+// Lists the plans worth trying. An axis is one decision; a candidate is one choice on every axis; choices that cannot
+// work on this device or that the model thinks hopeless are left out.
+#include "generator/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "generator/fft_size.h"
+
+namespace fourtune::generator {
+namespace {
+
+constexpr double kHopeless = 6;       // times the best estimate
+constexpr double kMemoryShare = 0.7;  // of the device's memory
+constexpr std::size_t kMostPlans = 20000;
+
+// Rounding spoils what a window gains below a few epsilons.
+double window_tolerance(const Problem& problem) { return std::max(problem.tol, 2.5 * epsilon(problem.precision)); }
+
+bool grid_fits(const Problem& problem) { return problem.type != 3; }
+
+// Fine grid for an oversampling: the nearest good sizes above sigma n (variant 0), or the next ones (variant 1).
+std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int width, int variant) {
+  std::array<std::int64_t, 3> fine{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) {
+    const double exact = sigma * static_cast<double>(problem.n[d]);
+    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), 2 * width));
+    for (int v = 0; v < variant; ++v) fine[d] = smooth_size(fine[d] + 1);
+  }
+  return fine;
+}
+
+// Least width for the tolerance, 0 if none reaches it.
+int least_width(const Problem& problem, WindowKind kind, double sigma) {
+  return width_for(kind, window_tolerance(problem), sigma, problem.dim, problem.type == 3 ? 2 : 1);
+}
+
+void bind_windows(Plan& plan, const Problem& problem, WindowKind kind, double sigma, int width, int variant) {
+  plan.window = WindowChoice{kind, sigma, width, {0, 0, 0}, 0};
+  plan.inner = plan.window;
+  if (grid_fits(problem)) plan.window.fine = fine_grid(problem, sigma, width, variant);
+}
+
+std::vector<std::array<int, 3>> tile_shapes(int dim) {
+  if (dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
+  if (dim == 2) return {{32, 32, 1}, {64, 32, 1}, {16, 16, 1}, {64, 64, 1}, {128, 16, 1}};
+  return {{24, 16, 16}, {16, 8, 8}, {32, 8, 8}, {32, 16, 16}, {16, 16, 16}, {48, 8, 8}};
+}
+
+std::vector<int> thread_counts(const DeviceTraits& traits) {
+  std::vector<int> counts{std::max(1, traits.cores)};
+  while (counts.back() > 1 && counts.size() < 3) counts.push_back((counts.back() + 1) / 2);
+  return counts;
+}
+
+std::vector<int> chunks(const Problem& problem, const DeviceTraits& traits) {
+  std::vector<int> out;
+  for (const std::int64_t chunk :
+       {std::int64_t{traits.cores}, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, problem.batch}) {
+    const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
+    if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
+  }
+  return out;
+}
+
+struct Method {
+  SpreadFamily spread;
+  AddRule add;
+  InterpFamily interp;
+  bool sorted;
+};
+// The best first. Types 1 and 2 vary the side they run; the other follows (the adjoint of the same plan).
+std::vector<Method> methods(const Problem& problem) {
+  using enum SpreadFamily;
+  std::vector<Method> out;
+  if (problem.type != 2) {
+    out = {{subgrid, AddRule::lock, InterpFamily::tile, true},
+           {subgrid, AddRule::colour, InterpFamily::tile, true},
+           {colour_index, AddRule::lock, InterpFamily::direct, true},
+           {colour_list, AddRule::lock, InterpFamily::direct, true},
+           {atomic, AddRule::lock, InterpFamily::direct, false}};
+    if (problem.type == 3) out.push_back({subgrid, AddRule::lock, InterpFamily::direct, true});
+  } else {
+    out = {{subgrid, AddRule::lock, InterpFamily::tile, true},
+           {subgrid, AddRule::lock, InterpFamily::direct, true},
+           {atomic, AddRule::lock, InterpFamily::direct, false}};
+  }
+  return out;
+}
+
+// Calls visit(coordinates) for every point of the box, last axis fastest.
+template <class Visit>
+void for_each(const std::vector<int>& sizes, Visit&& visit) {
+  std::vector<int> at(sizes.size(), 0);
+  for (bool more = true; more;) {
+    visit(at);
+    more = false;
+    for (std::size_t axis = sizes.size(); axis-- > 0;) {
+      if (++at[axis] < sizes[axis]) {
+        more = true;
+        break;
+      }
+      at[axis] = 0;
+    }
+  }
+}
+
+class SpaceBuilder {
+ public:
+  SpaceBuilder(const Problem& problem, const DeviceTraits& traits) : problem_(problem), traits_(traits) {}
+  void add(const Plan& plan, const std::vector<int>& coordinates) {
+    const Cost cost = estimate(plan, problem_, traits_);
+    if (traits_.memory_bytes > 0 && cost.bytes > kMemoryShare * static_cast<double>(traits_.memory_bytes)) return;
+    if (texts_.insert(to_text(plan, problem_)).second) space.candidates.push_back({plan, coordinates, cost.execute});
+  }
+  // Drops what the model thinks hopeless, and the worst of very large spaces.
+  Space finish() && {
+    double best = INFINITY;
+    for (const auto& candidate : space.candidates) best = std::min(best, candidate.estimate);
+    double limit = kHopeless * best;
+    if (space.candidates.size() > kMostPlans) {
+      std::vector<double> estimates;
+      for (const auto& candidate : space.candidates) estimates.push_back(candidate.estimate);
+      std::nth_element(estimates.begin(), estimates.begin() + kMostPlans, estimates.end());
+      limit = std::min(limit, estimates[kMostPlans]);
+    }
+    std::erase_if(space.candidates, [&](const Candidate& c) { return c.estimate > limit; });
+    return std::move(space);
+  }
+  Space space;
+
+ private:
+  const Problem& problem_;
+  const DeviceTraits& traits_;
+  std::set<std::string> texts_;
+};
+
+Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
+  const std::vector<int> threads = thread_counts(traits);
+  struct Choice {
+    FftFamily family;
+    Rigor rigor;
+    int block;
+  };
+  std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 8},
+                                 {FftFamily::rows, Rigor::measure, 32}, {FftFamily::rows, Rigor::measure, 64},
+                                 {FftFamily::rows, Rigor::patient, 16}, {FftFamily::fftw, Rigor::measure, 16},
+                                 {FftFamily::fftw, Rigor::patient, 16}, {FftFamily::fftw, Rigor::estimate, 16}};
+  SpaceBuilder builder(problem, traits);
+  builder.space.axes = {"fft", "threads"};
+  for_each({static_cast<int>(choices.size()), static_cast<int>(threads.size())}, [&](const std::vector<int>& at) {
+    const Choice& choice = choices[at[0]];
+    Plan plan;
+    plan.threads = threads[at[1]];
+    plan.fft = FftChoice{choice.family, choice.rigor, choice.block};
+    builder.add(plan, at);
+  });
+  Space space = std::move(builder.space);  // a dozen plans: all are measured
+  return space;
+}
+
+constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
+constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
+constexpr int kCaps[] = {8192, 2048, 32768};
+constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 16},
+                               {FftFamily::pruned, Rigor::measure, 8},
+                               {FftFamily::pruned, Rigor::measure, 32}};
+
+// Choices on every axis of a nonuniform problem.
+struct NufftAxes {
+  NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds)
+      : tiles(tile_shapes(problem.dim)),
+        threads(thread_counts(traits)),
+        chunk(chunks(problem, traits)),
+        method(methods(problem)) {
+    for (std::size_t s = 0; s < std::size(kSigmas); ++s)
+      for (std::size_t k = 0; k < kinds; ++k) width[s][k] = least_width(problem, kKinds[k], kSigmas[s]);
+  }
+  std::vector<std::array<int, 3>> tiles;
+  std::vector<int> threads, chunk;
+  std::vector<Method> method;
+  int width[std::size(kSigmas)][std::size(kKinds)] = {};
+};
+
+bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes, const Problem& problem) {
+  const int width = axes.width[at[0]][at[1]];
+  if (width == 0) return false;
+  bind_windows(plan, problem, kKinds[at[1]], kSigmas[at[0]], width, at[2]);
+  const Method& method = axes.method[at[3]];
+  plan.spread.family = method.spread;
+  plan.spread.add = method.add;
+  plan.interp.family = method.interp;
+  plan.sort.family = method.sorted ? SortFamily::tiles : SortFamily::none;
+  plan.sort.tile = axes.tiles[at[4]];
+  plan.spread.cap = plan.interp.cap = kCaps[at[5]];
+  plan.sort.copy = at[6] == 0;
+  plan.threads = axes.threads[at[7]];
+  plan.chunk = axes.chunk[at[8]];
+  plan.fft = kFfts[at[9]];
+  return true;
+}
+
+Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
+  const NufftAxes axes(problem, traits, std::size(kKinds));
+  const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
+  // 1D FFTs have no strided passes, and type 3 grids are sized by the points: those axes collapse.
+  const std::vector<int> sizes = {size(kSigmas),
+                                  size(kKinds),
+                                  grid_fits(problem) ? 2 : 1,
+                                  size(axes.method),
+                                  size(axes.tiles),
+                                  size(kCaps),
+                                  2,
+                                  size(axes.threads),
+                                  size(axes.chunk),
+                                  problem.dim == 1 ? 1 : size(kFfts)};
+  SpaceBuilder builder(problem, traits);
+  builder.space.axes = {"sigma", "window", "fine", "method", "tile", "cap", "copy", "threads", "chunk", "fft"};
+  for_each(sizes, [&](const std::vector<int>& at) {
+    // Fewer threads and index-only sorting are tried with the leading choices of the other fine details only.
+    const int details = (at[2] > 0) + (at[5] > 0) + (at[6] > 0) + (at[7] > 0) + (at[9] > 0);
+    if (details > 2) return;
+    const Method& method = axes.method[at[3]];
+    if (!method.sorted && (at[4] > 0 || at[5] > 0 || at[6] > 0)) return;  // nothing to cut, cap or copy
+    Plan plan;
+    if (make_plan(plan, at, axes, problem)) builder.add(plan, at);
+  });
+  if (problem.type == 3)
+    for (const double r : {2.2, 2.5, 3.0}) {  // the parameterisation of paper nufft-type3-cuda
+      Plan plan;
+      plan.threads = axes.threads[0];
+      plan.type3 = Type3Rule::gaussian;
+      plan.gaussian_r = r;
+      plan.sort.tile = axes.tiles[0];
+      std::vector<int> at(sizes.size(), 0);
+      at[0] = size(kSigmas) + static_cast<int>(r * 10);  // its own place on the sigma axis
+      builder.add(plan, at);
+    }
+  return std::move(builder).finish();
+}
+
+}  // namespace
+
+Space candidates(const Problem& problem, const DeviceTraits& traits) {
+  return problem.kind == Kind::fft ? fft_candidates(problem, traits) : nufft_candidates(problem, traits);
+}
+
+Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
+  Plan best;
+  best.threads = std::max(1, traits.cores);
+  if (problem.kind == Kind::fft) {
+    best.fft = FftChoice{FftFamily::rows, Rigor::measure, 16};
+    return best;
+  }
+  const NufftAxes axes(problem, traits, 1);
+  double least = INFINITY;
+  std::vector<int> at(10, 0);
+  for (int sigma = 0; sigma < static_cast<int>(std::size(kSigmas)); ++sigma) {
+    at[0] = sigma;
+    Plan plan;
+    if (!make_plan(plan, at, axes, problem)) continue;
+    const double cost = estimate(plan, problem, traits).execute;
+    if (cost < least) least = cost, best = plan;
+  }
+  if (least == INFINITY)
+    throw Error(Status::tolerance_unreachable,
+                "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
+  return best;
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,145 @@
+// What a plan is expected to cost on a CPU. Counts (rows, cells, operations) are exact, the price of each is a constant
+// below. The model orders candidates and picks the untuned default; it is tested for direction, not for time.
+#include <algorithm>
+#include <cmath>
+
+#include "generator/candidates.h"
+
+namespace fourtune::generator {
+namespace {
+
+// Cycles, fitted to `fourtune run` stage times of 1D-3D problems, f32 and f64, on a Sapphire Rapids core at about 3 GHz
+// with AVX-512 (docs/benchmarks.md). Only their ratios matter for a choice.
+constexpr double kClock = 3e9;
+constexpr double kPoint = 35;        // locate, gather, evaluate the window in one dimension more or less
+constexpr double kPerDimension = 8;  // evaluate in one dimension
+constexpr double kRowLine = 1.7;     // one 64-byte line of one row: load, multiply-add, store
+constexpr double kBatchPoint = 12;   // per further transform: gather and broadcast
+constexpr double kCellLine = 6;      // per 64-byte line of the padded fine grid: clear, add, stream
+constexpr double kFftFlop32 = 0.16, kFftFlop64 = 0.32;  // per operation of 5 n log2 n
+constexpr double kFftPassLine = 5;                      // per line moved by one pass over the grid
+constexpr double kSortPoint = 22;
+constexpr double kAtomicCell = 20;  // compare-and-swap per real number
+
+struct Counts {
+  double rows = 1, lines = 1, cells = 1;
+};
+
+double lanes(const Problem& problem) { return 64.0 / (2.0 * static_cast<double>(real_bytes(problem.precision))); }
+
+Counts counts_of(const WindowChoice& window, const Problem& problem, const std::array<double, 3>& fine) {
+  Counts out;
+  for (int d = 1; d < problem.dim; ++d) out.rows *= window.width;
+  out.lines = std::ceil(window.width / lanes(problem));
+  for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d];
+  return out;
+}
+
+// One transform of `points` between points and grid, window evaluated for 1/batch of it.
+double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan) {
+  const double share =
+      1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
+  double point = (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * kRowLine;
+  double cell_line = kCellLine;
+  if (spreads && plan.spread.family == SpreadFamily::atomic)
+    point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
+  if (!spreads && plan.interp.family == InterpFamily::direct) point *= 1.25, cell_line = 0;
+  if (plan.sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : 1.2;
+  return points * point + counts.cells / lanes(problem) * cell_line;
+}
+
+// Passes of a pruned FFT: along each dimension only lines that are neither zero nor unwanted.
+double fft_cycles(const Problem& problem, const std::array<double, 3>& fine, const std::array<double, 3>& kept) {
+  const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
+  double cycles = 0, lines = fine[0] * fine[1] * fine[2];
+  for (int d = 0; d < problem.dim; ++d) {
+    cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * kFftPassLine;
+    lines *= kept[d] / fine[d];
+  }
+  return cycles;
+}
+
+double points_of(const Problem& problem, const std::array<double, 3>& fine) {
+  return static_cast<double>(
+      problem.m.value_or(static_cast<std::int64_t>(std::min(1e15, fine[0] * fine[1] * fine[2]))));
+}
+
+Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
+  std::array<double, 3> fine{1, 1, 1}, outer{1, 1, 1}, kept{1, 1, 1};
+  const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
+  const double batch = static_cast<double>(problem.batch);
+  Cost cost;
+  if (problem.type == 3) {
+    const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
+    for (int d = 0; d < problem.dim; ++d) {
+      const double product =
+          problem.extent ? (*problem.extent)[d] : std::acos(-1.0) / 2 * std::pow(k, 1.0 / problem.dim);
+      outer[d] = kept[d] = 2 * plan.window.sigma * product / std::acos(-1.0) + plan.window.width;
+      fine[d] = plan.inner.sigma * outer[d];
+    }
+    const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
+    const Counts first = counts_of(plan.window, problem, outer), second = counts_of(plan.inner, problem, fine);
+    cost.execute = batch * (gridding_cycles(first, problem, m, true, plan) +
+                            gridding_cycles(second, problem, k, false, plan) + fft_cycles(problem, fine, kept));
+    cost.set_points = (m + k) * (kSortPoint + 60);
+    cost.bytes = (first.cells + second.cells) * plan.chunk * complex_bytes + (m + k) * (20 + complex_bytes);
+  } else {
+    for (int d = 0; d < problem.dim; ++d) {
+      fine[d] = static_cast<double>(plan.window.fine[d]);
+      kept[d] = static_cast<double>(problem.n[d]);
+    }
+    const double m = points_of(problem, fine);
+    const Counts counts = counts_of(plan.window, problem, fine);
+    cost.execute =
+        batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
+    cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+    cost.bytes = counts.cells * plan.chunk * complex_bytes +
+                 m * (4 + (plan.sort.copy ? problem.dim : problem.dim) * complex_bytes / 2);
+  }
+  cost.execute /= kClock * threads;
+  cost.set_points /= kClock * threads;
+  return cost;
+}
+
+Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
+  const double n =
+      static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1]) * static_cast<double>(problem.n[2]);
+  const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
+  std::array<double, 3> fine{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) fine[d] = static_cast<double>(problem.n[d]);
+  Cost cost;
+  cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
+  // FFTW's heuristic planner falls into plans many times slower (256^3 f32 in place: 11 times, docs/benchmarks.md).
+  if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
+  if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::patient) cost.execute *= 0.95;
+  cost.bytes = problem.place == Place::in ? 0 : n * 2 * static_cast<double>(real_bytes(problem.precision)) * 0.01;
+  return cost;
+}
+
+}  // namespace
+
+Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
+  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
+  if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
+  return cost;
+}
+
+double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  // Peak of a core that no current processor exceeds: 5 GHz, two 512-bit multiply-adds a cycle.
+  const double flops = threads * 5e9 * (problem.precision == Precision::f32 ? 64 : 32);
+  if (problem.kind == Kind::fft) {
+    const double n =
+        static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1]) * static_cast<double>(problem.n[2]);
+    const double real = problem.fft_type == FftType::c2c ? 1 : 0.5;
+    return 4 * real * static_cast<double>(problem.batch) * n * std::log2(std::max(2.0, n)) / flops;
+  }
+  if (problem.type == 3) return 0;
+  double taps = 1;
+  for (int d = 0; d < problem.dim; ++d) taps *= plan.window.width;
+  return 4 * taps * static_cast<double>(problem.m.value_or(0)) * static_cast<double>(problem.batch) / flops;
+}
+
+}  // namespace fourtune::generator

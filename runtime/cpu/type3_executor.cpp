@@ -1,0 +1,323 @@
+// Type 3: spread the sources, then a type 2 on that grid read at the rescaled targets, then deconvolve at the targets.
+// Both parameterisations run the same stages; type3_parameters.h has the geometry.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/cpu/buffer.h"
+#include "runtime/cpu/nufft_common.h"
+#include "runtime/cpu/nufft_executor.h"
+#include "runtime/cpu/stage_clock.h"
+#include "runtime/cpu/type3_parameters.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+// exp(i a b), with the product's rounding error carried into the angle: |a b| may be large.
+std::complex<double> unit_phase(double a, double b) {
+  const double angle = a * b, error = std::fma(a, b, -angle);
+  const double c = std::cos(angle), s = std::sin(angle);
+  return {c - error * s, s + error * c};
+}
+
+template <class T>
+class Type3Executor final : public Executor {
+  using Complex = std::complex<T>;
+
+ public:
+  Type3Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
+      : problem_(problem), plan_(plan), options_(options) {
+    chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
+    if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
+  }
+
+  void set_points(const PointSet& points) override {
+    clock_.begin_set_points();
+    const T* sources[3] = {static_cast<const T*>(points.x), static_cast<const T*>(points.y),
+                           static_cast<const T*>(points.z)};
+    const T* targets[3] = {static_cast<const T*>(points.s), static_cast<const T*>(points.t),
+                           static_cast<const T*>(points.u)};
+    m_ = points.m, k_ = points.k;
+    ready_ = false;
+    if (m_ == 0 || k_ == 0) {
+      check_empty(sources, targets);
+      clock_.end_set_points();
+      return;
+    }
+    clock_.time("centre", [&] { find_geometry(sources, targets); });
+    clock_.time("plan", [&] { bind_grids(); });
+    clock_.time("sort", [&] {
+      PointMap map;
+      for (int d = 0; d < problem_.dim; ++d) {
+        map.centre[d] = geometry_[d].source_centre;
+        map.factor[d] = 1 / (static_cast<double>(geometry_[d].outer) * geometry_[d].spacing);
+      }
+      outer_->set_points(m_, sources[0], sources[1], sources[2], map);
+      for (int d = 0; d < problem_.dim; ++d) {
+        map.centre[d] = geometry_[d].target_centre;
+        map.factor[d] = geometry_[d].spacing / (2 * kPi);
+      }
+      inner_->set_points(k_, targets[0], targets[1], targets[2], map);
+    });
+    clock_.time("phase", [&] { make_phases(sources, targets); });
+    ready_ = true;
+    clock_.end_set_points();
+  }
+
+  void execute(void* first, void* second, bool adjoint) override {
+    auto* values = static_cast<Complex*>(first);
+    auto* results = static_cast<Complex*>(second);
+    clock_.begin_execute();
+    if (!ready_) {  // no sources or no targets: an empty sum
+      adjoint ? std::fill_n(values, m_ * problem_.batch, Complex{})
+              : std::fill_n(results, k_ * problem_.batch, Complex{});
+      return;
+    }
+    if (adjoint) prepare_adjoint();
+    for (std::int64_t b = 0; b < problem_.batch; b += chunk_) {
+      const std::int64_t now = std::min(chunk_, problem_.batch - b);
+      adjoint ? backward(values + b * m_, results + b * k_, now) : forward(values + b * m_, results + b * k_, now);
+    }
+  }
+
+  MemoryUse memory() const override {
+    MemoryUse use;
+    use.held = outer_grids_.bytes() + inner_grids_.bytes() + before_.bytes() + after_.bytes() +
+               before_conjugate_.bytes() + after_conjugate_.bytes() + (outer_ ? outer_->bytes() : 0) +
+               (inner_ ? inner_->bytes() : 0) + (fft_ ? fft_->bytes() : 0) + (adjoint_fft_ ? adjoint_fft_->bytes() : 0);
+    use.needed = ready_ ? use.held : estimate_bytes();
+    return use;
+  }
+  std::span<const StageTime> stage_times() const override { return clock_.times(); }
+  const generator::Plan& plan() const override { return plan_; }
+  std::string wisdom() const override { return fft_ ? fft_->wisdom() : std::string(); }
+
+ private:
+  void bind_gaussian() {
+    gaussian_ = gaussian_rule(problem_.tol, plan_.gaussian_r);
+    plan_.window.kind = plan_.inner.kind = generator::WindowKind::gaussian;
+    plan_.window.width = plan_.inner.width = gaussian_.width;
+    plan_.window.sigma = plan_.inner.sigma = std::min(plan_.gaussian_r, 4.0);
+    // phi(x) = exp(-beta x^2) with x = 2 t / w is exp(-t^2 / (4 b)).
+    beta_ = gaussian_.width * static_cast<double>(gaussian_.width) / (16 * gaussian_.b);
+  }
+
+  // Without sources or targets there is no geometry, but bad points are still named.
+  void check_empty(const T* const* sources, const T* const* targets) const {
+    for (int d = 0; d < problem_.dim; ++d) {
+      interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
+      interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
+    }
+  }
+
+  void find_geometry(const T* const* sources, const T* const* targets) {
+    for (int d = 0; d < problem_.dim; ++d) {
+      const Interval source = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
+      const Interval target = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
+      geometry_[d] = type3_dimension(plan_, source, target, gaussian_);
+      if (problem_.extent && source.half * target.half > 1.001 * (*problem_.extent)[d] + 1e-300)
+        throw Error(
+            Status::contradiction,
+            fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
+                        source.half * target.half, "xyz"[d], (*problem_.extent)[d]));
+    }
+  }
+
+  GridderSpec gridder_spec(const GridShape& grid, const generator::WindowChoice& window) const {
+    GridderSpec spec;
+    spec.grid = grid;
+    spec.window = window;
+    spec.beta = beta_;
+    spec.sort = plan_.sort;
+    spec.spread = plan_.spread;
+    spec.interp = plan_.interp;
+    spec.threads = plan_.threads;
+    spec.deterministic = options_.deterministic;
+    spec.trust_points = true;  // find_geometry has looked at every point
+    return spec;
+  }
+
+  // Grids, gridders and FFTs; kept when a new point set needs the same sizes.
+  void bind_grids() {
+    std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1};
+    for (int d = 0; d < problem_.dim; ++d) outer[d] = geometry_[d].outer, inner[d] = geometry_[d].inner;
+    if (fft_ && outer == outer_shape_.fine && inner == inner_shape_.fine) return;
+    fft_.reset(), adjoint_fft_.reset();
+    outer_grids_ = {}, inner_grids_ = {};
+    outer_shape_ = dense_shape(problem_.dim, outer);
+    inner_shape_ = padded_shape(problem_.dim, inner, sizeof(Complex));
+    plan_.window.fine = outer, plan_.inner.fine = inner;
+    outer_ = make_gridder<T>(gridder_spec(outer_shape_, plan_.window));
+    inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));
+    fft_ = make_fft(problem_.sign, false);
+    outer_grids_ = Buffer<Complex>(checked_multiply(outer_shape_.elements, chunk_, "type 3 outer grid"));
+    inner_grids_ = Buffer<Complex>(checked_multiply(inner_shape_.elements, chunk_, "type 3 inner grid"));
+  }
+
+  std::unique_ptr<PrunedFft<T>> make_fft(int sign, bool truncates) const {
+    PrunedFftSpec spec;
+    spec.grid = inner_shape_;
+    spec.modes = outer_shape_.fine;
+    spec.sign = sign;
+    spec.order = ModeOrder::fft;
+    const generator::Window window = bound_window(plan_.inner);
+    for (int d = 0; d < problem_.dim; ++d)
+      spec.factors[d] = deconvolution(window, inner_shape_.fine[d], outer_shape_.fine[d]);
+    spec.fft = plan_.fft;
+    spec.threads = plan_.threads;
+    spec.wisdom = options_.wisdom;
+    return make_pruned_fft<T>(spec, truncates);
+  }
+
+  generator::Window bound_window(const generator::WindowChoice& choice) const {
+    if (beta_ > 0) return generator::Window(choice.kind, choice.width, choice.sigma, beta_);
+    return generator::Window(choice.kind, choice.width, choice.sigma);
+  }
+
+  // before_j = exp(+-i D.x'_j); after_l = exp(+-i s_l.C) / prod_d phihat(h s'_d).
+  void make_phases(const T* const* sources, const T* const* targets) {
+    before_conjugate_ = {}, after_conjugate_ = {};
+    before_ = {};
+    bool shifted = false;
+    for (int d = 0; d < problem_.dim; ++d) shifted |= geometry_[d].target_centre != 0;
+    if (shifted) {
+      before_ = Buffer<Complex>(m_);
+#pragma omp parallel for num_threads(plan_.threads) schedule(static)
+      for (std::int64_t j = 0; j < m_; ++j) {
+        std::complex<double> phase = 1;
+        for (int d = 0; d < problem_.dim; ++d)
+          if (geometry_[d].target_centre != 0)
+            phase *= unit_phase(problem_.sign * geometry_[d].target_centre, sources[d][j] - geometry_[d].source_centre);
+        before_[j] = Complex(phase);
+      }
+    }
+    after_ = Buffer<Complex>(k_);
+    const auto window = bound_window(plan_.window);
+    const FourierInterpolant transform(window, window_reach());
+#pragma omp parallel for num_threads(plan_.threads) schedule(static)
+    for (std::int64_t l = 0; l < k_; ++l) {
+      std::complex<double> phase = 1;
+      double deconvolve = 1;
+      for (int d = 0; d < problem_.dim; ++d) {
+        deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
+        if (geometry_[d].source_centre != 0)
+          phase *= unit_phase(problem_.sign * geometry_[d].source_centre, targets[d][l]);
+      }
+      after_[l] = Complex(phase / deconvolve);
+    }
+  }
+
+  // Largest |h s'|: where the outer window's transform is needed.
+  double window_reach() const {
+    return kPi / (plan_.type3 == generator::Type3Rule::gaussian ? plan_.gaussian_r : plan_.window.sigma);
+  }
+
+  // The window's Fourier transform as Chebyshev series on [0, reach]: one evaluation a target instead of a quadrature.
+  class FourierInterpolant {
+   public:
+    FourierInterpolant(const generator::Window& window, double reach) : reach_(reach * 1.0000001) {
+      const int n = std::max(32, 2 * window.width() + 16);
+      std::vector<double> values(n);
+      for (int i = 0; i < n; ++i) values[i] = window.fourier(0.5 * reach_ * (1 + std::cos(kPi * (i + 0.5) / n)));
+      coefficients_.assign(n, 0.0);
+      for (int k = 0; k < n; ++k) {
+        for (int i = 0; i < n; ++i) coefficients_[k] += values[i] * std::cos(kPi * k * (i + 0.5) / n);
+        coefficients_[k] *= (k == 0 ? 1.0 : 2.0) / n;
+      }
+      while (coefficients_.size() > 2 && std::abs(coefficients_.back()) < 1e-18 * std::abs(coefficients_[0]))
+        coefficients_.pop_back();
+    }
+    double operator()(double xi) const {  // Clenshaw
+      const double y = 2 * std::min(std::abs(xi) / reach_, 1.0) - 1;
+      double b1 = 0, b2 = 0;
+      for (std::size_t k = coefficients_.size(); k-- > 1;) {
+        const double b0 = 2 * y * b1 - b2 + coefficients_[k];
+        b2 = b1, b1 = b0;
+      }
+      return y * b1 - b2 + coefficients_[0];
+    }
+
+   private:
+    double reach_;
+    std::vector<double> coefficients_;
+  };
+
+  void forward(const Complex* values, Complex* results, std::int64_t now) {
+    clock_.time("spread",
+                [&] { outer_->spread(values, m_, before_.data(), outer_grids_.data(), outer_shape_.elements, now); });
+    clock_.time("fft", [&] {
+      fft_->pad(outer_grids_.data(), outer_shape_.elements, inner_grids_.data(), inner_shape_.elements, now);
+    });
+    clock_.time("interpolate", [&] {
+      inner_->interpolate(inner_grids_.data(), inner_shape_.elements, after_.data(), results, k_, now);
+    });
+  }
+
+  void backward(Complex* values, const Complex* results, std::int64_t now) {
+    clock_.time("spread", [&] {
+      inner_->spread(results, k_, after_conjugate_.data(), inner_grids_.data(), inner_shape_.elements, now);
+    });
+    clock_.time("fft", [&] {
+      adjoint_fft_->truncate(inner_grids_.data(), inner_shape_.elements, outer_grids_.data(), outer_shape_.elements,
+                             now);
+    });
+    clock_.time("interpolate", [&] {
+      outer_->interpolate(outer_grids_.data(), outer_shape_.elements, before_conjugate_.data(), values, m_, now);
+    });
+  }
+
+  // The adjoint's factors and FFT are made when it is first used after set_points.
+  void prepare_adjoint() {
+    if (!adjoint_fft_) adjoint_fft_ = make_fft(-problem_.sign, true);
+    const auto conjugate = [&](const Buffer<Complex>& from, Buffer<Complex>& to) {
+      if (from.size() == 0 || to.size() != 0) return;
+      to = Buffer<Complex>(from.size());
+      std::transform(from.data(), from.data() + from.size(), to.data(), [](Complex z) { return std::conj(z); });
+    };
+    conjugate(before_, before_conjugate_);
+    conjugate(after_, after_conjugate_);
+  }
+
+  std::int64_t estimate_bytes() const {
+    double cells = static_cast<double>(chunk_), outer = cells;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const double k = static_cast<double>(problem_.k.value_or(1));
+      const double product = problem_.extent ? (*problem_.extent)[d] : kPi / 2 * std::pow(k, 1.0 / problem_.dim);
+      const Type3Dimension guess = type3_dimension(plan_, {0, product}, {0, 1}, gaussian_);
+      cells *= static_cast<double>(guess.inner);
+      outer *= static_cast<double>(guess.outer);
+    }
+    const double points = static_cast<double>(problem_.m.value_or(0) + problem_.k.value_or(0)) *
+                          (4 + sizeof(Complex) + problem_.dim * sizeof(T));
+    const double bytes = (cells + outer) * sizeof(Complex) + points;
+    return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
+  }
+
+  static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
+
+  Problem problem_;
+  generator::Plan plan_;
+  ExecutorOptions options_;
+  GaussianRule gaussian_;
+  double beta_ = 0;
+  std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
+  bool ready_ = false;
+  std::array<Type3Dimension, 3> geometry_;
+  GridShape outer_shape_, inner_shape_;
+  std::unique_ptr<Gridder<T>> outer_, inner_;
+  std::unique_ptr<PrunedFft<T>> fft_, adjoint_fft_;
+  Buffer<Complex> outer_grids_, inner_grids_;
+  Buffer<Complex> before_, after_, before_conjugate_, after_conjugate_;
+  StageClock clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_type3_executor(const Problem& problem, const generator::Plan& plan,
+                                              const ExecutorOptions& options) {
+  if (problem.precision == Precision::f32) return std::make_unique<Type3Executor<float>>(problem, plan, options);
+  return std::make_unique<Type3Executor<double>>(problem, plan, options);
+}
+
+}  // namespace fourtune::runtime::cpu
