@@ -140,23 +140,23 @@ void fill_ewald(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64
 }
 
 template <typename T>
-Points<T> allocate(int dim, std::int64_t m) {
+PointSet<T> allocate(int dim, std::int64_t m) {
   if (dim < 1 || dim > 3) throw Error(Status::invalid_argument, "dim is " + std::to_string(dim) + ", allowed: 1, 2, 3");
   if (m < 0) throw Error(Status::invalid_argument, "point count is negative");
-  Points<T> points;
+  PointSet<T> points;
   points.dim = dim;
   for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) points.x[d].resize(static_cast<std::size_t>(m));
   return points;
 }
 
 template <typename T>
-Sink<T> sink_of(Points<T>& points) {
+Sink<T> sink_of(PointSet<T>& points) {
   return {points.dim, {points.x[0].data(), points.x[1].data(), points.x[2].data()}};
 }
 
 // Puts the first two points at the corners -half and +half.
 template <typename T>
-void pin_corners(Points<T>& points, const Vec3& half) {
+void pin_corners(PointSet<T>& points, const Vec3& half) {
   if (points.count() < 2) return;
   for (std::size_t d = 0; d < static_cast<std::size_t>(points.dim); ++d) {
     points.x[d][0] = static_cast<T>(-half[d]);
@@ -179,9 +179,9 @@ std::int64_t required(const std::optional<std::int64_t>& count, const char* name
 }  // namespace
 
 template <typename T>
-Points<T> make_points(PointClass points, int dim, const std::array<std::int64_t, 3>& n, std::int64_t m,
-                      std::uint64_t seed) {
-  Points<T> result = allocate<T>(dim, m);
+PointSet<T> make_points(PointClass points, int dim, const std::array<std::int64_t, 3>& n, std::int64_t m,
+                        std::uint64_t seed) {
+  PointSet<T> result = allocate<T>(dim, m);
   if (m == 0) return result;
   Sizes sizes{1, 1, 1};
   for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) sizes[d] = std::max<std::int64_t>(1, n[d]);
@@ -213,7 +213,7 @@ Points<T> make_points(PointClass points, int dim, const std::array<std::int64_t,
 }
 
 template <typename T>
-Points<T> make_points(const Problem& problem, std::uint64_t seed) {
+PointSet<T> make_points(const Problem& problem, std::uint64_t seed) {
   const PointClass points = problem.points.value_or(PointClass::uniform);
   const std::int64_t m = required(problem.m, "m");
   if (problem.type != 3) return make_points<T>(points, problem.dim, problem.n, m, seed);
@@ -221,15 +221,15 @@ Points<T> make_points(const Problem& problem, std::uint64_t seed) {
   Sizes n{1, 1, 1};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
     n[d] = std::max<std::int64_t>(1, std::llround(2 * extent[d] / kPi));
-  Points<T> result = make_points<T>(points, problem.dim, n, m, seed);
+  PointSet<T> result = make_points<T>(points, problem.dim, n, m, seed);
   pin_corners(result, {kEdge, kEdge, kEdge});
   return result;
 }
 
 template <typename T>
-Points<T> make_targets(const Problem& problem, std::uint64_t seed) {
+PointSet<T> make_targets(const Problem& problem, std::uint64_t seed) {
   if (problem.type != 3) throw Error(Status::invalid_problem, "only type 3 has targets");
-  Points<T> result = allocate<T>(problem.dim, required(problem.k, "k"));
+  PointSet<T> result = allocate<T>(problem.dim, required(problem.k, "k"));
   const Vec3 extent = resolved_extent(problem);
   Vec3 half{};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) half[d] = target_half_width(extent[d]);
@@ -286,13 +286,14 @@ void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std:
   }
 }
 
-#define FOURTUNE_INSTANTIATE(T)                                                                                        \
-  template Points<T> make_points<T>(PointClass, int, const std::array<std::int64_t, 3>&, std::int64_t, std::uint64_t); \
-  template Points<T> make_points<T>(const Problem&, std::uint64_t);                                                    \
-  template Points<T> make_targets<T>(const Problem&, std::uint64_t);                                                   \
-  template void fill_random<T>(std::span<std::complex<T>>, std::uint64_t);                                             \
-  template void fill_random<T>(std::span<T>, std::uint64_t);                                                           \
-  template void fill_half_spectrum<T>(std::span<std::complex<T>>, const std::array<std::int64_t, 3>&, std::int64_t,    \
+#define FOURTUNE_INSTANTIATE(T)                                                                                     \
+  template PointSet<T> make_points<T>(PointClass, int, const std::array<std::int64_t, 3>&, std::int64_t,            \
+                                      std::uint64_t);                                                               \
+  template PointSet<T> make_points<T>(const Problem&, std::uint64_t);                                               \
+  template PointSet<T> make_targets<T>(const Problem&, std::uint64_t);                                              \
+  template void fill_random<T>(std::span<std::complex<T>>, std::uint64_t);                                          \
+  template void fill_random<T>(std::span<T>, std::uint64_t);                                                        \
+  template void fill_half_spectrum<T>(std::span<std::complex<T>>, const std::array<std::int64_t, 3>&, std::int64_t, \
                                       std::uint64_t);
 FOURTUNE_INSTANTIATE(float)
 FOURTUNE_INSTANTIATE(double)

@@ -45,7 +45,7 @@ inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_
 
 // Coordinates of points; dimensions beyond dim stay empty.
 template <typename T>
-struct Points {
+struct PointSet {
   int dim = 1;
   std::array<std::vector<T>, 3> x;
   std::int64_t count() const { return static_cast<std::int64_t>(x[0].size()); }
@@ -56,18 +56,18 @@ struct Points {
 // m points of a class for n modes in dim dimensions. Parallel over the OpenMP threads. T: float or double.
 // Throws Error{invalid_argument} for a negative m or dim outside 1..3.
 template <typename T>
-Points<T> make_points(PointClass points, int dim, const std::array<std::int64_t, 3>& n, std::int64_t m,
-                      std::uint64_t seed);
+PointSet<T> make_points(PointClass points, int dim, const std::array<std::int64_t, 3>& n, std::int64_t m,
+                        std::uint64_t seed);
 
 // The points (types 1, 2) or sources (type 3) of a problem; its m must be known, its class defaults to uniform.
 // Type 3: half-widths X_d just below pi and, by make_targets, S_d = extent_d / X_d, so that X_d S_d is the extent from
 // below, within f32 rounding. With at least two points the first two sit at the corners -X and +X (-S and +S), so that
 // the extent is attained for every class; mode counts that shape the class are 2 extent / pi.
 template <typename T>
-Points<T> make_points(const Problem& problem, std::uint64_t seed);
+PointSet<T> make_points(const Problem& problem, std::uint64_t seed);
 // Targets of a type-3 problem: uniform; its k must be known.
 template <typename T>
-Points<T> make_targets(const Problem& problem, std::uint64_t seed);
+PointSet<T> make_targets(const Problem& problem, std::uint64_t seed);
 
 // Extent of a type-3 problem: the given one, else (pi/2) k^(1/dim) in every dimension.
 std::array<double, 3> resolved_extent(const Problem& problem);
