@@ -63,8 +63,8 @@ class Window {
   WindowKind kind_;
   int width_;
   double sigma_, beta_;
-  std::vector<double> pswf_coefficients_;  // of P_0, P_2, P_4, ...; pswf only; scaled to phi(0) = 1
-  std::vector<double> nodes_, weights_;    // quadrature on [0, 1] with phi and the factor w folded into the weights
+  std::vector<double> series_;           // of P_0, P_2, P_4, ...: pswf and kaiser_bessel
+  std::vector<double> nodes_, weights_;  // quadrature on [0, 1] with phi and the factor w folded into the weights
 };
 
 // The shape parameter of Window(kind, width, sigma): near the one that minimises aliasing_error (docs/windows.md).
@@ -86,11 +86,15 @@ struct PiecewisePolynomial {
   double operator()(int piece, double z) const;
 };
 inline constexpr int kMaxDegree = 31;
-// Least degree whose maximal error, relative to the window's maximum, is below `accuracy` (not taken below 1e-15, which
-// is what doubles can give). A window that no degree up to kMaxDegree can fit that well (exp_semicircle has a square
-// root at its ends) gets the degree with the smallest error; `error` tells.
-// Throws Error{invalid_argument} unless accuracy is positive.
+// Least degree whose maximal error, relative to the window's maximum, is at most `accuracy` (not taken below 1e-15,
+// which is what doubles can give). A window that no degree up to kMaxDegree can fit that well (exp_semicircle has a
+// square root at its ends) gets the least degree within 1.25 of the smallest error; `error` tells. Throws
+// Error{invalid_argument} unless accuracy is positive.
 PiecewisePolynomial fit(const Window& window, double accuracy);
+// What spreading and interpolation should use unless told otherwise: the least degree that makes the transform's error
+// (aliasing_error with the polynomial's weights) at most 1 + excess times that of the window itself.
+// Throws Error{invalid_argument} unless excess is positive.
+PiecewisePolynomial fit_within(const Window& window, double excess = 0.05);
 
 // Least width whose predicted_error is at most tol, or 0 if none up to kMaxWidth is. A tol below 10 eps of double
 // counts as 10 eps. `stages` is 1 for types 1 and 2, 2 for type 3 (two windows share the tolerance). Derivation and
@@ -102,5 +106,7 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages = 1
 double predicted_error(WindowKind kind, int width, double sigma, int dim, int stages = 1);
 // The same for a window with any shape parameter.
 double aliasing_error(const Window& window, int dim, int stages = 1);
+// The same when the weights are those of a piecewise polynomial (and deconvolution is the window's).
+double aliasing_error(const Window& window, const PiecewisePolynomial& polynomial, int dim, int stages = 1);
 
 }  // namespace fourtune::generator

@@ -14,12 +14,10 @@ Quadrature half_gauss_legendre(int q);
 // q-point Gauss-Legendre rule on [0, length].
 Quadrature gauss_legendre(int q, double length);
 
-// Coefficients of P_0, P_2, P_4, ... of the prolate spheroidal wave function of order zero with bandwidth c, scaled to
-// 1 at the origin.
-std::vector<double> pswf_coefficients(double c);
-// out[i] = sum_k coefficients[k] P_2k(x[i]).
-void even_legendre_series(const std::vector<double>& coefficients, const double* x, long count, double* out);
-
-double bessel_i0(double t);  // modified Bessel function of the first kind, order 0, 0 <= t <= 300
+// Windows as series sum_k a_k P_2k(x) in even Legendre polynomials; both are 1 at the origin.
+std::vector<double> pswf_series(double c);              // prolate spheroidal wave function of order 0, bandwidth c
+std::vector<double> kaiser_bessel_series(double beta);  // I0(beta sqrt(1-x^2)) / I0(beta)
+// out[i] = sum_k a[k] P_2k(x[i]).
+void even_legendre_series(const std::vector<double>& a, const double* x, long count, double* out);
 
 }  // namespace fourtune::generator::detail

@@ -23,8 +23,10 @@ using Row = std::array<double, kTerms>;
 // x of the piece's position z (window.h).
 double window_coordinate(int piece, double z, int width) { return 2 * (piece + (z + 1) / 2) / width - 1; }
 
-// Chebyshev coefficients of the interpolant through kTerms Chebyshev nodes, for pieces 0 .. pieces-1.
-std::vector<Row> chebyshev_series(const Window& window, int pieces) {
+// Chebyshev coefficients of the interpolant through kTerms Chebyshev nodes, for the first half of the pieces: the
+// others are mirror images.
+std::vector<Row> chebyshev_series(const Window& window) {
+  const int pieces = (window.width() + 1) / 2;
   std::array<double, 4 * kTerms> cosine;  // cos(pi i / (2 kTerms)), one period
   for (std::size_t i = 0; i < cosine.size(); ++i) cosine[i] = std::cos(pi * static_cast<double>(i) / (2 * kTerms));
   std::vector<double> x, phi(static_cast<std::size_t>(pieces) * kTerms);
@@ -42,42 +44,41 @@ std::vector<Row> chebyshev_series(const Window& window, int pieces) {
   return series;
 }
 
-struct Choice {
-  int degree;
-  double error;
-};
-
-// Subtracts one Chebyshev term after the other from the window's values at the check points until what is left is
-// small.
-Choice least_degree(const Window& window, const std::vector<Row>& series, double accuracy) {
+// Largest error over the check points of the series cut after degree 0, 1, .. kMaxDegree. Subtracts one Chebyshev term
+// after the other from the window's values at the check points.
+std::array<double, kTerms> errors_by_degree(const Window& window, const std::vector<Row>& series) {
   const std::size_t pieces = series.size();
-  std::array<double, kChecks> z, previous, current;
+  std::array<double, kChecks> z, previous{}, current{};
   for (std::size_t i = 0; i < kChecks; ++i) z[i] = -std::cos(pi * static_cast<double>(i) / (kChecks - 1));
   std::vector<double> x, left(pieces * kChecks);
-  for (std::size_t piece = 0; piece < pieces; ++piece)
-    for (const double at : z)
-      x.push_back(std::clamp(window_coordinate(static_cast<int>(piece), at, window.width()), -1.0, 1.0));
+  for (int piece = 0; piece < static_cast<int>(pieces); ++piece)
+    for (const double at : z) x.push_back(std::clamp(window_coordinate(piece, at, window.width()), -1.0, 1.0));
   window.evaluate(x.data(), static_cast<long>(x.size()), left.data());
 
-  Choice best{kMaxDegree, 1e300};
-  for (int degree = 0; degree <= kMaxDegree; ++degree) {
+  std::array<double, kTerms> errors{};
+  for (std::size_t degree = 0; degree < kTerms; ++degree) {
     for (std::size_t i = 0; i < kChecks; ++i) {
       const double next = degree == 0 ? 1 : degree == 1 ? z[i] : 2 * z[i] * current[i] - previous[i];
-      previous[i] = degree == 0 ? 0 : current[i];
+      previous[i] = current[i];
       current[i] = next;
     }
-    double error = 0;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
-      const double coefficient = series[piece][static_cast<std::size_t>(degree)];
       for (std::size_t i = 0; i < kChecks; ++i) {
-        left[piece * kChecks + i] -= coefficient * current[i];
-        error = std::max(error, std::abs(left[piece * kChecks + i]));
+        left[piece * kChecks + i] -= series[piece][degree] * current[i];
+        errors[degree] = std::max(errors[degree], std::abs(left[piece * kChecks + i]));
       }
     }
-    if (error < best.error) best = {degree, error};
-    if (error <= accuracy) break;
   }
-  return best;
+  return errors;
+}
+
+// A window with a square root at its ends may never meet the accuracy: then more terms stop paying where the error is
+// within a quarter of the smallest.
+int least_degree(const std::array<double, kTerms>& errors, double accuracy) {
+  const double reachable = 1.25 * *std::min_element(errors.begin(), errors.end());
+  const double target = std::max({accuracy, reachable > 1e-15 ? reachable : 0, 1e-15});
+  const auto found = std::find_if(errors.begin(), errors.end(), [&](double error) { return error <= target; });
+  return static_cast<int>(found - errors.begin());
 }
 
 // Powers of z, lowest first, of the series cut after `degree`. In long double: the powers' coefficients of T_k grow
@@ -95,6 +96,28 @@ std::vector<long double> to_monomials(const Row& series, int degree) {
   return result;
 }
 
+PiecewisePolynomial assemble(const Window& window, const std::vector<Row>& series,
+                             const std::array<double, kTerms>& errors, int degree) {
+  const int width = window.width();
+  PiecewisePolynomial result;
+  result.width = width;
+  result.degree = degree;
+  result.error = errors[static_cast<std::size_t>(degree)];
+  result.coefficients.resize(static_cast<std::size_t>(degree + 1) * static_cast<std::size_t>(width));
+  for (int piece = 0; piece < static_cast<int>(series.size()); ++piece) {
+    const std::vector<long double> powers = to_monomials(series[static_cast<std::size_t>(piece)], degree);
+    for (int power = 0; power <= degree; ++power) {
+      const auto row = static_cast<std::size_t>(degree - power) * static_cast<std::size_t>(width);
+      const auto c = static_cast<double>(powers[static_cast<std::size_t>(power)]);
+      // The middle piece of an odd width is its own mirror image, so its odd powers are rounding errors.
+      const bool middle = 2 * piece + 1 == width;
+      result.coefficients[row + static_cast<std::size_t>(piece)] = middle && power % 2 ? 0 : c;
+      if (!middle) result.coefficients[row + static_cast<std::size_t>(width - 1 - piece)] = power % 2 ? -c : c;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 double PiecewisePolynomial::operator()(int piece, double z) const {
@@ -106,23 +129,26 @@ double PiecewisePolynomial::operator()(int piece, double z) const {
 PiecewisePolynomial fit(const Window& window, double accuracy) {
   if (!(accuracy > 0))
     throw Error(Status::invalid_argument, fmt::format("window fit to accuracy {}: it must be positive", accuracy));
-  const int width = window.width(), pieces = (width + 1) / 2;  // the others are mirror images
-  const std::vector<Row> series = chebyshev_series(window, pieces);
-  const Choice choice = least_degree(window, series, std::max(accuracy, 1e-15));
+  const std::vector<Row> series = chebyshev_series(window);
+  const std::array<double, kTerms> errors = errors_by_degree(window, series);
+  return assemble(window, series, errors, least_degree(errors, accuracy));
+}
 
-  PiecewisePolynomial result;
-  result.width = width;
-  result.degree = choice.degree;
-  result.error = choice.error;
-  result.coefficients.resize(static_cast<std::size_t>(choice.degree + 1) * static_cast<std::size_t>(width));
-  for (int piece = 0; piece < pieces; ++piece) {
-    const std::vector<long double> powers = to_monomials(series[static_cast<std::size_t>(piece)], choice.degree);
-    for (int power = 0; power <= choice.degree; ++power) {
-      const auto row = static_cast<std::size_t>(choice.degree - power) * static_cast<std::size_t>(width);
-      const auto c = static_cast<double>(powers[static_cast<std::size_t>(power)]);
-      result.coefficients[row + static_cast<std::size_t>(width - 1 - piece)] = power % 2 ? -c : c;
-      result.coefficients[row + static_cast<std::size_t>(piece)] = c;
-    }
+PiecewisePolynomial fit_within(const Window& window, double excess) {
+  if (!(excess > 0))
+    throw Error(Status::invalid_argument, fmt::format("window fit with excess {}: it must be positive", excess));
+  const std::vector<Row> series = chebyshev_series(window);
+  const std::array<double, kTerms> errors = errors_by_degree(window, series);
+  // Below 2e-15 both errors are mostly rounding.
+  const double allowed = (1 + excess) * std::max(aliasing_error(window, 1), 2e-15);
+  const auto meets = [&](const PiecewisePolynomial& p) { return aliasing_error(window, p, 1) <= allowed; };
+
+  PiecewisePolynomial result = assemble(window, series, errors, least_degree(errors, allowed));
+  while (!meets(result) && result.degree < kMaxDegree) result = assemble(window, series, errors, result.degree + 1);
+  while (result.degree > 0) {
+    PiecewisePolynomial lower = assemble(window, series, errors, result.degree - 1);
+    if (!meets(lower)) break;
+    result = std::move(lower);
   }
   return result;
 }

@@ -28,13 +28,29 @@ class LocalPolynomials {
     per_interval_ = static_cast<double>(intervals_) / limit;
     coefficients_.resize(static_cast<std::size_t>(intervals_));
     std::array<double, kTerms> samples;
+    std::array<double, 4 * kTerms> cosine;  // cos(pi i / (2 kTerms)), one period
+    for (std::size_t i = 0; i < cosine.size(); ++i) cosine[i] = std::cos(pi * static_cast<double>(i) / (2 * kTerms));
     for (long interval = 0; interval < intervals_; ++interval) {
-      for (int j = 0; j < kTerms; ++j) {
-        const double node = std::cos(pi * (j + 0.5) / kTerms);
-        samples[static_cast<std::size_t>(j)] =
-            window.fourier((static_cast<double>(interval) + (node + 1) / 2) / per_interval_);
+      for (std::size_t j = 0; j < kTerms; ++j)
+        samples[j] = window.fourier((static_cast<double>(interval) + (cosine[2 * j + 1] + 1) / 2) / per_interval_);
+      coefficients_[static_cast<std::size_t>(interval)] = to_monomials(samples, cosine);
+    }
+  }
+
+  // out[j] = transform at step * j, j < count: interval by interval, so that the inner loop is free of look-ups.
+  void table(double step, long count, double* out) const {
+    const double slope = 2 * step * per_interval_;
+    for (long interval = 0, j = 0; interval < intervals_ && j < count; ++interval) {
+      const auto bound = static_cast<long>(std::ceil(static_cast<double>(interval + 1) / (step * per_interval_)));
+      const long end = interval + 1 == intervals_ ? count : std::min(count, bound);
+      const std::array<double, kTerms> c = coefficients_[static_cast<std::size_t>(interval)];
+      const double origin = -2 * static_cast<double>(interval) - 1;
+      for (; j < end; ++j) {
+        const double z = slope * static_cast<double>(j) + origin;
+        double sum = c[kTerms - 1];
+        for (std::size_t k = kTerms - 1; k-- > 0;) sum = sum * z + c[k];
+        out[j] = sum;
       }
-      coefficients_[static_cast<std::size_t>(interval)] = to_monomials(samples);
     }
   }
 
@@ -54,14 +70,14 @@ class LocalPolynomials {
 
  private:
   // Interpolant through samples at the Chebyshev nodes, as powers of z: lowest first.
-  static std::array<double, kTerms> to_monomials(const std::array<double, kTerms>& samples) {
+  static std::array<double, kTerms> to_monomials(const std::array<double, kTerms>& samples,
+                                                 const std::array<double, 4 * kTerms>& cosine) {
     std::array<double, kTerms> result{};
     std::array<double, kTerms> previous{}, current{};  // T_k-1 and T_k as powers of z
     current[0] = 1;
-    for (int k = 0; k < kTerms; ++k) {
+    for (std::size_t k = 0; k < kTerms; ++k) {
       double coefficient = 0;
-      for (int j = 0; j < kTerms; ++j)
-        coefficient += samples[static_cast<std::size_t>(j)] * std::cos(pi * k * (j + 0.5) / kTerms);
+      for (std::size_t j = 0; j < kTerms; ++j) coefficient += samples[j] * cosine[k * (2 * j + 1) % cosine.size()];
       coefficient *= (k == 0 ? 1.0 : 2.0) / kTerms;
       for (std::size_t i = 0; i < kTerms; ++i) result[i] += coefficient * current[i];
       std::array<double, kTerms> next{};
@@ -97,8 +113,7 @@ std::vector<double> Window::fourier_table(double step, long count) const {
     for (long j = 0; j < count; ++j) table[static_cast<std::size_t>(j)] = fourier(step * static_cast<double>(j));
     return table;
   }
-  const LocalPolynomials local(*this, limit);
-  for (long j = 0; j < count; ++j) table[static_cast<std::size_t>(j)] = local(step * static_cast<double>(j));
+  LocalPolynomials(*this, limit).table(step, count, table.data());
   return table;
 }
 

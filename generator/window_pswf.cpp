@@ -52,11 +52,35 @@ long double inverse_iterate(const Tridiagonal& a, long double shift, std::vector
   return quotient;
 }
 
+// Even Legendre coefficients that matter for bandwidth c: they fall like exp(-k^2 / (2 c)) up to degree k near c, and
+// faster than geometrically beyond.
+std::size_t series_length(double c) { return static_cast<std::size_t>(14 + std::ceil(0.5 * c + 3 * std::sqrt(c))); }
+
+// P_2j(0) for j = 0 .. terms-1.
+std::vector<long double> legendre_at_origin(std::size_t terms) {
+  std::vector<long double> values(terms, 1);
+  for (std::size_t j = 1; j < terms; ++j) {
+    const auto k = static_cast<long double>(2 * j);
+    values[j] = values[j - 1] * -(k - 1) / k;
+  }
+  return values;
+}
+
+// The series scaled to 1 at the origin, without the coefficients at its end that add nothing.
+std::vector<double> normalised(const std::vector<long double>& v) {
+  const std::vector<long double> legendre = legendre_at_origin(v.size());
+  long double at_origin = 0;
+  for (std::size_t j = 0; j < v.size(); ++j) at_origin += v[j] * legendre[j];
+  std::vector<double> series;
+  for (const long double coefficient : v) series.push_back(static_cast<double>(coefficient / at_origin));
+  while (series.size() > 1 && std::abs(series.back()) < 1e-19) series.pop_back();
+  return series;
+}
+
 }  // namespace
 
-std::vector<double> pswf_coefficients(double c) {
-  // Coefficients fall like exp(-k^2 / (2 c)) up to degree k near c, and faster than geometrically beyond.
-  const auto terms = static_cast<std::size_t>(14 + std::ceil(0.5 * c + 3 * std::sqrt(c)));
+std::vector<double> pswf_series(double c) {
+  const std::size_t terms = series_length(c);
   const Tridiagonal a = prolate_operator(c, terms);
   std::vector<long double> v(terms, 0);
   v[0] = 1;
@@ -67,18 +91,25 @@ std::vector<double> pswf_coefficients(double c) {
     if (std::abs(quotient - shift) < 1e-12L * (1 + c)) break;
     shift = quotient;
   }
-  // From normalised to plain Legendre polynomials, then to 1 at the origin: P_2k(0) = -(2k-1)/(2k) P_2k-2(0).
-  long double at_origin = 0, legendre = 1;
-  for (std::size_t i = 0; i < terms; ++i) {
-    const auto k = static_cast<long double>(2 * i);
-    if (i > 0) legendre *= -(k - 1) / k;
-    v[i] *= std::sqrt(k + 0.5L);
-    at_origin += v[i] * legendre;
+  for (std::size_t j = 0; j < terms; ++j) v[j] *= std::sqrt(2 * static_cast<long double>(j) + 0.5L);
+  return normalised(v);
+}
+
+std::vector<double> kaiser_bessel_series(double beta) {
+  // The modified spherical Bessel functions by Miller's downward recurrence i_n-1 = i_n+1 + (2n+1)/beta i_n; their
+  // common factor goes with the scaling to 1 at the origin.
+  const std::size_t terms = series_length(beta);
+  std::vector<long double> v(terms);
+  long double above = 0, bessel = 1e-60L;
+  for (std::size_t n = 2 * terms + 20; n > 0; --n) {
+    const long double below = above + static_cast<long double>(2 * n + 1) / beta * bessel;
+    above = bessel;
+    bessel = below;  // i_n-1
+    if (n % 2 == 1 && n / 2 < terms) v[n / 2] = bessel;
   }
-  std::vector<double> coefficients(terms);
-  for (std::size_t i = 0; i < terms; ++i) coefficients[i] = static_cast<double>(v[i] / at_origin);
-  while (coefficients.size() > 1 && std::abs(coefficients.back()) < 1e-19) coefficients.pop_back();
-  return coefficients;
+  const std::vector<long double> legendre = legendre_at_origin(terms);
+  for (std::size_t j = 0; j < terms; ++j) v[j] *= static_cast<long double>(4 * j + 1) * legendre[j];
+  return normalised(v);
 }
 
 void even_legendre_series(const std::vector<double>& coefficients, const double* x, long count, double* out) {
@@ -107,17 +138,6 @@ void even_legendre_series(const std::vector<double>& coefficients, const double*
     }
     for (long i = 0; i < size; ++i) out[start + i] = sum[i];
   }
-}
-
-double bessel_i0(double t) {
-  // Power series sum (t^2/4)^k / k!^2: every term is positive, so nothing cancels.
-  const double quarter = t * t / 4;
-  double term = 1, sum = 1;
-  for (int k = 1; k < 1000 && term > 1e-18 * sum; ++k) {
-    term *= quarter / (static_cast<double>(k) * k);
-    sum += term;
-  }
-  return sum;
 }
 
 }  // namespace fourtune::generator::detail

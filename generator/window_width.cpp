@@ -21,7 +21,7 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr int kFrequencies = 14;  // quadrature nodes over the modes, xi in [0, pi/sigma]
+constexpr int kFrequencies = 16;  // quadrature nodes over the modes, xi in [0, pi/sigma]
 constexpr int kOffsets = 6;       // and over the offset d in [0, 1/2] (|h| is even about 1/2)
 
 struct Errors {
@@ -29,41 +29,67 @@ struct Errors {
   double amplification = 0;  // of an inner stage's squared error by the outer deconvolution of type 3
 };
 
-Errors measure(const Window& window) {
+// weights(d) lists the width weights of every offset in d.
+template <class Weights>
+Errors measure(const Window& window, const Weights& weights) {
   const int width = window.width();
-  const detail::Quadrature frequencies = detail::gauss_legendre(kFrequencies, pi / window.sigma());
+  const auto taps = static_cast<std::size_t>(width);
+  const detail::Quadrature unit = detail::gauss_legendre(kFrequencies, 1);
   const detail::Quadrature offsets = detail::gauss_legendre(kOffsets, 0.5);
-  std::vector<double> x, phi(static_cast<std::size_t>(kOffsets * width));
-  for (const double d : offsets.nodes)
-    for (int p = 0; p < width; ++p) x.push_back(2 * (p + d) / width - 1);
-  window.evaluate(x.data(), static_cast<long>(x.size()), phi.data());
+  const std::vector<double> phi = weights(offsets.nodes);
 
   Errors errors;
   double inverse_square = 0;
+  std::vector<double> cosine(taps), sine(taps);
   for (std::size_t i = 0; i < kFrequencies; ++i) {
-    const double xi = frequencies.nodes[i], weight = frequencies.weights[i] * window.sigma() / pi;
+    // The error gathers at the highest modes: xi = (1 - t^2) pi / sigma puts more nodes there.
+    const double t = unit.nodes[i], xi = (1 - t * t) * pi / window.sigma(), weight = 2 * t * unit.weights[i];
     const double transform = window.fourier(xi);
     inverse_square += weight / (transform * transform);
+    for (std::size_t p = 0; p < taps; ++p) {
+      const double angle = xi * (static_cast<double>(p) - width / 2.0);
+      cosine[p] = std::cos(angle);
+      sine[p] = std::sin(angle);
+    }
     for (std::size_t j = 0; j < kOffsets; ++j) {
-      double real = -transform, imaginary = 0;
-      for (int p = 0; p < width; ++p) {
-        const double angle = xi * (p + offsets.nodes[j] - width / 2.0);
-        const double value = phi[j * static_cast<std::size_t>(width) + static_cast<std::size_t>(p)];
-        real += value * std::cos(angle);
-        imaginary += value * std::sin(angle);
+      // F h exp(-i xi d)
+      double real = -transform * std::cos(xi * offsets.nodes[j]),
+             imaginary = transform * std::sin(xi * offsets.nodes[j]);
+      for (std::size_t p = 0; p < taps; ++p) {
+        real += phi[j * taps + p] * cosine[p];
+        imaginary += phi[j * taps + p] * sine[p];
       }
-      const double h2 = (real * real + imaginary * imaginary) / (transform * transform);
-      errors.aliasing += weight * 2 * offsets.weights[j] * h2;
+      errors.aliasing +=
+          weight * 2 * offsets.weights[j] * (real * real + imaginary * imaginary) / (transform * transform);
     }
   }
-  double energy = 0;  // integral of phi^2 in cells = mean over all frequencies of F^2
+  double energy = 0;  // integral of phi^2 in cells = mean of F^2 over all frequencies
   for (std::size_t j = 0; j < kOffsets; ++j)
-    for (int p = 0; p < width; ++p) {
-      const double value = phi[j * static_cast<std::size_t>(width) + static_cast<std::size_t>(p)];
-      energy += 2 * offsets.weights[j] * value * value;
-    }
+    for (std::size_t p = 0; p < taps; ++p) energy += 2 * offsets.weights[j] * phi[j * taps + p] * phi[j * taps + p];
   errors.amplification = energy * inverse_square;
   return errors;
+}
+
+// The window's own weights, or those of its polynomials: row j holds the width weights at offset d[j].
+std::vector<double> window_weights(const Window& window, const std::vector<double>& d) {
+  std::vector<double> x;
+  for (const double offset : d)
+    for (int p = 0; p < window.width(); ++p) x.push_back(2 * (p + offset) / window.width() - 1);
+  std::vector<double> phi(x.size());
+  window.evaluate(x.data(), static_cast<long>(x.size()), phi.data());
+  return phi;
+}
+
+std::vector<double> polynomial_weights(const PiecewisePolynomial& polynomial, const std::vector<double>& d) {
+  std::vector<double> phi;
+  for (const double offset : d)
+    for (int p = 0; p < polynomial.width; ++p) phi.push_back(polynomial(p, 2 * offset - 1));
+  return phi;
+}
+
+double combine(const Errors& errors, int dim, int stages) {
+  const double square = std::expm1(dim * std::log1p(errors.aliasing));
+  return std::sqrt(stages == 1 ? square : square * (1 + std::pow(errors.amplification, dim)));
 }
 
 void check(int dim, int stages) {
@@ -78,9 +104,13 @@ void check(int dim, int stages) {
 
 double aliasing_error(const Window& window, int dim, int stages) {
   check(dim, stages);
-  const Errors errors = measure(window);
-  const double square = std::expm1(dim * std::log1p(errors.aliasing));
-  return std::sqrt(stages == 1 ? square : square * (1 + std::pow(errors.amplification, dim)));
+  return combine(measure(window, [&](const std::vector<double>& d) { return window_weights(window, d); }), dim, stages);
+}
+
+double aliasing_error(const Window& window, const PiecewisePolynomial& polynomial, int dim, int stages) {
+  check(dim, stages);
+  return combine(measure(window, [&](const std::vector<double>& d) { return polynomial_weights(polynomial, d); }), dim,
+                 stages);
 }
 
 double predicted_error(WindowKind kind, int width, double sigma, int dim, int stages) {
@@ -91,8 +121,8 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   check(dim, stages);
   if (!(tol > 0)) throw Error(Status::invalid_argument, fmt::format("tolerance {}: it must be positive", tol));
   const double target = std::max(tol, 10 * 0x1p-52);
+  beta_rule(kind, kMinWidth, sigma);  // throws for a bad sigma
   const double rate = (kind == WindowKind::gaussian ? pi / 2 : pi) * std::sqrt(1 - 1 / sigma);
-  const Window sigma_is_checked(kind, kMinWidth, sigma);
   int width =
       static_cast<int>(std::clamp(std::ceil(1 - std::log(target) / rate), double{kMinWidth}, double{kMaxWidth}));
   if (predicted_error(kind, width, sigma, dim, stages) <= target) {
