@@ -1,0 +1,54 @@
+// Is a transform's result right? A problem's points, input and reference are made once and serve every candidate.
+//
+// Right means: the relative l2 error on sampled outputs against direct sums in higher precision is at most
+// max(3 tol, 30 eps), and the adjoint is the adjoint: |<Ax, Ax> - <x, A*Ax>| / |Ax|^2 is within the same bound. The
+// second test sees every output, the first only a sample.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+
+namespace fourtune::tuner {
+
+// The problem as it is tuned: m and k where they are absent are density 1 (one point a mode; type 3: k = m, or 2^16
+// when both are), points uniform, the extent of a type 3 problem filled in.
+Problem bound_problem(const Problem& problem);
+
+struct Validation {
+  bool right = false;
+  double error = 0;             // relative l2; NaN when an output is NaN or was never written
+  double adjoint_mismatch = 0;  // 0 where there is no adjoint to test (real transforms)
+  std::string message;          // what is wrong
+};
+
+// Synthetic inputs of one bound problem and the arrays that executors work on. Holds about the memory that a user of
+// the transform holds, plus one copy of the input. Not thread-safe.
+class ProblemData {
+ public:
+  // Throws Error{invalid_problem} when m or k is unknown, std::bad_alloc when it does not fit.
+  ProblemData(const Problem& problem, std::uint64_t seed);
+  ~ProblemData();
+  const Problem& problem() const;
+  // Valid as long as this object; empty for an fft.
+  runtime::PointSet points() const;
+  // Arguments of Executor::execute; equal for an in-place fft.
+  void* first();
+  void* second();
+  // Writes the input again (an in-place transform, or an earlier candidate, has overwritten it).
+  void restore_input();
+  // Executes once forward and once adjoint on a freshly restored input with NaN in the output, and compares. The points
+  // must be set. What the executor throws passes through.
+  Validation validate(runtime::Executor& executor);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fourtune::tuner
