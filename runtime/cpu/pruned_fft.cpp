@@ -1,0 +1,255 @@
+// The pruned FFT: a pass a dimension, in place in the fine grid, lines in blocks that fit in cache.
+//
+// truncate goes x, y, z. A pass transforms only lines that are still wanted (those at kept modes of the dimensions
+// already done) and writes only the kept modes, packed to the front of each line in the order of the caller's array;
+// the last pass writes to the caller's array. So each grid cell is read once, and what follows the first pass is
+// smaller by the oversampling. pad is the mirror image: z, y, x, expanding packed lines and generating the zeros in the
+// work buffer. Factors are applied where a pass writes (truncate) or reads (pad) modes.
+#include "runtime/cpu/pruned_fft.h"
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "runtime/cpu/fft_arrays.h"
+#include "runtime/cpu/fft_lines.h"
+#include "runtime/cpu/wisdom.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+// A plane up to this size is done in one go by one thread, in its second-level cache.
+constexpr std::int64_t kFusedBytes = std::int64_t{2} << 20;
+constexpr std::int64_t kBlockBytes = std::int64_t{1} << 19;
+
+using Extent = std::array<std::int64_t, 3>;
+
+// Passes done together on one box, by one thread.
+struct Step {
+  int first = 0, last = 0;  // dimensions
+  Extent space{};           // extents over which boxes are laid out (1 along the passes' own dimensions)
+  Extent unit{};            // box size
+};
+
+template <class T>
+class PrunedLines final : public PrunedFft<T> {
+  using Value = std::complex<T>;
+
+ public:
+  PrunedLines(const PrunedFftSpec& spec, bool truncate_first) : spec_(spec), dim_(spec.grid.dim) {
+    check();
+    mode_stride_ = {1, spec.modes[0], spec.modes[0] * spec.modes[1]};
+    for (int d = 0; d < dim_; ++d) {
+      make_factors(d);
+      const std::int64_t n = spec.grid.fine[d];
+      const std::int64_t fits = kBlockBytes / (2 * n * static_cast<std::int64_t>(sizeof(Value)));
+      const std::int64_t lines = std::clamp<std::int64_t>(fits, 1, std::max(spec.fft.block, 1));
+      fft_[d] = make_line_fft<T>(n, static_cast<int>(lines), spec.sign, spec.fft.rigor, spec.wisdom);
+      work_stride_ = std::max(work_stride_, (fft_[d]->work_bytes() + 4095) / 4096 * 4096 + 256);
+    }
+    (void)truncate_first;  // both directions use the same line transforms
+    make_steps();
+    work_ = AlignedBytes(work_stride_ * spec.threads);
+  }
+
+  void truncate(Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
+                std::int64_t count) override {
+    run(true, grids, grid_distance, modes, mode_distance, count);
+  }
+  void pad(const Value* modes, std::int64_t mode_distance, Value* grids, std::int64_t grid_distance,
+           std::int64_t count) override {
+    run(false, grids, grid_distance, const_cast<Value*>(modes), mode_distance, count);
+  }
+  std::int64_t bytes() const override { return work_.bytes(); }
+  std::string wisdom() const override {
+    std::vector<std::string> texts;
+    for (int d = 0; d < dim_; ++d) texts.push_back(fft_[d]->wisdom());
+    return merge_wisdom<T>(texts);
+  }
+
+ private:
+  void check() const {
+    for (int d = 0; d < dim_; ++d) {
+      const std::int64_t modes = spec_.modes[d], fine = spec_.grid.fine[d];
+      if (modes < 1 || modes > fine)
+        throw Error(Status::invalid_argument, "pruned fft: " + std::to_string(modes) + " modes on a grid of " +
+                                                  std::to_string(fine) + "; 1 up to the grid's size are possible");
+      if (!spec_.factors[d].empty() && static_cast<std::int64_t>(spec_.factors[d].size()) < modes / 2 + 1)
+        throw Error(Status::invalid_argument, "pruned fft: factors need modes/2 + 1 entries");
+    }
+  }
+
+  // Factors in the order of the caller's modes.
+  void make_factors(int d) {
+    const std::int64_t modes = spec_.modes[d], negative = modes / 2, positive = modes - negative;
+    position_[d] = spec_.order == ModeOrder::centred ? Extent{negative, 0, 0} : Extent{0, positive, 0};
+    if (spec_.factors[d].empty()) return;
+    factor_[d].resize(static_cast<std::size_t>(modes));
+    for (std::int64_t k = -negative; k < positive; ++k) {
+      const std::int64_t at = k >= 0 ? position_[d][0] + k : position_[d][1] + negative + k;
+      factor_[d][at] = static_cast<T>(spec_.factors[d][std::abs(k)]);
+    }
+  }
+
+  int across(int d) const { return d == 0 ? 1 : 0; }
+
+  void make_steps() {
+    const Extent& fine = spec_.grid.fine;
+    const bool planes = dim_ == 3 && fine[0] * fine[1] * static_cast<std::int64_t>(sizeof(Value)) <= kFusedBytes &&
+                        fine[2] >= spec_.threads;
+    for (int d = 0; d < dim_; ++d) {
+      Step step{d, planes && d == 0 ? 1 : d, {1, 1, 1}, {1, 1, 1}};
+      for (int a = 0; a < dim_; ++a) {
+        if (a < step.first) step.space[a] = spec_.modes[a];
+        if (a > step.last) step.space[a] = fine[a];
+      }
+      if (step.first == step.last) step.unit[across(d)] = fft_[d]->lines();
+      steps_.push_back(step);
+      d = step.last;
+    }
+  }
+
+  void run(bool truncate, Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
+           std::int64_t count) {
+    if (dim_ == 1) {  // transforms of the batch are lines side by side
+      const std::int64_t lines = fft_[0]->lines();
+      parallel_for(spec_.threads, (count + lines - 1) / lines, [&](std::int64_t i) {
+        const auto present = static_cast<int>(std::min(lines, count - i * lines));
+        block(truncate, 0, grids + i * lines * grid_distance, grid_distance, modes + i * lines * mode_distance,
+              mode_distance, present, thread_work());
+      });
+      return;
+    }
+    const std::int64_t bytes = spec_.grid.elements * static_cast<std::int64_t>(sizeof(Value));
+    if (count >= spec_.threads && bytes <= 2 * kFusedBytes) {
+      parallel_for(spec_.threads, count, [&](std::int64_t b) {
+        void* work = thread_work();
+        for_each_step(truncate, [&](const Step& step) {
+          box(truncate, step, {0, 0, 0}, step.space, grids + b * grid_distance, modes + b * mode_distance, work);
+        });
+      });
+      return;
+    }
+    for (std::int64_t b = 0; b < count; ++b) {
+      for_each_step(truncate, [&](const Step& step) {
+        parallel_step(truncate, step, grids + b * grid_distance, modes + b * mode_distance);
+      });
+    }
+  }
+
+  void* thread_work() const { return work_.as<char>() + omp_get_thread_num() * work_stride_; }
+
+  template <class F>
+  void for_each_step(bool forward, F f) const {
+    if (forward) {
+      for (auto step = steps_.begin(); step != steps_.end(); ++step) f(*step);
+    } else {
+      for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) f(*step);
+    }
+  }
+
+  void parallel_step(bool truncate, const Step& step, Value* grid, Value* modes) const {
+    Extent units;
+    for (int a = 0; a < 3; ++a) units[a] = (step.space[a] + step.unit[a] - 1) / step.unit[a];
+    parallel_for(spec_.threads, units[0] * units[1] * units[2], [&](std::int64_t index) {
+      Extent at, size;
+      for (int a = 0; a < 3; ++a) {
+        at[a] = index % units[a] * step.unit[a];
+        index /= units[a];
+        size[a] = std::min(step.unit[a], step.space[a] - at[a]);
+      }
+      box(truncate, step, at, size, grid, modes, thread_work());
+    });
+  }
+
+  // The passes of a step on one box.
+  void box(bool truncate, const Step& step, const Extent& at, const Extent& size, Value* grid, Value* modes,
+           void* work) const {
+    for (int i = step.first; i <= step.last; ++i) {
+      const int d = truncate ? i : step.first + step.last - i;
+      Extent extent = size;
+      for (int a = step.first; a <= step.last; ++a) extent[a] = a < d ? spec_.modes[a] : spec_.grid.fine[a];
+      extent[d] = 1;
+      pass(truncate, d, at, extent, grid, modes, work);
+    }
+  }
+
+  void pass(bool truncate, int d, const Extent& first, const Extent& size, Value* grid, Value* modes,
+            void* work) const {
+    const int v = across(d), other = 3 - d - v;
+    const Extent& stride = spec_.grid.stride;
+    for (std::int64_t j = 0; j < size[other]; ++j) {
+      for (std::int64_t l = 0; l < size[v]; l += fft_[d]->lines()) {
+        Extent at = first;
+        at[other] += j;
+        at[v] += l;
+        std::int64_t grid_at = 0, mode_at = 0;
+        for (int a = 0; a < dim_; ++a) {
+          if (a == d) continue;
+          grid_at += at[a] * stride[a];
+          mode_at += at[a] * mode_stride_[a];
+        }
+        const auto count = static_cast<int>(std::min<std::int64_t>(fft_[d]->lines(), size[v] - l));
+        block(truncate, d, grid + grid_at, stride[v], modes + mode_at, mode_stride_[v], count, work);
+      }
+    }
+  }
+
+  // One block of lines along d. The modes are in the caller's array for the last dimension, else packed in the grid.
+  void block(bool truncate, int d, Value* grid, std::int64_t grid_line, Value* modes, std::int64_t mode_line, int count,
+             void* work) const {
+    const LineFft<T>& fft = *fft_[d];
+    const std::int64_t n = fft.n(), negative = spec_.modes[d] / 2, positive = spec_.modes[d] - negative;
+    const LinePlaces cells{spec_.grid.stride[d], grid_line, count};
+    const bool outside = d == dim_ - 1;
+    const LinePlaces packed = outside ? LinePlaces{mode_stride_[d], mode_line, count} : cells;
+    Value* kept = outside ? modes : grid;
+    Value *kept_positive = kept + position_[d][0] * packed.step, *kept_negative = kept + position_[d][1] * packed.step;
+    const T* factor = factor_[d].empty() ? nullptr : factor_[d].data();
+    const T* factor_positive = factor == nullptr ? nullptr : factor + position_[d][0];
+    const T* factor_negative = factor == nullptr ? nullptr : factor + position_[d][1];
+    const LineRange low{0, positive}, high{n - negative, negative};
+    if (truncate) {
+      fft.load(work, grid, cells, {0, n}, nullptr);
+      const void* result = fft.transform(work, count);
+      fft.store(result, kept_positive, packed, low, factor_positive);
+      fft.store(result, kept_negative, packed, high, factor_negative);
+    } else {
+      fft.load(work, kept_positive, packed, low, factor_positive);
+      fft.zero(work, {positive, n - positive - negative});
+      fft.load(work, kept_negative, packed, high, factor_negative);
+      fft.store(fft.transform(work, count), grid, cells, {0, n}, nullptr);
+    }
+  }
+
+  PrunedFftSpec spec_;
+  int dim_;
+  Extent mode_stride_{};
+  std::array<Extent, 3> position_{};  // where modes 0 and -modes/2 are in the caller's order
+  std::array<std::vector<T>, 3> factor_;
+  std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
+  std::vector<Step> steps_;
+  std::int64_t work_stride_ = 0;
+  AlignedBytes work_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<PrunedFft<T>> make_pruned_fft(const PrunedFftSpec& spec, bool direction_is_truncate) {
+  return std::make_unique<PrunedLines<T>>(spec, direction_is_truncate);
+}
+template std::unique_ptr<PrunedFft<float>> make_pruned_fft(const PrunedFftSpec&, bool);
+template std::unique_ptr<PrunedFft<double>> make_pruned_fft(const PrunedFftSpec&, bool);
+
+std::int64_t good_fft_size(std::int64_t least) {
+  for (std::int64_t n = std::max<std::int64_t>(least, 1);; ++n) {
+    if (n > 2 && n % 2 != 0) continue;
+    std::int64_t rest = n;
+    for (const int p : {2, 3, 5, 7}) {
+      while (rest % p == 0) rest /= p;
+    }
+    if (rest == 1) return n;
+  }
+}
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,105 @@
+#include "runtime/cpu/wisdom.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "fourtune/status.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+template <class T>
+std::string exported() {
+  char* text = Fftw<T>::export_wisdom();
+  if (text == nullptr) return {};
+  std::string result(text);
+  std::free(text);  // FFTW documents free() for this string
+  return result;
+}
+
+// Once per precision. Planner calls of the application on other threads then exclude ours inside FFTW as well; the lock
+// costs nothing beside planning.
+template <class T>
+void initialise() {
+  static const bool done = [] {
+    Fftw<T>::init_threads();
+    Fftw<T>::make_planner_thread_safe();
+    return true;
+  }();
+  (void)done;
+}
+
+// An empty table exports as "(fftw-3.3.10 fftw_wisdom #x... #x...\n)": entries are nested parentheses.
+bool holds_entries(const std::string& text) { return text.find('(', 1) != std::string::npos; }
+
+}  // namespace
+
+std::recursive_mutex& planner_mutex() {
+  // Never destroyed: plans with static lifetime may outlive every other static object.
+  static auto* mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+AlignedBytes::AlignedBytes(std::int64_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const std::size_t alignment = bytes >= 4096 ? 4096 : 64;
+  data_ = ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment), std::nothrow);
+  if (data_ == nullptr) {
+    throw Error(Status::out_of_memory, "no memory for a work array of " + std::to_string(bytes) + " bytes");
+  }
+}
+
+AlignedBytes::~AlignedBytes() {
+  if (data_ != nullptr) ::operator delete(data_, std::align_val_t(bytes_ >= 4096 ? 4096 : 64));
+}
+
+unsigned planner_flags(generator::Rigor rigor) {
+  switch (rigor) {
+    case generator::Rigor::estimate:
+      return FFTW_ESTIMATE;
+    case generator::Rigor::measure:
+      return FFTW_MEASURE;
+    case generator::Rigor::patient:
+      return FFTW_PATIENT;
+  }
+  return FFTW_MEASURE;
+}
+
+template <class T>
+PlannerSession<T>::PlannerSession(const std::string& wisdom, int threads) : lock_(planner_mutex()) {
+  initialise<T>();
+  saved_ = exported<T>();
+  saved_threads_ = Fftw<T>::threads();
+  Fftw<T>::forget_wisdom();
+  if (!wisdom.empty()) Fftw<T>::import_wisdom(wisdom.c_str());
+  Fftw<T>::set_threads(threads);
+}
+
+template <class T>
+PlannerSession<T>::~PlannerSession() {
+  Fftw<T>::forget_wisdom();
+  if (holds_entries(saved_)) Fftw<T>::import_wisdom(saved_.c_str());
+  Fftw<T>::set_threads(saved_threads_);
+}
+
+template <class T>
+std::string PlannerSession<T>::wisdom() const {
+  std::string text = exported<T>();
+  return holds_entries(text) ? text : std::string();
+}
+
+template <class T>
+std::string merge_wisdom(std::span<const std::string> texts) {
+  const PlannerSession<T> session("");
+  for (const std::string& text : texts) {
+    if (!text.empty()) Fftw<T>::import_wisdom(text.c_str());
+  }
+  return session.wisdom();
+}
+
+template class PlannerSession<float>;
+template class PlannerSession<double>;
+template std::string merge_wisdom<float>(std::span<const std::string>);
+template std::string merge_wisdom<double>(std::span<const std::string>);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,405 @@
+#include "runtime/cpu/fft.h"
+
+#include <fftw3.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <numbers>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "runtime/cpu/wisdom.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+using generator::FftFamily;
+using generator::Plan;
+using generator::Rigor;
+using Long = long double;
+using LongComplex = std::complex<Long>;
+using Sizes = std::array<std::int64_t, 3>;
+
+std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2]; }
+
+// Direct DFT of a dense array, dimension by dimension.
+std::vector<LongComplex> direct_dft(std::vector<LongComplex> data, const Sizes& n, int sign) {
+  std::int64_t stride = 1;
+  for (int d = 0; d < 3; stride *= n[d++]) {
+    std::vector<LongComplex> root(n[d]), line(n[d]);
+    for (std::int64_t j = 0; j < n[d]; ++j)
+      root[j] =
+          std::polar(Long(1), sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(n[d]));
+    for (std::int64_t start = 0; start < volume(n); ++start) {
+      if (start / stride % n[d] != 0) continue;
+      for (std::int64_t k = 0; k < n[d]; ++k) {
+        LongComplex sum = 0;
+        for (std::int64_t j = 0; j < n[d]; ++j) sum += root[j * k % n[d]] * data[start + j * stride];
+        line[k] = sum;
+      }
+      for (std::int64_t k = 0; k < n[d]; ++k) data[start + k * stride] = line[k];
+    }
+  }
+  return data;
+}
+
+// One side of a problem: an array with its layout, real or complex.
+struct Side {
+  bool real = false;
+  Sizes sizes{};
+  ArrayLayout layout;
+  std::int64_t at(std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t b) const {
+    return x * layout.stride[0] + y * layout.stride[1] + z * layout.stride[2] + b * layout.distance;
+  }
+  std::int64_t span(std::int64_t batch) const { return at(sizes[0] - 1, sizes[1] - 1, sizes[2] - 1, batch - 1) + 1; }
+};
+
+Side input_side(const Problem& p) { return {p.fft_type == FftType::r2c, input_sizes(p), resolved_input_layout(p)}; }
+Side output_side(const Problem& p) { return {p.fft_type == FftType::c2r, output_sizes(p), resolved_output_layout(p)}; }
+
+template <class T>
+std::vector<LongComplex> read(const Side& side, const std::vector<T>& array, std::int64_t b) {
+  std::vector<LongComplex> values;
+  for (std::int64_t z = 0; z < side.sizes[2]; ++z)
+    for (std::int64_t y = 0; y < side.sizes[1]; ++y)
+      for (std::int64_t x = 0; x < side.sizes[0]; ++x) {
+        const std::int64_t i = side.at(x, y, z, b);
+        values.push_back(side.real ? LongComplex(array[i]) : LongComplex(array[2 * i], array[2 * i + 1]));
+      }
+  return values;
+}
+
+// What the problem asks for, from dense input values of one transform.
+std::vector<LongComplex> expected(const Problem& p, const std::vector<LongComplex>& in) {
+  if (p.fft_type == FftType::c2c) return direct_dft(in, p.n, p.sign);
+  const std::int64_t half = p.n[0] / 2 + 1, rows = p.n[1] * p.n[2];
+  std::vector<LongComplex> result;
+  if (p.fft_type == FftType::r2c) {
+    const auto full = direct_dft(in, p.n, p.sign);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t x = 0; x < half; ++x) result.push_back(full[r * p.n[0] + x]);
+    return result;
+  }
+  // c2r: the real part of the sum over stored entries, those with a mirror image counted twice.
+  std::vector<LongComplex> full(volume(p.n));
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t x = 0; x < half; ++x)
+      full[r * p.n[0] + x] = in[r * half + x] * (x == 0 || 2 * x == p.n[0] ? Long(1) : Long(2));
+  for (const LongComplex& v : direct_dft(full, p.n, p.sign)) result.push_back(v.real());
+  return result;
+}
+
+Long norm(const std::vector<LongComplex>& v) {
+  Long sum = 0;
+  for (const auto& x : v) sum += std::norm(x);
+  return std::sqrt(sum);
+}
+Long distance(const std::vector<LongComplex>& a, const std::vector<LongComplex>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  std::vector<LongComplex> d(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) d[i] = a[i] - b[i];
+  return norm(d);
+}
+Long inner(const std::vector<LongComplex>& a, const std::vector<LongComplex>& b) {
+  Long sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (std::conj(a[i]) * b[i]).real();
+  return sum;
+}
+
+template <class T>
+std::vector<T> random_array(std::mt19937_64& random, std::int64_t size) {
+  std::uniform_real_distribution<double> value(-1, 1);
+  std::vector<T> array(size);
+  for (T& x : array) x = static_cast<T>(value(random));
+  return array;
+}
+
+template <class T>
+Long tolerance(const Problem& p) {
+  return 8 * std::numeric_limits<T>::epsilon() * (1 + std::log2(static_cast<Long>(volume(p.n))));
+}
+
+// Runs problem and adjoint on random data; checks values, adjointness and that inputs and gaps survive.
+template <class T>
+void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int64_t shift = 0) {
+  SCOPED_TRACE(to_token(p) + (plan.fft.family == FftFamily::rows ? " rows" : " fftw") + " block " +
+               std::to_string(plan.fft.block) + " threads " + std::to_string(plan.threads));
+  const auto executor = make_fft_executor(p, plan, {});
+  const Side in = input_side(p), out = output_side(p);
+  const std::int64_t in_reals = in.span(p.batch) * (in.real ? 1 : 2),
+                     out_reals = out.span(p.batch) * (out.real ? 1 : 2);
+  const bool in_place = p.place == Place::in;
+  const std::int64_t reals = std::max(in_reals, out_reals);
+  const auto x = random_array<T>(random, (in_place ? reals : in_reals) + shift);
+  const auto y = random_array<T>(random, (in_place ? reals : out_reals) + shift);
+  const auto shifted = [shift](const std::vector<T>& v) { return std::vector<T>(v.begin() + shift, v.end()); };
+
+  auto input = x, output = y;
+  executor->execute(input.data() + shift, (in_place ? input : output).data() + shift, false);
+  if (in_place) {
+    output = input;
+  } else {
+    EXPECT_EQ(input, x) << "input changed";
+  }
+  // The adjoint runs from the output side of fresh data to the input side.
+  auto back = x, forth = y;
+  executor->execute((in_place ? forth : back).data() + shift, forth.data() + shift, true);
+  if (in_place) {
+    back = forth;
+  } else {
+    EXPECT_EQ(forth, y) << "input of the adjoint changed";
+  }
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const auto xs = read(in, shifted(x), b), ys = read(out, shifted(y), b);
+    const auto ax = read(out, shifted(output), b), aty = read(in, shifted(back), b);
+    const auto reference = expected(p, xs);
+    EXPECT_LE(distance(ax, reference), tolerance<T>(p) * norm(reference)) << "transform " << b;
+    EXPECT_NEAR(inner(ys, ax), inner(aty, xs), 4 * tolerance<T>(p) * norm(ys) * norm(ax))
+        << "adjoint of transform " << b;
+  }
+  if (!in_place) {  // elements between those of the layout stay as they were
+    std::vector<char> touched(out_reals, 0);
+    for (std::int64_t b = 0; b < p.batch; ++b)
+      for (std::int64_t k = 0; k < out.sizes[2]; ++k)
+        for (std::int64_t j = 0; j < out.sizes[1]; ++j)
+          for (std::int64_t i = 0; i < out.sizes[0]; ++i) {
+            const std::int64_t at = out.at(i, j, k, b);
+            if (out.real) {
+              touched[at] = 1;
+            } else {
+              touched[2 * at] = touched[2 * at + 1] = 1;
+            }
+          }
+    for (std::int64_t i = 0; i < out_reals; ++i) {
+      if (!touched[i]) {
+        ASSERT_EQ(output[i + shift], y[i + shift]) << "gap element " << i;
+      }
+    }
+  }
+}
+
+void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int64_t shift = 0) {
+  p.precision == Precision::f32 ? check<float>(p, plan, random, shift) : check<double>(p, plan, random, shift);
+}
+
+Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate, int threads = 1, int block = 16) {
+  Plan plan;
+  plan.threads = threads;
+  plan.fft = {family, rigor, block};
+  return plan;
+}
+
+Problem problem_of(const std::string& token) { return parse_problem("fft:" + token); }
+
+// A layout whose dimensions lie in memory in random order with random gaps.
+ArrayLayout random_layout(std::mt19937_64& random, int dim, const Sizes& sizes, bool batch_first) {
+  ArrayLayout layout;
+  std::array<int, 3> order{0, 1, 2};
+  std::shuffle(order.begin(), order.begin() + dim, random);
+  std::int64_t stride = 1 + static_cast<std::int64_t>(random() % 2);
+  if (batch_first) {
+    layout.distance = stride;
+    stride *= 5;
+  }
+  for (int i = 0; i < dim; ++i) {
+    layout.stride[order[i]] = stride;
+    stride *= sizes[order[i]] + static_cast<std::int64_t>(random() % 3);
+  }
+  if (!batch_first) layout.distance = stride;
+  return layout;
+}
+
+Problem random_problem(std::mt19937_64& random) {
+  constexpr std::int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12,  13, 15,
+                                    16, 17, 20, 21, 24, 27, 32, 35, 49, 64, 100, 127};
+  Problem p;
+  p.kind = Kind::fft;
+  p.fft_type = static_cast<FftType>(random() % 3);
+  p.dim = 1 + static_cast<int>(random() % 3);
+  p.precision = random() % 2 == 0 ? Precision::f32 : Precision::f64;
+  p.sign = random() % 2 == 0 ? -1 : 1;
+  p.batch = 1 + static_cast<std::int64_t>(random() % 4);
+  p.place = random() % 2 == 0 ? Place::out : Place::in;
+  do {
+    for (int d = 0; d < p.dim; ++d) p.n[d] = sizes[random() % std::size(sizes)];
+  } while (volume(p.n) > 2000);
+  if (p.place == Place::out) {
+    if (random() % 2 == 0) p.input_layout = random_layout(random, p.dim, input_sizes(p), random() % 3 == 0);
+    if (random() % 2 == 0) p.output_layout = random_layout(random, p.dim, output_sizes(p), random() % 3 == 0);
+  } else if (p.fft_type == FftType::c2c && random() % 2 == 0) {
+    p.input_layout = p.output_layout = random_layout(random, p.dim, p.n, random() % 3 == 0);
+  }
+  return p;
+}
+
+TEST(Fft, RandomProblemsMatchTheDirectSumAndTheirAdjoint) {
+  std::mt19937_64 random(20240501);
+  for (int i = 0; i < 250; ++i) {
+    const Problem p = random_problem(random);
+    const FftFamily family = i % 2 == 0 ? FftFamily::fftw : FftFamily::rows;
+    const int block = 1 + static_cast<int>(random() % 20);
+    check(p, plan_of(family, Rigor::estimate, 1 + static_cast<int>(random() % 3), block), random);
+  }
+}
+
+TEST(Fft, EveryTypeAndPlaceWorksInBothFamiliesPrecisionsAndSigns) {
+  std::mt19937_64 random(7);
+  for (const char* type : {"c2c", "r2c", "c2r"})
+    for (const char* n : {"48", "15x8", "12x9x10", "1x1x1", "7x1x4"})
+      for (const char* prec : {"f32", "f64"})
+        for (const char* tail : {"", ",place=in", ",sign=1", ",place=in,sign=1"})
+          for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+            check(problem_of(std::string("type=") + type + ",n=" + n + ",prec=" + prec + ",batch=3" + tail),
+                  plan_of(family, Rigor::estimate, 2), random);
+}
+
+TEST(Fft, EveryLengthUpTo130MatchesTheDirectSum) {
+  std::mt19937_64 random(11);
+  for (int n = 1; n <= 130; ++n) {
+    for (const char* prec : {"f32", "f64"}) {
+      Problem p = problem_of("type=c2c,n=" + std::to_string(n) + "x19,prec=" + prec);
+      check(p, plan_of(FftFamily::rows), random);
+      p = problem_of("type=r2c,n=" + std::to_string(n) + "x3,prec=" + prec);
+      check(p, plan_of(FftFamily::rows), random);
+    }
+  }
+}
+
+TEST(Fft, LongAndAwkwardLengthsMatchTheDirectSum) {
+  std::mt19937_64 random(13);
+  for (const char* n : {"1009", "2048", "2187", "2401", "3003", "3125", "4096", "2310", "2039"})
+    for (const char* prec : {"f32", "f64"})
+      for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+        check(problem_of(std::string("type=c2c,n=") + n + ",prec=" + prec + ",batch=2"), plan_of(family), random);
+}
+
+TEST(Fft, ArraysOfAnyAlignmentWork) {
+  std::mt19937_64 random(17);
+  for (const char* type : {"c2c", "r2c", "c2r"})
+    for (const char* prec : {"f32", "f64"})
+      for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+        for (const char* n : {"60", "16x16"})
+          for (const char* place : {"", ",place=in"})
+            for (const std::int64_t shift : {1, 2, 3})
+              check(problem_of(std::string("type=") + type + ",n=" + n + ",prec=" + prec + place), plan_of(family),
+                    random, shift);
+}
+
+TEST(Fft, MeasuredPlansMatchTheDirectSum) {
+  std::mt19937_64 random(19);
+  for (const char* type : {"c2c", "r2c", "c2r"})
+    check(problem_of(std::string("type=") + type + ",n=16x12,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure, 2),
+          random);
+  check(problem_of("type=c2c,n=8x8,prec=f32"), plan_of(FftFamily::fftw, Rigor::patient), random);
+}
+
+TEST(Fft, PointersThatContradictThePlaceAreRefused) {
+  std::vector<double> a(64), b(64);
+  const auto status = [&](const char* token, void* first, void* second) {
+    const auto executor = make_fft_executor(problem_of(token), plan_of(FftFamily::rows), {});
+    try {
+      executor->execute(first, second, false);
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return Status::success;
+  };
+  EXPECT_EQ(status("type=c2c,n=8,prec=f64", a.data(), b.data()), Status::success);
+  EXPECT_EQ(status("type=c2c,n=8,prec=f64", a.data(), a.data()), Status::invalid_argument);
+  EXPECT_EQ(status("type=c2c,n=8,prec=f64,place=in", a.data(), a.data()), Status::success);
+  EXPECT_EQ(status("type=c2c,n=8,prec=f64,place=in", a.data(), b.data()), Status::invalid_argument);
+  EXPECT_EQ(status("type=c2c,n=8,prec=f64", a.data(), nullptr), Status::invalid_argument);
+  EXPECT_THROW(make_fft_executor(problem_of("type=c2c,n=8,prec=f64"), plan_of(FftFamily::pruned), {}), Error);
+}
+
+TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
+  // One transform of a batch is 1e12 times larger than its neighbours, or not finite: theirs must not notice.
+  for (const double large : {1e12, std::numeric_limits<double>::infinity()}) {
+    for (const char* n : {"48", "15", "12x6"}) {
+      const Problem p = problem_of(std::string("type=r2c,n=") + n + ",prec=f64,batch=3");
+      const Side in = input_side(p), out = output_side(p);
+      std::mt19937_64 random(23);
+      auto x = random_array<double>(random, in.span(3));
+      for (std::int64_t i = 0; i < in.layout.distance; ++i) x[in.layout.distance + i] *= large;
+      std::vector<double> y(2 * out.span(3));
+      make_fft_executor(p, plan_of(FftFamily::rows), {})->execute(x.data(), y.data(), false);
+      for (const std::int64_t b : {0, 2}) {
+        const auto reference = expected(p, read(in, x, b));
+        EXPECT_LE(distance(read(out, y, b), reference), tolerance<double>(p) * norm(reference)) << n << " " << b;
+      }
+    }
+  }
+}
+
+TEST(Fft, TwoExecutorsRunAtOnceOnTwoThreads) {
+  const auto work = [](const char* token, FftFamily family, int seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 20; ++i) check(problem_of(token), plan_of(family, Rigor::estimate, 2), random);
+  };
+  std::thread one(work, "type=c2c,n=16x10x6,prec=f64,batch=2", FftFamily::rows, 1);
+  std::thread two(work, "type=r2c,n=20x12,prec=f64,batch=2", FftFamily::fftw, 2);
+  one.join();
+  two.join();
+}
+
+// The entries of a wisdom text; their order has no meaning.
+std::vector<std::string> entries(const std::string& wisdom) {
+  std::vector<std::string> lines;
+  std::istringstream stream(wisdom);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(Wisdom, SavedWisdomOfAMeasuredPlanIsTheWholeWisdomOfTheNextOne) {
+  const Problem p = problem_of("type=c2c,n=24x18,prec=f64");
+  const auto first = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {});
+  const std::string saved = first->wisdom();
+  ASSERT_FALSE(saved.empty());
+  ExecutorOptions options;
+  options.wisdom = saved;
+  // A planner that measured again might decide anew; one that used the text adds nothing to it.
+  const auto second = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), options);
+  EXPECT_EQ(entries(second->wisdom()), entries(saved));
+  const Plan rows = plan_of(FftFamily::rows, Rigor::measure);
+  options.wisdom = make_fft_executor(p, rows, {})->wisdom();
+  EXPECT_EQ(entries(make_fft_executor(p, rows, options)->wisdom()), entries(options.wisdom));
+}
+
+TEST(Wisdom, DamagedTextIsIgnored) {
+  std::mt19937_64 random(29);
+  const Problem p = problem_of("type=c2c,n=24,prec=f64");
+  std::string saved = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {})->wisdom();
+  for (const std::string& text : {std::string("nonsense"), std::string("(fftw-3.3.10 fftw_wisdom #x0 #x0"),
+                                  saved.substr(0, saved.size() / 2), saved + saved, std::string(1000, '(')}) {
+    ExecutorOptions options;
+    options.wisdom = text;
+    EXPECT_NO_THROW(make_fft_executor(p, plan_of(FftFamily::fftw), options)) << text;
+  }
+}
+
+TEST(Wisdom, TheApplicationsOwnWisdomAndThreadCountComeBack) {
+  fftw_init_threads();
+  std::vector<std::complex<double>> data(48);
+  auto* array = reinterpret_cast<fftw_complex*>(data.data());
+  fftw_destroy_plan(fftw_plan_dft_1d(48, array, array, FFTW_FORWARD, FFTW_MEASURE));
+  fftw_plan_with_nthreads(3);
+  char* before = fftw_export_wisdom_to_string();
+  const auto executor =
+      make_fft_executor(problem_of("type=c2c,n=40,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure), {});
+  char* after = fftw_export_wisdom_to_string();
+  EXPECT_STREQ(before, after);
+  EXPECT_EQ(fftw_planner_nthreads(), 3);
+  EXPECT_EQ(executor->wisdom().find(std::string(before).substr(40, 60)), std::string::npos);
+  std::free(before);
+  std::free(after);
+  fftw_plan_with_nthreads(1);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu
