@@ -269,4 +269,20 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   return best;
 }
 
+Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  Plan out = plan;
+  out.threads = std::clamp(plan.threads, 1, std::max(1, traits.cores));
+  if (problem.kind == Kind::nufft) {
+    out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+    if (!(problem.type == 3 && plan.type3 == Type3Rule::gaussian)) {
+      const int width = least_width(problem, plan.window.kind, plan.window.sigma);
+      if (width == 0)
+        throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
+      bind_windows(out, problem, plan.window.kind, plan.window.sigma, width, 0);
+      out.window.table = plan.window.table;
+    }
+  }
+  return parse_plan(to_text(out, problem), problem);
+}
+
 }  // namespace fourtune::generator

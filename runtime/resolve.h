@@ -25,8 +25,8 @@ struct Resolution {
   std::string explain;  // a few lines: what was looked for, what was found, why this plan
 };
 
-// Plans stored for other tokens are adapted (fine grid, width from tolerance) and re-checked; text that does not parse for
-// this problem is passed over and said so in explain. lookup may be null.
+// Plans stored for other tokens are adapted (fine grid, width from tolerance) and re-checked; text that does not parse
+// for this problem is passed over and said so in explain. lookup may be null.
 Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db::Lookup* lookup,
                    const std::string& forced_plan);
 

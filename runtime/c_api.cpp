@@ -1,0 +1,162 @@
+// The C interface: every exception becomes a status here, and nowhere else.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "fourtune/fourtune.h"
+#include "fourtune/transform.h"
+
+struct fourtune_transform {
+  fourtune::Transform transform;
+  mutable std::string explain;  // keeps the text that fourtune_explain returned alive
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+fourtune_status fail(fourtune::Status status, const char* message) noexcept {
+  try {
+    last_error = message;
+  } catch (...) {
+    last_error.clear();
+  }
+  return static_cast<fourtune_status>(status);
+}
+
+template <class Work>
+fourtune_status guarded(Work&& work) noexcept {
+  try {
+    last_error.clear();
+    work();
+    return FOURTUNE_SUCCESS;
+  } catch (const fourtune::Error& error) {
+    return fail(error.status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(fourtune::Status::out_of_memory, "not enough memory");
+  } catch (const std::exception& error) {
+    return fail(fourtune::Status::internal, error.what());
+  } catch (...) {
+    return fail(fourtune::Status::internal, "unknown exception");
+  }
+}
+
+[[noreturn]] void refuse(fourtune::Status status, const std::string& message) {
+  throw fourtune::Error(status, message);
+}
+
+// Options of an older, smaller structure leave the newer fields at their defaults.
+fourtune_options complete(const fourtune_options* given) {
+  fourtune_options options;
+  fourtune_options_init(&options);
+  if (!given) return options;
+  if (given->size < offsetof(fourtune_options, databases) || given->size > 65536)
+    refuse(fourtune::Status::invalid_option,
+           "options.size is " + std::to_string(given->size) + ": start from fourtune_options_init");
+  std::memcpy(&options, given, std::min(given->size, sizeof options));
+  options.size = sizeof options;
+  return options;
+}
+
+fourtune::Options translate(const fourtune_options* given) {
+  const fourtune_options in = complete(given);
+  fourtune::Options out;
+  if (in.databases) {
+    out.default_databases = false;
+    for (std::size_t i = 0; i < in.database_count; ++i) {
+      if (!in.databases[i]) refuse(fourtune::Status::invalid_option, "options.databases has a null entry");
+      out.databases.emplace_back(in.databases[i]);
+    }
+  }
+  if (in.backend) out.backend = in.backend;
+  if (in.plan) out.plan = in.plan;
+  out.device = in.device;
+  out.threads = in.threads;
+  out.deterministic = in.deterministic != 0;
+  out.stream = in.stream;
+  if (in.mode_order != FOURTUNE_MODES_CENTRED && in.mode_order != FOURTUNE_MODES_FFT)
+    refuse(fourtune::Status::invalid_option,
+           "options.mode_order is neither FOURTUNE_MODES_CENTRED nor FOURTUNE_MODES_FFT");
+  out.mode_order = in.mode_order == FOURTUNE_MODES_FFT ? fourtune::ModeOrder::fft : fourtune::ModeOrder::centred;
+  out.clamp_tolerance = in.clamp_tolerance != 0;
+  out.trust_points = in.trust_points != 0;
+  if (in.only < FOURTUNE_WHOLE || in.only > FOURTUNE_INTERPOLATE_ONLY)
+    refuse(fourtune::Status::invalid_option,
+           "options.only is none of FOURTUNE_WHOLE, FOURTUNE_SPREAD_ONLY, FOURTUNE_INTERPOLATE_ONLY");
+  out.only = static_cast<fourtune::Only>(in.only);
+  return out;
+}
+
+fourtune::Transform& checked(fourtune_transform* transform) {
+  if (!transform) refuse(fourtune::Status::invalid_argument, "the transform is null");
+  return transform->transform;
+}
+
+}  // namespace
+
+extern "C" {
+
+fourtune_status fourtune_options_init(fourtune_options* options) {
+  return guarded([&] {
+    if (!options) refuse(fourtune::Status::invalid_argument, "options is null");
+    *options = fourtune_options{};
+    options->size = sizeof *options;
+  });
+}
+
+fourtune_status fourtune_create(const char* problem, const fourtune_options* options, fourtune_transform** transform) {
+  if (transform) *transform = nullptr;
+  return guarded([&] {
+    if (!problem) refuse(fourtune::Status::invalid_argument, "the problem is null");
+    if (!transform) refuse(fourtune::Status::invalid_argument, "the pointer to receive the transform is null");
+    *transform = new fourtune_transform{fourtune::Transform(problem, translate(options)), {}};
+  });
+}
+
+fourtune_status fourtune_set_points(fourtune_transform* transform, int64_t m, const void* x, const void* y,
+                                    const void* z, int64_t k, const void* s, const void* t, const void* u) {
+  return guarded([&] { checked(transform).set_points({m, x, y, z, k, s, t, u}); });
+}
+
+fourtune_status fourtune_execute(fourtune_transform* transform, void* point_values, void* mode_values) {
+  return guarded([&] { checked(transform).execute(point_values, mode_values); });
+}
+
+fourtune_status fourtune_execute_adjoint(fourtune_transform* transform, void* point_values, void* mode_values) {
+  return guarded([&] { checked(transform).execute_adjoint(point_values, mode_values); });
+}
+
+fourtune_status fourtune_set_stream(fourtune_transform* transform, void* stream) {
+  return guarded([&] { checked(transform).set_stream(stream); });
+}
+
+fourtune_status fourtune_memory(const fourtune_transform* transform, int64_t* held, int64_t* needed) {
+  return guarded([&] {
+    if (!transform) refuse(fourtune::Status::invalid_argument, "the transform is null");
+    const auto use = transform->transform.memory();
+    if (held) *held = use.held;
+    if (needed) *needed = use.needed;
+  });
+}
+
+void fourtune_destroy(fourtune_transform* transform) { delete transform; }
+
+const char* fourtune_last_error(void) { return last_error.c_str(); }
+
+const char* fourtune_explain(const fourtune_transform* transform) {
+  if (!transform) return "";
+  const fourtune_status status = guarded([&] { transform->explain = transform->transform.explain(); });
+  return status == FOURTUNE_SUCCESS ? transform->explain.c_str() : "";
+}
+
+const char* fourtune_status_name(fourtune_status status) {
+  return fourtune::status_name(static_cast<fourtune::Status>(status));
+}
+const char* fourtune_status_text(fourtune_status status) {
+  return fourtune::status_text(static_cast<fourtune::Status>(status));
+}
+const char* fourtune_version(void) { return FOURTUNE_VERSION; }
+
+}  // extern "C"

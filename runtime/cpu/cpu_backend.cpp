@@ -1,0 +1,22 @@
+#include "runtime/cpu/cpu_backend.h"
+
+#include "runtime/cpu/fft.h"
+#include "runtime/cpu/gridder.h"
+#include "runtime/cpu/nufft_executor.h"
+
+namespace fourtune::runtime::cpu {
+DeviceTraits CpuBackend::traits() const {
+  DeviceTraits traits = cpu_traits();
+  traits.isa = kernel_isa();
+  return traits;
+}
+
+std::unique_ptr<Executor> CpuBackend::bind(const Problem& problem, const generator::Plan& plan,
+                                           const ExecutorOptions& options) const {
+  if (plan.backend != name())
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cpu");
+  if (problem.kind == Kind::fft) return make_fft_executor(problem, plan, options);
+  return problem.type == 3 ? make_type3_executor(problem, plan, options) : make_type12_executor(problem, plan, options);
+}
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,17 @@
+// The CPU backend: FFTW3, OpenMP, and our own spreading and interpolation.
+#pragma once
+
+#include "runtime/backend.h"
+
+namespace fourtune::runtime::cpu {
+
+class CpuBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  DeviceTraits traits() const override;
+  // Throws Error{invalid_plan} when the plan is for another backend.
+  std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
+                                 const ExecutorOptions& options) const override;
+};
+
+}  // namespace fourtune::runtime::cpu

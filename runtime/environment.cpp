@@ -1,0 +1,18 @@
+#include "runtime/environment.h"
+
+#ifdef FOURTUNE_FFTW
+#include <fftw3.h>
+#endif
+
+namespace fourtune::runtime {
+
+db::Environment environment_here(const DeviceTraits& traits) {
+  db::Environment here = db::environment_of(traits);
+#ifdef FOURTUNE_FFTW
+  here.libraries = fftw_version;
+#endif
+  here.generator = "1";  // raise when a plan text starts to mean other code
+  return here;
+}
+
+}  // namespace fourtune::runtime

@@ -1,0 +1,192 @@
+// The public transform: problem and options in, a resolved plan and its executor inside.
+#include "fourtune/transform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "db/lookup.h"
+#include "db/tuning_store.h"
+#include "generator/candidates.h"
+#include "runtime/backend.h"
+#include "runtime/resolve.h"
+
+namespace fourtune {
+namespace {
+
+// A tolerance below the unit roundoff cannot be met by anything.
+Problem reachable(Problem problem, bool clamp) {
+  const double least = epsilon(problem.precision) / 2;
+  if (problem.kind == Kind::nufft && problem.tol < least) {
+    if (!clamp)
+      throw Error(Status::tolerance_unreachable,
+                  fmt::format("tol={:g} is below what {} can give; the least is {:.2g} (or set the clamp option)",
+                              problem.tol, to_string(problem.precision), least));
+    problem.tol = least;
+  }
+  return problem;
+}
+
+void check_options(const Problem& problem, const Options& options) {
+  if (options.threads < 0) throw Error(Status::invalid_option, fmt::format("threads={} is negative", options.threads));
+  if (options.device != 0)
+    throw Error(Status::invalid_option, fmt::format("device={}: the cpu backend has device 0 only", options.device));
+  if (options.stream) throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
+  if (options.only == Only::whole) return;
+  const int type = options.only == Only::spread ? 1 : 2;
+  if (problem.kind != Kind::nufft || problem.type != type)
+    throw Error(Status::invalid_option,
+                fmt::format("only={}: needs a type {} nufft", type == 1 ? "spread" : "interpolate", type));
+}
+
+db::Lookup load_lookup(const Options& options) {
+  std::vector<std::filesystem::path> packs(options.databases.rbegin(), options.databases.rend());  // later ones win
+  return db::Lookup::load(options.default_databases ? db::default_database_path() : std::filesystem::path(), packs);
+}
+
+}  // namespace
+
+struct Transform::State {
+  Problem asked;    // as created
+  Problem problem;  // with m, k filled in by set_points
+  Options options;
+  const runtime::Backend* backend = nullptr;
+  DeviceTraits traits;
+  db::Lookup lookup;
+  runtime::Resolution resolution;
+  std::string plan_text;
+  std::unique_ptr<runtime::Executor> executor;
+  bool points_set = false;
+
+  // The plan can be chosen only when the point counts are known.
+  bool complete() const { return problem.kind == Kind::fft || (problem.m && (problem.type != 3 || problem.k)); }
+
+  void resolve() {
+    resolution = runtime::resolve(problem, traits, &lookup, options.plan);
+    plan_text = generator::to_text(resolution.plan, problem);
+  }
+
+  void bind() {
+    runtime::ExecutorOptions bound;
+    bound.deterministic = options.deterministic;
+    bound.trust_points = options.trust_points;
+    bound.mode_order = options.mode_order;
+    bound.only = options.only;
+    bound.wisdom = resolution.wisdom;
+    executor.reset();
+    executor = backend->bind(problem, resolution.plan, bound);
+  }
+
+  void check_points(const Points& points) const {
+    const auto bad = [](const std::string& message) { throw Error(Status::invalid_argument, message); };
+    if (problem.kind == Kind::fft) bad("set_points: an fft has no points");
+    if (points.m < 0 || points.k < 0)
+      bad(fmt::format("set_points: counts m={}, k={} must not be negative", points.m, points.k));
+    const void* sources[] = {points.x, points.y, points.z};
+    const void* targets[] = {points.s, points.t, points.u};
+    for (int d = 0; d < 3; ++d) {
+      if (d < problem.dim && points.m > 0 && !sources[d]) bad(fmt::format("set_points: {} is null", "xyz"[d]));
+      if (d >= problem.dim && sources[d])
+        bad(fmt::format("set_points: {} is given, but the problem has dim={}", "xyz"[d], problem.dim));
+      if (problem.type == 3 && d < problem.dim && points.k > 0 && !targets[d])
+        bad(fmt::format("set_points: {} is null", "stu"[d]));
+      if ((problem.type != 3 || d >= problem.dim) && targets[d])
+        bad(fmt::format("set_points: target array {} is given, but the problem has none", "stu"[d]));
+    }
+    if (problem.type != 3 && points.k != 0)
+      bad(fmt::format("set_points: k={} targets, but only type 3 has targets", points.k));
+    const auto contradiction = [](const char* key, std::int64_t promised, std::int64_t given) {
+      throw Error(Status::contradiction, fmt::format("set_points: {} {} points are given, but the problem says {}={}",
+                                                     key[0] == 'm' ? "" : "target", given, key, promised));
+    };
+    if (asked.m && *asked.m != points.m) contradiction("m", *asked.m, points.m);
+    if (asked.k && *asked.k != points.k) contradiction("k", *asked.k, points.k);
+  }
+
+  void run(void* first, void* second, bool adjoint) {
+    if (problem.kind == Kind::nufft && !points_set)
+      throw Error(Status::points_not_set, "execute: call set_points first");
+    const bool no_points = problem.kind == Kind::nufft && *problem.m == 0;
+    const bool no_targets = problem.kind == Kind::nufft && problem.type == 3 && *problem.k == 0;
+    if ((!first && !no_points) || (!second && !no_targets))
+      throw Error(Status::invalid_argument, fmt::format("execute: {} is null", first ? "mode_values" : "point_values"));
+    if (problem.kind == Kind::nufft && first && first == second)
+      throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
+    executor->execute(first, second, adjoint);
+  }
+};
+
+Transform::Transform(std::string_view problem, const Options& options) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.options = options;
+  state.asked = state.problem = reachable(parse_problem(problem), options.clamp_tolerance);
+  check_options(state.problem, options);
+  state.backend = &runtime::find_backend(options.backend);
+  state.traits = state.backend->traits();
+  if (options.threads > 0) state.traits.cores = options.threads;
+  if (options.plan.empty()) state.lookup = load_lookup(options);
+  if (!state.complete()) {
+    if (!options.plan.empty()) generator::parse_plan(options.plan, state.problem);  // refuse a bad plan at once
+    state.resolution.explain =
+        fmt::format("problem: {}\nplan: chosen in set_points, when the points are known\n", to_token(state.problem));
+    return;
+  }
+  state.resolve();
+  state.bind();
+}
+
+Transform::~Transform() = default;
+Transform::Transform(Transform&&) noexcept = default;
+Transform& Transform::operator=(Transform&&) noexcept = default;
+
+void Transform::set_points(const Points& points) {
+  State& state = *state_;
+  state.check_points(points);
+  state.points_set = false;
+  Problem now = state.asked;
+  now.m = points.m;
+  if (now.type == 3) now.k = points.k;
+  validate(now);
+  if (!state.executor || now != state.problem) {
+    state.problem = now;
+    const std::string before = state.plan_text;
+    state.resolve();
+    if (!state.executor || before != state.plan_text) state.bind();
+  }
+  state.executor->set_points(points);
+  state.points_set = true;
+}
+
+void Transform::execute(void* point_values, void* mode_values) { state_->run(point_values, mode_values, false); }
+void Transform::execute_adjoint(void* point_values, void* mode_values) { state_->run(point_values, mode_values, true); }
+
+void Transform::set_stream(void* stream) {
+  if (stream) throw Error(Status::invalid_argument, "set_stream: the cpu backend has no streams; pass null");
+}
+
+const Problem& Transform::problem() const noexcept { return state_->problem; }
+
+MemoryUse Transform::memory() const {
+  if (state_->executor) return state_->executor->memory();
+  // Without point counts the plan is open: what the cost model's choice would hold for the grid alone.
+  Problem guess = state_->problem;
+  if (!guess.m) guess.m = 0;
+  if (guess.type == 3 && !guess.k) guess.k = 1;
+  const auto resolution = runtime::resolve(guess, state_->traits, &state_->lookup, state_->options.plan);
+  MemoryUse use;
+  use.needed = static_cast<std::int64_t>(generator::estimate(resolution.plan, guess, state_->traits).bytes);
+  return use;
+}
+
+const std::string& Transform::plan() const noexcept { return state_->plan_text; }
+const std::string& Transform::explain() const noexcept { return state_->resolution.explain; }
+
+std::vector<StageTime> Transform::stage_times() const {
+  if (!state_->executor) return {};
+  const auto times = state_->executor->stage_times();
+  return {times.begin(), times.end()};
+}
+
+}  // namespace fourtune
