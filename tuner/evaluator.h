@@ -68,7 +68,8 @@ class Evaluator {
   // Makes the synthetic points, data and reference of a problem; they serve all evaluations until the next load.
   // Returns the seconds it took. Throws Error when the problem cannot be set up here.
   virtual double load(const Problem& problem, std::uint64_t seed) = 0;
-  // Neither throws for what a plan does: failures are statuses. Status interrupted: `stop` was raised meanwhile.
+  // Neither throws for what a plan does: failures are statuses. Status interrupted: the user's stop came meanwhile.
+  // Error: nothing can be measured any more (no worker can be started).
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
   virtual FinalsResult finals(const FinalsRequest& request) = 0;
   // Worker processes that had to be replaced so far.

@@ -56,12 +56,15 @@ struct SessionOptions {
   std::string command;              // as the user typed it, kept in the database
   double candidate_timeout = 30;    // seconds a candidate may take, planning included
   std::size_t max_evaluations = 0;  // of one problem; 0: as the budget allows
-  bool measure_everything = false;  // record mode: exhaustive, nothing raced out, no finals
+  // Record mode: when not empty, every candidate is measured to the end, and the space is written to this folder as one
+  // file a problem (replay.h has the format). Strategy and racing are off.
+  std::string record_folder;
   const std::atomic<bool>* stop = nullptr;  // raise it (from a signal handler, say) to end early and keep everything
   std::function<void(const Progress&)> progress;  // called on the session's thread
-  // For tests; the defaults are generator::candidates and generator::default_plan.
+  // Replace generator::candidates, default_plan and floor_seconds in tests.
   std::function<generator::Space(const Problem&, const DeviceTraits&)> list_candidates;
   std::function<generator::Plan(const Problem&, const DeviceTraits&)> untuned_plan;
+  std::function<double(const generator::Plan&, const Problem&, const DeviceTraits&)> floor_seconds;
 };
 
 // What a session found out about one problem. Times are seconds of one execute (the whole batch).

@@ -227,12 +227,10 @@ class TypedData : public Data {
 Problem bound_problem(const Problem& problem) {
   Problem bound = problem;
   if (problem.kind == Kind::fft) return bound;
-  if (!bound.points) bound.points = PointClass::uniform;
   if (problem.type == 3) {
     const std::int64_t count = problem.m.value_or(problem.k.value_or(65536));
     bound.m = problem.m.value_or(count);
     bound.k = problem.k.value_or(count);
-    bound.extent = resolved_extent(bound);
   } else {
     bound.m = problem.m.value_or(mode_count(problem));
   }

@@ -16,8 +16,8 @@
 
 namespace fourtune::tuner {
 
-// The problem as it is tuned: m and k where they are absent are density 1 (one point a mode; type 3: k = m, or 2^16
-// when both are), points uniform, the extent of a type 3 problem filled in.
+// The problem as it is tuned: an absent m is density 1 (one point a mode); for type 3, absent m and k are each other,
+// or 2^16 when both are absent. What has a default of its own (points, extent) stays absent.
 Problem bound_problem(const Problem& problem);
 
 struct Validation {

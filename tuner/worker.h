@@ -1,7 +1,7 @@
 // The child process that candidates run in, so that a crash or a hang costs a process and not the session.
 //
-// The parent starts `fourtune worker` and talks to it in lines of JSON over a pair of pipes (the child's descriptors 3,
-// requests, and 4, answers; its standard output is not touched, libraries may print there). One request, one answer:
+// The parent starts `fourtune worker` and talks to it in lines of JSON over a socket (the child's descriptor 3; its
+// standard output is not touched, libraries may print there). One request, one answer:
 //   {"op":"hello"}     -> {"traits":{...}}
 //   {"op":"load",...}  -> {"seconds":s} or {"error":name,"message":text}
 //   {"op":"evaluate",...}, {"op":"finals",...} -> the fields of Evaluation, FinalsResult
@@ -24,7 +24,7 @@ namespace fourtune::tuner {
 // The child's main loop: answers requests until the parent hangs up. Returns the exit code. Candidates are evaluated
 // with a LocalEvaluator on `backend`. Fault injection for tests, from the environment variable FOURTUNE_TEST_FAULT
 // "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so when a plan contains TEXT.
-int worker_main(const runtime::Backend& backend, int request_fd = 3, int answer_fd = 4);
+int worker_main(const runtime::Backend& backend, int fd = 3);
 
 struct WorkerOptions {
   std::vector<std::string> command;  // program and arguments; empty: this executable with "worker --backend NAME"
