@@ -25,7 +25,8 @@
 namespace fourtune::db {
 
 // $FOURTUNE_DB, else $XDG_DATA_HOME/fourtune/tuning.db, else ~/.local/share/fourtune/tuning.db (home from $HOME, else
-// from the password file). Empty variables count as unset, and a relative XDG_DATA_HOME is ignored (its specification).
+// from the password file; without any, an empty path: no database). Empty variables count as unset, and a relative
+// XDG_DATA_HOME is ignored, as its specification says.
 std::filesystem::path default_database_path();
 
 enum class OpenAs {
@@ -33,14 +34,22 @@ enum class OpenAs {
   immutable,  // a pack: nobody writes; no lock is taken and nothing is created next to it
 };
 
+// Where changes go before they reach the main file.
+enum class Journal {
+  automatic,  // write_ahead on a local file system, rollback elsewhere
+  write_ahead,
+  rollback,  // readers and the writer wait for each other, but it works on shared file systems
+};
+
 class TuningStore {
  public:
   // A missing file is an empty store. A file of an older version is read through an upgraded copy in memory. Nothing is
-  // ever written. A read-only folder is fine.
+  // written, except that a transaction which a killed writer left half done is rolled back. A read-only folder is fine.
   static TuningStore open_for_reading(const std::filesystem::path& path, OpenAs as = OpenAs::shared);
   // Creates folders and file where missing, and upgrades a file of an older version. Waits for other writers up to
   // busy_ms (then StoreFault::busy). Throws StoreError when the file cannot be written: callers can go on without.
-  static TuningStore open_for_writing(const std::filesystem::path& path, int busy_ms = 10000);
+  static TuningStore open_for_writing(const std::filesystem::path& path, int busy_ms = 10000,
+                                      Journal journal = Journal::automatic);
 
   TuningStore(TuningStore&&) noexcept;
   TuningStore& operator=(TuningStore&&) noexcept;
@@ -81,6 +90,7 @@ class TuningStore {
 
  private:
   struct Impl;
+  const class Database& for_writing() const;
   explicit TuningStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

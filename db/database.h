@@ -1,0 +1,121 @@
+// SQLite handles with owners: one move-only type each for a connection, a statement and a transaction.
+//
+// Every failure of SQLite leaves here as StoreError (the file's fault), std::bad_alloc, or Error{invalid_argument}
+// (a row that breaks the schema's rules). SQL is always a text of ours; values are always bound.
+// Threads: one thread at a time per connection, its statements included.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/store_error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace fourtune::db {
+
+// One prepared statement. Must not outlive its Database.
+class Statement {
+ public:
+  // Parameters are numbered from 1, columns from 0, as SQLite does. A text is copied.
+  void bind(int index, std::int64_t value);
+  void bind(int index, double value);
+  void bind(int index, std::string_view value);
+  void bind(int index, std::nullptr_t);
+  template <class T>
+  void bind(int index, const std::optional<T>& value) {
+    value ? bind(index, *value) : bind(index, nullptr);
+  }
+  // Binds parameters 1, 2, ... in order.
+  template <class... Values>
+  Statement& with(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+    return *this;
+  }
+
+  // True while there is a row.
+  bool step();
+  // For statements without rows.
+  void run();
+
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  // StoreError{damaged} when longer than `longest` bytes or with a NUL inside. NULL reads as an empty text.
+  std::string text(int column, std::size_t longest) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const noexcept;
+  };
+  Statement(class Database const& owner, std::string_view sql);
+  void check(int code) const;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  sqlite3* connection_ = nullptr;
+};
+
+enum class Access {
+  read,       // shared with writers
+  immutable,  // nobody writes: no locks, no files next to it
+  write,      // created when missing
+};
+
+class Database {
+ public:
+  // Opens the connection with every defence on (defensive mode, untrusted schema, cell size check, no memory mapping,
+  // length limits) and foreign keys enforced. Reads nothing yet. busy_ms: how long to wait for other processes.
+  static Database open(const std::filesystem::path& path, Access access, int busy_ms);
+  // An empty database in memory.
+  static Database in_memory();
+  // A copy of all pages in memory; the source is not changed.
+  Database copy_to_memory() const;
+
+  Statement prepare(std::string_view sql) const;
+  // Runs statements without parameters; a text of ours.
+  void execute(const char* sql) const;
+  // The single integer or text that the statement gives (0 or empty without a row).
+  std::int64_t integer(const char* sql) const;
+  std::string text(const char* sql) const;
+
+  // The first bytes of the file as they are on disk, at most `count`. Read through SQLite's own handle: closing another
+  // one would drop the locks that this process holds on the file (POSIX).
+  std::string first_bytes(std::size_t count) const;
+
+  std::int64_t last_row() const;
+  std::int64_t changes() const;
+  bool read_only() const;
+  bool in_transaction() const;
+
+ private:
+  friend class Statement;
+  struct Close {
+    void operator()(sqlite3* connection) const noexcept;
+  };
+  explicit Database(sqlite3* connection) : connection_(connection) {}
+  static Database open_uri(const std::string& uri, int flags, int busy_ms);
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+// A write transaction: takes the write lock at once, so that it never fails half-way for want of it. Rolled back unless
+// committed.
+class Transaction {
+ public:
+  explicit Transaction(const Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  const Database& database_;
+};
+
+}  // namespace fourtune::db

@@ -1,0 +1,43 @@
+// The reading side of the tuning database, as functions over a connection: shared by TuningStore and Lookup. Every row
+// is checked while it is read, since a shipped file need not have been written by us: StoreError{damaged} names what
+// is wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/database.h"
+#include "db/lookup.h"
+#include "db/records.h"
+
+namespace fourtune::db {
+
+// Row of the environment, absent when it was never recorded.
+std::optional<std::int64_t> environment_row(const Database& database, const Environment& environment);
+
+std::vector<StoredVerdict> read_verdicts(const Database& database, std::string_view problem);
+std::vector<StoredVerdict> read_winners(const Database& database, std::optional<std::int64_t> environment,
+                                        std::optional<std::string_view> problem);
+// Verdicts that are not withdrawn, with their wisdom, in one statement and so from one state of the file.
+std::vector<LookupEntry> read_lookup_entries(const Database& database);
+
+std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session);
+std::vector<PlanHistory> read_history(const Database& database, std::string_view problem, std::int64_t environment);
+std::vector<std::string> read_problems(const Database& database);
+std::vector<Environment> read_environments(const Database& database);
+std::vector<StoredSession> read_sessions(const Database& database);
+std::string read_wisdom(const Database& database, std::string_view problem, std::string_view plan,
+                        std::int64_t environment);
+
+// The JSON texts of a run row: [ns, ...] and [["stage", ns], ...].
+std::string samples_text(const std::vector<std::int64_t>& samples);
+std::string stages_text(const std::vector<StageNs>& stages);
+std::vector<std::int64_t> parse_samples(const std::string& text);
+std::vector<StageNs> parse_stages(const std::string& text);
+
+// What is wrong with the numbers of a verdict; empty: nothing.
+std::string verdict_fault(const Verdict& verdict);
+
+}  // namespace fourtune::db

@@ -1,0 +1,101 @@
+#include "db/records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "db/store_error.h"
+
+namespace fourtune::db {
+namespace {
+
+constexpr std::array<const char*, 8> kRunStatusNames{"ok",           "rejected", "compile_error", "too_many_resources",
+                                                     "wrong_result", "timeout",  "crash",         "interrupted"};
+
+}  // namespace
+
+std::string traits_text(const DeviceTraits& traits) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  const nlohmann::ordered_json json{{"cores", traits.cores},
+                                    {"l1_bytes", traits.l1_bytes},
+                                    {"l2_bytes", traits.l2_bytes},
+                                    {"l3_bytes", traits.l3_bytes},
+                                    {"memory_gib", (traits.memory_bytes + kGib / 2) / kGib}};
+  return json.dump();
+}
+
+Environment environment_of(const DeviceTraits& traits) {
+  Environment environment;
+  environment.backend = traits.backend;
+  environment.device = traits.name;
+  environment.isa = traits.isa;
+  environment.traits = traits_text(traits);
+#if defined(__clang__)
+  environment.compiler = fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+  environment.compiler = fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+  return environment;
+}
+
+Freshness freshness(const Environment& measured, const Environment& here) noexcept {
+  if (measured.backend != here.backend || measured.device != here.device || measured.isa != here.isa) {
+    return Freshness::foreign;
+  }
+  if (measured.traits != here.traits || measured.libraries != here.libraries || measured.generator != here.generator) {
+    return Freshness::candidate;
+  }
+  return measured == here ? Freshness::current : Freshness::serves;
+}
+
+const char* to_string(Freshness freshness) noexcept {
+  switch (freshness) {
+    case Freshness::current:
+      return "current";
+    case Freshness::serves:
+      return "serves";
+    case Freshness::candidate:
+      return "candidate";
+    case Freshness::foreign:
+      return "foreign";
+  }
+  return "unknown";
+}
+
+const char* to_string(RunStatus status) noexcept {
+  const auto index = static_cast<std::size_t>(status);
+  return index < kRunStatusNames.size() ? kRunStatusNames[index] : "unknown";
+}
+
+RunStatus run_status_from(std::string_view name) {
+  const auto* found = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), name);
+  if (found == kRunStatusNames.end()) {
+    throw StoreError(StoreFault::damaged,
+                     fmt::format("unknown run status '{}'; known are {}", name, fmt::join(kRunStatusNames, ", ")));
+  }
+  return static_cast<RunStatus>(found - kRunStatusNames.begin());
+}
+
+const char* to_string(SessionEnd end) noexcept {
+  switch (end) {
+    case SessionEnd::complete:
+      return "complete";
+    case SessionEnd::interrupted:
+      return "interrupted";
+    case SessionEnd::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+double median(std::vector<std::int64_t> samples) {
+  if (samples.empty()) return 0;
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) return static_cast<double>(*middle);
+  return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(samples.begin(), middle))) / 2;
+}
+
+}  // namespace fourtune::db

@@ -1,0 +1,80 @@
+-- The tuning database as the sequence of its versions. A new file gets every section in turn; a file of version N gets
+-- the sections after N. A section that has been released is never edited: add the next one instead.
+-- Times are milliseconds since the epoch (UTC), durations nanoseconds. docs/database.md explains the tables.
+
+-- version 1
+CREATE TABLE problem (
+  id INTEGER PRIMARY KEY,
+  token TEXT NOT NULL UNIQUE CHECK (token <> '')
+) STRICT;
+
+CREATE TABLE plan (
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE CHECK (text <> '')
+) STRICT;
+
+CREATE TABLE environment (
+  id INTEGER PRIMARY KEY,
+  backend TEXT NOT NULL,
+  device TEXT NOT NULL,
+  isa TEXT NOT NULL,
+  traits TEXT NOT NULL,
+  driver TEXT NOT NULL,
+  compiler TEXT NOT NULL,
+  libraries TEXT NOT NULL,
+  generator TEXT NOT NULL,
+  UNIQUE (backend, device, isa, traits, driver, compiler, libraries, generator)
+) STRICT;
+
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY,
+  environment INTEGER NOT NULL REFERENCES environment,
+  started_ms INTEGER NOT NULL,
+  finished_ms INTEGER,
+  outcome TEXT CHECK (outcome IN ('complete', 'interrupted', 'failed')),
+  seed INTEGER NOT NULL,
+  strategy TEXT NOT NULL,
+  budget_seconds REAL NOT NULL,
+  command TEXT NOT NULL,
+  CHECK ((finished_ms IS NULL) = (outcome IS NULL))
+) STRICT;
+
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES session,
+  problem INTEGER NOT NULL REFERENCES problem,
+  plan INTEGER NOT NULL REFERENCES plan,
+  round INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'rejected', 'compile_error', 'too_many_resources', 'wrong_result',
+                                         'timeout', 'crash', 'interrupted')),
+  error REAL,
+  samples_ns TEXT NOT NULL,
+  stages_ns TEXT NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  wisdom TEXT NOT NULL,
+  message TEXT NOT NULL,
+  started_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX run_of_plan ON run (problem, plan);
+CREATE INDEX run_of_session ON run (session);
+
+CREATE TABLE verdict (
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES session,
+  problem INTEGER NOT NULL REFERENCES problem,
+  plan INTEGER NOT NULL REFERENCES plan,
+  replaces INTEGER REFERENCES plan,
+  validity TEXT NOT NULL,
+  winner_ns REAL NOT NULL CHECK (winner_ns > 0),
+  incumbent_ns REAL CHECK (incumbent_ns > 0),
+  ratio_low REAL NOT NULL,
+  ratio_high REAL NOT NULL,
+  rounds INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  CHECK (0 <= ratio_low AND ratio_low <= ratio_high)
+) STRICT;
+CREATE INDEX verdict_of_problem ON verdict (problem);
+
+-- version 2
+-- A verdict can be withdrawn, with a reason; the one before it wins again.
+ALTER TABLE verdict ADD COLUMN withdrawn TEXT CHECK (withdrawn <> '');

@@ -1,0 +1,29 @@
+// Opening a tuning database: what a file must be before a row is read from it or written to it.
+//
+// Checks, in this order, before anything is changed: a regular file; SQLite's mark and our application id in its first
+// 100 bytes; not of a later version; exactly the tables and indices that its version has, with the same text. A writer
+// also runs SQLite's quick check, since adding rows to a damaged file would damage it more.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "db/database.h"
+#include "db/tuning_store.h"
+
+namespace fourtune::db {
+
+inline constexpr std::int64_t kApplicationId = 0x4654554e;  // "FTUN"
+// The version this build writes: that of the last section of schema.sql.
+std::int64_t schema_version();
+
+// True for file systems on which SQLite's write-ahead log works: those of one machine with shared memory maps. Unknown
+// ones count as shared. `magic`: f_type of statfs(2).
+bool is_local_file_system(std::int64_t magic) noexcept;
+
+// A connection with the newest schema; a missing or empty file gives an empty database in memory.
+Database open_for_reading(const std::filesystem::path& path, OpenAs as);
+// A connection that writes a file of the newest version.
+Database open_for_writing(const std::filesystem::path& path, int busy_ms, Journal journal);
+
+}  // namespace fourtune::db
