@@ -1,0 +1,119 @@
+// The candidate space and the direction of the cost model.
+#include "generator/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace fourtune::generator {
+namespace {
+
+DeviceTraits laptop(int cores) {
+  DeviceTraits traits;
+  traits.backend = "cpu";
+  traits.cores = cores;
+  traits.memory_bytes = std::int64_t{16} << 30;
+  return traits;
+}
+
+double cost(const std::string& token, const DeviceTraits& traits = laptop(4)) {
+  const Problem problem = parse_problem(token);
+  return estimate(default_plan(problem, traits), problem, traits).execute;
+}
+
+TEST(Candidates, AreDistinctInAFixedOrderAndIncludeEveryFamily) {
+  const Problem problem = parse_problem("nufft:type=1,n=64x64x64,m=500000,prec=f64,tol=1e-6");
+  const Space a = candidates(problem, laptop(2)), b = candidates(problem, laptop(2));
+  ASSERT_EQ(a.candidates.size(), b.candidates.size());
+  std::set<std::string> texts;
+  std::set<SpreadFamily> families;
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    EXPECT_EQ(a.candidates[i].plan, b.candidates[i].plan);
+    EXPECT_TRUE(texts.insert(to_text(a.candidates[i].plan, problem)).second);
+    families.insert(a.candidates[i].plan.spread.family);
+  }
+  EXPECT_GE(families.size(), 2u);
+}
+
+TEST(Candidates, FftwItselfIsAlwaysOneOfAnFft) {
+  for (const char* token : {"fft:type=c2c,n=1009,prec=f32,batch=64", "fft:type=r2c,n=250x250x250,prec=f64,place=in"}) {
+    const Problem problem = parse_problem(token);
+    bool found = false;
+    for (const Candidate& c : candidates(problem, laptop(2)).candidates)
+      found |= c.plan.fft.family == FftFamily::fftw && c.plan.fft.rigor == Rigor::measure && c.plan.threads == 2;
+    EXPECT_TRUE(found) << token;
+  }
+}
+
+TEST(Candidates, Type3IncludesThePapersParameterisation) {
+  const Problem problem = parse_problem("nufft:type=3,dim=2,m=65536,k=65536,prec=f64,tol=1e-10");
+  int gaussian = 0;
+  for (const Candidate& c : candidates(problem, laptop(2)).candidates) gaussian += c.plan.type3 == Type3Rule::gaussian;
+  EXPECT_GE(gaussian, 1);
+}
+
+TEST(Candidates, EveryPlanReachesTheTolerance) {
+  for (const double tol : {1e-1, 1e-3, 1e-6, 1e-9, 1e-12}) {
+    Problem problem = parse_problem("nufft:type=1,n=100x100,m=10000,prec=f64,tol=1e-3");
+    problem.tol = tol;
+    for (const Candidate& c : candidates(problem, laptop(1)).candidates)
+      EXPECT_LE(predicted_error(c.plan.window.kind, c.plan.window.width, c.plan.window.sigma, 2), 1.5 * tol);
+  }
+}
+
+TEST(Candidates, PlansBeyondTheMemoryAreLeftOut) {
+  DeviceTraits small = laptop(2);
+  small.memory_bytes = 200 << 20;
+  const Problem problem = parse_problem("nufft:type=1,n=256x256x256,m=1000,prec=f32,tol=1e-3");
+  for (const Candidate& c : candidates(problem, small).candidates)
+    EXPECT_LE(estimate(c.plan, problem, small).bytes, 0.7 * static_cast<double>(small.memory_bytes));
+}
+
+TEST(CostModel, MoreWorkCostsMore) {
+  const std::string base = "nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-3";
+  EXPECT_GT(cost("nufft:type=1,n=64x64x64,m=4000000,prec=f32,tol=1e-3"), cost(base));
+  EXPECT_GT(cost("nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-6"), cost(base));
+  EXPECT_GT(cost("nufft:type=1,n=64x64x64,m=1000000,prec=f64,tol=1e-3"), cost(base));
+  EXPECT_GT(cost("nufft:type=1,n=128x128x128,m=1000000,prec=f32,tol=1e-3"), cost(base));
+  EXPECT_GT(cost("nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-3,batch=4"), cost(base));
+  EXPECT_GT(cost(base, laptop(1)), cost(base, laptop(8)));
+  EXPECT_GT(cost("fft:type=c2c,n=256x256x256,prec=f32"), cost("fft:type=c2c,n=128x128x128,prec=f32"));
+  EXPECT_GT(cost("fft:type=c2c,n=256x256x256,prec=f32"), cost("fft:type=r2c,n=256x256x256,prec=f32"));
+}
+
+TEST(CostModel, ManyPointsPreferNarrowWindowsAndFewPointsSmallGrids) {
+  const auto sigma = [](const char* token) {
+    const Problem problem = parse_problem(token);
+    return default_plan(problem, laptop(2)).window.sigma;
+  };
+  EXPECT_GE(sigma("nufft:type=1,n=64x64x64,m=50000000,prec=f64,tol=1e-6"),
+            sigma("nufft:type=1,n=128x128x128,m=10000,prec=f64,tol=1e-6"));
+  EXPECT_LE(sigma("nufft:type=1,n=128x128x128,m=10000,prec=f64,tol=1e-6"), 1.5);
+}
+
+TEST(CostModel, TheFloorIsBelowTheEstimate) {
+  for (const char* token :
+       {"nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-3", "fft:type=c2c,n=256x256x256,prec=f32"}) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = default_plan(problem, laptop(4));
+    EXPECT_LT(floor_seconds(plan, problem, laptop(4)), estimate(plan, problem, laptop(4)).execute);
+  }
+}
+
+TEST(Adapt, KeepsTheChoicesAndRebindsWhatFollowsFromSizeAndTolerance) {
+  const Problem from = parse_problem("nufft:type=1,n=64x64,m=100000,prec=f32,tol=1e-3");
+  const Problem to = parse_problem("nufft:type=1,n=100x80,m=300000,prec=f32,tol=1e-5");
+  Plan plan = default_plan(from, laptop(2));
+  plan.window.sigma = 1.5;
+  plan.sort.tile = {16, 16, 1};
+  const Plan out = adapt(plan, to, laptop(1));
+  EXPECT_EQ(out.sort.tile, plan.sort.tile);
+  EXPECT_EQ(out.window.sigma, 1.5);
+  EXPECT_EQ(out.threads, 1);
+  EXPECT_GE(out.window.fine[0], 150);
+  EXPECT_GE(out.window.fine[1], 120);
+  EXPECT_LE(predicted_error(out.window.kind, out.window.width, 1.5, 2), 1.5e-5);
+}
+
+}  // namespace
+}  // namespace fourtune::generator

@@ -1,0 +1,141 @@
+// Plan text: one canonical spelling, and refusals that name stage and key.
+#include "generator/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fourtune/device_traits.h"
+#include "generator/candidates.h"
+
+namespace fourtune::generator {
+namespace {
+
+const char* const kType1 = "nufft:type=1,n=128x96,m=100000,prec=f32,tol=1e-4";
+const char* const kPlan1 =
+    "cpu;threads=2;window=pswf(sigma=1.5,width=6,fine=192x144);sort=tiles(tile=32x16);spread=subgrid(cap=8192,add=lock)"
+    ";"
+    "interp=tile(cap=8192);fft=pruned(rigor=measure,block=16)";
+
+std::string refusal(const std::string& text, const char* token) {
+  try {
+    parse_plan(text, parse_problem(token));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_plan) << text;
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kPlan1;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(PlanText, CanonicalTextsPrintBackUnchanged) {
+  const struct {
+    const char *problem, *plan;
+  } cases[] = {
+      {kType1, kPlan1},
+      {"fft:type=c2c,n=64x64,prec=f32", "cpu;threads=4;fft=fftw(rigor=patient)"},
+      {"fft:type=r2c,n=64,prec=f64,batch=3", "cpu;threads=1;fft=rows(rigor=measure,block=8)"},
+      {"nufft:type=2,n=50,prec=f64,tol=1e-9,batch=4",
+       "cpu;threads=1;window=kb(sigma=2,width=10,fine=100,table=1024);sort=none;spread=atomic;interp=direct;"
+       "fft=pruned(rigor=estimate,block=16);chunk=4"},
+      {"nufft:type=3,dim=2,m=100,k=200,prec=f64,tol=1e-10",
+       "cpu;threads=2;type3=compose;window=es(sigma=1.25,width=12);inner=es(sigma=2,width=11);sort=tiles(tile=16x16,"
+       "copy=0);"
+       "spread=colour_list;interp=direct;fft=pruned(rigor=measure,block=16)"},
+      {"nufft:type=3,dim=2,m=100,k=200,prec=f64,tol=1e-10",
+       "cpu;threads=2;type3=gaussian(r=2.2);sort=tiles(tile=16x16);spread=colour_index;interp=direct;"
+       "fft=pruned(rigor=measure,block=16)"},
+  };
+  for (const auto& c : cases) {
+    const Problem problem = parse_problem(c.problem);
+    EXPECT_EQ(to_text(parse_plan(c.plan, problem), problem), c.plan);
+  }
+}
+
+TEST(PlanText, RefusalsNameStageKeyAndRange) {
+  const struct {
+    std::string text;
+    const char *stage, *allowed;
+  } cases[] = {
+      {with("width=6", "width=99"), "width=99", "from 2 to 16"},
+      {with("width=6", "width=six"), "width=six", "number"},
+      {with("width=6,", ""), "'width' is missing", "window"},
+      {with("sigma=1.5", "sigma=1"), "sigma", "above 1"},
+      {with("sigma=1.5", "sigma=nan"), "sigma=nan", "number"},
+      {with("fine=192x144", "fine=100x144"), "fine=100", "128 modes"},
+      {with("fine=192x144", "fine=192"), "fine=192", "2 numbers"},
+      {with("pswf", "boxcar"), "boxcar", "es, kb, pswf, gaussian"},
+      {with("subgrid", "magic"), "magic", "subgrid"},
+      {with("cap=8192,add", "cap=0,add"), "cap=0", "from 1"},
+      {with("add=lock", "add=never"), "never", "lock, colour"},
+      {with("tile=32x16", "tile=32x16,turbo=1"), "'turbo'", "unknown"},
+      {with("tile=32x16", "tile=32x16,tile=8x8"), "'tile'", "twice"},
+      {with("threads=2", "threads=0"), "threads=0", "from 1"},
+      {with("sort=tiles(tile=32x16)", "sort=none"), "spread=subgrid", "sort=tiles"},
+      {with("fft=pruned(rigor=measure,block=16)", "fft=rows(rigor=measure)"), "rows", "pruned"},
+      {with("interp=tile(cap=8192)", "interp=tile(cap=8192"), "interp", ")"},
+      {with(";interp=tile(cap=8192)", ""), "'interp'", "missing"},
+      {with("cpu;", ""), "backend", "cpu;"},
+      {std::string(kPlan1) + ";fft=pruned(rigor=measure)", "'fft'", "twice"},
+      {std::string(kPlan1) + ";cache=big", "'cache'", "stages are"},
+      {std::string(5000, 'x'), "4096", "longer"},
+  };
+  for (const auto& c : cases) {
+    const std::string message = refusal(c.text, kType1);
+    EXPECT_NE(message.find(c.stage), std::string::npos) << c.text << " -> " << message;
+    EXPECT_NE(message.find(c.allowed), std::string::npos) << c.text << " -> " << message;
+  }
+  EXPECT_NE(refusal("cpu;threads=1;fft=pruned(rigor=measure)", "fft:type=c2c,n=8,prec=f32").find("rows"),
+            std::string::npos);
+  EXPECT_NE(refusal("cpu;threads=1;type3=gaussian(r=2);sort=none;spread=atomic;interp=direct;fft=pruned(rigor=measure)",
+                    "nufft:type=3,dim=1,prec=f64,tol=1e-6")
+                .find("above 2"),
+            std::string::npos);
+}
+
+TEST(PlanText, MutilatedTextsAreRefusedOrCanonicalAndNeverCrash) {
+  const Problem problem = parse_problem(kType1);
+  std::mt19937 random(11);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = kPlan1;
+    for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      const int what = static_cast<int>(random() % 3);
+      if (what == 0) text.erase(at, 1);
+      if (what == 1) text[at] = static_cast<char>(random() % 256);
+      if (what == 2) text.insert(at, 1, "();=,x-019e."[random() % 12]);
+    }
+    try {
+      const Plan plan = parse_plan(text, problem);
+      EXPECT_EQ(parse_plan(to_text(plan, problem), problem), plan) << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_plan) << text;
+    }
+  }
+}
+
+TEST(PlanText, EveryCandidateParsesBack) {
+  const DeviceTraits traits = cpu_traits();
+  for (const char* token :
+       {"nufft:type=1,n=64x64x64,m=500000,prec=f64,tol=1e-6,points=radial",
+        "nufft:type=2,n=4096,m=10000,prec=f32,tol=1e-5,batch=32", "fft:type=c2c,n=96x96x96,prec=f64",
+        "nufft:type=3,dim=2,m=1024,k=1024,prec=f64,tol=1e-10"}) {
+    const Problem problem = parse_problem(token);
+    const Space space = candidates(problem, traits);
+    EXPECT_GE(space.candidates.size(), problem.kind == Kind::fft ? 6u : 100u) << token;
+    for (const Candidate& candidate : space.candidates) {
+      ASSERT_EQ(candidate.coordinates.size(), space.axes.size());
+      const std::string text = to_text(candidate.plan, problem);
+      ASSERT_EQ(to_text(parse_plan(text, problem), problem), text);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::generator
