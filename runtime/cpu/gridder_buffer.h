@@ -1,0 +1,65 @@
+// Aligned, uninitialised memory that grows but never shrinks; huge pages for the large ones.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace fourtune::runtime::cpu {
+
+// Holds trivially copyable elements. resize() keeps nothing of the old content when it has to grow.
+template <class E>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() { std::free(data_); }
+
+  // Throws std::bad_alloc.
+  void resize(std::int64_t count) {
+    if (count > capacity_) {
+      std::free(data_);
+      data_ = nullptr;
+      capacity_ = 0;
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(E);
+      const std::size_t alignment = bytes >= kHuge ? kHuge : kSmall;
+      data_ = static_cast<E*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
+      if (data_ == nullptr) throw std::bad_alloc();
+      if (bytes >= kHuge) madvise(data_, bytes, MADV_HUGEPAGE);
+      capacity_ = count;
+    }
+    size_ = count;
+  }
+  void release() {
+    std::free(data_);
+    data_ = nullptr;
+    capacity_ = size_ = 0;
+  }
+  E* data() { return data_; }
+  const E* data() const { return data_; }
+  E& operator[](std::int64_t i) { return data_[i]; }
+  const E& operator[](std::int64_t i) const { return data_[i]; }
+  std::int64_t size() const { return size_; }
+  std::int64_t bytes() const { return capacity_ * static_cast<std::int64_t>(sizeof(E)); }
+
+ private:
+  static constexpr std::size_t kSmall = 64, kHuge = std::size_t{2} << 20;
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  E* data_ = nullptr;
+  std::int64_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,100 @@
+// What one gridder's families share: the bound geometry, kernels and points, and a workspace per thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/cpu/gridder.h"
+#include "runtime/cpu/gridder_buffer.h"
+#include "runtime/cpu/gridder_kernels.h"
+#include "runtime/cpu/gridder_layout.h"
+#include "runtime/cpu/gridder_schedule.h"
+#include "runtime/cpu/gridder_weights.h"
+#include "runtime/cpu/sort.h"
+
+namespace fourtune::runtime::cpu {
+
+// Finite arithmetic only: no recovery of infinities as operator* has.
+template <class T>
+std::complex<T> multiply(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// Up to kBlockPoints points with their weights and their places in the caller's arrays.
+template <class T>
+struct PointBlock {
+  explicit PointBlock(const WeightTables<T>& tables) : weights(tables) {}
+  WeightBlock<T> weights;
+  std::int64_t index[kBlockPoints] = {};
+};
+
+template <class T>
+struct Workspace {
+  std::vector<PointBlock<T>> blocks;  // one for a single transform, several kept for a batch
+  Buffer<T> tile;                     // private tile, all zero between subproblems of spreading
+  Buffer<T> row;                      // one padded row of cells
+  Buffer<Word<T>> gathered;           // records of a block when they are not stored together
+  alignas(kLine) std::complex<T> values[kBlockPoints];
+  std::vector<std::int64_t> locked;
+  bool tile_is_zero = false;
+  std::int64_t bytes() const;
+};
+
+// What a family works on.
+template <class T>
+struct Engine {
+  GridderSpec spec;
+  Tiling tiling;
+  WeightTables<T> tables;
+  Kernels<T> kernels;
+  PointStore<T> points;
+  std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
+  std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
+  std::unique_ptr<std::atomic<std::int32_t>[]> turns;  // per spread unit: has been added (colour rule)
+  std::vector<Workspace<T>> workspaces;
+
+  bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
+    for (int d = 0; d < tiling.dim; ++d) {
+      if (origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;
+    }
+    return true;
+  }
+  std::int64_t element(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
+    std::int64_t e = 0;
+    for (int d = 0; d < tiling.dim; ++d) e += (origin[d] + b.cell[d][j]) * spec.grid.stride[d];
+    return e;
+  }
+  // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller) and evaluates weights.
+  void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
+};
+
+// The caller's arrays of one execute.
+template <class T>
+struct Batch {
+  std::complex<T>* values = nullptr;  // only read by spreading
+  std::int64_t value_distance = 0;
+  const std::complex<T>* factor = nullptr;
+  std::complex<T>* grids = nullptr;  // only read by interpolation; zeroed before spreading
+  std::int64_t grid_distance = 0;
+  std::int64_t count = 0;
+};
+
+// Private padded subgrids, added by colour or, with locks, as they are ready (spread_subgrid.cpp).
+template <class T>
+void spread_subgrid(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch);
+// Straight to the fine grid: by atomic additions, or one tile colour after the other (spread_direct.cpp).
+template <class T>
+void spread_atomic(Engine<T>& engine, const Batch<T>& batch);
+template <class T>
+void spread_coloured(Engine<T>& engine, const Batch<T>& batch);
+// interp.cpp
+template <class T>
+void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);
+template <class T>
+void interpolate_direct(Engine<T>& engine, const Batch<T>& batch);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,69 @@
+// The inner loops of the gridder, chosen once per process for the instruction set (Highway's dispatch).
+//
+// `values` are complex<T> with T pairs contiguous. All pointers to private tiles and block rows are 64-byte aligned.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "runtime/cpu/gridder_layout.h"
+#include "runtime/cpu/gridder_weights.h"
+
+namespace fourtune::runtime::cpu {
+
+// Period coordinate along one dimension, p = (x - centre) * (factor + factor_low), and the grid it is mapped to.
+struct Axis {
+  double centre = 0, factor = 0, factor_low = 0;
+  std::int32_t fine = 1;
+  int width = 2;
+};
+// How f is handed from locating to records: 24-bit integer (f32) or double.
+template <class T>
+struct FractionOf {
+  using type = std::uint32_t;
+};
+template <>
+struct FractionOf<double> {
+  using type = double;
+};
+template <class T>
+using Fraction = typename FractionOf<T>::type;
+
+template <class T>
+struct Kernels {
+  const char* isa;
+  // First cells and fractions of n coordinates; the index of the first that is NaN or infinite, or -1.
+  std::int64_t (*locate)(const T* x, int n, const Axis& axis, std::int32_t* cell, Fraction<T>* fraction);
+  // Tiles of n points, and their sort keys (the tile, or tile * bins + x-bin with by_bin). Cells, `pitch` apart from
+  // one dimension to the next, become relative to the tile.
+  void (*tile_keys)(const Tiling& tiling, const double* inverse_tile, bool by_bin, int n, int pitch, std::int32_t* cell,
+                    std::int32_t* tile, std::int32_t* key);
+  // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
+  // otherwise x windows start at slot 0.
+  void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const Word<T>* records, int n, bool in_bins,
+                   WeightBlock<T>& block);
+  // tile += sum_j strengths[j] * window_j
+  void (*spread)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths, T* tile);
+  // values[j] = sum window_j * tile
+  void (*interpolate)(const WeightBlock<T>& block, const Tiling& tiling, const T* tile, std::complex<T>* values);
+  // One row of consecutive cells from, or onto, the rows of x-bins first .. last (bin_stride elements apart); the row
+  // starts at the first cell of bin `first` and has (last - first) * bin + slots cells.
+  void (*merge_row)(const Tiling& tiling, T* bins, std::int64_t bin_stride, int first, int last, T* row);
+  void (*split_row)(const Tiling& tiling, const T* row, std::int64_t bin_stride, int first, int last, T* bins);
+  // One point whose window lies inside the fine grid: strides in elements, `grid` at the window's first cell.
+  void (*spread_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, std::complex<T> strength, T* grid,
+                       std::int64_t stride_y, std::int64_t stride_z);
+  std::complex<T> (*interpolate_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, const T* grid,
+                                       std::int64_t stride_y, std::int64_t stride_z);
+  // row[i] += other[i], complex cells
+  void (*add_row)(const T* other, std::int64_t cells, T* row);
+};
+
+// Kernels for this processor and width (specialised up to kMaxWidth, general beyond and for look-up windows).
+template <class T>
+Kernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables);
+// Plain C++ for any width: the portable instruction set and the wide windows.
+template <class T>
+Kernels<T> portable_kernels();
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,69 @@
+#include "runtime/cpu/gridder_weights.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "generator/window.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+generator::Window bound_window(const GridderSpec& spec) {
+  const auto& w = spec.window;
+  return spec.beta > 0 ? generator::Window(w.kind, w.width, w.sigma, spec.beta)
+                       : generator::Window(w.kind, w.width, w.sigma);
+}
+
+// A tenth of what the window itself can give, but not finer than the arithmetic.
+template <class T>
+double wanted_accuracy(const GridderSpec& spec) {
+  double accuracy = spec.accuracy;
+  if (accuracy <= 0) {
+    accuracy =
+        spec.window.width > generator::kMaxWidth
+            ? 0
+            : 0.1 * generator::predicted_error(spec.window.kind, spec.window.width, spec.window.sigma, spec.grid.dim);
+  }
+  return std::clamp(accuracy, 0.25 * double{std::numeric_limits<T>::epsilon()}, 1e-2);
+}
+
+}  // namespace
+
+template <class T>
+WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling) {
+  WeightTables<T> t;
+  t.width = tiling.width;
+  t.slots = tiling.slots;
+  t.bin = tiling.bin;
+  t.table = spec.window.table;
+  const generator::Window window = bound_window(spec);
+  if (t.table > 0) {
+    t.degree = 1;
+    t.piece.resize(std::int64_t{t.table + 1} * t.width);
+    for (int e = 0; e <= t.table; ++e) {
+      const double z = 2.0 * e / t.table - 1;
+      for (int p = 0; p < t.width; ++p) {
+        t.piece[e * t.width + p] = static_cast<T>(window.value((z - t.width + 1 + 2 * p) / t.width));
+      }
+    }
+    return t;
+  }
+  const generator::PiecewisePolynomial poly = generator::fit(window, wanted_accuracy<T>(spec));
+  t.degree = poly.degree;
+  t.piece.resize(std::int64_t{t.degree + 1} * t.width);
+  for (std::int64_t i = 0; i < t.piece.size(); ++i) t.piece[i] = static_cast<T>(poly.coefficients[i]);
+  t.x.resize(std::int64_t{t.bin} * (t.degree + 1) * 2 * t.slots);
+  std::fill(t.x.data(), t.x.data() + t.x.size(), T{0});
+  for (int o = 0; o < t.bin; ++o) {
+    for (int k = 0; k <= t.degree; ++k) {
+      T* row = t.x.data() + (std::int64_t{o} * (t.degree + 1) + k) * 2 * t.slots;
+      for (int p = 0; p < t.width; ++p) row[2 * (o + p)] = row[2 * (o + p) + 1] = t.piece[k * t.width + p];
+    }
+  }
+  return t;
+}
+
+template WeightTables<float> make_weight_tables<float>(const GridderSpec&, const Tiling&);
+template WeightTables<double> make_weight_tables<double>(const GridderSpec&, const Tiling&);
+
+}  // namespace fourtune::runtime::cpu

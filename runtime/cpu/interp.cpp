@@ -1,0 +1,159 @@
+// Interpolation families: tile (a padded tile is copied to private aligned rows, then read by its points) and direct
+// (every point reads the fine grid).
+#include <omp.h>
+
+#include <algorithm>
+
+#include "runtime/cpu/gridder_engine.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+int block_size(std::int64_t p, std::int64_t end) {
+  return static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p));
+}
+
+template <class T>
+void store_value(const Batch<T>& batch, std::int64_t b, std::int64_t i, std::complex<T> v) {
+  batch.values[b * batch.value_distance + i] = batch.factor != nullptr ? multiply(v, batch.factor[i]) : v;
+}
+
+// Copies the padded tile of x-bins first .. last into the private layout.
+template <class T>
+void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, const std::complex<T>* grid,
+               Workspace<T>& work) {
+  const Tiling& g = e.tiling;
+  const auto origin = g.origin(tile);
+  const std::int64_t fine_x = g.fine[0];
+  const std::int64_t bin_stride = g.rows() * g.slots;
+  const std::int64_t cells = std::int64_t{last - first} * g.bin + g.slots;  // beyond the padded tile: weight zero
+  const std::int64_t x0 = (origin[0] + std::int64_t{first} * g.bin) % fine_x;
+  for (int z = 0; z < g.padded[2]; ++z) {
+    const std::int64_t gz = (origin[2] + z) % g.fine[2] * e.spec.grid.stride[2];
+    for (int y = 0; y < g.padded[1]; ++y) {
+      const std::complex<T>* row = grid + gz + (origin[1] + y) % g.fine[1] * e.spec.grid.stride[1];
+      const T* source = reinterpret_cast<const T*>(row + x0);
+      if (x0 + cells > fine_x) {
+        std::int64_t x = x0;
+        for (std::int64_t done = 0; done < cells; x = 0) {
+          const std::int64_t run = std::min(cells - done, fine_x - x);
+          std::copy_n(reinterpret_cast<const T*>(row + x), 2 * run, work.row.data() + 2 * done);
+          done += run;
+        }
+        source = work.row.data();
+      }
+      e.kernels.split_row(g, source, bin_stride, first, last,
+                          work.tile.data() + 2 * (std::int64_t{z} * g.padded[1] + y) * g.slots);
+    }
+  }
+}
+
+template <class T>
+int bin_at(const Engine<T>& e, std::int64_t position) {
+  const Word<T>* r =
+      e.points.order() == PointOrder::indexed ? e.points.record(e.points.indexed(position)) : e.points.record(position);
+  return e.points.x_cell(r) / e.tiling.bin;
+}
+
+template <class T>
+void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& work, const Batch<T>& batch) {
+  const std::int64_t kept = static_cast<std::int64_t>(work.blocks.size()) * kBlockPoints;
+  const bool keep = batch.count > 1;
+  for (std::int64_t begin = s.begin; begin < s.end;) {
+    const std::int64_t end = keep ? std::min(s.end, begin + kept) : s.end;
+    const bool grouped_by_bin = e.tiling.dim == 3;
+    const int first = grouped_by_bin ? bin_at(e, begin) : 0;
+    const int last = grouped_by_bin ? bin_at(e, end - 1) : e.tiling.bins - 1;
+    int k = 0;
+    for (std::int64_t p = begin; keep && p < end; p += kBlockPoints) {
+      e.load(p, block_size(p, end), true, work, work.blocks[k++]);
+    }
+    for (std::int64_t b = 0; b < batch.count; ++b) {
+      copy_tile(e, s.tile, first, last, batch.grids + b * batch.grid_distance, work);
+      k = 0;
+      for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+        PointBlock<T>& block = work.blocks[keep ? k++ : 0];
+        if (!keep) e.load(p, block_size(p, end), true, work, block);
+        e.kernels.interpolate(block.weights, e.tiling, work.tile.data(), work.values);
+        for (int j = 0; j < block.weights.n; ++j) store_value(batch, b, block.index[j], work.values[j]);
+      }
+    }
+    begin = end;
+  }
+}
+
+// The edge version: every index folded into the grid.
+template <class T>
+std::complex<T> interpolate_cells(const Engine<T>& e, const WeightBlock<T>& b, int j,
+                                  const std::array<std::int64_t, 3>& origin, const std::complex<T>* grid) {
+  const Tiling& g = e.tiling;
+  const T* x = b.x.data() + std::int64_t{j} * 2 * g.slots;
+  const int wy = g.dim > 1 ? g.width : 1, wz = g.dim > 2 ? g.width : 1;
+  T re = 0, im = 0;
+  for (int z = 0; z < wz; ++z) {
+    const T cz = g.dim > 2 ? b.z[z * kBlockPoints + j] : T{1};
+    const std::int64_t gz = (origin[2] + b.cell[2][j] + z) % g.fine[2] * e.spec.grid.stride[2];
+    for (int y = 0; y < wy; ++y) {
+      const T c = g.dim > 1 ? b.y[y * kBlockPoints + j] * cz : T{1};
+      const std::complex<T>* row = grid + gz + (origin[1] + b.cell[1][j] + y) % g.fine[1] * e.spec.grid.stride[1];
+      T row_re = 0, row_im = 0;
+      std::int64_t i = origin[0] + b.cell[0][j];
+      for (int p = 0; p < g.width; ++p, ++i) {
+        while (i >= g.fine[0]) i -= g.fine[0];
+        row_re += x[2 * p] * row[i].real();
+        row_im += x[2 * p] * row[i].imag();
+      }
+      re += c * row_re;
+      im += c * row_im;
+    }
+  }
+  return {re, im};
+}
+
+}  // namespace
+
+template <class T>
+void interpolate_tiles(Engine<T>& e, const Batch<T>& batch) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(e.spec.threads)
+  for (std::size_t u = 0; u < e.interp_units.size(); ++u) {
+    interpolate_unit(e, e.interp_units[u], e.workspaces[omp_get_thread_num()], batch);
+  }
+}
+
+template <class T>
+void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
+  const std::int64_t m = e.points.size();
+  const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
+  const std::int64_t units =
+      grouped ? static_cast<std::int64_t>(e.interp_units.size()) : (m + kBlockPoints - 1) / kBlockPoints;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(e.spec.threads)
+  for (std::int64_t u = 0; u < units; ++u) {
+    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
+    PointBlock<T>& block = work.blocks[0];
+    const std::int64_t begin = grouped ? e.interp_units[u].begin : u * kBlockPoints;
+    const std::int64_t end = grouped ? e.interp_units[u].end : std::min(begin + kBlockPoints, m);
+    for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+      e.load(p, block_size(p, end), false, work, block);
+      for (int j = 0; j < block.weights.n; ++j) {
+        const auto origin = e.tiling.origin(grouped ? e.interp_units[u].tile : e.points.tile_of(p + j));
+        const bool inside = e.interior(block.weights, j, origin);
+        const std::int64_t at = e.element(block.weights, j, origin);
+        for (std::int64_t b = 0; b < batch.count; ++b) {
+          const std::complex<T>* grid = batch.grids + b * batch.grid_distance;
+          const std::complex<T> v =
+              inside ? e.kernels.interpolate_point(block.weights, j, e.tiling, reinterpret_cast<const T*>(grid + at),
+                                                   e.spec.grid.stride[1], e.spec.grid.stride[2])
+                     : interpolate_cells(e, block.weights, j, origin, grid);
+          store_value(batch, b, block.index[j], v);
+        }
+      }
+    }
+  }
+}
+
+template void interpolate_tiles<float>(Engine<float>&, const Batch<float>&);
+template void interpolate_tiles<double>(Engine<double>&, const Batch<double>&);
+template void interpolate_direct<float>(Engine<float>&, const Batch<float>&);
+template void interpolate_direct<double>(Engine<double>&, const Batch<double>&);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,217 @@
+#include "runtime/cpu/sort.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fourtune/status.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+constexpr int kChunk = 256;  // points located together
+
+// The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
+constexpr double kInverseTwoPi = 0.15915494309189535;
+constexpr double kInverseTwoPiLow = -9.839338337591243e-18;
+
+struct Share {
+  std::int64_t begin, end;
+};
+Share share_of(std::int64_t m, int thread, int threads) {
+  return {m / threads * thread + std::min<std::int64_t>(thread, m % threads),
+          m / threads * (thread + 1) + std::min<std::int64_t>(thread + 1, m % threads)};
+}
+
+}  // namespace
+
+template <class T>
+struct PointStore<T>::Chunk {
+  alignas(kLine) std::int32_t cell[3][kChunk];
+  alignas(kLine) Fraction<T> fraction[3][kChunk];
+  alignas(kLine) std::int32_t tile[kChunk];
+  alignas(kLine) std::int32_t key[kChunk];
+  int bad_dimension = -1;
+  std::int64_t bad = -1;
+};
+
+// Fills chunk: cells become relative to the tile. Stops at a bad coordinate (chunk.bad).
+template <class T>
+void PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*, 3>& points, Chunk& c) const {
+  const int dim = tiling_.dim;
+  for (int d = 0; d < dim; ++d) {
+    const std::int64_t bad = kernels_->locate(points[d] + first, n, axes_[d], c.cell[d], c.fraction[d]);
+    if (bad >= 0 && (c.bad < 0 || first + bad < c.bad)) {
+      c.bad = first + bad;
+      c.bad_dimension = d;
+    }
+  }
+  if (c.bad >= 0) return;
+  kernels_->tile_keys(tiling_, inverse_tile_.data(), keys_per_tile_ > 1, n, kChunk, c.cell[0], c.tile, c.key);
+}
+
+template <class T>
+void PointStore<T>::write_record(const Chunk& c, int j, std::int64_t point, std::int64_t position) {
+  Word<T>* r = records_.data() + position * words_;
+  const int dim = tiling_.dim;
+  if constexpr (sizeof(T) == 4) {
+    for (int d = 0; d < dim; ++d) r[d] = static_cast<std::uint32_t>(c.cell[d][j]) << kFractionBits | c.fraction[d][j];
+    r[dim] = static_cast<std::uint32_t>(point);
+    if (high_.size() > 0) high_[position] = static_cast<std::uint8_t>(point >> 32);
+  } else {
+    std::uint64_t cells = 0;
+    for (int d = 0; d < dim; ++d) {
+      std::memcpy(&r[d], &c.fraction[d][j], sizeof(double));
+      cells |= static_cast<std::uint64_t>(c.cell[d][j]) << (kCellBits * d);
+    }
+    r[dim] = static_cast<std::uint64_t>(point) << kIndexShift | cells;
+  }
+}
+
+template <class T>
+void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
+  const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
+  const std::int64_t keys = tiling_.tiles() * keys_per_tile_;
+  counts_.resize(grouped ? keys * threads : 0);
+  std::vector<std::int64_t> bad(threads, -1);
+  std::vector<int> bad_dimension(threads, 0);
+#pragma omp parallel num_threads(threads)
+  {
+    // With fewer threads than asked for, each takes several shares.
+    Chunk chunk;
+    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
+      std::int64_t* count = grouped ? counts_.data() + t * keys : nullptr;
+      if (grouped) std::fill(count, count + keys, 0);
+      chunk.bad = -1;
+      const Share s = share_of(m_, t, threads);
+      for (std::int64_t first = s.begin; first < s.end && chunk.bad < 0; first += kChunk) {
+        const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+        locate(first, n, points, chunk);
+        if (chunk.bad >= 0) break;
+        if (grouped) {
+          for (int j = 0; j < n; ++j) ++count[chunk.key[j]];
+        } else {
+          for (int j = 0; j < n; ++j) write_record(chunk, j, first + j, first + j);
+          std::copy_n(chunk.tile, n, tile_of_.data() + first);
+        }
+      }
+      bad[t] = chunk.bad;
+      bad_dimension[t] = chunk.bad_dimension;
+    }
+  }
+  for (int t = 0; t < threads; ++t) {
+    if (bad[t] >= 0) {
+      m_ = 0;
+      throw Error(Status::invalid_point,
+                  fmt::format("point {}: coordinate {} is NaN, infinite or overflows when scaled; "
+                              "every coordinate must be a finite number",
+                              bad[t], "xyz"[bad_dimension[t]]));
+    }
+  }
+}
+
+template <class T>
+void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
+  const std::int64_t keys = tiling_.tiles() * keys_per_tile_;
+  std::int64_t position = 0;
+  starts_.resize(tiling_.tiles() + 1);
+  for (std::int64_t k = 0; k < keys; ++k) {
+    if (k % keys_per_tile_ == 0) starts_[k / keys_per_tile_] = position;
+    for (int t = 0; t < threads; ++t) {
+      const std::int64_t n = counts_[t * keys + k];
+      counts_[t * keys + k] = position;
+      position += n;
+    }
+  }
+  starts_[tiling_.tiles()] = position;
+#pragma omp parallel num_threads(threads)
+  {
+    Chunk chunk;
+    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
+      std::int64_t* next = counts_.data() + t * keys;
+      const Share s = share_of(m_, t, threads);
+      for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+        const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+        locate(first, n, points, chunk);
+        if (order_ == PointOrder::permuted) {
+          for (int j = 0; j < n; ++j) write_record(chunk, j, first + j, next[chunk.key[j]]++);
+        } else if (wide_index_.size() > 0) {
+          for (int j = 0; j < n; ++j) {
+            write_record(chunk, j, first + j, first + j);
+            wide_index_[next[chunk.key[j]]++] = first + j;
+          }
+        } else {
+          for (int j = 0; j < n; ++j) {
+            write_record(chunk, j, first + j, first + j);
+            index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Lists run in the caller's order: built from the last point to the first.
+template <class T>
+void PointStore<T>::link() {
+  head_.resize(tiling_.tiles());
+  std::fill(head_.data(), head_.data() + head_.size(), -1);
+  next_.resize(m_);
+  for (std::int64_t j = m_ - 1; j >= 0; --j) {
+    next_[j] = head_[tile_of_[j]];
+    head_[tile_of_[j]] = j;
+  }
+}
+
+template <class T>
+void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
+                        const Tiling& tiling, PointOrder order, int threads, const Kernels<T>& kernels) {
+  if (m < 0)
+    throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
+  if (m >= std::int64_t{1} << 40) {
+    throw Error(Status::size_overflow, fmt::format("{} points; the CPU backend holds fewer than 2^40", m));
+  }
+  m_ = m;
+  tiling_ = tiling;
+  order_ = order;
+  words_ = tiling.dim + 1;
+  kernels_ = &kernels;
+  for (int d = 0; d < tiling.dim; ++d) {
+    const bool radians = map.factor[d] == kInverseTwoPi;
+    axes_[d] = {map.centre[d], map.factor[d], radians ? kInverseTwoPiLow : 0.0,
+                static_cast<std::int32_t>(tiling.fine[d]), tiling.width};
+    inverse_tile_[d] = 1.0 / tiling.tile[d];
+  }
+  const bool grouped = order == PointOrder::permuted || order == PointOrder::indexed;
+  keys_per_tile_ = grouped && tiling.dim == 3 ? tiling.bins : 1;
+  threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, threads));
+  records_.resize(m * words_);
+  const bool wide = m > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+  high_.resize(sizeof(T) == 4 && wide ? m : 0);
+  index_.resize(order == PointOrder::indexed && !wide ? m : 0);
+  wide_index_.resize(order == PointOrder::indexed && wide ? m : 0);
+  tile_of_.resize(grouped ? 0 : m);
+  count_keys(points, threads);
+  if (grouped) {
+    place(points, threads);
+  } else if (order == PointOrder::listed) {
+    link();
+  }
+}
+
+template <class T>
+std::int64_t PointStore<T>::bytes() const {
+  return records_.bytes() + high_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() + head_.bytes() +
+         next_.bytes() + counts_.bytes() + starts_.bytes();
+}
+
+template class PointStore<float>;
+template class PointStore<double>;
+
+}  // namespace fourtune::runtime::cpu
