@@ -260,6 +260,11 @@ runtime::PointSet ProblemData::points() const { return impl_->data->points(); }
 void* ProblemData::first() { return impl_->reversed ? impl_->data->output() : impl_->data->input(); }
 void* ProblemData::second() { return impl_->reversed ? impl_->data->input() : impl_->data->output(); }
 void ProblemData::restore_input() { impl_->data->restore(); }
+void ProblemData::prepare() {
+  impl_->data->restore();
+  impl_->data->poison_output();
+}
+double ProblemData::error() const { return impl_->data->error(); }
 
 Validation ProblemData::validate(runtime::Executor& executor) {
   Data& data = *impl_->data;

@@ -42,6 +42,10 @@ class ProblemData {
   void* second();
   // Writes the input again (an in-place transform, or an earlier candidate, has overwritten it).
   void restore_input();
+  // Restores the input and fills the output with NaN, so that error() afterwards sees only what was written since.
+  void prepare();
+  // Relative l2 error of the output array as it is now, on the sampled outputs of a forward transform.
+  double error() const;
   // Executes once forward and once adjoint on a freshly restored input with NaN in the output, and compares. The points
   // must be set. What the executor throws passes through.
   Validation validate(runtime::Executor& executor);
