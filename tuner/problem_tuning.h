@@ -1,0 +1,89 @@
+// Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/search.h"
+#include "tuner/session_context.h"
+
+namespace fourtune::tuner {
+
+// Marks the run of the plan that runs untuned (Run::message), so that gains can be shown later.
+inline constexpr const char* untuned_mark = "untuned default";
+// Name under which a run's stages hold the whole of set_points.
+inline constexpr const char* set_points_stage = "set_points";
+
+// Seconds that tuning this problem well is expected to cost, by the model: the problems' shares of a budget.
+double expected_cost(const Problem& problem, const SessionContext& context);
+
+class ProblemTuning {
+ public:
+  // later: seconds that the problems after this one are expected to need, for the ETA.
+  ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share, double later);
+  // Never throws for what a plan does. Throws Error when the problem cannot be set up.
+  ProblemReport run();
+
+ private:
+  // A plan's result, measured now or in an earlier session.
+  struct Known {
+    double seconds = failed;  // median, or failed
+    double set_points_seconds = 0;
+    std::optional<double> error;
+    std::string wisdom;  // of this session; see wisdom_of
+    std::vector<std::int64_t> samples_ns;
+    db::RunStatus status = db::RunStatus::ok;
+  };
+
+  // The steps, in order.
+  void prepare();
+  void measure_first_plans();
+  void search();
+  void run_finals();
+  void decide();
+  void write_recording() const;
+
+  void recall_history();
+  void add_first_plan(const std::string& plan, const std::string& mark);
+  const Known& measure(const std::string& plan, const std::string& mark);
+  void record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation);
+  EvaluationRequest request_for(const std::string& plan) const;
+  void note_failure(const std::string& plan, db::RunStatus status, const std::string& message);
+  std::vector<std::string> finalists() const;
+  bool drop_from_finals(std::vector<std::string>& plans, const FinalsResult& result);
+  void adopt_finals(const std::vector<std::string>& plans, const FinalsResult& result);
+  std::string wisdom_of(const std::string& plan) const;
+  double set_points_of(const std::string& plan) const;
+  void fill_times(const std::string& winner);
+  bool working(const std::string& plan) const;
+  bool recording() const { return !context_.options.record_folder.empty(); }
+  double seconds_left() const;  // of this problem's share
+  void send_progress(Step step);
+
+  SessionContext& context_;
+  const Problem problem_;
+  const std::string token_;
+  const std::size_t index_;
+  const double share_, later_, begin_;
+  double finals_reserve_ = 0;
+
+  generator::Space space_;
+  std::vector<std::string> texts_;                // [candidate]
+  std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
+  std::map<std::string, Known> known_;            // plan text -> result
+  std::string untuned_;
+  std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
+  std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
+  std::unique_ptr<Search> search_;
+  double best_seconds_ = 0;  // of right results; 0: none
+  std::string best_;
+  std::map<std::string, std::vector<std::int64_t>> rounds_;  // finals: plan -> nanoseconds of each round
+  bool interrupted_ = false;
+  Progress progress_;
+  ProblemReport report_;
+};
+
+}  // namespace fourtune::tuner
