@@ -24,7 +24,6 @@ class LocalPolynomials {
  public:
   LocalPolynomials(const Window& window, double limit) {
     intervals_ = std::max(1L, std::lround(std::ceil(limit * window.width() / (4 * kPhase))));
-    // A frequency that equals the limit up to rounding belongs to the last interval.
     per_interval_ = static_cast<double>(intervals_) / limit;
     coefficients_.resize(static_cast<std::size_t>(intervals_));
     std::array<double, kTerms> samples;
@@ -56,7 +55,8 @@ class LocalPolynomials {
 
   double operator()(double xi) const {
     const double position = std::abs(xi) * per_interval_;
-    const long interval = std::min(static_cast<long>(position), intervals_ - 1);
+    const long last = intervals_ - 1;  // takes what is beyond the limit by rounding
+    const long interval = position < static_cast<double>(last) ? static_cast<long>(position) : last;
     const double z = 2 * (position - static_cast<double>(interval)) - 1;
     const std::array<double, kTerms>& c = coefficients_[static_cast<std::size_t>(interval)];
     double sum = c[kTerms - 1];

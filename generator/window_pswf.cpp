@@ -1,6 +1,9 @@
 // The prolate spheroidal wave function of order zero, by the method of Xiao, Rokhlin and Yarvin (Inverse Problems 17,
 // 2001): its coefficients in normalised Legendre polynomials are the eigenvector of a symmetric tridiagonal matrix
-// (even and odd degrees decouple) with the smallest eigenvalue. Also the modified Bessel function of Kaiser's window.
+// (even and odd degrees decouple) with the smallest eigenvalue. The Kaiser-Bessel window has the same form:
+// a plane wave's expansion in spherical harmonics, averaged around the axis, gives, with the modified spherical Bessel
+// functions i_n,
+//   I0(beta sqrt(1-x^2)) = sum_j (4j+1) P_2j(0) i_2j(beta) P_2j(x).
 #include <algorithm>
 #include <cmath>
 
@@ -24,13 +27,12 @@ Tridiagonal prolate_operator(long double c, std::size_t terms) {
   return a;
 }
 
-// v <- (A - shift)^-1 v, normalised; returns the Rayleigh quotient of the new v. Elimination without pivoting: the
-// pivots are of the size of the gap to the next eigenvalue except the last-but-few, whose growth is what inverse
-// iteration lives on.
+// v <- (A - shift)^-1 v, normalised; returns the Rayleigh quotient of the new v. Elimination runs from
+// the high degrees down and needs no pivoting: every trailing block's smallest eigenvalue is above the shift, which
+// stays near that of the whole, so all pivots are positive but the last, whose smallness inverse iteration lives on.
 long double inverse_iterate(const Tridiagonal& a, long double shift, std::vector<long double>& v) {
   const std::size_t n = v.size();
   std::vector<long double> pivot(n);
-  // Eliminated from the high degrees down: there the diagonal dominates, and the nearly singular pivot comes last.
   pivot[n - 1] = a.diagonal[n - 1] - shift;
   for (std::size_t i = n - 1; i-- > 0;) {
     const long double factor = a.off[i] / pivot[i + 1];
@@ -113,8 +115,8 @@ std::vector<double> kaiser_bessel_series(double beta) {
 }
 
 void even_legendre_series(const std::vector<double>& coefficients, const double* x, long count, double* out) {
-  // Blocks of points so that the inner loops vectorise. The recurrence in steps of two,
-  //   P_k+2 = ((2k+3)/(k+2)) (x P_k+1) - ((k+1)/(k+2)) P_k, is used as it stands: it is stable on [-1, 1].
+  // Blocks of points, so that the inner loop runs over points and vectorises. The recurrence
+  // P_k+1 = ((2k+1) x P_k - k P_k-1) / (k+1) is stable on [-1, 1].
   constexpr long block = 16;
   double even[block], odd[block], sum[block], at[block];
   for (long start = 0; start < count; start += block) {

@@ -7,35 +7,32 @@
 namespace fourtune::generator::detail {
 namespace {
 
-// Node number i (0 is the largest) of the n-point rule on [-1, 1] and its weight.
-void legendre_node(int n, int i, double& node, double& weight) {
-  const double guess = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5));
-  double x = guess * (1 - (n - 1.0) / (8.0 * n * n * n));
-  double derivative = 0;
-  for (int iteration = 0; iteration < 10; ++iteration) {
-    double previous = 1, current = x;
-    for (int k = 1; k < n; ++k) {
-      const double next = ((2 * k + 1) * x * current - k * previous) / (k + 1);
-      previous = current;
-      current = next;
-    }
-    derivative = n * (previous - x * current) / ((1 - x) * (1 + x));
-    const double change = current / derivative;
-    x -= change;
-    // Newton doubles the digits: after a change this small the next one is below rounding.
-    if (std::abs(change) < 1e-9) break;
-  }
-  // The derivative belongs to the x before the last change; P_n' changes by a relative 1e-9 * x n^2 at most there,
-  // which the weight must not inherit: evaluate once more.
+struct Legendre {
+  double value, derivative;
+};
+
+Legendre legendre(int n, double x) {  // P_n and P_n' at |x| < 1
   double previous = 1, current = x;
   for (int k = 1; k < n; ++k) {
     const double next = ((2 * k + 1) * x * current - k * previous) / (k + 1);
     previous = current;
     current = next;
   }
-  derivative = n * (previous - x * current) / ((1 - x) * (1 + x));
-  node = x - current / derivative;
-  weight = 2 / ((1 - x) * (1 + x) * derivative * derivative);
+  return {current, n * (previous - x * current) / ((1 - x) * (1 + x))};
+}
+
+// Node number i (0 is the largest) of the n-point rule on [-1, 1] and its weight.
+void legendre_node(int n, int i, double& node, double& weight) {
+  node = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)) * (1 - (n - 1.0) / (8.0 * n * n * n));
+  double change = 1;
+  // Newton doubles the digits: after a change below 1e-9 the next one is below rounding.
+  for (int iteration = 0; iteration < 10 && std::abs(change) > 1e-9; ++iteration) {
+    const Legendre p = legendre(n, node);
+    change = p.value / p.derivative;
+    node -= change;
+  }
+  const double derivative = legendre(n, node).derivative;
+  weight = 2 / ((1 - node) * (1 + node) * derivative * derivative);
 }
 
 }  // namespace

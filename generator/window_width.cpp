@@ -24,28 +24,21 @@ using std::numbers::pi;
 constexpr int kFrequencies = 16;  // quadrature nodes over the modes, xi in [0, pi/sigma]
 constexpr int kOffsets = 6;       // and over the offset d in [0, 1/2] (|h| is even about 1/2)
 
-struct Errors {
-  double aliasing = 0;       // mean |h|^2 in one dimension
-  double amplification = 0;  // of an inner stage's squared error by the outer deconvolution of type 3
-};
-
 // weights(d) lists the width weights of every offset in d.
 template <class Weights>
-Errors measure(const Window& window, const Weights& weights) {
+double mean_square_error(const Window& window, const Weights& weights) {
   const int width = window.width();
   const auto taps = static_cast<std::size_t>(width);
   const detail::Quadrature unit = detail::gauss_legendre(kFrequencies, 1);
   const detail::Quadrature offsets = detail::gauss_legendre(kOffsets, 0.5);
   const std::vector<double> phi = weights(offsets.nodes);
 
-  Errors errors;
-  double inverse_square = 0;
+  double mean = 0;
   std::vector<double> cosine(taps), sine(taps);
   for (std::size_t i = 0; i < kFrequencies; ++i) {
     // The error gathers at the highest modes: xi = (1 - t^2) pi / sigma puts more nodes there.
     const double t = unit.nodes[i], xi = (1 - t * t) * pi / window.sigma(), weight = 2 * t * unit.weights[i];
     const double transform = window.fourier(xi);
-    inverse_square += weight / (transform * transform);
     for (std::size_t p = 0; p < taps; ++p) {
       const double angle = xi * (static_cast<double>(p) - width / 2.0);
       cosine[p] = std::cos(angle);
@@ -59,15 +52,10 @@ Errors measure(const Window& window, const Weights& weights) {
         real += phi[j * taps + p] * cosine[p];
         imaginary += phi[j * taps + p] * sine[p];
       }
-      errors.aliasing +=
-          weight * 2 * offsets.weights[j] * (real * real + imaginary * imaginary) / (transform * transform);
+      mean += weight * 2 * offsets.weights[j] * (real * real + imaginary * imaginary) / (transform * transform);
     }
   }
-  double energy = 0;  // integral of phi^2 in cells = mean of F^2 over all frequencies
-  for (std::size_t j = 0; j < kOffsets; ++j)
-    for (std::size_t p = 0; p < taps; ++p) energy += 2 * offsets.weights[j] * phi[j * taps + p] * phi[j * taps + p];
-  errors.amplification = energy * inverse_square;
-  return errors;
+  return mean;
 }
 
 // The window's own weights, or those of its polynomials: row j holds the width weights at offset d[j].
@@ -87,9 +75,9 @@ std::vector<double> polynomial_weights(const PiecewisePolynomial& polynomial, co
   return phi;
 }
 
-double combine(const Errors& errors, int dim, int stages) {
-  const double square = std::expm1(dim * std::log1p(errors.aliasing));
-  return std::sqrt(stages == 1 ? square : square * (1 + std::pow(errors.amplification, dim)));
+// The squared errors of dimensions and stages are independent: 1 + E is a product.
+double combine(double mean_square, int dim, int stages) {
+  return std::sqrt(std::expm1(dim * stages * std::log1p(mean_square)));
 }
 
 void check(int dim, int stages) {
@@ -104,13 +92,14 @@ void check(int dim, int stages) {
 
 double aliasing_error(const Window& window, int dim, int stages) {
   check(dim, stages);
-  return combine(measure(window, [&](const std::vector<double>& d) { return window_weights(window, d); }), dim, stages);
+  const auto weights = [&](const std::vector<double>& d) { return window_weights(window, d); };
+  return combine(mean_square_error(window, weights), dim, stages);
 }
 
 double aliasing_error(const Window& window, const PiecewisePolynomial& polynomial, int dim, int stages) {
   check(dim, stages);
-  return combine(measure(window, [&](const std::vector<double>& d) { return polynomial_weights(polynomial, d); }), dim,
-                 stages);
+  const auto weights = [&](const std::vector<double>& d) { return polynomial_weights(polynomial, d); };
+  return combine(mean_square_error(window, weights), dim, stages);
 }
 
 double predicted_error(WindowKind kind, int width, double sigma, int dim, int stages) {
@@ -122,15 +111,15 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   if (!(tol > 0)) throw Error(Status::invalid_argument, fmt::format("tolerance {}: it must be positive", tol));
   const double target = std::max(tol, 10 * 0x1p-52);
   beta_rule(kind, kMinWidth, sigma);  // throws for a bad sigma
-  const double rate = (kind == WindowKind::gaussian ? pi / 2 : pi) * std::sqrt(1 - 1 / sigma);
-  int width =
-      static_cast<int>(std::clamp(std::ceil(1 - std::log(target) / rate), double{kMinWidth}, double{kMaxWidth}));
-  if (predicted_error(kind, width, sigma, dim, stages) <= target) {
-    while (width > kMinWidth && predicted_error(kind, width - 1, sigma, dim, stages) <= target) --width;
-    return width;
-  }
-  while (++width <= kMaxWidth)
-    if (predicted_error(kind, width, sigma, dim, stages) <= target) return width;
+  const auto meets = [&](int width) { return predicted_error(kind, width, sigma, dim, stages) <= target; };
+  // Start near the answer: the error falls with the width like exp(-pi w sqrt(1 - 1/sigma)). A Gaussian's falls half as
+  // fast and not at every step (its truncation beats with the cells), so it is searched upwards from well below.
+  const double taps = -std::log(target) / (pi * std::sqrt(1 - 1 / sigma));
+  const double guess = kind == WindowKind::gaussian ? 0.6 * 2 * taps : 1 + taps;
+  int width = static_cast<int>(std::clamp(std::ceil(guess), double{kMinWidth}, double{kMaxWidth}));
+  while (width > kMinWidth && meets(width - 1)) --width;
+  for (; width <= kMaxWidth; ++width)
+    if (meets(width)) return width;
   return 0;
 }
 
