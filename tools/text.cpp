@@ -53,13 +53,18 @@ std::string command_text(int argc, const char* const* argv) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
   std::string text;
   for (int i = 0; i < argc; ++i) {
-    std::string word = argv[i];
-    if (word.empty() || word.find_first_not_of(plain) != std::string::npos) {
-      std::string quoted = "'";
-      for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-      word = quoted + "'";
+    const std::string_view word = argv[i];
+    if (i > 0) text += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+      text += word;
+      continue;
     }
-    text += (i > 0 ? " " : "") + word;
+    text += '\'';
+    for (const char letter : word) {
+      if (letter == '\'') text += "'\\'";
+      text += letter;
+    }
+    text += '\'';
   }
   return text;
 }

@@ -1,0 +1,32 @@
+// What `fourtune bench` was asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fourtune::tools {
+
+struct BenchOptions {
+  std::vector<std::string> peers;  // shared libraries to compare with
+  std::vector<std::string> tokens;
+  std::string problems;  // file or builtin:NAME; empty: tokens alone
+  std::string filter;    // only tokens that contain this text
+  std::string db;        // tuned plans; empty: none
+  std::string csv;       // empty: none
+  std::string plot;      // .png or .svg; empty: none
+  std::string suite;     // nufft3d-cpu, nufft-type3; empty: the comparison
+  double seconds = 0;    // budget of the whole run; 0: none
+  double seconds_per_problem = 60;
+  double scale = 1;             // suites: problem sizes relative to the full ones
+  std::int64_t max_memory = 0;  // bytes; 0: 70 % of what is free
+  int threads = 0;              // 0: all this process may use
+  int rounds = 9;               // interleaved rounds
+  int min_rounds = 3;           // a problem that cannot have so many in its time is skipped
+  std::uint64_t seed = 1;
+  bool untuned_only = false;
+  bool measure_memory = true;
+  std::string memory_child;  // hidden: the contender whose peak memory this child process measures
+};
+
+}  // namespace fourtune::tools

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "db/lookup.h"
+#include "generator/candidates.h"
+#include "generator/plan.h"
+#include "runtime/backend.h"
+#include "runtime/resolve.h"
+#include "tools/commands.h"
+#include "tools/database_option.h"
+#include "tools/errors.h"
+#include "tools/problem_list.h"
+#include "tools/text.h"
+#include "tuner/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::string token;
+  std::string plan;
+  std::string backend;
+  int threads = 0;
+  std::shared_ptr<std::string> db;
+  bool json = false;
+};
+
+const runtime::Backend& backend_of(const Arguments& arguments) {
+  if (!arguments.backend.empty()) return runtime::find_backend(arguments.backend);
+  if (runtime::backends().empty())
+    throw Failure("this build has no backend, so no plan can run", "configure with FOURTUNE_FFTW=ON");
+  return *runtime::backends().front();
+}
+
+void explain(const Arguments& arguments) {
+  const Problem problem = problem_from_argument(arguments.token);
+  DeviceTraits traits = backend_of(arguments).traits();
+  if (arguments.threads > 0) traits.cores = arguments.threads;
+  const db::Lookup lookup = db::Lookup::load(database_path(*arguments.db));
+  const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
+  const std::string plan = generator::to_text(found.plan, problem);
+  const generator::Cost cost = generator::estimate(found.plan, problem, traits);
+  if (arguments.json) {
+    const nlohmann::ordered_json all{{"problem", to_token(problem)},
+                                     {"plan", plan},
+                                     {"source", runtime::to_string(found.source)},
+                                     {"explain", found.explain},
+                                     {"estimated_execute_seconds", cost.execute},
+                                     {"estimated_set_points_seconds", cost.set_points},
+                                     {"estimated_memory_bytes", cost.bytes}};
+    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("problem   {}\nplan      {}\nsource    {}\n", to_token(problem), plan, runtime::to_string(found.source));
+  fmt::print("expected  execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute),
+             bytes_text(static_cast<std::int64_t>(cost.bytes)));
+  fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");
+  if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
+    fmt::print("the point count is not known yet: the plan is chosen again when the points are set\n");
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("explain", "Which plan would run a problem, and why");
+  command->add_option("problem", arguments->token, "Problem token")->required()->type_name("PROBLEM");
+  arguments->db = add_database_option(*command);
+  command->add_option("--plan", arguments->plan, "Force this plan: checks its text")->type_name("TEXT");
+  command->add_option("--backend", arguments->backend, "Force this backend")->type_name("NAME");
+  command->add_option("--threads", arguments->threads, "Threads (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer("Example:\n  fourtune explain nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral");
+  command->callback([arguments] { explain(*arguments); });
+}
+
+}  // namespace fourtune::tools
