@@ -11,7 +11,7 @@ db::Environment environment_here(const DeviceTraits& traits) {
 #ifdef FOURTUNE_FFTW
   here.libraries = fftw_version;
 #endif
-  here.generator = "1";  // raise when a plan text starts to mean other code
+  here.generator = std::string("plan texts 1");  // raised when a plan text starts to mean other code
   return here;
 }
 
