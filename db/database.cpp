@@ -29,9 +29,24 @@ StoreFault io_fault(int extended, int system_errno) {
   }
 }
 
+// The errno behind a failed write. SQLite's own sqlite3_system_errno is that of the latest call, often one of its
+// roll-back; each open file remembers its own.
+int write_errno(sqlite3* connection) {
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(connection, "main", which, &file);
+    int number = 0;
+    if (file && file->pMethods) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number != 0) return number;
+  }
+  return sqlite3_system_errno(connection);
+}
+
 [[noreturn]] void fail(sqlite3* connection, int code) {
   const int extended = connection ? sqlite3_extended_errcode(connection) : code;
-  const int system_errno = connection ? sqlite3_system_errno(connection) : 0;
+  const int system_errno = !connection                      ? 0
+                           : extended == SQLITE_IOERR_WRITE ? write_errno(connection)
+                                                            : sqlite3_system_errno(connection);
   const char* file = connection ? sqlite3_db_filename(connection, "main") : nullptr;
   const std::string where = file && *file ? fmt::format("tuning database '{}'", file) : "tuning database";
   const std::string said = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);

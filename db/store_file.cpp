@@ -84,6 +84,33 @@ void require_schema(const Database& database, std::int64_t version, const fs::pa
 }
 
 // ---- checks ------------------------------------------------------------------------------------------------------
+fs::path beside(const fs::path& path, const char* suffix) {
+  fs::path other = path;
+  other += suffix;
+  return other;
+}
+
+// Nothing of the database is outside its main file: no log and no journal with anything in it.
+bool is_complete(const fs::path& path) {
+  for (const char* suffix : {"-wal", "-journal"}) {
+    std::error_code error;
+    const auto size = fs::file_size(beside(path, suffix), error);
+    if (!error && size > 0) return false;
+  }
+  return true;
+}
+
+// Whole pages are missing nowhere, but the last one is cut: SQLite would read zeros there. With a journal beside it
+// that is a write in progress, or one that will be undone.
+bool ends_inside_page(const fs::path& path, std::uintmax_t page_size) {
+  const auto ragged = [&] {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return !error && size % page_size != 0;
+  };
+  return ragged() && is_complete(path) && ragged();
+}
+
 enum class Found { nothing, empty, ours };
 
 // Looks at the path and the first bytes of the file before SQLite acts on it, so that nothing of another kind is ever
@@ -102,14 +129,25 @@ Found look_at(const fs::path& path) {
   constexpr std::string_view kMark("SQLite format 3\0", 16);
   constexpr std::size_t kHeaderSize = 100;
   const std::string header = Database::open(path, Access::immutable, 0).first_bytes(kHeaderSize);
-  if (header.empty()) return Found::empty;
+  // SQLite takes a file of one byte for an empty one, and would write over it.
+  if (header.empty() && fs::file_size(path, error) == 0) return Found::empty;
   if (header.substr(0, kMark.size()) != kMark) {
     refuse(StoreFault::foreign, path, "is not a SQLite file; choose another path");
   }
   if (header.size() < kHeaderSize) refuse(StoreFault::damaged, path, "ends inside its header");
-  std::int64_t id = 0;  // big-endian at offset 68, section 1.3 of the SQLite file format
-  for (int i = 68; i < 72; ++i) id = id * 256 + static_cast<unsigned char>(header[i]);
-  if (id != kApplicationId) refuse(StoreFault::foreign, path, "belongs to another application; choose another path");
+  // Big-endian numbers of section 1.3 of the SQLite file format.
+  const auto number = [&](int offset, int bytes) {
+    std::int64_t value = 0;
+    for (int i = offset; i < offset + bytes; ++i) value = value * 256 + static_cast<unsigned char>(header[i]);
+    return value;
+  };
+  if (number(68, 4) != kApplicationId) {
+    refuse(StoreFault::foreign, path, "belongs to another application; choose another path");
+  }
+  const std::int64_t page_size = number(16, 2) == 1 ? 65536 : number(16, 2);
+  if (page_size < 512 || ends_inside_page(path, static_cast<std::uintmax_t>(page_size))) {
+    refuse(StoreFault::damaged, path, "is cut short or has a damaged header");
+  }
   return Found::ours;
 }
 
@@ -144,19 +182,6 @@ Database at_newest_version(Database database, const fs::path& path) {
   return copy;
 }
 
-fs::path beside(const fs::path& path, const char* suffix) {
-  fs::path other = path;
-  other += suffix;
-  return other;
-}
-
-// No write-ahead log with anything in it.
-bool log_is_empty(const fs::path& path) {
-  std::error_code error;
-  const auto size = fs::file_size(beside(path, "-wal"), error);
-  return error || size == 0;
-}
-
 // A killed writer's journal is rolled back by any connection that may write.
 void recover(const fs::path& path) {
   Database::open(path, Access::write, kReaderBusyMs).integer("SELECT count(*) FROM sqlite_schema");
@@ -168,10 +193,10 @@ Database read_shared(const fs::path& path) {
   } catch (const StoreError& error) {
     if (error.fault() != StoreFault::unwritable) throw;
   }
-  // Reading needs something written. In a read-only folder that is the log's index: when neither it nor a log is
-  // there, no process has the file open for writing and the file is complete.
+  // Reading needs something written. In a read-only folder that is the log's index: when neither it nor a log or a
+  // journal is there, no process has the file open for writing and the file is complete.
   std::error_code ignored;
-  if (log_is_empty(path) && !fs::exists(beside(path, "-shm"), ignored) &&
+  if (is_complete(path) && !fs::exists(beside(path, "-shm"), ignored) &&
       ::access(fs::absolute(path).parent_path().c_str(), W_OK) != 0) {
     return at_newest_version(Database::open(path, Access::immutable, kReaderBusyMs), path);
   }
@@ -247,9 +272,9 @@ bool is_local_file_system(std::int64_t magic) noexcept {
 Database open_for_reading(const fs::path& path, OpenAs as) {
   if (look_at(path) != Found::ours) return empty_database();
   if (as == OpenAs::shared) return read_shared(path);
-  if (!log_is_empty(path)) {
+  if (!is_complete(path)) {
     refuse(StoreFault::unreadable, path,
-           "has a write-ahead log, so it is not a finished pack; close its writers first");
+           "has a journal beside it, so it is not a finished pack; close its writers first");
   }
   return at_newest_version(Database::open(path, Access::immutable, kReaderBusyMs), path);
 }

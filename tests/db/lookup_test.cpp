@@ -1,0 +1,170 @@
+// Which stored verdict the runtime gets.
+#include "db/lookup.h"
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "db/recorded_space.h"
+#include "tests/db/support.h"
+
+namespace fourtune::db::testing {
+namespace {
+
+class Layers : public ::testing::Test {
+ protected:
+  TempFolder folder;
+  fs::path user = folder / "user.db";
+  fs::path pack_a = folder / "a.db";
+  fs::path pack_b = folder / "b.db";
+  Environment here = sample_environment();
+
+  static void add(const fs::path& path, const std::string& plan, const Environment& environment,
+                  const std::string& problem = kProblem) {
+    auto store = TuningStore::open_for_writing(path, 1000, Journal::rollback);
+    SessionStart start = sample_session();
+    start.environment = environment;
+    const SessionId session = store.begin_session(start);
+    db::Run run = sample_run(plan);
+    run.problem = problem;
+    run.wisdom = "wisdom of " + plan;
+    store.record_run(session, run);
+    Verdict verdict = sample_verdict(plan);
+    verdict.problem = problem;
+    store.record_verdict(session, verdict);
+  }
+  Environment changed(std::string Environment::*piece) const {
+    Environment other = here;
+    other.*piece = "other";
+    return other;
+  }
+  Lookup load() const { return Lookup::load(user, std::vector{pack_a, pack_b}); }
+  std::string winning_plan() const {
+    const Lookup lookup = load();
+    const LookupEntry* entry = lookup.winner(kProblem, here);
+    return entry ? entry->verdict.plan : "none";
+  }
+};
+
+TEST_F(Layers, FirstIsTheUserThenThePacksInOrder) {
+  add(pack_b, "from b", here);
+  EXPECT_EQ(winning_plan(), "from b");
+  add(pack_a, "from a", here);
+  EXPECT_EQ(winning_plan(), "from a");
+  add(user, "from user", here);
+  EXPECT_EQ(winning_plan(), "from user");
+}
+
+TEST_F(Layers, AVerdictThatServesGoesBeforeAFirstCandidateOfTheUser) {
+  add(user, "from user, older generator", changed(&Environment::generator));
+  EXPECT_EQ(winning_plan(), "from user, older generator");
+  add(pack_a, "from pack, other compiler", changed(&Environment::compiler));
+  EXPECT_EQ(winning_plan(), "from pack, other compiler");
+  add(user, "from user, other driver", changed(&Environment::driver));
+  EXPECT_EQ(winning_plan(), "from user, other driver");
+  add(user, "from user, current", here);
+  add(user, "from user, other driver, later", changed(&Environment::driver));
+  EXPECT_EQ(winning_plan(), "from user, current");
+}
+
+TEST_F(Layers, AForeignDeviceNeverWins) {
+  add(user, "of another device", changed(&Environment::device));
+  EXPECT_EQ(winning_plan(), "none");
+  EXPECT_EQ(load().entries().size(), 1u);
+}
+
+TEST_F(Layers, TheLatestWinsAndItsWisdomComesAlong) {
+  add(user, "first", here);
+  add(user, "second", here);
+  const Lookup lookup = load();
+  const LookupEntry* entry = lookup.winner(kProblem, here);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->verdict.plan, "second");
+  EXPECT_EQ(entry->wisdom, "wisdom of second");
+  EXPECT_EQ(entry->layer, 0u);
+  EXPECT_EQ(lookup.winner(kOtherProblem, here), nullptr);
+}
+
+TEST_F(Layers, AnEarlierVerdictServesWhereTheLatestIsNotValid) {
+  add(user, "for few points", here);
+  add(user, "for many points", here);
+  const Lookup lookup = load();
+  const auto* entry = lookup.winner(
+      kProblem, here, [](const LookupEntry& candidate) { return candidate.verdict.plan != "for many points"; });
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->verdict.plan, "for few points");
+  EXPECT_EQ(lookup.winner(kProblem, here, [](const LookupEntry&) { return false; }), nullptr);
+}
+
+TEST_F(Layers, AWithdrawnVerdictIsNotLoaded) {
+  add(user, "good", here);
+  add(user, "bad", here);
+  {
+    auto store = TuningStore::open_for_writing(user);
+    store.withdraw_verdict(store.winner(kProblem, here)->id, "wrong result");
+  }
+  EXPECT_EQ(winning_plan(), "good");
+}
+
+TEST_F(Layers, TheNearestHasTheLeastFiniteDistance) {
+  add(user, "far", here, kOtherProblem);
+  add(pack_a, "near", here, kProblem);
+  add(pack_b, "also near", here, kProblem);
+  add(user, "nearest but foreign", changed(&Environment::isa), "fft:type=c2c,n=8,prec=f32");
+  const Lookup lookup = load();
+  const auto by_name = [](const LookupEntry& entry) {
+    return entry.verdict.problem == kOtherProblem ? 5.0 : entry.verdict.problem == kProblem ? 1.0 : 0.0;
+  };
+  ASSERT_TRUE(lookup.nearest(here, by_name));
+  EXPECT_EQ(lookup.nearest(here, by_name)->verdict.plan, "near");
+  EXPECT_EQ(lookup.nearest(here, [](const LookupEntry&) { return std::numeric_limits<double>::infinity(); }), nullptr);
+  EXPECT_EQ(lookup.nearest(here, [](const LookupEntry&) { return std::nan(""); }), nullptr);
+}
+
+TEST_F(Layers, ABadPackIsSkippedAndReported) {
+  add(pack_b, "from b", here);
+  write_bytes(pack_a, "not a database at all");
+  const Lookup lookup = load();
+  EXPECT_EQ(lookup.winner(kProblem, here)->verdict.plan, "from b");
+  ASSERT_EQ(lookup.layers().size(), 3u);
+  EXPECT_TRUE(lookup.layers()[0].usable) << "a missing user database is an empty one";
+  EXPECT_FALSE(lookup.layers()[1].usable);
+  EXPECT_NE(lookup.layers()[1].reason.find("a.db"), std::string::npos) << lookup.layers()[1].reason;
+  EXPECT_EQ(lookup.layers()[2].verdicts, 1u);
+  fs::remove(pack_a);
+  EXPECT_FALSE(load().layers()[1].usable) << "a missing pack is an error, unlike a missing user database";
+}
+
+TEST_F(Layers, WithoutAnyFileTheLookupIsEmpty) {
+  const Lookup lookup = Lookup::load({});
+  EXPECT_TRUE(lookup.entries().empty());
+  EXPECT_TRUE(lookup.layers()[0].usable);
+  EXPECT_EQ(lookup.winner(kProblem, here), nullptr);
+  EXPECT_EQ(Lookup().nearest(here, [](const LookupEntry&) { return 0.0; }), nullptr);
+}
+
+TEST_F(Layers, HoldNoFileOpenAfterLoading) {
+  add(user, "plan", here);
+  const Lookup lookup = load();
+  fs::remove(user);
+  EXPECT_TRUE(lookup.winner(kProblem, here));
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    EXPECT_EQ(fs::read_symlink(entry.path(), ignored).string().find(user.string()), std::string::npos);
+  }
+}
+
+TEST_F(Layers, AreReadByManyThreads) {
+  for (int i = 0; i < 10; ++i) add(user, "plan " + std::to_string(i), here);
+  const Lookup lookup = load();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 100; ++j) EXPECT_EQ(lookup.winner(kProblem, here)->verdict.plan, "plan 9");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace fourtune::db::testing
