@@ -1,0 +1,69 @@
+# The library that other programs link: the layers' objects as one shared and one static library, with a CMake package
+# and a pkg-config file. Tuner and tools are not in it.
+include(CMakePackageConfigHelpers)
+
+set(objects "")
+foreach(layer fourtune_base fourtune_generator fourtune_db fourtune_runtime)
+  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+
+add_library(fourtune SHARED ${objects})
+add_library(fourtune::fourtune ALIAS fourtune)
+add_library(fourtune_static STATIC ${objects})
+add_library(fourtune::fourtune_static ALIAS fourtune_static)
+set_target_properties(fourtune fourtune_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME fourtune)
+foreach(library fourtune fourtune_static)
+  target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
+                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${library} INTERFACE cxx_std_20)
+endforeach()
+
+# Only what carries FOURTUNE_API is visible; the map also keeps instantiations of std templates inside.
+set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+set_target_properties(fourtune PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                                          LINK_DEPENDS ${map})
+target_link_options(fourtune PRIVATE -Wl,--version-script=${map} $<$<NOT:$<BOOL:${FOURTUNE_SANITIZE}>>:-Wl,-z,defs>)
+target_link_libraries(fourtune PRIVATE SQLite::SQLite3 OpenMP::OpenMP_CXX Threads::Threads PkgConfig::HWY)
+set(FOURTUNE_STATIC_NEEDS hwy sqlite3)
+if(FOURTUNE_FFTW)
+  target_link_libraries(fourtune PRIVATE ${FFTW_OMP} ${FFTWF_OMP} PkgConfig::FFTW PkgConfig::FFTWF)
+  list(APPEND FOURTUNE_STATIC_NEEDS fftw3_omp fftw3 fftw3f_omp fftw3f)
+endif()
+list(APPEND FOURTUNE_STATIC_NEEDS ${OpenMP_CXX_LIB_NAMES} stdc++ m)
+list(REMOVE_DUPLICATES FOURTUNE_STATIC_NEEDS)
+list(REMOVE_ITEM FOURTUNE_STATIC_NEEDS pthread)
+list(APPEND FOURTUNE_STATIC_NEEDS pthread)
+# A static archive is not linked here; who links it needs these too.
+target_link_libraries(fourtune_static INTERFACE ${FOURTUNE_STATIC_NEEDS})
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fourtune)
+install(TARGETS fourtune EXPORT fourtuneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS fourtune_static EXPORT fourtuneStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT fourtuneTargets NAMESPACE fourtune:: DESTINATION ${package})
+install(EXPORT fourtuneStaticTargets NAMESPACE fourtune:: DESTINATION ${package})
+install(DIRECTORY runtime/include/fourtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(cmake/fourtuneConfig.cmake.in ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fourtuneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake ${PROJECT_BINARY_DIR}/fourtuneConfigVersion.cmake
+        DESTINATION ${package})
+
+list(TRANSFORM FOURTUNE_STATIC_NEEDS PREPEND -l OUTPUT_VARIABLE flags)
+list(JOIN flags " " FOURTUNE_STATIC_FLAGS)
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  set(FOURTUNE_PC_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+else()
+  set(FOURTUNE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(FOURTUNE_PC_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+else()
+  set(FOURTUNE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+# The way from the file back to the prefix, so that a moved tree still works.
+file(RELATIVE_PATH FOURTUNE_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" FOURTUNE_PC_UP "${FOURTUNE_PC_UP}")
+configure_file(cmake/fourtune.pc.in ${PROJECT_BINARY_DIR}/fourtune.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/fourtune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
