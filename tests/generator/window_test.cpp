@@ -114,7 +114,7 @@ TEST(Window, ProlateFunctionIsItsOwnFourierTransform) {
   }
 }
 
-// Slepian and Pollak (Bell System Technical Journal 40, 1961), Table I: the energy fraction lambda_0 = c mu^2 / (2 pi).
+// Slepian and Pollak (Bell System Technical Journal 40, 1961): the energy fraction lambda_0 = c mu^2 / (2 pi).
 TEST(Window, ProlateEnergiesAreSlepiansValues) {
   const struct { double c, energy; } known[] = {{0.5, 0.30969}, {1, 0.57258}, {2, 0.88056}, {3, 0.97583}, {4, 0.99589}};
   for (const auto& [c, energy] : known) {
