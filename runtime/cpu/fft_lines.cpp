@@ -33,19 +33,23 @@ std::map<ShapeKey, std::string>& remembered_wisdom() {
   return *map;
 }
 
-// Lines one after the other, each contiguous, through an FFTW plan for one line.
+// Lines one after the other, each contiguous, through an FFTW plan for one line. Real lines go in pairs, as real and
+// imaginary part of one complex line.
 template <class T>
 class FftwLines final : public LineFft<T> {
   using Value = std::complex<T>;
 
  public:
-  FftwLines(std::int64_t n, int lines, int sign, generator::Rigor rigor, const std::string& given)
-      : LineFft<T>(n, lines), row_((n + 15) / 16 * 16 + 8) {
+  FftwLines(const LineFftChoice& choice, int lines, bool real)
+      : LineFft<T>(choice.n, lines), real_(real), row_((choice.n + 15) / 16 * 16 + 8) {
+    const std::int64_t n = choice.n;
+    const int sign = choice.sign;
+    const generator::Rigor rigor = choice.fft.rigor;
     const std::lock_guard lock(planner_mutex());
     std::string& known = remembered_wisdom<T>()[{n, sign, static_cast<int>(rigor)}];
     const AlignedBytes scratch(static_cast<std::int64_t>(2 * row_ * sizeof(Value)));
     std::fill_n(scratch.as<T>(), 4 * row_, T(0));
-    const PlannerSession<T> session(known.empty() ? given : known);
+    const PlannerSession<T> session(known.empty() ? choice.wisdom : known);
     const typename Fftw<T>::Dim dim{n, 1, 1};
     Value* a = scratch.as<Value>();
     plan_ = FftwPlan<T>(Fftw<T>::plan_c2c(1, &dim, 0, nullptr, fftw_cast(a), fftw_cast(a + row_), sign,
@@ -58,15 +62,11 @@ class FftwLines final : public LineFft<T> {
   std::int64_t work_bytes() const override {
     return static_cast<std::int64_t>((this->lines() + 1) * row_ * sizeof(Value));
   }
-  void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor,
-            bool conjugate) const override {
+  void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor) const override {
     Value* rows = static_cast<Value*>(work) + range.first;
-    if (factor != nullptr || conjugate) {
-      const T flip = conjugate ? T(-1) : T(1);
+    if (factor != nullptr) {
       for_each_place(places, range.count, [&](int l, std::int64_t i) {
-        const Value v = from[i * places.step + l * places.line];
-        const T f = factor != nullptr ? factor[i] : T(1);
-        rows[l * row_ + i] = Value(v.real() * f, v.imag() * f * flip);
+        rows[l * row_ + i] = from[i * places.step + l * places.line] * factor[i];
       });
     } else {
       for_each_place(places, range.count,
@@ -80,7 +80,7 @@ class FftwLines final : public LineFft<T> {
   const void* transform(void* work, int count) const override {
     // Line l goes to row l + 1, from the last line down: out of place with one spare row.
     Value* rows = static_cast<Value*>(work);
-    for (int l = count - 1; l >= 0; --l) {
+    for (int l = (real_ ? (count + 1) / 2 : count) - 1; l >= 0; --l) {
       Fftw<T>::execute_c2c(plan_.get(), fftw_cast(rows + l * row_), fftw_cast(rows + (l + 1) * row_));
     }
     return rows + row_;
@@ -96,6 +96,7 @@ class FftwLines final : public LineFft<T> {
                      [&](int l, std::int64_t i) { to[i * places.step + l * places.line] = rows[l * row_ + i]; });
     }
   }
+  bool independent() const override { return false; }
   void load_real(void* work, const T* from, LinePlaces places) const override {
     Value* rows = static_cast<Value*>(work);
     const int odd = places.count % 2;
@@ -155,6 +156,7 @@ class FftwLines final : public LineFft<T> {
   std::string wisdom() const override { return wisdom_; }
 
  private:
+  bool real_;
   std::int64_t row_;  // elements from line to line, off powers of two
   FftwPlan<T> plan_;
   std::string wisdom_;
@@ -163,11 +165,31 @@ class FftwLines final : public LineFft<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<LineFft<T>> make_line_fft(std::int64_t n, int lines, int sign, generator::Rigor rigor,
-                                          const std::string& wisdom) {
-  return std::make_unique<FftwLines<T>>(n, std::max(lines, 1), sign, rigor, wisdom);
+std::unique_ptr<LineFft<T>> make_fftw_lines(const LineFftChoice& choice, bool real) {
+  // Both halves of the work buffer well inside a core's second-level cache.
+  constexpr std::int64_t kWorkBytes = std::int64_t{1} << 19;
+  const std::int64_t fits = kWorkBytes / (2 * choice.n * static_cast<std::int64_t>(sizeof(std::complex<T>)));
+  std::int64_t lines = std::min<std::int64_t>({choice.fft.block, choice.available, std::max<std::int64_t>(fits, 1)});
+  lines = std::max<std::int64_t>(lines, 1);
+  return std::make_unique<FftwLines<T>>(choice, static_cast<int>(real ? lines + lines % 2 : lines), real);
 }
-template std::unique_ptr<LineFft<float>> make_line_fft(std::int64_t, int, int, generator::Rigor, const std::string&);
-template std::unique_ptr<LineFft<double>> make_line_fft(std::int64_t, int, int, generator::Rigor, const std::string&);
+
+template <class T>
+std::unique_ptr<LineFft<T>> make_line_fft(const LineFftChoice& choice) {
+  auto lines = make_simd_lines<T>(choice, false);
+  return lines ? std::move(lines) : make_fftw_lines<T>(choice, false);
+}
+template <class T>
+std::unique_ptr<LineFft<T>> make_real_line_fft(const LineFftChoice& choice) {
+  auto lines = make_simd_lines<T>(choice, true);
+  return lines ? std::move(lines) : make_fftw_lines<T>(choice, true);
+}
+
+template std::unique_ptr<LineFft<float>> make_fftw_lines(const LineFftChoice&, bool);
+template std::unique_ptr<LineFft<double>> make_fftw_lines(const LineFftChoice&, bool);
+template std::unique_ptr<LineFft<float>> make_line_fft(const LineFftChoice&);
+template std::unique_ptr<LineFft<double>> make_line_fft(const LineFftChoice&);
+template std::unique_ptr<LineFft<float>> make_real_line_fft(const LineFftChoice&);
+template std::unique_ptr<LineFft<double>> make_real_line_fft(const LineFftChoice&);
 
 }  // namespace fourtune::runtime::cpu

@@ -1,5 +1,8 @@
 // One-dimensional FFTs of a few lines at a time in a small private buffer: the building block of the rows and pruned
 // families. Lines are loaded from anywhere with any strides, transformed while they are in cache, and stored.
+//
+// Two implementations: our own vectorised one (fft_simd.h; lengths without prime factors above 13, enough lines to fill
+// vectors) and one FFTW plan for one line (everything else). Only the second plans, and so needs rigor and wisdom.
 #pragma once
 
 #include <complex>
@@ -23,9 +26,9 @@ struct LineRange {
   std::int64_t count = 0;
 };
 
-// n-point complex FFTs of lines() lines. Immutable: threads share one, each with a work buffer of its own.
-// The layout of a work buffer is private; load, transform, store in this order. Positions that are neither loaded nor
-// zeroed hold whatever was there. Lines beyond places.count are undefined, and never stored.
+// n-point FFTs of up to lines() lines, complex or real as made. Immutable: threads share one, each with a work buffer
+// of its own. The layout of a work buffer is private; load, transform, store in this order. Positions that are neither
+// loaded nor zeroed hold whatever was there. Lines beyond places.count are undefined, and never stored.
 template <class T>
 class LineFft {
  public:
@@ -34,15 +37,15 @@ class LineFft {
   int lines() const { return lines_; }
   virtual std::int64_t work_bytes() const = 0;  // of one buffer, aligned to 64 bytes
   // factor: one real number per position of the range, or null.
-  virtual void load(void* work, const std::complex<T>* from, LinePlaces places, LineRange range, const T* factor,
-                    bool conjugate = false) const = 0;
+  virtual void load(void* work, const std::complex<T>* from, LinePlaces places, LineRange range,
+                    const T* factor) const = 0;
   virtual void zero(void* work, LineRange range) const = 0;
-  // Transforms the first `count` complex lines; returns where the result is (inside work), to be given to store.
+  // Transforms the first `count` lines; returns where the result is (inside work), to be given to store.
   virtual const void* transform(void* work, int count) const = 0;
   virtual void store(const void* result, std::complex<T>* to, LinePlaces places, LineRange range,
                      const T* factor) const = 0;
-  // Real transforms of 2 lines() real lines, lines 2l and 2l+1 as real and imaginary part of complex line l; so the two
-  // must be of like magnitude (lines of one multidimensional transform). places count real lines.
+  // Of real lines only. Rounding errors of a line may be relative to its neighbours' size unless independent().
+  virtual bool independent() const = 0;
   virtual void load_real(void* work, const T* from, LinePlaces places) const = 0;
   // Positions 0 .. n/2 of the transforms of the real lines; interior multiplies those with a mirror image, conjugate
   // conjugates.
@@ -63,9 +66,22 @@ class LineFft {
   int lines_;
 };
 
-// lines: wished for; the result may have more or fewer. n * lines must be small (a cache's worth).
+struct LineFftChoice {
+  std::int64_t n = 1;
+  int sign = -1;               // complex lines; real ones go -1 to the half spectrum, +1 back
+  std::int64_t available = 1;  // lines that callers have at a time
+  generator::FftChoice fft;    // block: lines wished for at a time; lines() may be more or fewer
+  std::string wisdom;
+};
 template <class T>
-std::unique_ptr<LineFft<T>> make_line_fft(std::int64_t n, int lines, int sign, generator::Rigor rigor,
-                                          const std::string& wisdom);
+std::unique_ptr<LineFft<T>> make_line_fft(const LineFftChoice& choice);
+template <class T>
+std::unique_ptr<LineFft<T>> make_real_line_fft(const LineFftChoice& choice);
+
+// The implementations by name. make_simd_lines returns null for what it cannot do.
+template <class T>
+std::unique_ptr<LineFft<T>> make_fftw_lines(const LineFftChoice& choice, bool real);
+template <class T>
+std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real);
 
 }  // namespace fourtune::runtime::cpu

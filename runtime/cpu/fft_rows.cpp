@@ -20,9 +20,6 @@ namespace {
 
 // Units of fused passes should stay in a core's second-level cache; 1 MiB is what server cores have at least.
 constexpr std::int64_t kFusedBytes = std::int64_t{2} << 20;
-// Lines of a block, both halves of the work buffer: well inside the same cache.
-constexpr std::int64_t kBlockBytes = std::int64_t{1} << 19;
-
 using Extent = std::array<std::int64_t, 4>;  // x, y, z, batch
 
 Extent strides_of(const ArrayLayout& layout) {
@@ -42,7 +39,7 @@ struct Pass {
   Array from = kIn, to = kOut;
   int across = 0;  // axis along which lines of a block lie
   const LineFft<T>* fft = nullptr;
-  int block() const { return kind == PassKind::complex ? fft->lines() : 2 * fft->lines(); }
+  int block() const { return fft->lines(); }
 };
 
 template <class T>
@@ -107,7 +104,7 @@ class RowsFft final : public FftRunner {
         if (axis == 0 && op_.type == FftType::r2c) pass.kind = PassKind::real_to_half;
       }
       pass.across = across(pass);
-      pass.fft = line_fft(axis, size_[pass.across]);
+      pass.fft = line_fft(pass);
       passes.push_back(pass);
     }
     return passes;
@@ -123,16 +120,16 @@ class RowsFft final : public FftRunner {
     return best >= 0 ? best : (pass.axis == 3 ? 0 : 3);
   }
 
-  // Signs: passes that a real side conjugates run with FFTW's usual sign for that direction.
-  const LineFft<T>* line_fft(int axis, std::int64_t available) {
-    const std::int64_t n = op_.n[axis];
-    const std::int64_t fits = kBlockBytes / (2 * n * static_cast<std::int64_t>(sizeof(Value)));
-    const std::int64_t lines = std::min({std::int64_t{op_.choice.block}, available, std::max<std::int64_t>(fits, 1)});
-    int sign = op_.sign;
-    if (axis == 0 && op_.type == FftType::r2c) sign = -1;
-    if (axis == 0 && op_.type == FftType::c2r) sign = 1;
-    ffts_[axis] = make_line_fft<T>(n, static_cast<int>(lines), sign, op_.choice.rigor, op_.wisdom);
-    return ffts_[axis].get();
+  const LineFft<T>* line_fft(const Pass<T>& pass) {
+    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom};
+    if (pass.kind == PassKind::complex) {
+      ffts_[pass.axis] = make_line_fft<T>(choice);
+    } else {
+      // The other sign is the conjugate: of the result of r2c, of the input of c2r.
+      choice.sign = pass.kind == PassKind::real_to_half ? -1 : 1;
+      ffts_[pass.axis] = make_real_line_fft<T>(choice);
+    }
+    return ffts_[pass.axis].get();
   }
 
   void make_steps(const std::vector<Pass<T>>& passes) {
@@ -211,12 +208,12 @@ class RowsFft final : public FftRunner {
         break;
       case PassKind::real_to_half:
         fft.load_real(work, static_cast<const T*>(arrays[pass.from]) + from, source);
-        fft.store_half(fft.transform(work, (count + 1) / 2), static_cast<Value*>(arrays[pass.to]) + to, target,
-                       interior, conjugate_);
+        fft.store_half(fft.transform(work, count), static_cast<Value*>(arrays[pass.to]) + to, target, interior,
+                       conjugate_);
         break;
       case PassKind::half_to_real:
         fft.load_half(work, static_cast<const Value*>(arrays[pass.from]) + from, source, interior, conjugate_);
-        fft.store_real(fft.transform(work, (count + 1) / 2), static_cast<T*>(arrays[pass.to]) + to, target);
+        fft.store_real(fft.transform(work, count), static_cast<T*>(arrays[pass.to]) + to, target);
         break;
     }
   }

@@ -8,6 +8,7 @@
 #include "runtime/cpu/pruned_fft.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "fourtune/status.h"
 #include "runtime/cpu/fft_arrays.h"
@@ -19,7 +20,6 @@ namespace {
 
 // A plane up to this size is done in one go by one thread, in its second-level cache.
 constexpr std::int64_t kFusedBytes = std::int64_t{2} << 20;
-constexpr std::int64_t kBlockBytes = std::int64_t{1} << 19;
 
 using Extent = std::array<std::int64_t, 3>;
 
@@ -40,10 +40,11 @@ class PrunedLines final : public PrunedFft<T> {
     mode_stride_ = {1, spec.modes[0], spec.modes[0] * spec.modes[1]};
     for (int d = 0; d < dim_; ++d) {
       make_factors(d);
-      const std::int64_t n = spec.grid.fine[d];
-      const std::int64_t fits = kBlockBytes / (2 * n * static_cast<std::int64_t>(sizeof(Value)));
-      const std::int64_t lines = std::clamp<std::int64_t>(fits, 1, std::max(spec.fft.block, 1));
-      fft_[d] = make_line_fft<T>(n, static_cast<int>(lines), spec.sign, spec.fft.rigor, spec.wisdom);
+      // Lines of one dimension: those of the batch, as many as there are.
+      const std::int64_t available = dim_ == 1 ? std::numeric_limits<int>::max()
+                                     : d == 0  ? spec.grid.fine[1]
+                                               : spec.modes[0];
+      fft_[d] = make_line_fft<T>({spec.grid.fine[d], spec.sign, available, spec.fft, spec.wisdom});
       work_stride_ = std::max(work_stride_, (fft_[d]->work_bytes() + 4095) / 4096 * 4096 + 256);
     }
     (void)truncate_first;  // both directions use the same line transforms

@@ -189,13 +189,13 @@ void check_long(std::int64_t fine, std::int64_t modes, int threads, std::mt19937
   make_pruned_fft<T>(spec, false)->pad(input.data(), modes, aty.data(), fine, 1);
   spec.sign = -spec.sign;
   EXPECT_EQ(input, y);
-  std::vector<LongComplex> got, want;
+  std::vector<LongComplex> got, want, root(fine);
+  const Long turn = spec.sign * 2 * std::numbers::pi_v<Long> / static_cast<Long>(fine);
+  for (std::int64_t j = 0; j < fine; ++j) root[j] = std::polar(Long(1), turn * static_cast<Long>(j));
   for (std::int64_t i = 0; i < modes; i += 1 + static_cast<std::int64_t>(random() % (modes / 20))) {
     const std::int64_t k = frequency(spec, 0, i);
-    const Long turn = spec.sign * 2 * std::numbers::pi_v<Long> / static_cast<Long>(fine);
     LongComplex sum = 0;
-    for (std::int64_t j = 0; j < fine; ++j)
-      sum += std::polar(Long(1), turn * static_cast<Long>(((k * j) % fine + fine) % fine)) * LongComplex(x[j]);
+    for (std::int64_t j = 0; j < fine; ++j) sum += root[((k * j) % fine + fine) % fine] * LongComplex(x[j]);
     got.emplace_back(ax[i]);
     want.push_back(sum * static_cast<Long>(spec.factors[0][std::abs(k)]));
   }
@@ -213,7 +213,7 @@ void check_long(std::int64_t fine, std::int64_t modes, int threads, std::mt19937
 
 TEST(PrunedFft, LongLinesMatchTheDirectSum) {
   std::mt19937_64 random(107);
-  for (const std::int64_t fine : {5000, 8192, 11025, 16384, 20000, 65536, 98304, 20011})
+  for (const std::int64_t fine : {5000, 8192, 11025, 16384, 20000, 32768, 19683, 20011})
     for (const std::int64_t modes : {fine / 2, fine * 4 / 5 + 1, fine})
       for (const int threads : {1, 2}) {
         check_long<float>(fine, modes, threads, random);
