@@ -1,12 +1,79 @@
+// The command line of `fourtune bench`.
 #include "tools/bench.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/bench_compare.h"
+#include "tools/bench_options.h"
+#include "tools/bench_suites.h"
 #include "tools/errors.h"
 
-// Weak, so that the real one may live in any file of this folder.
-__attribute__((weak)) void add_bench(CLI::App& app) {
+namespace {
+
+using namespace fourtune::tools;
+
+void add_options(CLI::App& command, BenchOptions& options) {
+  command.add_option("problem", options.tokens, "Problem tokens")->type_name("PROBLEM");
+  command.add_option("--problems", options.problems, "Problem list: a file, or builtin:NAME")->type_name("FILE");
+  command.add_option("--peer", options.peers, "Shared library of FINUFFT to compare with (repeatable)")
+      ->type_name("PATH")
+      ->take_all();
+  command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
+      ->type_name("PATH");
+  command.add_option("--threads", options.threads, "Threads of every contender (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_option("--rounds", options.rounds, "Interleaved rounds")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--seconds", options.seconds, "Budget; what is left then is skipped with a note (0: none)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S");
+  command
+      .add_option("--max-seconds-per-problem", options.seconds_per_problem,
+                  "Timed calls of one problem; what cannot have three rounds in it is skipped with a note")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("S");
+  command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
+  command.add_flag("--untuned-only", options.untuned_only, "Leave the tuned column out");
+  command.add_flag("--memory,!--no-memory", options.measure_memory, "Measure peak memory in child processes (default)");
+  command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
+  command.add_option("--plot", options.plot, "Plot the ratios with gnuplot")->type_name("FILE.png|FILE.svg");
+  command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
+      ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3"}));
+  command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
+      ->check(CLI::Range(1e-6, 16.0))
+      ->capture_default_str()
+      ->type_name("X");
+  command.add_option("--seed", options.seed, "Of the synthetic data")->capture_default_str()->type_name("N");
+  command.add_option("--memory-child", options.memory_child)->group("");
+}
+
+void run(const BenchOptions& options) {
+  if (!options.memory_child.empty()) return run_memory_child(options);
+  if (options.suite == "nufft3d-cpu") return run_suite_nufft3d_cpu(options);
+  if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);
+  run_comparison(options);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
   CLI::App* bench = app.add_subcommand("bench", "Run the papers' experiments and compare with other libraries");
-  bench->footer("Example:\n  fourtune bench");
-  bench->callback([] { throw fourtune::tools::Failure("this build has no benchmark suites"); });
+  add_options(*bench, *options);
+  bench->footer(
+      "Nonuniform problems are compared with every --peer, the better of them counting; ffts with FFTW's MEASURE.\n\n"
+      "Example:\n"
+      "  fourtune bench --problems builtin:applications --peer ./libfinufft.so --csv bench.csv --plot bench.png\n"
+      "  fourtune bench --suite nufft3d-cpu --scale 0.1");
+  bench->callback([options] { run(*options); });
 }

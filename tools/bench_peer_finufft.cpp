@@ -62,7 +62,7 @@ constexpr Layout kLayouts[] = {
 };
 
 constexpr std::size_t kGuarded = 4096;
-constexpr int kTooAccurate = 26;    // "eps too small" as a refusal
+constexpr int kTooAccurate = 26;     // "eps too small" as a refusal
 constexpr int kAccuracyWarning = 1;  // the same as a warning of earlier versions: the plan is made
 
 struct OptionsBuffer {
@@ -145,9 +145,9 @@ const Layout& layout_for(const std::string& path, const std::string& version) {
 OptionsBuffer defaults_of(void (*default_opts)(void*), const Layout& layout, const std::string& path,
                           const std::string& version) {
   const auto mismatch = [&](const std::string& what) {
-    throw PeerError(PeerFault::layout_mismatch,
-                    fmt::format("{}: calls itself FINUFFT {}, but {}; its options cannot be filled safely", path,
-                                version, what));
+    throw PeerError(
+        PeerFault::layout_mismatch,
+        fmt::format("{}: calls itself FINUFFT {}, but {}; its options cannot be filled safely", path, version, what));
   };
   OptionsBuffer first, second;
   first.bytes.fill(0xa5);
@@ -277,8 +277,10 @@ class FinufftContender final : public Contender {
     options_.set(offsetof(OptionsHead, nthreads), threads);
     options_.set(offsetof(OptionsHead, showwarn), 0);
     const int code = make_plan();
-    if (code == kTooAccurate) override_after("makeplan", code);
-    else check(code, "makeplan");
+    if (code == kTooAccurate)
+      override_after("makeplan", code);
+    else
+      check(code, "makeplan");
   }
   ~FinufftContender() override { release(); }
   FinufftContender(const FinufftContender&) = delete;
@@ -292,9 +294,7 @@ class FinufftContender final : public Contender {
     }
     check(code, "setpts");
   }
-  void execute(void* first, void* second) override {
-    check(loaded_.of<T>().execute(plan_, first, second), "execute");
-  }
+  void execute(void* first, void* second) override { check(loaded_.of<T>().execute(plan_, first, second), "execute"); }
   std::string refusal() const override { return refusal_; }
 
  private:

@@ -1,0 +1,180 @@
+#include "tools/bench_compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <set>
+
+#include "runtime/backend.h"
+#include "tools/bench_measure.h"
+#include "tools/bench_memory.h"
+#include "tools/bench_peer_finufft.h"
+#include "tools/bench_report.h"
+#include "tools/errors.h"
+#include "tools/problem_list.h"
+#include "tuner/validate.h"
+
+namespace fourtune::tools {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+struct Peer {
+  std::string name, path;
+  std::unique_ptr<FinufftLibrary> library;
+};
+
+int threads_of(const BenchOptions& options) {
+  return options.threads > 0 ? options.threads : std::max(1, runtime::find_backend({}).traits().cores);
+}
+
+// "finufft-ducc", and "finufft-ducc-2" when there are two of them.
+std::vector<Peer> load_peers(const std::vector<std::string>& paths) {
+  std::vector<Peer> peers;
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    auto library = std::make_unique<FinufftLibrary>(path);
+    const std::string base = "finufft-" + library->fft();
+    std::string name = base;
+    for (int copy = 2; !names.insert(name).second; ++copy) name = fmt::format("{}-{}", base, copy);
+    peers.push_back({name, path, std::move(library)});
+  }
+  return peers;
+}
+
+Entrant our_entrant(const std::string& name, Role role, int threads, const std::string& db, const std::string& plan) {
+  const std::string key = plan.empty() ? std::string(db.empty() ? "untuned" : "tuned") : "plan:" + plan;
+  return {name, role, key, [=](const Problem& problem) { return make_ours(problem, threads, db, plan); }};
+}
+
+std::string fftw_plan(int threads, const char* rigor) {
+  return fmt::format("cpu;threads={};fft=fftw(rigor={})", threads, rigor);
+}
+
+std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& options, int threads,
+                                  const std::vector<Peer>& peers) {
+  std::vector<Entrant> list;
+  if (problem.kind == Kind::fft)
+    list.push_back(our_entrant("fftw-estimate", Role::reference, threads, {}, fftw_plan(threads, "estimate")));
+  list.push_back(our_entrant("untuned", Role::untuned, threads, {}, {}));
+  if (!options.untuned_only && has_verdict(problem, threads, options.db))
+    list.push_back(our_entrant("tuned", Role::tuned, threads, options.db, {}));
+  if (problem.kind == Kind::fft)
+    list.push_back(our_entrant("fftw-measure", Role::peer, threads, {}, fftw_plan(threads, "measure")));
+  else
+    for (const Peer& peer : peers)
+      list.push_back({peer.name, Role::peer, "peer:" + peer.path,
+                      [&peer, threads](const Problem& p) { return peer.library->make(p, threads); }});
+  return list;
+}
+
+std::vector<Problem> problems_of(const BenchOptions& options) {
+  std::vector<Problem> problems;
+  if (!options.problems.empty()) problems = problems_from_file(options.problems);
+  for (const std::string& token : options.tokens) problems.push_back(problem_from_argument(token));
+  if (problems.empty()) throw UsageError("no problems are given", "--problems builtin:applications, or problem tokens");
+  std::vector<Problem> bound;
+  for (const Problem& problem : problems) {
+    const Problem one = parse_problem(to_token(tuner::bound_problem(problem)));  // exactly what a token says
+    const bool wanted = options.filter.empty() || to_token(one).find(options.filter) != std::string::npos;
+    if (wanted && std::find(bound.begin(), bound.end(), one) == bound.end()) bound.push_back(one);
+  }
+  if (bound.empty()) throw UsageError(fmt::format("--filter {}: fits no problem", options.filter));
+  return bound;
+}
+
+void measure_memory(ProblemResult& result, const std::vector<Entrant>& entrants, const BenchOptions& options,
+                    int threads) {
+  for (std::size_t i = 0; i < result.contenders.size(); ++i) {
+    ContenderResult& one = result.contenders[i];
+    if (!one.ran() || one.role == Role::reference) continue;
+    std::vector<std::string> words{
+        "bench",     "--memory-child",           entrants[i].key, result.token,
+        "--threads", fmt::format("{}", threads), "--seed",        fmt::format("{}", options.seed)};
+    if (!options.db.empty()) words.insert(words.end(), {"--db", options.db});
+    one.memory = peak_in_child(words, 30 + options.seconds_per_problem).bytes;
+  }
+}
+
+void print_heading(const BenchEnvironment& environment) {
+  fmt::print("{} ({}, {} cores), {} threads, {}, {}\n", environment.device, environment.isa, environment.cores,
+             environment.threads, environment.compiler, environment.libraries);
+  for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void run_comparison(const BenchOptions& options) {
+  const int threads = threads_of(options);
+  const std::vector<Problem> problems = problems_of(options);
+  const std::vector<Peer> peers = load_peers(options.peers);
+  BenchEnvironment environment = bench_environment(threads);
+  for (const Peer& peer : peers)
+    environment.peers.push_back(
+        fmt::format("{}: FINUFFT {}, {} FFT, {}", peer.name, peer.library->version(), peer.library->fft(), peer.path));
+  print_heading(environment);
+
+  const Stopwatch watch;
+  std::vector<ProblemResult> results;
+  const auto save = [&] {
+    if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(results, environment));
+  };
+  save();  // an unwritable path shows before the work
+  for (const Problem& problem : problems) {
+    if (options.seconds > 0 && watch.seconds() > options.seconds) {
+      results.push_back({problem, to_token(problem), "the budget of --seconds is spent", {}, 0});
+      continue;
+    }
+    const std::vector<Entrant> entrants = entrants_for(problem, options, threads, peers);
+    MeasureOptions measure;
+    measure.rounds = options.rounds;
+    measure.min_rounds = std::min(options.min_rounds, options.rounds);
+    measure.max_seconds = options.seconds_per_problem;
+    measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
+    measure.seed = options.seed;
+    results.push_back(measure_problem(problem, entrants, measure));
+    if (options.measure_memory && results.back().skipped.empty())
+      measure_memory(results.back(), entrants, options, threads);
+    fmt::print("[{}/{}] {}\n", results.size(), problems.size(), progress_line(results.back()));
+    std::fflush(stdout);
+    save();
+  }
+  fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
+  if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
+  if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
+  for (const ProblemResult& result : results)
+    for (const ContenderResult& one : result.contenders)
+      if (one.ran() && !one.right && (one.role == Role::tuned || one.role == Role::untuned))
+        throw Failure("an answer of ours misses its tolerance (see WRONG above)", "please report it");
+}
+
+void run_memory_child(const BenchOptions& options) {
+  if (options.tokens.size() != 1) throw UsageError("--memory-child needs one problem");
+  const Problem problem = parse_problem(options.tokens.front());
+  const int threads = threads_of(options);
+  const std::string& key = options.memory_child;
+  Entrant entrant;
+  std::vector<Peer> peers;
+  if (key.starts_with("peer:")) {
+    peers = load_peers({key.substr(5)});
+    entrant = {key, Role::peer, key, [&](const Problem& p) { return peers.front().library->make(p, threads); }};
+  } else if (key.starts_with("plan:")) {
+    entrant = our_entrant(key, Role::untuned, threads, {}, key.substr(5));
+  } else {
+    entrant = our_entrant(key, Role::untuned, threads, key == "tuned" ? options.db : std::string(), {});
+  }
+  const PeakMemory peak = peak_here(problem, entrant, options.seed);
+  if (!peak.failure.empty()) throw Failure(peak.failure);
+  fmt::print("peak_bytes={}\n", peak.bytes);
+}
+
+}  // namespace fourtune::tools

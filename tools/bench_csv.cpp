@@ -1,0 +1,135 @@
+// The comparison as CSV: one row a problem and contender, the environment in every row, so that files can be joined.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tools/bench_report.h"
+
+namespace fourtune::tools {
+namespace {
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::tuned:
+      return "tuned";
+    case Role::untuned:
+      return "untuned";
+    case Role::peer:
+      return "peer";
+    case Role::reference:
+      return "reference";
+  }
+  return "?";
+}
+
+std::string samples_text(const std::vector<std::int64_t>& samples) {
+  return fmt::format("{}", fmt::join(samples, " "));
+}
+
+std::string join_row(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& field : fields) line += (&field == &fields.front() ? "" : ",") + csv_field(field);
+  return line + "\n";
+}
+
+// What belongs to the problem and this contender's side of its comparison.
+std::vector<std::string> row_of(const ProblemResult& result, const ContenderResult& one,
+                                const BenchEnvironment& environment) {
+  const Comparison found = compare(result);
+  const Score score = &one == found.tuned ? found.tuned_score : &one == found.untuned ? found.untuned_score : Score{};
+  std::string stages;
+  for (const StageTime& stage : one.stages)
+    stages += fmt::format("{}{}={:.6g}", stages.empty() ? "" : " ", stage.stage, stage.seconds);
+  return {result.token,
+          group_of(result.problem),
+          one.name,
+          name_of(one.role),
+          &one == found.peer ? "1" : "0",
+          number(one.execute.median * 1e-9),
+          number(one.execute.low * 1e-9),
+          number(one.execute.high * 1e-9),
+          fmt::format("{}", one.execute_ns.size()),
+          number(score.ratio),
+          to_string(score.outcome),
+          number(one.create_seconds),
+          number(one.first_set_points_seconds),
+          number(one.set_points.median * 1e-9),
+          one.memory > 0 ? fmt::format("{}", one.memory) : "",
+          number(one.error),
+          number(allowed_error(result.problem)),
+          one.right ? "1" : "0",
+          one.refusal,
+          one.failure,
+          result.skipped,
+          one.plan,
+          stages,
+          samples_text(one.execute_ns),
+          samples_text(one.set_points_ns),
+          fmt::format("{}", environment.threads),
+          fmt::format("{}", environment.cores),
+          environment.device,
+          environment.isa,
+          environment.compiler,
+          environment.libraries,
+          fmt::format("{}", fmt::join(environment.peers, "; ")),
+          environment.started};
+}
+
+}  // namespace
+
+const std::vector<std::string>& csv_columns() {
+  static const std::vector<std::string> columns{"problem",
+                                                "group",
+                                                "contender",
+                                                "role",
+                                                "is_peer_of_problem",
+                                                "execute_seconds",
+                                                "execute_low",
+                                                "execute_high",
+                                                "rounds",
+                                                "peer_over_ours",
+                                                "outcome",
+                                                "create_seconds",
+                                                "first_set_points_seconds",
+                                                "set_points_seconds",
+                                                "peak_bytes",
+                                                "error",
+                                                "allowed_error",
+                                                "right",
+                                                "refusal",
+                                                "failure",
+                                                "skipped",
+                                                "plan",
+                                                "stages",
+                                                "execute_samples_ns",
+                                                "set_points_samples_ns",
+                                                "threads",
+                                                "cores",
+                                                "device",
+                                                "isa",
+                                                "compiler",
+                                                "libraries",
+                                                "peers",
+                                                "started"};
+  return columns;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + "\"";
+}
+
+std::string comparison_csv(std::span<const ProblemResult> results, const BenchEnvironment& environment) {
+  std::string text = join_row(csv_columns());
+  for (const ProblemResult& result : results) {
+    if (result.contenders.empty()) text += join_row(row_of(result, ContenderResult{}, environment));
+    for (const ContenderResult& one : result.contenders) text += join_row(row_of(result, one, environment));
+  }
+  return text;
+}
+
+}  // namespace fourtune::tools

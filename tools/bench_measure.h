@@ -1,0 +1,55 @@
+// Measures the contenders of one problem: same data, same process, interleaved.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "tools/bench_contender.h"
+#include "tuner/benchmark.h"
+
+namespace fourtune::tools {
+
+struct ContenderResult {
+  std::string name;
+  Role role = Role::peer;
+  std::string plan;
+  std::string refusal;  // it refused at first and ran with an override
+  std::string failure;  // it could not run at all; nothing below is then set
+  double create_seconds = 0;
+  double first_set_points_seconds = 0;      // may include planning
+  std::vector<std::int64_t> set_points_ns;  // repeat calls
+  std::vector<std::int64_t> execute_ns;     // one execute each, a round a sample
+  tuner::MedianInterval set_points, execute;
+  double error = std::numeric_limits<double>::quiet_NaN();  // relative l2 on sampled outputs
+  bool right = false;                                       // error <= allowed_error(problem)
+  std::int64_t memory = 0;                                  // peak of a process of its own above its data; 0: unknown
+  std::vector<StageTime> stages;
+  bool ran() const { return failure.empty() && !execute_ns.empty(); }
+};
+
+struct ProblemResult {
+  Problem problem;
+  std::string token;
+  std::string skipped;  // why nothing was measured; empty: it was
+  std::vector<ContenderResult> contenders;
+  double seconds = 0;  // that the whole measurement took
+};
+
+struct MeasureOptions {
+  int rounds = 9;
+  int min_rounds = 3;
+  int set_points_rounds = 3;
+  double max_seconds = 60;  // spent on timed calls; a problem that cannot have min_rounds in it is skipped
+  double max_memory = 0;    // bytes for data and all contenders; 0: no limit
+  std::uint64_t seed = 1;
+};
+
+// `problem` must be bound (tuner::bound_problem). A contender that throws is a failure of that contender. Problems that
+// need more memory or time than allowed are returned as skipped.
+ProblemResult measure_problem(const Problem& problem, const std::vector<Entrant>& entrants,
+                              const MeasureOptions& options);
+
+}  // namespace fourtune::tools

@@ -1,0 +1,138 @@
+// The experiment of paper nufft-type3-cuda: a 2D type 3 with random points and frequencies at 1e-10, its three steps
+// timed for N = K (Figure 1) and N = K^2 (Table 2). The paper's parameterisation (Gaussian windows, one point per
+// iteration, atomic adds) against our best plan and, if given, a peer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "generator/plan.h"
+#include "runtime/backend.h"
+#include "tools/bench_measure.h"
+#include "tools/bench_memory.h"
+#include "tools/bench_peer_finufft.h"
+#include "tools/bench_report.h"
+#include "tools/bench_suites.h"
+#include "tools/errors.h"
+#include "tools/text.h"
+#include "tuner/report.h"
+#include "tuner/validate.h"
+
+namespace fourtune::tools {
+namespace {
+
+Problem problem_of(std::int64_t m, std::int64_t k) {
+  Problem problem;
+  problem.type = 3;
+  problem.dim = 2;
+  problem.m = m;
+  problem.k = k;
+  problem.precision = Precision::f64;
+  problem.tol = 1e-10;
+  return parse_problem(to_token(tuner::bound_problem(problem)));
+}
+
+// N = K = 2^8 .. 2^20 and N = K^2 for 256, 512, 1024; scale lowers the largest N and K.
+std::vector<Problem> problems_of(double scale, bool square) {
+  std::vector<Problem> problems;
+  const double most = std::max(256.0, std::ldexp(scale, 20));
+  for (int p = 8; p <= (square ? 10 : 20); ++p) {
+    const std::int64_t k = std::int64_t{1} << p, m = square ? k * k : k;
+    if (problems.empty() || static_cast<double>(m) <= most) problems.push_back(problem_of(m, k));
+  }
+  return problems;
+}
+
+std::string paper_plan(const Problem& problem, int threads) {
+  generator::Plan plan;
+  plan.threads = threads;
+  plan.type3 = generator::Type3Rule::gaussian;
+  plan.gaussian_r = 2.2;
+  plan.sort.family = generator::SortFamily::none;
+  plan.spread.family = generator::SpreadFamily::atomic;
+  plan.interp.family = generator::InterpFamily::direct;
+  plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, 16};
+  return generator::to_text(plan, problem);
+}
+
+// The paper's three steps: stages whose name starts so.
+double step(const ContenderResult& one, const char* name) {
+  double seconds = 0;
+  for (const StageTime& stage : one.stages)
+    if (stage.stage.starts_with(name)) seconds += stage.seconds;
+  return seconds;
+}
+
+void print_table(const std::vector<ProblemResult>& results) {
+  std::vector<std::vector<std::string>> rows{{"N", "K", "version", "step 1 spread", "step 2 fft", "step 3 interpolate",
+                                              "execute", "set_points", "error", "speed-up"}};
+  for (const ProblemResult& result : results) {
+    double paper = 0;
+    for (const ContenderResult& one : result.contenders)
+      if (one.ran() && one.name == "paper") paper = one.execute.median;
+    for (const ContenderResult& one : result.contenders) {
+      if (!one.ran()) continue;
+      const bool ours = !one.stages.empty();
+      const auto step_text = [&](const char* name) {
+        return ours ? tuner::format_seconds(step(one, name)) : std::string("-");
+      };
+      rows.push_back({fmt::format("{}", result.problem.m.value_or(0)), fmt::format("{}", result.problem.k.value_or(0)),
+                      one.name, step_text("spread"), step_text("fft"), step_text("interpolate"),
+                      tuner::format_seconds(one.execute.median * 1e-9),
+                      tuner::format_seconds(one.set_points.median * 1e-9), fmt::format("{:.1e}", one.error),
+                      paper > 0 ? fmt::format("{:.1f}x", paper / one.execute.median) : "-"});
+    }
+  }
+  fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+}  // namespace
+
+void run_suite_nufft_type3(const BenchOptions& options) {
+  DeviceTraits traits = runtime::find_backend({}).traits();
+  if (options.threads > 0) traits.cores = options.threads;
+  const int threads = std::max(1, traits.cores);
+  std::vector<std::unique_ptr<FinufftLibrary>> peers;
+  for (const std::string& path : options.peers) peers.push_back(std::make_unique<FinufftLibrary>(path));
+  BenchEnvironment environment = bench_environment(threads);
+  for (const auto& peer : peers)
+    environment.peers.push_back(fmt::format("FINUFFT {}, {} FFT", peer->version(), peer->fft()));
+  fmt::print("paper nufft-type3-cuda on {} ({}), {} threads\n", environment.device, environment.isa, threads);
+  for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
+
+  std::vector<ProblemResult> all;
+  for (const bool square : {false, true}) {
+    std::vector<ProblemResult> results;
+    for (const Problem& problem : problems_of(options.scale, square)) {
+      const std::string paper = paper_plan(problem, threads);
+      std::vector<Entrant> entrants{
+          {"paper", Role::reference, "plan:" + paper,
+           [=](const Problem& p) { return make_ours(p, threads, {}, paper); }},
+          {"untuned", Role::untuned, "untuned", [=](const Problem& p) { return make_ours(p, threads, {}, {}); }}};
+      if (!options.untuned_only && has_verdict(problem, threads, options.db))
+        entrants.push_back({"tuned", Role::tuned, "tuned",
+                            [=, db = options.db](const Problem& p) { return make_ours(p, threads, db, {}); }});
+      for (const auto& peer : peers)
+        entrants.push_back({"finufft-" + peer->fft(), Role::peer, "",
+                            [&peer, threads](const Problem& p) { return peer->make(p, threads); }});
+      MeasureOptions measure;
+      measure.rounds = options.rounds;
+      measure.min_rounds = 1;
+      measure.max_seconds = options.seconds_per_problem;
+      measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
+      measure.seed = options.seed;
+      results.push_back(measure_problem(problem, entrants, measure));
+    }
+    fmt::print("\n{}\n", square ? "N = K^2" : "N = K");
+    print_table(results);
+    fmt::print("{}", skip_notes(results));
+    std::fflush(stdout);
+    all.insert(all.end(), results.begin(), results.end());
+  }
+  fmt::print("\nsteps are those of the last execute; speed-up: the paper's parameterisation / this version\n");
+  if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(all, environment));
+  if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(all, options.plot));
+}
+
+}  // namespace fourtune::tools
