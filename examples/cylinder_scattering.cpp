@@ -1,7 +1,9 @@
 #include "examples/cylinder_scattering.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <locale>
 #include <numbers>
 #include <sstream>
 #include <stdexcept>
@@ -160,6 +162,14 @@ std::unique_ptr<PlaneWaves> exact_plane_waves(const Geometry& geometry) {
 }
 std::unique_ptr<PlaneWaves> nufft_plane_waves(const Geometry& geometry, double tol, const std::string& plan) {
   return std::make_unique<NufftPlaneWaves>(geometry, tol, plan);
+}
+
+std::string gaussian_plan(double r) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << "cpu;threads=1;sort=none;spread=atomic;interp=direct;fft=pruned(rigor=estimate);type3=gaussian(r=" << r
+       << ")";
+  return text.str();
 }
 
 FastMatrix::FastMatrix(const Geometry& g, PlaneWaves& waves) : geometry_(g), waves_(waves) {

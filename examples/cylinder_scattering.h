@@ -70,6 +70,8 @@ class PlaneWaves {
 std::unique_ptr<PlaneWaves> exact_plane_waves(const Geometry& geometry);
 // One type-3 transform for each cluster. plan: empty, or a plan text to force.
 std::unique_ptr<PlaneWaves> nufft_plane_waves(const Geometry& geometry, double tol, const std::string& plan = {});
+// Plan text of the paper's parameterisation and its way of spreading (one point an iteration, atomic additions).
+std::string gaussian_plan(double r);
 
 // The matrix of the header's equation, near blocks stored, far blocks by plane waves. Keeps references to both
 // arguments.
