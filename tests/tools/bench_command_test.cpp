@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/program.h"
+
+namespace fourtune::test {
+namespace {
+
+std::string peer(const std::string& name) {
+  return std::string(FOURTUNE_BUILD_DIR) + "/tests/peers/fake_" + name + ".so";
+}
+
+const std::string kSmall = "nufft:type=1,n=12x10,m=60,prec=f64,tol=1e-6";
+
+Finished bench(std::vector<std::string> words, const std::filesystem::path& folder = {}) {
+  words.insert(words.begin(), {FOURTUNE_PROGRAM, "bench", "--threads", "1", "--rounds", "3"});
+  return run_program(words, folder);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(BenchCommand, ComparesWithAPeerAndWritesCsvAndPlot) {
+  const ScratchFolder folder;
+  const Finished done =
+      bench({kSmall, "--peer", peer("v26"), "--csv", "bench.csv", "--plot", "bench.svg"}, folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_TRUE(holds(done.out, "peer finufft-fftw: FINUFFT 2.6.0-dev")) << done.out;
+  EXPECT_TRUE(holds(done.out, "untuned, nufft type 1 2D")) << done.out;
+  EXPECT_TRUE(holds(read_text(folder / "bench.csv"), kSmall)) << done.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "bench.svg") || std::filesystem::exists(folder / "bench.svg.gp"));
+  EXPECT_TRUE(holds(done.out, "plot: ")) << done.out;
+}
+
+TEST(BenchCommand, WrongPeerLosesAndOursDoesNotFail) {
+  const Finished done = bench({kSmall, "--peer", peer("wrong_results"), "--no-memory"});
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_TRUE(holds(done.out, "peer wrong")) << done.out;
+}
+
+TEST(BenchCommand, FftIsComparedWithFftwMeasureAndShowsEstimate) {
+  const Finished done = bench({"fft:type=c2c,n=32x16,prec=f32,place=in", "--no-memory"});
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_TRUE(holds(done.out, "fftw-measure")) << done.out;
+  EXPECT_TRUE(holds(done.out, "fftw-estimate")) << done.out;
+}
+
+TEST(BenchCommand, WhatDoesNotFitIsSkippedWithItsReason) {
+  const Finished done = bench({kSmall, "--max-memory", "1000"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(holds(done.out, "skipped: " + kSmall + ": does not fit")) << done.out;
+  const Finished late = bench({kSmall, "--max-seconds-per-problem", "1e-9"});
+  EXPECT_TRUE(holds(late.out, "skipped: " + kSmall + ": takes too long")) << late.out;
+}
+
+TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
+  const Finished foreign = bench({kSmall, "--peer", peer("future")});
+  EXPECT_EQ(foreign.code, 2);
+  EXPECT_TRUE(holds(foreign.err, "unknown_version")) << foreign.err;
+  EXPECT_EQ(bench({}).code, 2);
+  EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
+  EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
+}
+
+TEST(BenchCommand, SuitesRunAtSmallScale) {
+  const Finished cpu = bench({"--suite", "nufft3d-cpu", "--scale", "0.001"});
+  ASSERT_EQ(cpu.code, 0) << cpu.out << cpu.err;
+  for (const char* word : {"Random", "Radial", "Spiral", "serial", "multi-threaded, list", "adjoint (type 1)"})
+    EXPECT_TRUE(holds(cpu.out, word)) << word << cpu.out;
+  EXPECT_FALSE(holds(cpu.out, "failed")) << cpu.out;
+  const Finished type3 = bench({"--suite", "nufft-type3", "--scale", "0.0005", "--peer", peer("v25")});
+  ASSERT_EQ(type3.code, 0) << type3.out << type3.err;
+  EXPECT_TRUE(holds(type3.out, "N = K^2")) << type3.out;
+  EXPECT_TRUE(holds(type3.out, "step 1 spread")) << type3.out;
+}
+
+}  // namespace
+}  // namespace fourtune::test

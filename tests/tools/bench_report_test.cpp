@@ -1,0 +1,222 @@
+#include "tools/bench_report.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "support/program.h"
+#include "tools/bench_memory.h"
+#include "tools/bench_ratio.h"
+#include "tools/errors.h"
+
+namespace fourtune::tools {
+namespace {
+
+ContenderResult contender(const std::string& name, Role role, std::int64_t ns, double error = 1e-4) {
+  ContenderResult one;
+  one.name = name;
+  one.role = role;
+  one.execute_ns = {ns, ns, ns};
+  one.set_points_ns = {ns / 10};
+  one.execute = tuner::median_interval(one.execute_ns);
+  one.set_points = tuner::median_interval(one.set_points_ns);
+  one.error = error;
+  one.right = error <= 3e-3;
+  one.memory = ns;
+  one.plan = "cpu;threads=1,\"quoted\"";
+  return one;
+}
+
+ProblemResult result_of(const std::string& token, std::vector<ContenderResult> contenders) {
+  ProblemResult result;
+  result.problem = parse_problem(token);
+  result.token = token;
+  result.contenders = std::move(contenders);
+  return result;
+}
+
+const std::string k2d = "nufft:type=1,n=64x64,m=1000,prec=f32,tol=1e-3";
+const std::string k3d = "nufft:type=1,n=16x16x16,m=1000,prec=f32,tol=1e-3";
+
+TEST(BenchRatio, GeometricMeanIsTheRootOfTheProduct) {
+  const double values[] = {0.5, 2, 8};
+  EXPECT_NEAR(geometric_mean(values), 2, 1e-15);
+  EXPECT_TRUE(std::isnan(geometric_mean({})));
+}
+
+TEST(BenchRatio, BetterOfTwoRightPeersIsThePeer) {
+  const auto result = result_of(k2d, {contender("untuned", Role::untuned, 100), contender("a", Role::peer, 300),
+                                      contender("b", Role::peer, 200)});
+  const Comparison found = compare(result);
+  ASSERT_NE(found.peer, nullptr);
+  EXPECT_EQ(found.peer->name, "b");
+  EXPECT_DOUBLE_EQ(found.untuned_score.ratio, 2);
+  EXPECT_EQ(found.untuned_score.outcome, Outcome::counted);
+  EXPECT_EQ(found.tuned_score.outcome, Outcome::none);
+  EXPECT_DOUBLE_EQ(found.set_points_ratio, 2);
+  EXPECT_DOUBLE_EQ(found.memory_ratio, 0.5);
+}
+
+TEST(BenchRatio, FasterPeerThatIsWrongOrRefusesGivesWayToARightOne) {
+  auto refused = contender("refused", Role::peer, 10);
+  refused.refusal = "error 26";
+  const auto result = result_of(k2d, {contender("untuned", Role::untuned, 100), contender("wrong", Role::peer, 20, 1.0),
+                                      refused, contender("right", Role::peer, 150)});
+  EXPECT_EQ(compare(result).peer->name, "right");
+  EXPECT_EQ(compare(result).untuned_score.outcome, Outcome::counted);
+}
+
+TEST(BenchRatio, RefusalAndWrongAnswerAreLostByThePeerAndOursByUs) {
+  auto refused = contender("refused", Role::peer, 50);
+  refused.refusal = "error 26";
+  EXPECT_EQ(compare(result_of(k2d, {contender("untuned", Role::untuned, 100), refused})).untuned_score.outcome,
+            Outcome::lost_by_peer);
+  EXPECT_EQ(compare(result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 9, NAN)}))
+                .untuned_score.outcome,
+            Outcome::lost_by_peer);
+  // Ours is faster, and wrong; the peer is wrong as well: still ours to answer for.
+  EXPECT_EQ(compare(result_of(k2d, {contender("untuned", Role::untuned, 10, 0.1), contender("p", Role::peer, 90, 1)}))
+                .untuned_score.outcome,
+            Outcome::lost_by_us);
+}
+
+TEST(BenchRatio, ReferencesAndFailedContendersCountInNoRatio) {
+  auto failed = contender("failed", Role::peer, 1);
+  failed.failure = "error 9";
+  const Comparison found = compare(
+      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("estimate", Role::reference, 1), failed}));
+  EXPECT_EQ(found.peer, nullptr);
+  EXPECT_EQ(found.untuned_score.outcome, Outcome::none);
+}
+
+TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
+  const Scored scores[] = {{"a", {4, Outcome::counted}},
+                           {"b", {0.25, Outcome::counted}},
+                           {"c", {100, Outcome::lost_by_us}},
+                           {"d", {0.01, Outcome::lost_by_peer}},
+                           {"e", {kNone, Outcome::none}}};
+  const Summary summary = summarise(scores);
+  EXPECT_EQ(summary.counted, 2u);
+  EXPECT_EQ(summary.lost_by_us, 1u);
+  EXPECT_EQ(summary.lost_by_peer, 1u);
+  EXPECT_NEAR(summary.mean, 1, 1e-15);
+  EXPECT_NEAR(summary.mean_with_lost, 1, 1e-15);
+  EXPECT_EQ(summary.worst, 0.25);
+  EXPECT_EQ(summary.worst_token, "b");
+  EXPECT_TRUE(std::isnan(summarise({}).mean));
+}
+
+TEST(BenchReport, TableListsTheSlowestProblemFirstAndSaysWhatIsUntuned) {
+  const ProblemResult results[] = {
+      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)}),
+      result_of(k3d, {contender("untuned", Role::untuned, 100), contender("tuned", Role::tuned, 50),
+                      contender("p", Role::peer, 60)})};
+  const std::string table = comparison_table(results, false);
+  EXPECT_LT(table.find(k3d), table.find(k2d));
+  const std::string line_2d = table.substr(table.find(k2d), table.find('\n', table.find(k2d)) - table.find(k2d));
+  EXPECT_NE(line_2d.find("  untuned  "), std::string::npos) << line_2d;
+  EXPECT_NE(line_2d.find("3.00"), std::string::npos) << line_2d;
+  const std::string summary = comparison_summary(results);
+  EXPECT_NE(summary.find("untuned, nufft type 1 3D"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("tuned, all"), std::string::npos) << summary;
+  EXPECT_EQ(summary.find("WRONG"), std::string::npos);
+}
+
+TEST(BenchReport, WrongAnswersOfOursAreNamed) {
+  const ProblemResult results[] = {
+      result_of(k2d, {contender("untuned", Role::untuned, 100, 0.5), contender("p", Role::peer, 300)})};
+  EXPECT_NE(comparison_table(results, false).find("3.00 WRONG"), std::string::npos);
+  EXPECT_NE(comparison_summary(results).find("WRONG (untuned): " + k2d), std::string::npos);
+}
+
+TEST(BenchReport, NotesNameEverySkipFailureAndRefusal) {
+  ProblemResult skipped = result_of(k2d, {});
+  skipped.skipped = "does not fit";
+  auto failed = contender("a", Role::peer, 1);
+  failed.failure = "error 9";
+  auto refused = contender("b", Role::peer, 1);
+  refused.refusal = "setpts refuses";
+  const ProblemResult results[] = {skipped, result_of(k3d, {failed, refused})};
+  EXPECT_EQ(skip_notes(results), "skipped: " + k2d + ": does not fit\nfailed: " + k3d + ": a: error 9\nrefused: " +
+                                     k3d + ": b: setpts refuses; timed with its override, error 1.0e-04\n");
+  EXPECT_EQ(skip_notes({}), "");
+}
+
+// Fields of one CSV line, quotes undone.
+std::vector<std::string> split_csv(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
+      fields.back() += line[++i];
+    else if (line[i] == '"')
+      quoted = !quoted;
+    else if (line[i] == ',' && !quoted)
+      fields.emplace_back();
+    else
+      fields.back() += line[i];
+  }
+  return fields;
+}
+
+TEST(BenchReport, CsvHasOneRowAContenderAndEveryRowEveryColumn) {
+  ProblemResult skipped = result_of(k3d, {});
+  skipped.skipped = "too slow, and large";
+  const ProblemResult results[] = {
+      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)}), skipped};
+  BenchEnvironment environment = bench_environment(2);
+  environment.peers = {"p: FINUFFT 2.5.1"};
+  std::istringstream text(comparison_csv(results, environment));
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(text, line);) rows.push_back(split_csv(line));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0], csv_columns());
+  const auto field = [&](std::size_t row, const std::string& column) {
+    const auto at = std::find(rows[0].begin(), rows[0].end(), column);
+    return at == rows[0].end() ? "no such column" : rows[row][static_cast<std::size_t>(at - rows[0].begin())];
+  };
+  for (const auto& row : rows) EXPECT_EQ(row.size(), csv_columns().size());
+  EXPECT_EQ(field(1, "problem"), k2d);
+  EXPECT_EQ(field(1, "peer_over_ours"), "3");
+  EXPECT_EQ(field(1, "outcome"), "counted");
+  EXPECT_EQ(field(1, "plan"), "cpu;threads=1,\"quoted\"");
+  EXPECT_EQ(field(1, "execute_samples_ns"), "100 100 100");
+  EXPECT_EQ(field(1, "threads"), "2");
+  EXPECT_EQ(field(2, "is_peer_of_problem"), "1");
+  EXPECT_EQ(field(2, "peers"), "p: FINUFFT 2.5.1");
+  EXPECT_EQ(field(3, "problem"), k3d);
+  EXPECT_EQ(field(3, "skipped"), "too slow, and large");
+}
+
+TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
+  const ProblemResult results[] = {
+      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)})};
+  const std::string script = comparison_gnuplot(results, "it's.svg");
+  EXPECT_NE(script.find("0 \"" + k2d + "\" ? 3\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("set output 'it''s.svg'"), std::string::npos) << script;
+  EXPECT_THROW(plot_comparison(results, "ratios.pdf"), UsageError);
+}
+
+TEST(BenchMemory, NeedGrowsWithPointsAndContenders) {
+  const double small = memory_need(parse_problem(k3d), 1);
+  EXPECT_GT(small, 1000 * 4 * 3);
+  EXPECT_GT(memory_need(parse_problem(k3d), 3), small);
+  EXPECT_GT(memory_need(parse_problem("nufft:type=1,n=16x16x16,m=100000,prec=f32,tol=1e-3"), 1), small);
+  EXPECT_GT(available_memory(), 0);
+}
+
+TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
+  struct Hungry final : Contender {
+    std::vector<char> block;
+    void set_points(const Points&) override {}
+    void execute(void*, void*) override { block.assign(64 << 20, 1); }
+  };
+  const Entrant entrant{"hungry", Role::peer, "", [](const Problem&) { return std::make_unique<Hungry>(); }};
+  const PeakMemory peak = peak_here(parse_problem(k3d), entrant, 1);
+  ASSERT_EQ(peak.failure, "");
+  EXPECT_GE(peak.bytes, 60 << 20);
+}
+
+}  // namespace
+}  // namespace fourtune::tools
