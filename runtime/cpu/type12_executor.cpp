@@ -31,10 +31,10 @@ class Type12Executor final : public Executor {
     spec.threads = plan_.threads;
     spec.deterministic = options.deterministic;
     spec.trust_points = options.trust_points;
+    // The grids first: a problem too large for memory is refused as that, before anything is planned for it.
+    if (whole_) grids_ = Buffer<Complex>(checked_multiply(grid_.elements, chunk_, "fine grids"));
     gridder_ = make_gridder<T>(spec);
-    if (!whole_) return;
-    forward_ = make_fft(problem.sign, problem.type == 1);
-    grids_ = Buffer<Complex>(checked_multiply(grid_.elements, chunk_, "fine grids"));
+    if (whole_) forward_ = make_fft(problem.sign, problem.type == 1);
   }
 
   void set_points(const PointSet& points) override {

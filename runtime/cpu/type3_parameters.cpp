@@ -71,11 +71,10 @@ Type3Dimension type3_dimension(const generator::Plan& plan, const Interval& sour
   Type3Dimension out;
   out.source_centre = source.centre;
   out.target_centre = target.centre;
-  // A single source or target leaves the other side's scale free: take the product to be at least 1.
+  // A single source or target (half-width 0) leaves the scale free: a product of 1 costs nothing.
   double x = source.half, s = target.half;
-  if (x == 0 && s == 0) x = s = 1;
-  x = std::max(x, 1 / s);
-  s = std::max(s, 1 / x);
+  if (s == 0) s = x > 0 ? 1 / x : 1;
+  if (x == 0) x = 1 / s;
   if (plan.type3 == generator::Type3Rule::gaussian) {
     const double r = plan.gaussian_r;
     out.spacing = kPi / (r * s);

@@ -1,0 +1,322 @@
+// Direct sums, adjointness and tolerance for every type, dimension, precision, window and family: the full product is
+// too long, so a pairwise covering set of forced plans runs, and the untuned default on a tolerance sweep.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <random>
+#include <vector>
+
+#include "fourtune/transform.h"
+#include "generator/candidates.h"
+#include "generator/fft_size.h"
+#include "tests/support/covering.h"
+
+namespace fourtune {
+namespace {
+
+using generator::Plan;
+using Complex = std::complex<double>;
+
+struct Case {
+  Problem problem;
+  Plan plan;
+  Options options;
+  double spread_of_points = 3.14;  // half-width of the coordinates
+};
+
+// Data in the working precision, reference in double from the very same numbers.
+template <class T>
+class Experiment {
+ public:
+  explicit Experiment(const Case& c) : problem_(c.problem), order_(c.options.mode_order) {
+    std::mt19937_64 random(99);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    const std::int64_t m = *problem_.m, targets = problem_.type == 3 ? *problem_.k : mode_count(problem_);
+    for (int d = 0; d < problem_.dim; ++d) {
+      for (std::int64_t j = 0; j < m; ++j)
+        x_[d].push_back(
+            static_cast<T>(problem_.type == 3 ? 0.7 + 2 * uniform(random) : c.spread_of_points * uniform(random)));
+      if (problem_.type == 3)
+        for (std::int64_t l = 0; l < targets; ++l) s_[d].push_back(static_cast<T>(-3 + 12 * uniform(random)));
+    }
+    for (std::int64_t j = 0; j < m * problem_.batch; ++j) points_.emplace_back(uniform(random), uniform(random));
+    for (std::int64_t l = 0; l < targets * problem_.batch; ++l) modes_.emplace_back(uniform(random), uniform(random));
+    count_ = targets;
+  }
+
+  void set_points(Transform& transform) const {
+    const auto at = [](const std::vector<T>& v) { return v.empty() ? nullptr : static_cast<const void*>(v.data()); };
+    transform.set_points({*problem_.m, at(x_[0]), at(x_[1]), at(x_[2]), problem_.type == 3 ? count_ : 0, at(s_[0]),
+                          at(s_[1]), at(s_[2])});
+  }
+
+  // Relative l2 error of execute (or of the adjoint) against the direct sum, the whole batch together.
+  double error(Transform& transform, bool adjoint) const {
+    const bool to_modes = (problem_.type != 2) != adjoint;
+    auto points = points_;
+    auto modes = modes_;
+    (to_modes ? modes : points).assign((to_modes ? modes : points).size(), std::complex<T>(7, 7));
+    adjoint ? transform.execute_adjoint(points.data(), modes.data()) : transform.execute(points.data(), modes.data());
+    const double sign = adjoint ? -problem_.sign : problem_.sign;
+    double difference = 0, norm = 0;
+    const std::int64_t m = *problem_.m;
+    for (std::int64_t b = 0; b < problem_.batch; ++b) {
+      std::vector<Complex> want(static_cast<std::size_t>(to_modes ? count_ : m));
+      for (std::int64_t l = 0; l < count_; ++l)
+        for (std::int64_t j = 0; j < m; ++j) {
+          const Complex phase = std::polar(1.0, sign * angle(j, l));
+          if (to_modes)
+            want[l] += Complex(points_[b * m + j]) * phase;
+          else
+            want[j] += Complex(modes_[b * count_ + l]) * phase;
+        }
+      const std::complex<T>* got = to_modes ? modes.data() + b * count_ : points.data() + b * m;
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        difference += std::norm(Complex(got[i]) - want[i]);
+        norm += std::norm(want[i]);
+      }
+    }
+    return std::sqrt(difference / norm);
+  }
+
+  // |<A x, y> - <x, A* y>| / (|A x| |y|)
+  double adjointness(Transform& transform) const {
+    auto points = points_, back = points_;
+    auto modes = modes_, forward = modes_;
+    const bool to_modes = problem_.type != 2;
+    if (to_modes) {
+      transform.execute(points.data(), forward.data());
+      transform.execute_adjoint(back.data(), modes.data());
+    } else {
+      transform.execute_adjoint(points.data(), forward.data());
+      transform.execute(back.data(), modes.data());
+    }
+    Complex left = 0, right = 0;
+    double norm_a = 0, norm_b = 0;
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      left += Complex(forward[i]) * std::conj(Complex(modes_[i]));
+      norm_a += std::norm(Complex(forward[i]));
+      norm_b += std::norm(Complex(modes_[i]));
+    }
+    for (std::size_t j = 0; j < back.size(); ++j) right += Complex(points_[j]) * std::conj(Complex(back[j]));
+    return std::abs(left - right) / std::sqrt(norm_a * norm_b);
+  }
+
+ private:
+  double angle(std::int64_t j, std::int64_t l) const {
+    double sum = 0;
+    for (int d = 0; d < problem_.dim; ++d) {
+      double frequency = 0;
+      if (problem_.type == 3) {
+        frequency = s_[d][l];
+      } else {
+        const std::int64_t at = l % problem_.n[d], n = problem_.n[d];
+        l /= n;
+        frequency = static_cast<double>(order_ == ModeOrder::centred ? at - n / 2 : at < (n + 1) / 2 ? at : at - n);
+      }
+      sum += frequency * static_cast<double>(x_[d][j]);
+    }
+    return sum;
+  }
+
+  Problem problem_;
+  ModeOrder order_;
+  std::vector<T> x_[3], s_[3];
+  std::vector<std::complex<T>> points_, modes_;
+  std::int64_t count_ = 0;
+};
+
+template <class T>
+void check(const Case& c) {
+  Options options = c.options;
+  options.default_databases = false;
+  options.plan = generator::to_text(c.plan, c.problem);
+  SCOPED_TRACE(to_token(c.problem) + "  " + options.plan);
+  const Experiment<T> experiment(c);
+  Transform transform(to_token(c.problem), options);
+  experiment.set_points(transform);
+  const double allowed = allowed_error(c.problem);
+  EXPECT_LE(experiment.error(transform, false), allowed);
+  EXPECT_LE(experiment.error(transform, true), allowed);
+  EXPECT_LE(experiment.adjointness(transform), 20 * epsilon(c.problem.precision));
+}
+void check_either(const Case& c) { c.problem.precision == Precision::f32 ? check<float>(c) : check<double>(c); }
+
+struct Factors {
+  static constexpr generator::WindowKind kinds[] = {generator::WindowKind::exp_semicircle,
+                                                    generator::WindowKind::kaiser_bessel, generator::WindowKind::pswf,
+                                                    generator::WindowKind::gaussian};
+  static constexpr double sigmas[] = {1.25, 1.5, 2.0};
+  static constexpr double tols[] = {1e-1, 1e-3, 1e-5};
+  static constexpr std::array<std::int64_t, 3> sizes[3][2] = {
+      {{37, 1, 1}, {64, 1, 1}}, {{12, 17, 1}, {16, 16, 1}}, {{9, 6, 11}, {8, 8, 8}}};
+};
+
+// Choices: type, dim, precision, window, sigma, family (spread), interp, tol, batch, sign, order+size, threads, copy,
+// table.
+Case covering_case(const std::vector<int>& at) {
+  using generator::SpreadFamily;
+  Case c;
+  c.problem.kind = Kind::nufft;
+  c.problem.type = 1 + at[0];
+  c.problem.dim = 1 + at[1];
+  c.problem.precision = at[2] ? Precision::f64 : Precision::f32;
+  const auto kind = Factors::kinds[at[3]];
+  const double sigma = Factors::sigmas[at[4]];
+  c.problem.tol = Factors::tols[at[7]];
+  c.problem.m = 150;
+  if (c.problem.type == 3)
+    c.problem.k = 130;
+  else
+    c.problem.n = Factors::sizes[at[1]][at[10] & 1];
+  c.problem.batch = at[8] ? 3 : 1;
+  c.problem.sign = at[9] ? 1 : -1;
+  c.options.mode_order = at[10] & 2 ? ModeOrder::fft : ModeOrder::centred;
+  const int stages = c.problem.type == 3 ? 2 : 1;
+  int width = 0;
+  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
+    width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim, stages);
+  c.problem.tol /= 10;
+  c.plan.window = generator::WindowChoice{kind, sigma, width, {0, 0, 0}, 0};
+  if (at[13]) c.plan.window.table = 1 << 14;
+  c.plan.inner = c.plan.window;
+  if (c.problem.type != 3)
+    for (int d = 0; d < 3; ++d)
+      c.plan.window.fine[d] = d < c.problem.dim ? generator::smooth_size(std::max<std::int64_t>(
+                                                      std::llround(std::ceil(sigma * c.problem.n[d])), 2 * width))
+                                                : 1;
+  c.plan.spread.family = static_cast<SpreadFamily>(at[5]);
+  c.plan.spread.cap = 64;
+  c.plan.spread.add = at[12] ? generator::AddRule::colour : generator::AddRule::lock;
+  c.plan.interp.family = at[6] ? generator::InterpFamily::tile : generator::InterpFamily::direct;
+  c.plan.interp.cap = 64;
+  c.plan.sort.tile = {16, 8, 8};
+  if (c.problem.dim < 3) c.plan.sort.tile[2] = 1;
+  if (c.problem.dim < 2) c.plan.sort.tile[1] = 1;
+  c.plan.sort.copy = at[12] == 0;
+  if (c.plan.spread.family == SpreadFamily::atomic && !at[6]) c.plan.sort.family = generator::SortFamily::none;
+  c.plan.threads = 1 + at[11];
+  c.plan.chunk = at[8] ? 1 + at[11] : 1;
+  c.plan.fft.rigor = generator::Rigor::estimate;
+  return c;
+}
+
+TEST(NufftAccuracy, EveryPairOfTypeDimensionPrecisionWindowFamilyAndOptionMeetsTheTolerance) {
+  const auto rows = test::pairwise({3, 3, 2, 4, 3, 4, 2, 3, 2, 2, 4, 2, 2, 2});
+  EXPECT_GE(rows.size(), 16u);
+  for (const auto& row : rows) check_either(covering_case(row));
+}
+
+TEST(NufftAccuracy, EveryTypeDimensionPrecisionAndSpreadFamilyMeetsTheTolerance) {
+  for (int type = 0; type < 3; ++type)
+    for (int dim = 0; dim < 3; ++dim)
+      for (int precision = 0; precision < 2; ++precision)
+        for (int family = 0; family < 4; ++family)
+          check_either(covering_case({type, dim, precision, 2, 2, family, family & 1, 2, 0, 0, 0, 1, 0, 0}));
+}
+
+Options untuned() {
+  Options options;
+  options.default_databases = false;
+  return options;
+}
+
+TEST(NufftAccuracy, TheErrorOfTheDefaultPlanTracksTheTolerance) {
+  for (const Precision precision : {Precision::f32, Precision::f64})
+    for (int type = 1; type <= 3; ++type)
+      for (int dim = 1; dim <= 3; ++dim) {
+        double coarse = 0, fine = 0;
+        const int last = precision == Precision::f32 ? 6 : 14;
+        for (int digits = 1; digits <= last; digits += dim == 3 ? 3 : 2) {
+          Case c;
+          c.problem.type = type, c.problem.dim = dim, c.problem.precision = precision;
+          c.problem.sign = type == 2 ? 1 : -1;
+          c.problem.m = 150;
+          c.problem.tol = std::pow(10.0, -digits);
+          if (type == 3)
+            c.problem.k = 130;
+          else
+            c.problem.n = Factors::sizes[dim - 1][0];
+          SCOPED_TRACE(to_token(c.problem));
+          Transform transform(to_token(c.problem), untuned());
+          double error = 0;
+          if (precision == Precision::f32) {
+            const Experiment<float> experiment(c);
+            experiment.set_points(transform);
+            error = experiment.error(transform, false);
+          } else {
+            const Experiment<double> experiment(c);
+            experiment.set_points(transform);
+            error = experiment.error(transform, false);
+          }
+          EXPECT_LE(error, allowed_error(c.problem)) << transform.plan();
+          (digits == 1 ? coarse : fine) = error;
+        }
+        EXPECT_GT(coarse, 10 * fine);  // asking for more digits gives more digits
+      }
+}
+
+TEST(NufftAccuracy, PointsFarOutsideTheIntervalAreFoldedWithoutLosingDigits) {
+  for (const double spread : {3.14159265358979, 30.0, 1e4})
+    for (int type = 1; type <= 2; ++type) {
+      Case c;
+      c.problem = parse_problem(type == 1 ? "nufft:type=1,n=200,m=100,prec=f64,tol=1e-9"
+                                          : "nufft:type=2,n=200,m=100,prec=f64,tol=1e-9");
+      c.spread_of_points = spread;
+      const Experiment<double> experiment(c);
+      Transform transform(to_token(c.problem), untuned());
+      experiment.set_points(transform);
+      EXPECT_LE(experiment.error(transform, false), 3e-9) << spread;
+      Case single = c;
+      single.problem.precision = Precision::f32;
+      single.problem.tol = 1e-5;
+      const Experiment<float> exact(single);
+      Transform f32(to_token(single.problem), untuned());
+      exact.set_points(f32);
+      EXPECT_LE(exact.error(f32, false), 3e-5) << spread;
+    }
+}
+
+TEST(NufftAccuracy, SinglePrecisionDoesNotLoseDigitsWithTheSizeOfTheGrid) {
+  // Located in f32, points would be off by n 6e-8 cells: an error of several percent here.
+  Case c;
+  c.problem = parse_problem("nufft:type=2,n=1000000,m=40,prec=f32,tol=1e-5");
+  const Experiment<float> experiment(c);
+  Transform transform(to_token(c.problem), untuned());
+  experiment.set_points(transform);
+  EXPECT_LE(experiment.error(transform, false), 3e-5);
+}
+
+TEST(NufftAccuracy, ManyMorePointsThanModesAndManyMoreModesThanPoints) {
+  for (const char* token :
+       {"nufft:type=1,n=3x2,m=40000,prec=f64,tol=1e-8", "nufft:type=2,n=3x2,m=40000,prec=f64,tol=1e-8",
+        "nufft:type=1,n=300x200,m=2,prec=f64,tol=1e-8", "nufft:type=2,n=300x200,m=2,prec=f64,tol=1e-8",
+        "nufft:type=1,n=1x1x1,m=50,prec=f64,tol=1e-8", "nufft:type=2,n=1x7x1,m=50,prec=f64,tol=1e-8",
+        "nufft:type=3,dim=2,m=4000,k=1,prec=f64,tol=1e-8", "nufft:type=3,dim=2,m=1,k=4000,prec=f64,tol=1e-8"}) {
+    Case c;
+    c.problem = parse_problem(token);
+    const Experiment<double> experiment(c);
+    Transform transform(token, untuned());
+    experiment.set_points(transform);
+    EXPECT_LE(experiment.error(transform, false), 3e-8) << token << " " << transform.plan();
+  }
+}
+
+TEST(NufftAccuracy, ThePapersGaussianType3ReachesTenDigits) {
+  for (const char* r : {"2.2", "2.5", "3"}) {
+    Case c;
+    c.problem = parse_problem("nufft:type=3,dim=2,m=200,k=180,prec=f64,tol=1e-10");
+    Options options = untuned();
+    options.plan = std::string("cpu;threads=1;type3=gaussian(r=") + r +
+                   ");sort=none;spread=atomic;interp=direct;fft=pruned(rigor=estimate,block=16)";
+    const Experiment<double> experiment(c);
+    Transform transform(to_token(c.problem), options);
+    experiment.set_points(transform);
+    EXPECT_LE(experiment.error(transform, false), 3e-10) << r;
+    EXPECT_LE(experiment.error(transform, true), 3e-10) << r;
+  }
+}
+
+}  // namespace
+}  // namespace fourtune

@@ -1,0 +1,127 @@
+// The C interface: statuses, texts, option structures of other sizes.
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fourtune/fourtune.h"
+#include "fourtune/status.h"
+
+namespace {
+
+fourtune_options plain() {
+  fourtune_options options;
+  EXPECT_EQ(fourtune_options_init(&options), FOURTUNE_SUCCESS);
+  static const char* const none[] = {""};
+  options.databases = none;
+  options.database_count = 0;
+  return options;
+}
+
+TEST(CInterface, CreateSetPointsExecuteDestroy) {
+  const fourtune_options options = plain();
+  fourtune_transform* transform = nullptr;
+  ASSERT_EQ(fourtune_create("nufft:type=1,n=8,prec=f64,tol=1e-9", &options, &transform), FOURTUNE_SUCCESS)
+      << fourtune_last_error();
+  const double x[] = {0.5, -1.0};
+  std::complex<double> c[] = {{1, 2}, {-3, 0.5}}, f[8], back[2];
+  ASSERT_EQ(fourtune_set_points(transform, 2, x, nullptr, nullptr, 0, nullptr, nullptr, nullptr), FOURTUNE_SUCCESS);
+  ASSERT_EQ(fourtune_execute(transform, c, f), FOURTUNE_SUCCESS);
+  for (int k = -4; k < 4; ++k) {
+    const auto want = c[0] * std::polar(1.0, -k * x[0]) + c[1] * std::polar(1.0, -k * x[1]);
+    EXPECT_LT(std::abs(f[k + 4] - want), 1e-7);
+  }
+  ASSERT_EQ(fourtune_execute_adjoint(transform, back, f), FOURTUNE_SUCCESS);
+  std::complex<double> want = 0;
+  for (int k = -4; k < 4; ++k) want += f[k + 4] * std::polar(1.0, k * x[0]);
+  EXPECT_LT(std::abs(back[0] - want), 1e-6);
+  int64_t held = 0, needed = 0;
+  EXPECT_EQ(fourtune_memory(transform, &held, &needed), FOURTUNE_SUCCESS);
+  EXPECT_GT(held, 0);
+  EXPECT_NE(std::string(fourtune_explain(transform)).find("plan: cpu;"), std::string::npos);
+  EXPECT_EQ(fourtune_set_stream(transform, nullptr), FOURTUNE_SUCCESS);
+  fourtune_destroy(transform);
+  fourtune_destroy(nullptr);
+}
+
+TEST(CInterface, EveryFailureHasAStatusAndWords) {
+  fourtune_options options = plain();
+  fourtune_transform* transform = reinterpret_cast<fourtune_transform*>(1);
+  EXPECT_EQ(fourtune_create("nufft:type=9", &options, &transform), FOURTUNE_INVALID_PROBLEM);
+  EXPECT_EQ(transform, nullptr);
+  EXPECT_NE(std::string(fourtune_last_error()).find("type=9"), std::string::npos);
+  EXPECT_EQ(fourtune_create(nullptr, &options, &transform), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, nullptr), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_execute(nullptr, nullptr, nullptr), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_memory(nullptr, nullptr, nullptr), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_options_init(nullptr), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_STREQ(fourtune_explain(nullptr), "");
+  options.mode_order = 5;
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
+  options = plain();
+  options.only = -1;
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
+  options = plain();
+  options.backend = "cuda";
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_BACKEND_UNAVAILABLE);
+  EXPECT_NE(std::string(fourtune_last_error()).find("cpu"), std::string::npos);
+  options = plain();
+  options.size = 1;
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
+  options = plain();
+  ASSERT_EQ(fourtune_create("nufft:type=1,n=8,prec=f64,tol=1e-9", &options, &transform), FOURTUNE_SUCCESS);
+  const double x[] = {0.5, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(fourtune_set_points(transform, 2, x, nullptr, nullptr, 0, nullptr, nullptr, nullptr),
+            FOURTUNE_INVALID_POINT);
+  EXPECT_NE(std::string(fourtune_last_error()).find("1"), std::string::npos);
+  std::complex<double> c[2], f[8];
+  EXPECT_EQ(fourtune_execute(transform, c, f), FOURTUNE_POINTS_NOT_SET);
+  fourtune_destroy(transform);
+}
+
+TEST(CInterface, HugeProblemsAreRefusedNotCrashed) {
+  const fourtune_options options = plain();
+  fourtune_transform* transform = nullptr;
+  const fourtune_status status =
+      fourtune_create("nufft:type=1,n=100000x100000x10000,m=10,prec=f64,tol=1e-9", &options, &transform);
+  EXPECT_TRUE(status == FOURTUNE_OUT_OF_MEMORY || status == FOURTUNE_SIZE_OVERFLOW) << fourtune_last_error();
+  EXPECT_EQ(transform, nullptr);
+  EXPECT_EQ(fourtune_create("nufft:type=1,n=4000000000x4000000000,m=10,prec=f64,tol=1e-9", &options, &transform),
+            FOURTUNE_SIZE_OVERFLOW);
+}
+
+TEST(CInterface, AnOlderSmallerOptionStructureWorks) {
+  fourtune_options options = plain();
+  options.size = offsetof(fourtune_options, only);  // a caller built before `only` existed
+  options.only = 12345;                             // bytes beyond its structure
+  fourtune_transform* transform = nullptr;
+  EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_SUCCESS)
+      << fourtune_last_error();
+  fourtune_destroy(transform);
+}
+
+TEST(CInterface, LastErrorBelongsToTheThread) {
+  fourtune_transform* transform = nullptr;
+  EXPECT_EQ(fourtune_create("nonsense", nullptr, &transform), FOURTUNE_INVALID_PROBLEM);
+  std::string other = "unset";
+  std::thread([&] { other = fourtune_last_error(); }).join();
+  EXPECT_EQ(other, "");
+  EXPECT_STRNE(fourtune_last_error(), "");
+}
+
+TEST(CInterface, StatusNumbersAreThoseOfTheCxxInterface) {
+  for (int value = FOURTUNE_SUCCESS; value <= FOURTUNE_INTERNAL; ++value) {
+    EXPECT_STREQ(fourtune_status_name(static_cast<fourtune_status>(value)),
+                 fourtune::status_name(static_cast<fourtune::Status>(value)));
+    EXPECT_GT(std::strlen(fourtune_status_text(static_cast<fourtune_status>(value))), 5u);
+  }
+  EXPECT_STREQ(fourtune_status_name(FOURTUNE_POINTS_NOT_SET), "points_not_set");
+  EXPECT_EQ(static_cast<int>(fourtune::Status::internal), FOURTUNE_INTERNAL);
+  EXPECT_STRNE(fourtune_version(), "");
+}
+
+}  // namespace
