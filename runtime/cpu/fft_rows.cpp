@@ -12,6 +12,7 @@
 
 #include "runtime/cpu/fft_arrays.h"
 #include "runtime/cpu/fft_lines.h"
+#include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/fft_operation.h"
 #include "runtime/cpu/wisdom.h"
 
@@ -228,12 +229,40 @@ class RowsFft final : public FftRunner {
   AlignedBytes work_, middle_;
 };
 
+// One dimension, long or alone: threads share each transform.
+template <class T>
+class LongRows final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  explicit LongRows(const FftOperation& op)
+      : op_(op), fft_(op.n[0], op.sign, op.threads), work_(op.n[0] * static_cast<std::int64_t>(sizeof(Value))) {}
+  void run(const void* in, void* out) override {
+    for (std::int64_t b = 0; b < op_.batch; ++b) {
+      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0], work_.as<Value>(),
+                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    }
+  }
+  std::int64_t bytes() const override { return work_.bytes() + fft_.bytes(); }
+  std::string wisdom() const override { return {}; }
+
+ private:
+  FftOperation op_;
+  LongFft<T> fft_;
+  AlignedBytes work_;
+};
+
 }  // namespace
 
 template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   if (op.dim == 1 && op.type != FftType::c2c) return make_library_fft<T>(op);
+  const std::int64_t n = op.n[0];
+  if (op.dim == 1 && n >= kShortLine && (n > kLongLine || 4 * op.batch < simd_fft_kernels<T>().lanes) &&
+      LongFft<T>::supports(n)) {
+    return std::make_unique<LongRows<T>>(op);
+  }
   return std::make_unique<RowsFft<T>>(op);
 }
 

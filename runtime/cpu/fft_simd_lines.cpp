@@ -13,6 +13,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
+constexpr std::int64_t kLongestLine = 65536;  // a buffer of 8 MiB
+
 // Plans in use, shared by length: transforms over cubes and executors of the same sizes have one table.
 template <class T>
 std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
@@ -140,7 +142,7 @@ std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool re
   const int lanes = simd_fft_kernels<T>().lanes;
   if (lanes == 0 || (real && choice.n % 2 != 0) || !simd_fft_supports(real ? choice.n / 2 : choice.n)) return nullptr;
   // Idle lanes cost as much as busy ones, and one line through FFTW about a third of a full vector of them.
-  if (4 * choice.available < lanes) return nullptr;
+  if (4 * choice.available < lanes || choice.n > kLongestLine) return nullptr;
   const std::int64_t wished = std::min<std::int64_t>(choice.fft.block, choice.available);
   const std::int64_t most = std::max<std::int64_t>(
       1, (std::int64_t{1} << 18) / (choice.n * 2 * lanes * static_cast<std::int64_t>(sizeof(T))));

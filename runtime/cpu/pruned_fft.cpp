@@ -13,6 +13,7 @@
 #include "fourtune/status.h"
 #include "runtime/cpu/fft_arrays.h"
 #include "runtime/cpu/fft_lines.h"
+#include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/wisdom.h"
 
 namespace fourtune::runtime::cpu {
@@ -40,6 +41,10 @@ class PrunedLines final : public PrunedFft<T> {
     mode_stride_ = {1, spec.modes[0], spec.modes[0] * spec.modes[1]};
     for (int d = 0; d < dim_; ++d) {
       make_factors(d);
+      if (dim_ == 1 && spec.grid.fine[0] >= kShortLine && LongFft<T>::supports(spec.grid.fine[0])) {
+        long_ = std::make_unique<LongFft<T>>(spec.grid.fine[0], spec.sign, spec.threads);
+        if (spec.grid.fine[0] > kLongLine) break;
+      }
       // Lines of one dimension: those of the batch, as many as there are.
       const std::int64_t available = dim_ == 1 ? std::numeric_limits<int>::max()
                                      : d == 0  ? spec.grid.fine[1]
@@ -60,10 +65,12 @@ class PrunedLines final : public PrunedFft<T> {
            std::int64_t count) override {
     run(false, grids, grid_distance, const_cast<Value*>(modes), mode_distance, count);
   }
-  std::int64_t bytes() const override { return work_.bytes(); }
+  std::int64_t bytes() const override { return work_.bytes() + (long_ ? long_->bytes() : 0); }
   std::string wisdom() const override {
     std::vector<std::string> texts;
-    for (int d = 0; d < dim_; ++d) texts.push_back(fft_[d]->wisdom());
+    for (int d = 0; d < dim_; ++d) {
+      if (fft_[d]) texts.push_back(fft_[d]->wisdom());
+    }
     return merge_wisdom<T>(texts);
   }
 
@@ -103,7 +110,7 @@ class PrunedLines final : public PrunedFft<T> {
         if (a < step.first) step.space[a] = spec_.modes[a];
         if (a > step.last) step.space[a] = fine[a];
       }
-      if (step.first == step.last) step.unit[across(d)] = fft_[d]->lines();
+      if (step.first == step.last && fft_[d]) step.unit[across(d)] = fft_[d]->lines();
       steps_.push_back(step);
       d = step.last;
     }
@@ -111,6 +118,16 @@ class PrunedLines final : public PrunedFft<T> {
 
   void run(bool truncate, Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
            std::int64_t count) {
+    if (long_ && (!fft_[0] || 4 * count < simd_fft_kernels<T>().lanes)) {
+      const std::int64_t high = spec_.modes[0] / 2;
+      const KeptModes<T> kept{spec_.modes[0] - high, high, position_[0][0], position_[0][1],
+                              factor_[0].empty() ? nullptr : factor_[0].data()};
+      for (std::int64_t b = 0; b < count; ++b) {
+        Value *grid = grids + b * grid_distance, *kept_modes = modes + b * mode_distance;
+        truncate ? long_->truncate(grid, kept_modes, kept) : long_->pad(kept_modes, grid, kept);
+      }
+      return;
+    }
     if (dim_ == 1) {  // transforms of the batch are lines side by side
       const std::int64_t lines = fft_[0]->lines();
       parallel_for(spec_.threads, (count + lines - 1) / lines, [&](std::int64_t i) {
@@ -228,6 +245,7 @@ class PrunedLines final : public PrunedFft<T> {
   std::array<Extent, 3> position_{};  // where modes 0 and -modes/2 are in the caller's order
   std::array<std::vector<T>, 3> factor_;
   std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
+  std::unique_ptr<LongFft<T>> long_;  // one-dimensional
   std::vector<Step> steps_;
   std::int64_t work_stride_ = 0;
   AlignedBytes work_;
