@@ -151,8 +151,8 @@ class TiledGridder final : public Gridder<T> {
     for (auto& w : e_.workspaces) {
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
       w.gathered.resize(std::int64_t{kBlockPoints} * (t.dim + 1));
-      w.row.resize(2 * (std::int64_t{t.bins} * t.bin + t.slots) + 2 * kLine);
       if (spread_family_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
+      w.rows.resize(t.rows());
       w.tile.resize(2 * t.private_elements());
       if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
       w.tile_is_zero = true;

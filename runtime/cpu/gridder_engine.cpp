@@ -6,7 +6,8 @@ namespace fourtune::runtime::cpu {
 
 template <class T>
 std::int64_t Workspace<T>::bytes() const {
-  std::int64_t sum = tile.bytes() + row.bytes() + gathered.bytes() + static_cast<std::int64_t>(sizeof *this);
+  std::int64_t sum =
+      tile.bytes() + gathered.bytes() + static_cast<std::int64_t>(sizeof *this + rows.size() * sizeof rows[0]);
   for (const auto& b : blocks) sum += b.weights.bytes() + static_cast<std::int64_t>(sizeof b);
   return sum;
 }
@@ -34,6 +35,24 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
       break;
   }
   kernels.evaluate(tables, tiling, records, n, in_bins, block.weights);
+}
+
+template <class T>
+void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const {
+  const auto origin = tiling.origin(tile);
+  std::size_t r = 0;
+  for (int z = 0; z < tiling.padded[2]; ++z) {
+    std::complex<T>* plane = grid + (origin[2] + z) % tiling.fine[2] * spec.grid.stride[2];
+    for (int y = 0; y < tiling.padded[1]; ++y) {
+      work.rows[r++] = plane + (origin[1] + y) % tiling.fine[1] * spec.grid.stride[1];
+    }
+  }
+}
+
+template <class T>
+int Engine<T>::bin_at(std::int64_t position) const {
+  const std::int64_t at = points.order() == PointOrder::indexed ? points.indexed(position) : position;
+  return points.x_cell(points.record(at)) / tiling.bin;
 }
 
 template struct Workspace<float>;

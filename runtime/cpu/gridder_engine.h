@@ -1,6 +1,7 @@
 // What one gridder's families share: the bound geometry, kernels and points, and a workspace per thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <complex>
@@ -34,10 +35,10 @@ struct PointBlock {
 
 template <class T>
 struct Workspace {
-  std::vector<PointBlock<T>> blocks;  // one for a single transform, several kept for a batch
-  Buffer<T> tile;                     // private tile, all zero between subproblems of spreading
-  Buffer<T> row;                      // one padded row of cells
-  Buffer<Word<T>> gathered;           // records of a block when they are not stored together
+  std::vector<PointBlock<T>> blocks;   // one for a single transform, several kept for a batch
+  Buffer<T> tile;                      // private tile, all zero between subproblems of spreading
+  std::vector<std::complex<T>*> rows;  // of the fine grid under the padded tile, y fastest
+  Buffer<Word<T>> gathered;            // records of a block when they are not stored together
   alignas(kLine) std::complex<T> values[kBlockPoints];
   std::vector<std::int64_t> locked;
   bool tile_is_zero = false;
@@ -68,6 +69,19 @@ struct Engine {
     for (int d = 0; d < tiling.dim; ++d) e += (origin[d] + b.cell[d][j]) * spec.grid.stride[d];
     return e;
   }
+  // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
+  void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
+  // Asks for the caller's values of the block at a grouped position.
+  void prefetch(std::int64_t position, std::int64_t end, const std::complex<T>* values) const {
+    end = std::min(end, position + kBlockPoints);
+    if (points.order() == PointOrder::permuted) {
+      for (; position < end; ++position) __builtin_prefetch(values + points.index_of(points.record(position)), 1, 3);
+    } else if (points.order() == PointOrder::indexed) {
+      for (; position < end; ++position) __builtin_prefetch(values + points.indexed(position), 1, 3);
+    }
+  }
+  // x-bin of the point at a grouped position.
+  int bin_at(std::int64_t position) const;
   // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller) and evaluates weights.
   void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
 };

@@ -46,17 +46,16 @@ struct Kernels {
   void (*spread)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths, T* tile);
   // values[j] = sum window_j * tile
   void (*interpolate)(const WeightBlock<T>& block, const Tiling& tiling, const T* tile, std::complex<T>* values);
-  // One row of consecutive cells from, or onto, the rows of x-bins first .. last (bin_stride elements apart); the row
-  // starts at the first cell of bin `first` and has (last - first) * bin + slots cells.
-  void (*merge_row)(const Tiling& tiling, T* bins, std::int64_t bin_stride, int first, int last, T* row);
-  void (*split_row)(const Tiling& tiling, const T* row, std::int64_t bin_stride, int first, int last, T* bins);
+  // grid_rows[r][offset + i] += bin row r [i] for i < cells, after which the bin's rows are zero. Rows of a bin are
+  // `slots` elements apart. copy_bin reads all `slots` cells of every row.
+  void (*add_bin)(T* bin, std::int64_t rows, int slots, std::complex<T>* const* grid_rows, std::int64_t offset,
+                  int cells);
+  void (*copy_bin)(const std::complex<T>* const* grid_rows, std::int64_t offset, std::int64_t rows, int slots, T* bin);
   // One point whose window lies inside the fine grid: strides in elements, `grid` at the window's first cell.
   void (*spread_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, std::complex<T> strength, T* grid,
                        std::int64_t stride_y, std::int64_t stride_z);
   std::complex<T> (*interpolate_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, const T* grid,
                                        std::int64_t stride_y, std::int64_t stride_z);
-  // row[i] += other[i], complex cells
-  void (*add_row)(const T* other, std::int64_t cells, T* row);
 };
 
 // Kernels for this processor and width (specialised up to kMaxWidth, general beyond and for look-up windows).

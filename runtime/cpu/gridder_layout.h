@@ -55,6 +55,14 @@ struct Tiling {
   std::int64_t tiles() const { return count[0] * count[1] * count[2]; }
   std::int64_t rows() const { return std::int64_t{padded[1]} * padded[2]; }
   std::int64_t private_elements() const { return bins * rows() * slots; }
+  // Cells a side of the padded tile at `origin`: the last tile of a dimension may be smaller than the others, and only
+  // these cells may be written.
+  std::array<int, 3> extent(const std::array<std::int64_t, 3>& origin) const {
+    std::array<int, 3> e{1, 1, 1};
+    for (int d = 0; d < dim; ++d)
+      e[d] = static_cast<int>(std::min<std::int64_t>(tile[d], fine[d] - origin[d])) + width - 1;
+    return e;
+  }
   std::array<std::int64_t, 3> position(std::int64_t t) const {
     return {t % count[0], (t / count[0]) % count[1], t / (count[0] * count[1])};
   }
@@ -65,7 +73,7 @@ struct Tiling {
 };
 
 // Slots of a private row: the fewest lines that hold a window.
-inline int row_slots(int width, int complex_bytes) {
+constexpr int row_slots(int width, int complex_bytes) {
   const int line = kLine / complex_bytes;
   return (width + line - 1) / line * line;
 }

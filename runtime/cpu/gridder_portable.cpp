@@ -201,41 +201,32 @@ std::complex<T> interpolate_point(const WeightBlock<T>& b, int j, const Tiling& 
 }
 
 template <class T>
-void merge_row(const Tiling& g, T* bins, std::int64_t bin_stride, int first, int last, T* row) {
-  std::fill(row, row + 2 * (std::int64_t{last - first} * g.bin + g.slots), T{0});
-  for (int b = first; b <= last; ++b) {
-    T* from = bins + 2 * b * bin_stride;
-    T* to = row + 2 * std::int64_t{b - first} * g.bin;
-    for (int i = 0; i < 2 * g.slots; ++i) {
-      to[i] += from[i];
-      from[i] = 0;
-    }
+void add_bin(T* bin, std::int64_t rows, int slots, std::complex<T>* const* grid_rows, std::int64_t offset, int cells) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    T* from = bin + r * 2 * slots;
+    T* to = reinterpret_cast<T*>(grid_rows[r] + offset);
+    for (int i = 0; i < 2 * cells; ++i) to[i] += from[i];
+    std::fill_n(from, 2 * slots, T{0});
   }
 }
 template <class T>
-void split_row(const Tiling& g, const T* row, std::int64_t bin_stride, int first, int last, T* bins) {
-  for (int b = first; b <= last; ++b) {
-    std::copy_n(row + 2 * std::int64_t{b - first} * g.bin, 2 * g.slots, bins + 2 * b * bin_stride);
+void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std::int64_t rows, int slots, T* bin) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::copy_n(reinterpret_cast<const T*>(grid_rows[r] + offset), 2 * slots, bin + r * 2 * slots);
   }
-}
-template <class T>
-void add_row(const T* other, std::int64_t cells, T* row) {
-  for (std::int64_t i = 0; i < 2 * cells; ++i) row[i] += other[i];
 }
 
 }  // namespace
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",         locate_f32,       tile_keys,        evaluate<float>,     spread<float>,
-          interpolate<float>, merge_row<float>, split_row<float>, spread_point<float>, interpolate_point<float>,
-          add_row<float>};
+  return {"portable",         locate_f32,     tile_keys,       evaluate<float>,     spread<float>,
+          interpolate<float>, add_bin<float>, copy_bin<float>, spread_point<float>, interpolate_point<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",          locate_f64,        tile_keys,         evaluate<double>,     spread<double>,
-          interpolate<double>, merge_row<double>, split_row<double>, spread_point<double>, interpolate_point<double>,
-          add_row<double>};
+  return {"portable",          locate_f64,      tile_keys,        evaluate<double>,     spread<double>,
+          interpolate<double>, add_bin<double>, copy_bin<double>, spread_point<double>, interpolate_point<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -18,41 +18,29 @@ void store_value(const Batch<T>& batch, std::int64_t b, std::int64_t i, std::com
   batch.values[b * batch.value_distance + i] = batch.factor != nullptr ? multiply(v, batch.factor[i]) : v;
 }
 
-// Copies the padded tile of x-bins first .. last into the private layout.
+// Copies the padded tile of x-bins first .. last into the private layout. Cells beyond the padded tile have weight
+// zero.
 template <class T>
-void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, const std::complex<T>* grid,
-               Workspace<T>& work) {
+void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, std::complex<T>* grid, Workspace<T>& work) {
   const Tiling& g = e.tiling;
-  const auto origin = g.origin(tile);
-  const std::int64_t fine_x = g.fine[0];
-  const std::int64_t bin_stride = g.rows() * g.slots;
-  const std::int64_t cells = std::int64_t{last - first} * g.bin + g.slots;  // beyond the padded tile: weight zero
-  const std::int64_t x0 = (origin[0] + std::int64_t{first} * g.bin) % fine_x;
-  for (int z = 0; z < g.padded[2]; ++z) {
-    const std::int64_t gz = (origin[2] + z) % g.fine[2] * e.spec.grid.stride[2];
-    for (int y = 0; y < g.padded[1]; ++y) {
-      const std::complex<T>* row = grid + gz + (origin[1] + y) % g.fine[1] * e.spec.grid.stride[1];
-      const T* source = reinterpret_cast<const T*>(row + x0);
-      if (x0 + cells > fine_x) {
-        std::int64_t x = x0;
-        for (std::int64_t done = 0; done < cells; x = 0) {
-          const std::int64_t run = std::min(cells - done, fine_x - x);
-          std::copy_n(reinterpret_cast<const T*>(row + x), 2 * run, work.row.data() + 2 * done);
-          done += run;
-        }
-        source = work.row.data();
+  e.point_to_rows(tile, grid, work);
+  const std::int64_t x0 = g.origin(tile)[0], rows = g.rows();
+  for (int b = first; b <= last; ++b) {
+    T* bin = work.tile.data() + 2 * b * rows * g.slots;
+    const std::int64_t x = (x0 + b * g.bin) % g.fine[0];
+    if (x + g.slots <= g.fine[0]) {
+      e.kernels.copy_bin(work.rows.data(), x, rows, g.slots, bin);
+      continue;
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::int64_t at = x;
+      for (int i = 0; i < g.slots; ++i, ++at) {
+        while (at >= g.fine[0]) at -= g.fine[0];
+        bin[2 * (r * g.slots + i)] = work.rows[r][at].real();
+        bin[2 * (r * g.slots + i) + 1] = work.rows[r][at].imag();
       }
-      e.kernels.split_row(g, source, bin_stride, first, last,
-                          work.tile.data() + 2 * (std::int64_t{z} * g.padded[1] + y) * g.slots);
     }
   }
-}
-
-template <class T>
-int bin_at(const Engine<T>& e, std::int64_t position) {
-  const Word<T>* r =
-      e.points.order() == PointOrder::indexed ? e.points.record(e.points.indexed(position)) : e.points.record(position);
-  return e.points.x_cell(r) / e.tiling.bin;
 }
 
 template <class T>
@@ -62,18 +50,22 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
   for (std::int64_t begin = s.begin; begin < s.end;) {
     const std::int64_t end = keep ? std::min(s.end, begin + kept) : s.end;
     const bool grouped_by_bin = e.tiling.dim == 3;
-    const int first = grouped_by_bin ? bin_at(e, begin) : 0;
-    const int last = grouped_by_bin ? bin_at(e, end - 1) : e.tiling.bins - 1;
+    const int first = grouped_by_bin ? e.bin_at(begin) : 0;
+    const int last = grouped_by_bin ? e.bin_at(end - 1) : e.tiling.bins - 1;
     int k = 0;
     for (std::int64_t p = begin; keep && p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), true, work, work.blocks[k++]);
     }
+    if (!keep) e.prefetch(begin, end, batch.values);
     for (std::int64_t b = 0; b < batch.count; ++b) {
       copy_tile(e, s.tile, first, last, batch.grids + b * batch.grid_distance, work);
       k = 0;
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
         PointBlock<T>& block = work.blocks[keep ? k++ : 0];
-        if (!keep) e.load(p, block_size(p, end), true, work, block);
+        if (!keep) {
+          e.prefetch(p + kBlockPoints, end, batch.values);
+          e.load(p, block_size(p, end), true, work, block);
+        }
         e.kernels.interpolate(block.weights, e.tiling, work.tile.data(), work.values);
         for (int j = 0; j < block.weights.n; ++j) store_value(batch, b, block.index[j], work.values[j]);
       }

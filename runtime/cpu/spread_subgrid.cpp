@@ -48,12 +48,22 @@ class SubgridSpreader {
       const std::int64_t end = batch_.count == 1 ? s.end : std::min(s.end, begin + kept);
       int first = 0, last = g_.bins - 1;
       touched_bins(begin, end, first, last);
-      if (batch_.count > 1) load_blocks(begin, end, work);
+      if (batch_.count > 1) {
+        load_blocks(begin, end, work);
+      } else {
+        e_.point_to_rows(s.tile, batch_.grids, work);
+        e_.prefetch(begin, end, batch_.values);
+      }
       for (std::int64_t b = 0; b < batch_.count; ++b) {
         int k = 0;
         for (std::int64_t p = begin; p < end; p += kBlockPoints, ++k) {
           PointBlock<T>& block = work.blocks[batch_.count > 1 ? k : 0];
-          if (batch_.count == 1) e_.load(p, block_size(p, end), true, work, block);
+          if (batch_.count == 1) {
+            e_.prefetch(p + kBlockPoints, end, batch_.values);
+            prefetch_rows((p - begin) / kBlockPoints, (end - begin) / kBlockPoints, g_.origin(s.tile)[0], first, last,
+                          work);
+            e_.load(p, block_size(p, end), true, work, block);
+          }
           gather(block, b, work);
           e_.kernels.spread(block.weights, g_, work.values, work.tile.data());
         }
@@ -81,13 +91,8 @@ class SubgridSpreader {
   // In 3D the points of a tile are grouped by x-bin: only these bins have to be added.
   void touched_bins(std::int64_t begin, std::int64_t end, int& first, int& last) const {
     if (g_.dim < 3) return;
-    first = bin_at(begin);
-    last = bin_at(end - 1);
-  }
-  int bin_at(std::int64_t position) const {
-    const Word<T>* r = e_.points.order() == PointOrder::indexed ? e_.points.record(e_.points.indexed(position))
-                                                                : e_.points.record(position);
-    return e_.points.x_cell(r) / g_.bin;
+    first = e_.bin_at(begin);
+    last = e_.bin_at(end - 1);
   }
   void gather(const PointBlock<T>& block, std::int64_t b, Workspace<T>& work) const {
     const std::complex<T>* v = batch_.values + b * batch_.value_distance;
@@ -97,31 +102,63 @@ class SubgridSpreader {
     }
   }
 
+  // Bins overlap in the fine grid. Several planes of rows go together so that a bin's additions have left the store
+  // buffer before its neighbour reads the same cells.
   void add(std::int64_t tile, int first, int last, std::complex<T>* grid, bool locked, Workspace<T>& work) {
     if (locked) locks_->lock(tile, work.locked);
-    const auto origin = g_.origin(tile);
-    const std::int64_t fine_x = g_.fine[0];
-    const std::int64_t bin_stride = g_.rows() * g_.slots;
-    const std::int64_t cells = std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots,
-                                                      g_.padded[0] - std::int64_t{first} * g_.bin);
-    const std::int64_t x0 = (origin[0] + std::int64_t{first} * g_.bin) % fine_x;
-    for (int z = 0; z < g_.padded[2]; ++z) {
-      const std::int64_t gz = (origin[2] + z) % g_.fine[2] * e_.spec.grid.stride[2];
-      for (int y = 0; y < g_.padded[1]; ++y) {
-        T* bins = work.tile.data() + 2 * (std::int64_t{z} * g_.padded[1] + y) * g_.slots;
-        e_.kernels.merge_row(g_, bins, bin_stride, first, last, work.row.data());
-        std::complex<T>* row = grid + gz + (origin[1] + y) % g_.fine[1] * e_.spec.grid.stride[1];
-        std::int64_t x = x0;
-        for (std::int64_t done = 0; done < cells; x = 0) {
-          const std::int64_t run = std::min(cells - done, fine_x - x);
-          e_.kernels.add_row(work.row.data() + 2 * done, run, reinterpret_cast<T*>(row + x));
-          done += run;
-        }
-      }
+    e_.point_to_rows(tile, grid, work);
+    const auto extent = g_.extent(g_.origin(tile));
+    last = std::min(last, (extent[0] - g_.width) / g_.bin);
+    if (extent[1] == g_.padded[1]) {
+      add_rows(tile, first, last, 0, std::int64_t{extent[1]} * extent[2], work);
+    } else {
+      for (int z = 0; z < extent[2]; ++z) add_rows(tile, first, last, std::int64_t{z} * g_.padded[1], extent[1], work);
     }
     if (locked) locks_->unlock(work.locked);
   }
+  // Block k of n asks for its share of the fine grid's lines that add() will need.
+  void prefetch_rows(std::int64_t k, std::int64_t n, std::int64_t origin_x, int first, int last,
+                     const Workspace<T>& work) const {
+    const std::int64_t rows = g_.rows();
+    const std::int64_t begin = rows * k / (n + 1), end = rows * (k + 1) / (n + 1);
+    const std::int64_t x0 = origin_x + std::int64_t{first} * g_.bin;
+    const std::int64_t cells = std::min<std::int64_t>(std::int64_t{last - first} * g_.bin + g_.slots, g_.fine[0] - x0);
+    constexpr std::int64_t kLineCells = kLine / static_cast<std::int64_t>(sizeof(std::complex<T>));
+    for (std::int64_t r = begin; r < end; ++r) {
+      const std::complex<T>* row = work.rows[r] + x0;
+      for (std::int64_t i = 0; i < cells; i += kLineCells) __builtin_prefetch(row + i, 1, 2);
+    }
+  }
+  void add_rows(std::int64_t tile, int first, int last, std::int64_t row, std::int64_t rows, Workspace<T>& work) const {
+    const auto origin = g_.origin(tile);
+    const int cells = g_.extent(origin)[0];
+    const std::int64_t bin_stride = g_.rows() * g_.slots;
+    for (const std::int64_t end = row + rows; row < end; row += kRowsTogether) {
+      const std::int64_t n = std::min(kRowsTogether, end - row);
+      for (int b = first; b <= last; ++b) {
+        T* bin = work.tile.data() + 2 * (b * bin_stride + row * g_.slots);
+        add_part(bin, n, work.rows.data() + row, (origin[0] + b * g_.bin) % g_.fine[0],
+                 std::min(g_.slots, cells - b * g_.bin));
+      }
+    }
+  }
+  void add_part(T* bin, std::int64_t rows, std::complex<T>* const* grid_rows, std::int64_t x, int cells) const {
+    if (x + cells <= g_.fine[0]) {
+      e_.kernels.add_bin(bin, rows, g_.slots, grid_rows, x, cells);
+      return;
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      T* from = bin + 2 * r * g_.slots;
+      std::int64_t at = x;
+      for (int i = 0; i < cells; ++i, ++at) {
+        while (at >= g_.fine[0]) at -= g_.fine[0];
+        grid_rows[r][at] += std::complex<T>(from[2 * i], from[2 * i + 1]);
+      }
+      std::fill_n(from, 2 * g_.slots, T{0});
+    }
+  }
 
+  static constexpr std::int64_t kRowsTogether = 48;
   Engine<T>& e_;
   const Tiling& g_;
   TileLocks* locks_;

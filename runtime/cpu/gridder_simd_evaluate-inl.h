@@ -1,0 +1,119 @@
+// Vector kernels of window evaluation: y and z weights across points, x rows a point at a time from the shifted tables.
+HWY_BEFORE_NAMESPACE();
+namespace fourtune::runtime::cpu {
+namespace HWY_NAMESPACE {
+#if FOURTUNE_SIMD
+
+template <class T>
+struct Unpacked {
+  alignas(kLine) T z[3][kBlockPoints];
+  alignas(kLine) std::int32_t offset[kBlockPoints];  // of the window in its x-bin
+};
+
+template <int Dim>
+HWY_INLINE void unpack(const std::uint32_t* HWY_RESTRICT r, int n, WeightBlock<float>& block, Unpacked<float>& u) {
+  for (int d = 0; d < Dim; ++d) {
+    for (int j = 0; j < n; ++j) {
+      const std::uint32_t word = r[j * (Dim + 1) + d];
+      block.cell[d][j] = static_cast<std::int32_t>(word >> kFractionBits);
+      u.z[d][j] = static_cast<float>(static_cast<std::int32_t>(word & 0xffffffu)) * 0x1p-23f - 1.0f;
+    }
+  }
+}
+template <int Dim>
+HWY_INLINE void unpack(const std::uint64_t* HWY_RESTRICT r, int n, WeightBlock<double>& block, Unpacked<double>& u) {
+  for (int j = 0; j < n; ++j) {
+    const std::uint64_t cells = r[j * (Dim + 1) + Dim];
+    for (int d = 0; d < Dim; ++d) {
+      block.cell[d][j] = static_cast<std::int32_t>((cells >> (kCellBits * d)) & 0xff);
+      double f;
+      __builtin_memcpy(&f, &r[j * (Dim + 1) + d], sizeof f);
+      u.z[d][j] = 2 * f - 1;
+    }
+  }
+}
+
+template <class T>
+HWY_INLINE void locate_rows(const Tiling& g, int n, bool in_bins, WeightBlock<T>& block, Unpacked<T>& u) {
+  const std::int32_t inverse = (65536 + g.bin - 1) / g.bin;  // exact for cells below 256
+  const std::int32_t bin = g.bin, py = g.padded[1], pz = g.padded[2], slots = g.slots;
+  const std::int32_t keep = in_bins ? -1 : 0;
+  for (int j = 0; j < n; ++j) {
+    const std::int32_t x = block.cell[0][j];
+    const std::int32_t b = (x * inverse) >> 16;
+    u.offset[j] = (x - b * bin) & keep;
+    block.row[j] = ((b * pz + block.cell[2][j]) * py + block.cell[1][j]) * slots;
+  }
+}
+
+// One dimension's weights of up to kBlockPoints points, a vector of points at a time, all pieces in registers.
+template <class T, int W>
+HWY_INLINE void weights_across(const WeightTables<T>& t, const T* HWY_RESTRICT z, int n, T* HWY_RESTRICT out) {
+  const Row<T> d;
+  const int degree = t.degree;
+  for (int j = 0; j < n; j += kLanes<T>) {
+    const T* HWY_RESTRICT c = t.piece.data();
+    const RowVec<T> at = hn::Load(d, z + j);
+    RowVec<T> sum[W];
+#pragma GCC unroll 16
+    for (int p = 0; p < W; ++p) sum[p] = hn::Set(d, c[p]);
+    for (int k = 1; k <= degree; ++k) {
+      c += W;
+#pragma GCC unroll 16
+      for (int p = 0; p < W; ++p) sum[p] = hn::MulAdd(sum[p], at, hn::Set(d, c[p]));
+    }
+#pragma GCC unroll 16
+    for (int p = 0; p < W; ++p) hn::Store(sum[p], d, out + p * kBlockPoints + j);
+  }
+}
+
+template <class T, int W>
+HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n, T* HWY_RESTRICT out) {
+  constexpr int kN = kVectors<T, W>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  const Row<T> d;
+  const int degree = t.degree;
+  const std::int64_t table = std::int64_t{degree + 1} * kWide;
+  for (int j = 0; j < n; ++j) {
+    const T* HWY_RESTRICT c = t.x.data() + u.offset[j] * table;
+    const RowVec<T> at = hn::Set(d, u.z[0][j]);
+    RowVec<T> sum[kN];
+    for (int v = 0; v < kN; ++v) sum[v] = hn::Load(d, c + v * kLanes<T>);
+    for (int k = 1; k <= degree; ++k) {
+      c += kWide;
+      for (int v = 0; v < kN; ++v) sum[v] = hn::MulAdd(sum[v], at, hn::Load(d, c + v * kLanes<T>));
+    }
+    for (int v = 0; v < kN; ++v) hn::Store(sum[v], d, out + j * kWide + v * kLanes<T>);
+  }
+}
+
+template <class T, int W, int Dim>
+void evaluate(const WeightTables<T>& tables, const Tiling& g, const Word<T>* records, int n, bool in_bins,
+              WeightBlock<T>& block) {
+  block.n = n;
+  Unpacked<T> u;
+  unpack<Dim>(records, n, block, u);
+  const int whole = (n + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  for (int d = 1; d < Dim; ++d) {
+    for (int j = n; j < whole; ++j) u.z[d][j] = 0;
+  }
+  locate_rows(g, n, in_bins, block, u);
+  weights_x<T, W>(tables, u, n, block.x.data());
+  if constexpr (Dim > 1) weights_across<T, W>(tables, u.z[1], n, block.y.data());
+  if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
+}
+
+void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+  using T = FOURTUNE_REAL;
+  with_width(tiling.width, [&](auto width) {
+    constexpr int kW = decltype(width)::value;
+    kernels.evaluate = tiling.dim == 1 ? evaluate<T, kW, 1> : tiling.dim == 2 ? evaluate<T, kW, 2> : evaluate<T, kW, 3>;
+  });
+}
+
+#else
+void evaluate_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace fourtune::runtime::cpu
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,91 @@
+// Vector kernels of interpolation, the mirror of gridder_simd_spread.h.
+HWY_BEFORE_NAMESPACE();
+namespace fourtune::runtime::cpu {
+namespace HWY_NAMESPACE {
+#if FOURTUNE_SIMD
+
+// Rows are summed over y, then z, with one reduction along x at the end.
+template <class T, int W, int Dim>
+void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT tile,
+                 std::complex<T>* HWY_RESTRICT values) {
+  constexpr int kN = kVectors<T, W>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  constexpr int kZ = Dim > 2 ? W : 1;
+  const Row<T> d;
+  const std::int64_t stride_z = std::int64_t{kWide} * g.padded[1];
+  const T* HWY_RESTRICT xs = block.x.data();
+  const T* HWY_RESTRICT ys = block.y.data();
+  const T* HWY_RESTRICT zs = block.z.data();
+  for (int j = 0; j < block.n; ++j) {
+    const T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
+    RowVec<T> sum[kN];
+    for (int n = 0; n < kN; ++n) sum[n] = Dim == 1 ? hn::Load(d, row + n * kLanes<T>) : hn::Zero(d);
+    for (int z = 0; Dim > 1 && z < kZ; ++z) {
+      RowVec<T> plane[kN];
+#pragma GCC unroll 16
+      for (int y = 0; y < W; ++y) {
+        const RowVec<T> wy = hn::Set(d, ys[y * kBlockPoints + j]);
+#pragma GCC unroll 8
+        for (int n = 0; n < kN; ++n) {
+          const RowVec<T> cells = hn::Load(d, row + z * stride_z + y * kWide + n * kLanes<T>);
+          plane[n] = y == 0 ? hn::Mul(wy, cells) : hn::MulAdd(wy, cells, plane[n]);
+        }
+      }
+      for (int n = 0; n < kN; ++n) {
+        sum[n] = Dim > 2 ? hn::MulAdd(hn::Set(d, zs[z * kBlockPoints + j]), plane[n], sum[n]) : plane[n];
+      }
+    }
+    RowVec<T> total = hn::Mul(sum[0], hn::Load(d, xs + j * kWide));
+    for (int n = 1; n < kN; ++n) total = hn::MulAdd(sum[n], hn::Load(d, xs + j * kWide + n * kLanes<T>), total);
+    values[j] = sum_pairs(d, total);
+  }
+}
+
+template <class T, int W>
+std::complex<T> interpolate_point(const WeightBlock<T>& block, int j, const Tiling& g, const T* HWY_RESTRICT grid,
+                                  std::int64_t stride_y, std::int64_t stride_z) {
+  constexpr int kN = (2 * W + kLanes<T> - 1) / kLanes<T>;
+  constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  const Row<T> d;
+  const auto tail = hn::FirstN(d, kTail);
+  const int wy = g.dim > 1 ? W : 1, wz = g.dim > 2 ? W : 1;
+  RowVec<T> sum[kN];
+  for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
+  for (int z = 0; z < wz; ++z) {
+    const T cz = g.dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
+    for (int y = 0; y < wy; ++y) {
+      const RowVec<T> c = hn::Set(d, g.dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      const T* row = grid + 2 * (z * stride_z + y * stride_y);
+      for (int n = 0; n + 1 < kN; ++n) sum[n] = hn::MulAdd(c, hn::LoadU(d, row + n * kLanes<T>), sum[n]);
+      const T* at = row + (kN - 1) * kLanes<T>;
+      if constexpr (kTail == kLanes<T>) {
+        sum[kN - 1] = hn::MulAdd(c, hn::LoadU(d, at), sum[kN - 1]);
+      } else {
+        sum[kN - 1] = hn::MulAdd(c, hn::MaskedLoad(tail, d, at), sum[kN - 1]);
+      }
+    }
+  }
+  const T* x = block.x.data() + j * kWide;
+  RowVec<T> total = hn::Mul(sum[0], hn::Load(d, x));
+  for (int n = 1; n < kN; ++n) total = hn::MulAdd(sum[n], hn::Load(d, x + n * kLanes<T>), total);
+  return sum_pairs(d, total);
+}
+
+void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+  using T = FOURTUNE_REAL;
+  with_width(tiling.width, [&](auto width) {
+    constexpr int kW = decltype(width)::value;
+    kernels.interpolate = tiling.dim == 1   ? interpolate<T, kW, 1>
+                          : tiling.dim == 2 ? interpolate<T, kW, 2>
+                                            : interpolate<T, kW, 3>;
+    kernels.interpolate_point = interpolate_point<T, kW>;
+  });
+}
+
+#else
+void interp_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace fourtune::runtime::cpu
+HWY_AFTER_NAMESPACE();

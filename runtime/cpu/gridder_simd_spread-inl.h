@@ -1,0 +1,95 @@
+// Vector kernels of spreading: see gridder_layout.h for the private rows. A translation unit per precision includes
+// this inside Highway's target loop, with FOURTUNE_REAL defined.
+HWY_BEFORE_NAMESPACE();
+namespace fourtune::runtime::cpu {
+namespace HWY_NAMESPACE {
+#if FOURTUNE_SIMD
+
+// Every row of a point is whole aligned vectors: load, multiply-add, store.
+template <class T, int W, int Dim>
+void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths, T* HWY_RESTRICT tile) {
+  constexpr int kN = kVectors<T, W>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  constexpr int kZ = Dim > 2 ? W : 1;
+  const Row<T> d;
+  const std::int64_t stride_z = std::int64_t{kWide} * g.padded[1];
+  const T* HWY_RESTRICT xs = block.x.data();
+  const T* HWY_RESTRICT ys = block.y.data();
+  const T* HWY_RESTRICT zs = block.z.data();
+  for (int j = 0; j < block.n; ++j) {
+    T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
+    const RowVec<T> s = broadcast(strengths + j);
+    RowVec<T> x[kN];
+    for (int n = 0; n < kN; ++n) x[n] = hn::Mul(s, hn::Load(d, xs + j * kWide + n * kLanes<T>));
+    if constexpr (Dim == 1) {
+      for (int n = 0; n < kN; ++n) {
+        T* at = row + n * kLanes<T>;
+        hn::Store(hn::Add(hn::Load(d, at), x[n]), d, at);
+      }
+    } else {
+      for (int z = 0; z < kZ; ++z) {
+        RowVec<T> xz[kN];
+        for (int n = 0; n < kN; ++n) {
+          xz[n] = Dim > 2 ? hn::Mul(x[n], hn::Set(d, zs[z * kBlockPoints + j])) : x[n];
+        }
+#pragma GCC unroll 16
+        for (int y = 0; y < W; ++y) {
+          const RowVec<T> wy = hn::Set(d, ys[y * kBlockPoints + j]);
+#pragma GCC unroll 8
+          for (int n = 0; n < kN; ++n) {
+            T* at = row + z * stride_z + y * kWide + n * kLanes<T>;
+            hn::Store(hn::MulAdd(xz[n], wy, hn::Load(d, at)), d, at);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Straight to the fine grid: exactly W cells a row, unaligned; the last vector is partial.
+template <class T, int W>
+void spread_point(const WeightBlock<T>& block, int j, const Tiling& g, std::complex<T> strength, T* HWY_RESTRICT grid,
+                  std::int64_t stride_y, std::int64_t stride_z) {
+  constexpr int kN = (2 * W + kLanes<T> - 1) / kLanes<T>;
+  constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
+  constexpr int kWide = 2 * kSlots<T, W>;
+  const Row<T> d;
+  const auto tail = hn::FirstN(d, kTail);
+  const RowVec<T> s = broadcast(&strength);
+  RowVec<T> x[kN];
+  for (int n = 0; n < kN; ++n) x[n] = hn::Mul(s, hn::Load(d, block.x.data() + j * kWide + n * kLanes<T>));
+  const int wy = g.dim > 1 ? W : 1, wz = g.dim > 2 ? W : 1;
+  for (int z = 0; z < wz; ++z) {
+    const T cz = g.dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
+    for (int y = 0; y < wy; ++y) {
+      const RowVec<T> c = hn::Set(d, g.dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      T* row = grid + 2 * (z * stride_z + y * stride_y);
+      for (int n = 0; n + 1 < kN; ++n) {
+        T* at = row + n * kLanes<T>;
+        hn::StoreU(hn::MulAdd(x[n], c, hn::LoadU(d, at)), d, at);
+      }
+      T* at = row + (kN - 1) * kLanes<T>;
+      if constexpr (kTail == kLanes<T>) {
+        hn::StoreU(hn::MulAdd(x[kN - 1], c, hn::LoadU(d, at)), d, at);
+      } else {
+        hn::BlendedStore(hn::MulAdd(x[kN - 1], c, hn::MaskedLoad(tail, d, at)), tail, d, at);
+      }
+    }
+  }
+}
+
+void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+  using T = FOURTUNE_REAL;
+  with_width(tiling.width, [&](auto width) {
+    constexpr int kW = decltype(width)::value;
+    kernels.spread = tiling.dim == 1 ? spread<T, kW, 1> : tiling.dim == 2 ? spread<T, kW, 2> : spread<T, kW, 3>;
+    kernels.spread_point = spread_point<T, kW>;
+  });
+}
+
+#else
+void spread_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace fourtune::runtime::cpu
+HWY_AFTER_NAMESPACE();
