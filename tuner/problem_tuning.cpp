@@ -73,7 +73,7 @@ ProblemReport ProblemTuning::run() {
   search();               // 3. ask, measure, tell, until the share is spent
   run_finals();           // 4. the best against the incumbent and the default, interleaved
   decide();               // 5. verdict and report
-  if (recording()) write_recording();
+  if (!context_.options.record_folder.empty()) write_recording();
   report_.elapsed = context_.elapsed() - begin_;
   send_progress(Step::done);
   return report_;

@@ -59,7 +59,7 @@ class ProblemTuning {
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
   bool working(const std::string& plan) const;
-  bool recording() const { return !context_.options.record_folder.empty(); }
+  bool recording() const { return context_.options.measure_everything || !context_.options.record_folder.empty(); }
   double seconds_left() const;  // of this problem's share
   void send_progress(Step step);
 

@@ -40,7 +40,7 @@ enum class Format { table, csv, json };
 Format format_from(const std::string& name);  // Throws Error{invalid_option} that lists the names.
 // Ends with a newline. The csv has a header line; the json is one array of objects.
 std::string format_rows(const std::vector<ShowRow>& rows, Format format);
-// A session's outcome: problem, winner, time, speed, error, gain over the untuned default.
+// A session's outcome: problem, winner, time, speed, error, gain over the untuned default. Warnings are not in it.
 std::string format_report(const Report& report, Format format);
 
 // "1.23 ms", "45.6 us", three digits.

@@ -122,9 +122,7 @@ std::string report_table(const Report& report) {
                      timed ? short_gain(p.untuned_seconds > 0 ? p.gain : 0, p.gain_low, p.gain_high) : "-", tried,
                      p.winner.empty() ? p.note : p.winner});
   }
-  std::string text = table(lines, {0, 7});
-  for (const std::string& warning : report.warnings) text += "warning: " + warning + '\n';
-  return text;
+  return table(lines, {0, 7});
 }
 
 std::string report_csv(const Report& report) {

@@ -56,8 +56,8 @@ struct SessionOptions {
   std::string command;              // as the user typed it, kept in the database
   double candidate_timeout = 30;    // seconds a candidate may take, planning included
   std::size_t max_evaluations = 0;  // of one problem; 0: as the budget allows
-  // Record mode: when not empty, every candidate is measured to the end, and the space is written to this folder as one
-  // file a problem (replay.h has the format). Strategy and racing are off.
+  bool measure_everything = false;  // record mode: every candidate in turn to the end, no racing, no finals, no verdict
+  // Record mode too when not empty; each problem's space is then written to this folder as one file (replay.h).
   std::string record_folder;
   const std::atomic<bool>* stop = nullptr;  // raise it (from a signal handler, say) to end early and keep everything
   std::function<void(const Progress&)> progress;  // called on the session's thread

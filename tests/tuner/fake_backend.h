@@ -1,0 +1,96 @@
+// A backend of known behaviour: transforms c2c ffts by the direct sum and takes as long as the plan's `block` says.
+//   block=7    wrong: one output is off
+//   block=11   throws out_of_memory
+//   block=13   wrong adjoint
+// any other block b takes about 50 us + 2 us |b - 40|, so that 40 is the best.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "tuner/session.h"
+
+namespace fourtune::tuner::testing {
+
+class FakeExecutor : public runtime::Executor {
+ public:
+  FakeExecutor(const Problem& problem, const generator::Plan& plan) : problem_(problem), plan_(plan) {
+    if (plan.fft.block == 11) throw Error(Status::out_of_memory, "this fake needs too much memory");
+  }
+  void set_points(const runtime::PointSet&) override {}
+  void execute(void* first, void* second, bool adjoint) override {
+    using clock = std::chrono::steady_clock;
+    const auto end = clock::now() + std::chrono::microseconds(50 + 2 * std::abs(plan_.fft.block - 40));
+    const auto* in = static_cast<const std::complex<double>*>(adjoint ? second : first);
+    auto* out = static_cast<std::complex<double>*>(adjoint ? first : second);
+    const auto n = static_cast<std::size_t>(problem_.n[0]);
+    std::vector<std::complex<double>> result(n);
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t j = 0; j < n; ++j)
+        result[k] += in[j] * std::polar(1.0, (adjoint ? -1 : 1) * problem_.sign * 2 * M_PI *
+                                                 static_cast<double>(k * j) / static_cast<double>(n));
+    if (plan_.fft.block == 7) result[n / 2] += 1.0;
+    if (plan_.fft.block == 13 && adjoint) result[n / 2] *= 2.0;
+    std::memcpy(out, result.data(), n * sizeof result[0]);
+    while (clock::now() < end) {
+    }
+  }
+  MemoryUse memory() const override { return {1000, 1000}; }
+  std::span<const StageTime> stage_times() const override { return stages_; }
+  const generator::Plan& plan() const override { return plan_; }
+  std::string wisdom() const override { return "wisdom of block " + std::to_string(plan_.fft.block); }
+
+ private:
+  Problem problem_;
+  generator::Plan plan_;
+  std::vector<StageTime> stages_{{"fft", 1e-3}};
+};
+
+class FakeBackend : public runtime::Backend {
+ public:
+  std::string_view name() const override { return "fake"; }
+  DeviceTraits traits() const override {
+    DeviceTraits traits;
+    traits.backend = "cpu";
+    traits.name = "fake processor";
+    traits.isa = "portable";
+    return traits;
+  }
+  std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
+                                          const runtime::ExecutorOptions&) const override {
+    return std::make_unique<FakeExecutor>(problem, plan);
+  }
+};
+
+inline generator::Plan fake_plan(int block) {
+  generator::Plan plan;
+  plan.fft = {generator::FftFamily::rows, generator::Rigor::measure, block};
+  return plan;
+}
+inline std::string fake_text(const Problem& problem, int block) {
+  return generator::to_text(fake_plan(block), problem);
+}
+
+// A session over blocks first..last, on the problems, whose untuned default is block 30.
+inline SessionOptions fake_session(const std::vector<std::string>& tokens, int first, int last) {
+  SessionOptions options;
+  for (const std::string& token : tokens) options.problems.push_back(parse_problem(token));
+  options.seconds = 0;
+  options.candidate_timeout = 20;
+  options.list_candidates = [first, last](const Problem&, const DeviceTraits&) {
+    generator::Space space;
+    space.axes = {"block"};
+    for (int block = first; block <= last; ++block) space.candidates.push_back({fake_plan(block), {block - first}, 0});
+    return space;
+  };
+  options.untuned_plan = [](const Problem&, const DeviceTraits&) { return fake_plan(30); };
+  options.floor_seconds = [](const generator::Plan&, const Problem&, const DeviceTraits&) { return 0.0; };
+  return options;
+}
+
+}  // namespace fourtune::tuner::testing

@@ -1,0 +1,294 @@
+// Whole sessions on a backend of known behaviour: in this process, in a worker process that misbehaves, and resumed.
+#include "tuner/session.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "runtime/environment.h"
+#include "tests/tuner/fake_backend.h"
+#include "tuner/evaluate.h"
+#include "tuner/replay.h"
+#include "tuner/report.h"
+#include "tuner/worker.h"
+
+namespace fourtune::tuner {
+namespace {
+
+using testing::fake_session;
+using testing::fake_text;
+using testing::FakeBackend;
+
+constexpr const char* token = "fft:type=c2c,n=8,prec=f64";
+const FakeBackend backend;
+
+class Session : public ::testing::Test {
+ protected:
+  Session()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("fourtune_session_" + std::to_string(getpid()) + "_" +
+                 ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Session() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  db::TuningStore open() const { return db::TuningStore::open_for_writing(folder_ / "tuning.db"); }
+  static db::Environment here() { return runtime::environment_here(backend.traits()); }
+  static std::string text(int block) { return fake_text(parse_problem(token), block); }
+
+  const std::filesystem::path folder_;
+};
+
+TEST_F(Session, FindsTheBestPlanAndRecordsEveryEvaluation) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  auto options = fake_session({token}, 25, 45);
+  std::vector<Progress> seen;
+  options.progress = [&](const Progress& progress) { seen.push_back(progress); };
+  const Report report = run_session(options, store, evaluator);
+
+  ASSERT_EQ(report.problems.size(), 1u);
+  const ProblemReport& p = report.problems[0];
+  EXPECT_TRUE(p.new_verdict);
+  EXPECT_EQ(p.untuned, text(30));
+  EXPECT_EQ(p.candidates, 21u);
+  EXPECT_GE(p.evaluations, 21u);  // and FFTW's own plan
+  EXPECT_EQ(p.failures, 0u);
+  EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+  const auto winner = store.winner(token, here());
+  ASSERT_TRUE(winner);
+  EXPECT_EQ(winner->plan, p.winner);
+  const auto history = store.history(token, here());
+  EXPECT_EQ(history.size(), p.evaluations);
+  for (const auto& plan : history) {
+    EXPECT_GE(plan.ok_runs, 1);
+    ASSERT_TRUE(plan.worst_error);
+    EXPECT_LT(*plan.worst_error, 1e-12);
+  }
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back().step, Step::done);
+  EXPECT_EQ(seen.back().evaluations, p.evaluations);
+}
+
+TEST_F(Session, FailuresAreRowsAndNeverWin) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  const Report report = run_session(fake_session({token}, 6, 14), store, evaluator);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].failures, 3u);
+  std::map<std::string, db::PlanHistory> history;
+  for (const auto& plan : store.history(token, here())) history[plan.plan] = plan;
+  EXPECT_EQ(history.at(text(7)).last_status, db::RunStatus::wrong_result);
+  EXPECT_NE(history.at(text(7)).last_message.find("error"), std::string::npos);
+  EXPECT_EQ(history.at(text(11)).last_status, db::RunStatus::too_many_resources);
+  EXPECT_EQ(history.at(text(13)).last_status, db::RunStatus::wrong_result);
+  EXPECT_NE(history.at(text(13)).last_message.find("adjoint"), std::string::npos);
+  for (const int bad : {7, 11, 13}) EXPECT_NE(report.problems[0].winner, text(bad));
+}
+
+TEST_F(Session, ARerunMeasuresNothingTwice) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  auto options = fake_session({token}, 25, 45);
+  options.max_evaluations = 6;
+  EXPECT_EQ(run_session(options, store, evaluator).problems[0].evaluations, 6u);
+  options.max_evaluations = 0;
+  const Report second = run_session(options, store, evaluator);
+  EXPECT_EQ(second.problems[0].reused, 6u);
+  const Report third = run_session(options, store, evaluator);
+  EXPECT_EQ(third.problems[0].evaluations, 0u);
+  EXPECT_EQ(third.problems[0].reused, second.problems[0].evaluations + 6);
+  std::map<std::string, int> searched;
+  for (const auto& run : store.runs(token))
+    if (run.round == 0) ++searched[run.plan];
+  for (const auto& [plan, count] : searched) EXPECT_EQ(count, 1) << plan;
+}
+
+TEST_F(Session, TheStopFlagKeepsEverythingAndTheRerunFinishes) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  auto options = fake_session({token, "fft:type=c2c,n=6,prec=f64"}, 25, 45);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.progress = [&](const Progress& progress) { stop = progress.evaluations >= 5; };
+  const Report report = run_session(options, store, evaluator);
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_EQ(store.history(token, here()).size(), 5u);
+  EXPECT_FALSE(store.winner(token, here()));
+  EXPECT_EQ(store.sessions().back().end, db::SessionEnd::interrupted);
+  options.stop = nullptr;
+  options.progress = nullptr;
+  const Report rest = run_session(options, store, evaluator);
+  EXPECT_FALSE(rest.interrupted);
+  EXPECT_EQ(rest.problems[0].reused, 5u);
+  EXPECT_EQ(store.winners(here()).size(), 2u);
+}
+
+TEST_F(Session, TheIncumbentStaysUnlessItIsBeatenByMoreThanNoise) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  run_session(fake_session({token}, 38, 42), store, evaluator);  // five plans within 4 % of each other
+  const auto first = store.winner(token, here());
+  ASSERT_TRUE(first);
+  for (int again = 0; again < 2; ++again) {
+    const Report report = run_session(fake_session({token}, 38, 42), store, evaluator);
+    const auto now = store.winner(token, here());
+    ASSERT_TRUE(now);
+    if (now->plan != first->plan) {
+      EXPECT_GT(now->ratio_low, 1.0) << "replaced without evidence";
+    }
+    EXPECT_EQ(report.problems[0].new_verdict, now->plan != first->plan);
+  }
+}
+
+TEST_F(Session, ABudgetIsKept) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  auto options = fake_session({token, "fft:type=c2c,n=6,prec=f64"}, 1, 1000);
+  options.seconds = 2;
+  const Report report = run_session(options, store, evaluator);
+  EXPECT_EQ(report.problems.size(), 2u);
+  EXPECT_LT(report.problems[0].evaluations, 1000u);
+  for (const auto& p : report.problems) EXPECT_FALSE(p.winner.empty()) << p.note;
+}
+
+TEST_F(Session, RecordModeWritesTheSpaceThatWasMeasured) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  auto options = fake_session({token}, 5, 16);
+  options.record_folder = folder_ / "spaces";
+  run_session(options, store, evaluator);
+  const Recording recording = read_recording((folder_ / "spaces/fft_type_c2c_n_8_prec_f64.csv").string());
+  ASSERT_EQ(recording.seconds.size(), 12u);
+  EXPECT_EQ(recording.axes, std::vector<std::string>{"block"});
+  for (std::size_t i = 0; i < 12; ++i) {
+    const int block = 5 + recording.space.coordinates[i][0];
+    EXPECT_EQ(std::isfinite(recording.seconds[i]), block != 7 && block != 11 && block != 13) << block;
+  }
+}
+
+TEST_F(Session, UnusableOptionsAreRefused) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  EXPECT_THROW(run_session({}, store, evaluator), Error);
+  auto options = fake_session({token}, 1, 2);
+  options.strategy = "guess";
+  EXPECT_THROW(run_session(options, store, evaluator), Error);
+  options.strategy.clear();
+  options.seconds = -1;
+  EXPECT_THROW(run_session(options, store, evaluator), Error);
+}
+
+TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
+  auto store = open();
+  LocalEvaluator evaluator(backend);
+  const Report report = run_session(fake_session({token}, 25, 45), store, evaluator);
+  ShowOptions options;
+  options.here = here();
+  const auto rows = show_rows(store, options);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].rank, 0);
+  EXPECT_EQ(rows[0].plan, report.problems[0].winner);
+  EXPECT_DOUBLE_EQ(rows[0].gain, report.problems[0].gain);
+  EXPECT_EQ(rows[2].rank, 2);
+  for (const Format format : {Format::table, Format::csv, Format::json}) {
+    const std::string shown = format_rows(rows, format), reported = format_report(report, format);
+    EXPECT_NE(shown.find(rows[0].plan), std::string::npos) << shown;
+    EXPECT_NE(reported.find(rows[0].plan), std::string::npos) << reported;
+    EXPECT_EQ(shown.back(), '\n');
+  }
+  options.here->device = "another processor";
+  EXPECT_TRUE(show_rows(store, options).empty());
+}
+
+// ---- the same session in a worker process
+class WorkerSession : public Session {
+ protected:
+  Report run(const std::string& fault, double timeout) {
+    fault.empty() ? unsetenv("FOURTUNE_TEST_FAULT") : setenv("FOURTUNE_TEST_FAULT", fault.c_str(), 1);
+    WorkerOptions worker;
+    worker.command = {"/proc/self/exe", "worker"};
+    WorkerProcess evaluator(worker);
+    auto store = open();
+    auto options = fake_session({token}, 36, 44);
+    options.candidate_timeout = timeout;
+    const Report report = run_session(options, store, evaluator);
+    unsetenv("FOURTUNE_TEST_FAULT");
+    return report;
+  }
+  db::PlanHistory of(int block) const {
+    for (const auto& plan : open().history(token, here()))
+      if (plan.plan == text(block)) return plan;
+    return {};
+  }
+};
+
+TEST_F(WorkerSession, GivesTheSameKindOfResultAsInProcess) {
+  const Report report = run("", 20);
+  EXPECT_EQ(report.worker_restarts, 0u);
+  EXPECT_EQ(report.failures, 0u);
+  EXPECT_FALSE(report.problems[0].winner.empty());
+  ASSERT_TRUE(of(40).worst_error);
+  EXPECT_EQ(open().wisdom(token, text(40), here()), "wisdom of block 40");
+}
+
+TEST_F(WorkerSession, SurvivesACrash) {
+  const Report report = run("crash:block=38", 20);
+  EXPECT_EQ(of(38).last_status, db::RunStatus::crash);
+  EXPECT_NE(of(38).last_message.find("signal"), std::string::npos) << of(38).last_message;
+  EXPECT_EQ(report.worker_restarts, 1u);
+  EXPECT_EQ(report.failures, 1u);
+  EXPECT_EQ(of(44).last_status, db::RunStatus::ok);
+  EXPECT_GE(of(44).ok_runs, 1);
+}
+
+TEST_F(WorkerSession, SurvivesASilentExit) {
+  run("exit:block=38", 20);
+  EXPECT_EQ(of(38).last_status, db::RunStatus::crash);
+  EXPECT_GE(of(44).ok_runs, 1);
+}
+
+TEST_F(WorkerSession, SurvivesAHang) {
+  const Report report = run("hang:block=38", 2);
+  EXPECT_EQ(of(38).last_status, db::RunStatus::timeout);
+  EXPECT_EQ(report.worker_restarts, 1u);
+  EXPECT_GE(of(44).ok_runs, 1);
+}
+
+TEST_F(WorkerSession, SurvivesGarbage) {
+  run("garbage:block=38", 20);
+  EXPECT_EQ(of(38).last_status, db::RunStatus::crash);
+  EXPECT_GE(of(44).ok_runs, 1);
+}
+
+TEST_F(WorkerSession, AQuarantinedPlanIsNotTriedAgain) {
+  run("crash:block=38", 20);
+  const Report second = run("crash:block=38", 20);
+  EXPECT_EQ(second.worker_restarts, 0u);
+  EXPECT_EQ(of(38).failed_runs, 1);
+}
+
+TEST(Worker, AProgramThatIsNotAWorkerIsAnError) {
+  WorkerOptions worker;
+  worker.command = {"/bin/true"};
+  EXPECT_THROW(WorkerProcess{worker}, Error);
+  worker.command = {"/no/such/program"};
+  EXPECT_THROW(WorkerProcess{worker}, Error);
+}
+
+}  // namespace
+}  // namespace fourtune::tuner
+
+// The test is its own worker program.
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "worker") return fourtune::tuner::worker_main(fourtune::tuner::backend);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
