@@ -14,32 +14,54 @@ namespace {
 constexpr double kHopeless = 6;       // times the best estimate
 constexpr double kMemoryShare = 0.7;  // of the device's memory
 constexpr std::size_t kMostPlans = 20000;
+constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: a window may not wrap around more than once at full speed
+constexpr double kStillRight = 2;  // times the tolerance; a result counts as right up to 3 (validation decides)
 
 // Rounding spoils what a window gains below a few epsilons.
 double window_tolerance(const Problem& problem) { return std::max(problem.tol, 2.5 * epsilon(problem.precision)); }
 
-bool grid_fits(const Problem& problem) { return problem.type != 3; }
-
 // Fine grid for an oversampling: the nearest good sizes above sigma n (variant 0), or the next ones (variant 1).
-std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int width, int variant) {
+std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
   std::array<std::int64_t, 3> fine{1, 1, 1};
   for (int d = 0; d < problem.dim; ++d) {
     const double exact = sigma * static_cast<double>(problem.n[d]);
-    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), 2 * width));
+    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), kLeastFine));
     for (int v = 0; v < variant; ++v) fine[d] = smooth_size(fine[d] + 1);
   }
   return fine;
 }
 
-// Least width for the tolerance, 0 if none reaches it.
-int least_width(const Problem& problem, WindowKind kind, double sigma) {
-  return width_for(kind, window_tolerance(problem), sigma, problem.dim, problem.type == 3 ? 2 : 1);
+// Grid, oversampling as it came out, and the width that the tolerance then needs.
+struct Binding {
+  std::array<std::int64_t, 3> fine{0, 0, 0};
+  double sigma = 0;
+  int width = 0;     // least that meets the tolerance; 0: none does
+  int narrower = 0;  // one less, if its predicted error is still within what counts as right; else 0
+};
+
+Binding bind(const Problem& problem, WindowKind kind, double nominal, int variant) {
+  Binding out;
+  out.sigma = nominal;
+  const bool grid_known = problem.type != 3;
+  if (grid_known) {
+    out.fine = fine_grid(problem, nominal, variant);
+    double least = kMaxSigma;
+    for (int d = 0; d < problem.dim; ++d)
+      least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
+    out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
+  }
+  const int stages = grid_known ? 1 : 2;
+  const double tol = window_tolerance(problem);
+  out.width = width_for(kind, tol, out.sigma, problem.dim, stages);
+  if (out.width > kMinWidth && tol == problem.tol &&
+      predicted_error(kind, out.width - 1, out.sigma, problem.dim, stages) <= kStillRight * tol)
+    out.narrower = out.width - 1;
+  return out;
 }
 
-void bind_windows(Plan& plan, const Problem& problem, WindowKind kind, double sigma, int width, int variant) {
-  plan.window = WindowChoice{kind, sigma, width, {0, 0, 0}, 0};
+void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width) {
+  plan.window = WindowChoice{kind, binding.sigma, width, binding.fine, 0};
   plan.inner = plan.window;
-  if (grid_fits(problem)) plan.window.fine = fine_grid(problem, sigma, width, variant);
 }
 
 std::vector<std::array<int, 3>> tile_shapes(int dim) {
@@ -169,62 +191,63 @@ constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 16},
 
 // Choices on every axis of a nonuniform problem.
 struct NufftAxes {
-  NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds)
+  NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds, int variants)
       : tiles(tile_shapes(problem.dim)),
         threads(thread_counts(traits)),
         chunk(chunks(problem, traits)),
         method(methods(problem)) {
     for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-      for (std::size_t k = 0; k < kinds; ++k) width[s][k] = least_width(problem, kKinds[k], kSigmas[s]);
+      for (std::size_t k = 0; k < kinds; ++k)
+        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind(problem, kKinds[k], kSigmas[s], v);
   }
   std::vector<std::array<int, 3>> tiles;
   std::vector<int> threads, chunk;
   std::vector<Method> method;
-  int width[std::size(kSigmas)][std::size(kKinds)] = {};
+  Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
 };
 
-bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes, const Problem& problem) {
-  const int width = axes.width[at[0]][at[1]];
+enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kCopy, kThreads, kChunk, kFft, kAxes };
+const std::vector<std::string> kAxisNames = {"sigma", "window", "fine",    "width", "method", "tile",
+                                             "cap",   "copy",   "threads", "chunk", "fft"};
+
+// False when there is no such plan (no width reaches the tolerance).
+bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
+  const Binding& binding = axes.binding[at[kSigma]][at[kWindow]][at[kFine]];
+  const int width = at[kWidth] == 0 ? binding.width : binding.narrower;
   if (width == 0) return false;
-  bind_windows(plan, problem, kKinds[at[1]], kSigmas[at[0]], width, at[2]);
-  const Method& method = axes.method[at[3]];
+  bind_windows(plan, kKinds[at[kWindow]], binding, width);
+  const Method& method = axes.method[at[kMethod]];
   plan.spread.family = method.spread;
   plan.spread.add = method.add;
   plan.interp.family = method.interp;
   plan.sort.family = method.sorted ? SortFamily::tiles : SortFamily::none;
-  plan.sort.tile = axes.tiles[at[4]];
-  plan.spread.cap = plan.interp.cap = kCaps[at[5]];
-  plan.sort.copy = at[6] == 0;
-  plan.threads = axes.threads[at[7]];
-  plan.chunk = axes.chunk[at[8]];
-  plan.fft = kFfts[at[9]];
+  plan.sort.tile = axes.tiles[at[kTile]];
+  plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
+  plan.sort.copy = at[kCopy] == 0;
+  plan.threads = axes.threads[at[kThreads]];
+  plan.chunk = axes.chunk[at[kChunk]];
+  plan.fft = kFfts[at[kFft]];
   return true;
 }
 
 Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
-  const NufftAxes axes(problem, traits, std::size(kKinds));
+  const int variants = problem.type == 3 ? 1 : 2;  // type 3 grids are sized by the points
+  const NufftAxes axes(problem, traits, std::size(kKinds), variants);
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
-  // 1D FFTs have no strided passes, and type 3 grids are sized by the points: those axes collapse.
-  const std::vector<int> sizes = {size(kSigmas),
-                                  size(kKinds),
-                                  grid_fits(problem) ? 2 : 1,
-                                  size(axes.method),
-                                  size(axes.tiles),
-                                  size(kCaps),
-                                  2,
-                                  size(axes.threads),
-                                  size(axes.chunk),
-                                  problem.dim == 1 ? 1 : size(kFfts)};
+  std::vector<int> sizes(kAxes);
+  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kKinds), sizes[kFine] = variants, sizes[kWidth] = 2;
+  sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kCopy] = 2;
+  sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
+  sizes[kFft] = problem.dim == 1 ? 1 : size(kFfts);  // one dimension has no strided pass
   SpaceBuilder builder(problem, traits);
-  builder.space.axes = {"sigma", "window", "fine", "method", "tile", "cap", "copy", "threads", "chunk", "fft"};
+  builder.space.axes = kAxisNames;
   for_each(sizes, [&](const std::vector<int>& at) {
-    // Fewer threads and index-only sorting are tried with the leading choices of the other fine details only.
-    const int details = (at[2] > 0) + (at[5] > 0) + (at[6] > 0) + (at[7] > 0) + (at[9] > 0);
+    // Details that seldom matter are varied two at a time, not all against all.
+    const int details = (at[kFine] > 0) + (at[kCap] > 0) + (at[kCopy] > 0) + (at[kThreads] > 0) + (at[kFft] > 0);
     if (details > 2) return;
-    const Method& method = axes.method[at[3]];
-    if (!method.sorted && (at[4] > 0 || at[5] > 0 || at[6] > 0)) return;  // nothing to cut, cap or copy
+    if (!axes.method[at[kMethod]].sorted && (at[kTile] > 0 || at[kCap] > 0 || at[kCopy] > 0)) return;
     Plan plan;
-    if (make_plan(plan, at, axes, problem)) builder.add(plan, at);
+    if (make_plan(plan, at, axes)) builder.add(plan, at);
   });
   if (problem.type == 3)
     for (const double r : {2.2, 2.5, 3.0}) {  // the parameterisation of paper nufft-type3-cuda
@@ -233,8 +256,8 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
       plan.type3 = Type3Rule::gaussian;
       plan.gaussian_r = r;
       plan.sort.tile = axes.tiles[0];
-      std::vector<int> at(sizes.size(), 0);
-      at[0] = size(kSigmas) + static_cast<int>(r * 10);  // its own place on the sigma axis
+      std::vector<int> at(kAxes, 0);
+      at[kSigma] = size(kSigmas) + static_cast<int>(r * 10);  // its own place on the sigma axis
       builder.add(plan, at);
     }
   return std::move(builder).finish();
@@ -253,13 +276,13 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
     best.fft = FftChoice{FftFamily::rows, Rigor::measure, 16};
     return best;
   }
-  const NufftAxes axes(problem, traits, 1);
+  const NufftAxes axes(problem, traits, 1, 1);
   double least = INFINITY;
-  std::vector<int> at(10, 0);
+  std::vector<int> at(kAxes, 0);
   for (int sigma = 0; sigma < static_cast<int>(std::size(kSigmas)); ++sigma) {
-    at[0] = sigma;
+    at[kSigma] = sigma;
     Plan plan;
-    if (!make_plan(plan, at, axes, problem)) continue;
+    if (!make_plan(plan, at, axes)) continue;
     const double cost = estimate(plan, problem, traits).execute;
     if (cost < least) least = cost, best = plan;
   }
@@ -275,10 +298,10 @@ Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits)
   if (problem.kind == Kind::nufft) {
     out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
     if (!(problem.type == 3 && plan.type3 == Type3Rule::gaussian)) {
-      const int width = least_width(problem, plan.window.kind, plan.window.sigma);
-      if (width == 0)
+      const Binding binding = bind(problem, plan.window.kind, plan.window.sigma, 0);
+      if (binding.width == 0)
         throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
-      bind_windows(out, problem, plan.window.kind, plan.window.sigma, width, 0);
+      bind_windows(out, plan.window.kind, binding, binding.width);
       out.window.table = plan.window.table;
     }
   }

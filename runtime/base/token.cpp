@@ -117,7 +117,10 @@ std::string print_n(const Problem& problem) {
 std::string print_extent(const Problem& problem) {
   if (!problem.extent) return "";
   std::string out;
-  for (int d = 0; d < problem.dim; ++d) out += (d ? "x" : "") + text::shortest((*problem.extent)[d]);
+  for (int d = 0; d < problem.dim; ++d) {
+    if (d > 0) out += 'x';
+    out += text::shortest((*problem.extent)[d]);
+  }
   return out;
 }
 
