@@ -41,6 +41,7 @@ void explain(const Arguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
   DeviceTraits traits = backend_of(arguments).traits();
   if (arguments.threads > 0) traits.cores = arguments.threads;
+  require_database(*arguments.db);
   const db::Lookup lookup = db::Lookup::load(database_path(*arguments.db));
   const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
   const std::string plan = generator::to_text(found.plan, problem);
@@ -56,12 +57,11 @@ void explain(const Arguments& arguments) {
     fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("problem   {}\nplan      {}\nsource    {}\n", to_token(problem), plan, runtime::to_string(found.source));
-  fmt::print("expected  execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute),
-             bytes_text(static_cast<std::int64_t>(cost.bytes)));
   fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");
+  fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute),
+             bytes_text(static_cast<std::int64_t>(cost.bytes)));
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
-    fmt::print("the point count is not known yet: the plan is chosen again when the points are set\n");
+    fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void explain(const Arguments& arguments) {
 void add_explain(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("explain", "Which plan would run a problem, and why");
-  command->add_option("problem", arguments->token, "Problem token")->required()->type_name("PROBLEM");
+  command->add_option("PROBLEM", arguments->token, "Problem token")->required()->type_name("TOKEN");
   arguments->db = add_database_option(*command);
   command->add_option("--plan", arguments->plan, "Force this plan: checks its text")->type_name("TEXT");
   command->add_option("--backend", arguments->backend, "Force this backend")->type_name("NAME");

@@ -99,7 +99,7 @@ void print_text(const Outcome& outcome) {
     fmt::print("  {:<12} {}\n", stage.stage, tuner::format_seconds(stage.seconds));
   fmt::print("memory      {}\n", bytes_text(outcome.memory));
   if (outcome.error)
-    fmt::print("error       {:.2e}  ({}: at most {:.1e} is right)\n", *outcome.error,
+    fmt::print("error       {:.2e}  ({}; up to {:.1e} is right)\n", *outcome.error,
                is_right(outcome) ? "right" : "WRONG", allowed_error(problem));
   else
     fmt::print("error       not checked\n");
@@ -129,6 +129,7 @@ void print_json(const Outcome& outcome) {
 
 void run(Arguments arguments) {
   Problem problem = problem_from_argument(arguments.token);
+  require_database(*arguments.db);
   if (!arguments.db->empty()) {
     arguments.options.default_databases = false;
     arguments.options.databases = {*arguments.db};
@@ -145,7 +146,7 @@ void run(Arguments arguments) {
 
 void add_options(CLI::App& command, Arguments& arguments) {
   RunRequest& request = arguments.request;
-  command.add_option("problem", arguments.token, "Problem token")->required()->type_name("PROBLEM");
+  command.add_option("PROBLEM", arguments.token, "Problem token")->required()->type_name("TOKEN");
   command.add_option("--points", request.points, "Coordinates of the points in radians, shape (m, dim) or (dim, m)")
       ->type_name("FILE.npy");
   command.add_option("--targets", request.targets, "Type 3: the targets, shape (k, dim) or (dim, k)")

@@ -24,9 +24,7 @@ struct Arguments {
 
 void show(const Arguments& arguments) {
   const std::filesystem::path path = database_path(*arguments.db);
-  std::error_code error;
-  if (!arguments.db->empty() && !std::filesystem::exists(path, error))
-    throw UsageError(fmt::format("{}: no such database", path.string()), "`fourtune tune PROBLEM --db PATH` makes one");
+  require_database(*arguments.db);
   const auto store = db::TuningStore::open_for_reading(path);
   const auto format = tuner::format_from(arguments.format);
   std::vector<tuner::ShowRow> rows;
@@ -52,7 +50,7 @@ void show(const Arguments& arguments) {
 void add_show(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("show", "Winners, runner-ups and gains in the tuning database");
-  command->add_option("problems", arguments->problems, "Problem tokens (default: all)")->type_name("PROBLEM");
+  command->add_option("PROBLEM", arguments->problems, "Problem tokens (default: all)")->type_name("TOKEN");
   arguments->db = add_database_option(*command);
   command->add_option("--format", arguments->format, "How to print")->check(CLI::IsMember({"table", "csv", "json"}));
   command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")->type_name("N");

@@ -143,14 +143,14 @@ void tune(Arguments arguments) {
 
 void add_options(CLI::App& command, Arguments& arguments) {
   tuner::SessionOptions& session = arguments.session;
-  command.add_option("problems_given", arguments.tokens, "Problem tokens")->type_name("PROBLEM");
+  command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->type_name("TOKEN");
   command
       .add_option("--problems", arguments.file,
                   "Problems from a file, one a line, or builtin:quick, builtin:papers, "
                   "builtin:applications")
       ->type_name("FILE");
   command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e7))
       ->capture_default_str()
       ->type_name("S");
   arguments.db = add_database_option(command);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "fourtune/fourtune.h"
 #include "fourtune/status.h"
@@ -33,13 +34,11 @@ int complain(const fourtune::Error& error) {
     case Status::interrupted:
       fmt::print(stderr, "fourtune: {}\n", error.what());
       return kExitInterrupted;
-    case Status::invalid_problem:
-      return complain(error.what(), "a problem looks like nufft:type=1,n=256x256,m=100000,prec=f32,tol=1e-4",
-                      kExitUsage);
     case Status::invalid_plan:
       return complain(error.what(), "`fourtune explain PROBLEM` prints a plan that is right", kExitUsage);
     case Status::tolerance_unreachable:
       return complain(error.what(), "ask for a larger tol, or prec=f64", kExitUsage);
+    case Status::invalid_problem:
     case Status::invalid_option:
     case Status::invalid_argument:
     case Status::invalid_point:
@@ -53,6 +52,20 @@ int complain(const fourtune::Error& error) {
     default:
       return complain(error.what(), {}, kExitFailure);
   }
+}
+
+// What CLI11 says, and where to read on.
+int complain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty() && !first_word.empty() && first_word.front() != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
+      names.push_back(sub->get_name());
+    return complain(fmt::format("there is no subcommand '{}'", first_word),
+                    fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
+  }
+  const std::string command = chosen.empty() ? "fourtune" : "fourtune " + chosen.front()->get_name();
+  return complain(error.what(), fmt::format("`{} --help` has an example", command), kExitUsage);
 }
 
 void declare(CLI::App& app, const std::string& command_line) {
@@ -88,9 +101,7 @@ int main(int argc, char** argv) try {
     return std::fflush(stdout) == 0 ? 0 : complain("the output could not be written", {}, kExitFailure);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::string command = "fourtune";
-    for (const CLI::App* sub : app.get_subcommands()) command += " " + sub->get_name();
-    return complain(error.what(), fmt::format("`{} --help` has an example", command), kExitUsage);
+    return complain(app, error, argc > 1 ? argv[1] : "");
   } catch (const Failure& error) {
     return complain(error.what(), error.hint(), kExitFailure);
   } catch (const UsageError& error) {

@@ -58,7 +58,7 @@ Problem problem_from_argument(const std::string& token) {
     validate(problem);
     return problem;
   } catch (const Error& error) {
-    throw UsageError(error.what(), "a problem looks like nufft:type=1,n=256x256,m=100000,prec=f32,tol=1e-4");
+    throw UsageError(error.what());
   }
 }
 
@@ -80,7 +80,7 @@ std::vector<Problem> problems_from_file(const std::string& name) {
       validate(problem);
       if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
     } catch (const Error& bad) {
-      throw UsageError(fmt::format("{}:{}: {}", path.string(), number, bad.what()));
+      throw UsageError(fmt::format("{}:{}: {}", name, number, bad.what()));
     }
   }
   if (file.bad()) throw UsageError(fmt::format("{}: cannot be read", path.string()));

@@ -9,7 +9,7 @@
 
 namespace fourtune::tools {
 
-// One token of the user's. Throws UsageError with the parser's reason and a hint.
+// One token of the user's. Throws UsageError with the parser's reason.
 Problem problem_from_argument(const std::string& token);
 
 // The tokens of a file (one a line, '#' starts a comment), in order, each once. `name` is a path or "builtin:quick",
