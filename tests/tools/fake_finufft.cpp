@@ -4,6 +4,7 @@
 //   FAKE_ALLOW     offset of allow_eps_too_small; undefined: there is none. With it, f32 requests below 1e-5 need it.
 //   FAKE_DEBUG     default of the option debug, to be 0
 //   FAKE_WRONG     results are off by 1 %
+//   FAKE_EMPTY     none of the functions
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,8 @@ extern "C" const char fake_banner[] = "[%s] new plan: FINUFFT version " FAKE_VER
 #ifndef FAKE_DEBUG
 #define FAKE_DEBUG 0
 #endif
+
+#ifndef FAKE_EMPTY
 
 namespace {
 
@@ -125,7 +128,6 @@ int destroy(void* handle) {
   EXPORTED int PREFIX##_execute(void* plan, void* points, void* modes) { return run<T>(plan, points, modes); }      \
   EXPORTED int PREFIX##_destroy(void* plan) { return destroy<T>(plan); }
 
-#ifndef FAKE_EMPTY
 FUNCTIONS(finufft, double)
 FUNCTIONS(finufftf, float)
 #endif
