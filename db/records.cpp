@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "db/store_error.h"
 
@@ -18,12 +17,8 @@ constexpr std::array<const char*, 8> kRunStatusNames{"ok",           "rejected",
 
 std::string traits_text(const DeviceTraits& traits) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
-  const nlohmann::ordered_json json{{"cores", traits.cores},
-                                    {"l1_bytes", traits.l1_bytes},
-                                    {"l2_bytes", traits.l2_bytes},
-                                    {"l3_bytes", traits.l3_bytes},
-                                    {"memory_gib", (traits.memory_bytes + kGib / 2) / kGib}};
-  return json.dump();
+  return fmt::format(R"({{"cores":{},"l1_bytes":{},"l2_bytes":{},"l3_bytes":{},"memory_gib":{}}})", traits.cores,
+                     traits.l1_bytes, traits.l2_bytes, traits.l3_bytes, (traits.memory_bytes + kGib / 2) / kGib);
 }
 
 Environment environment_of(const DeviceTraits& traits) {
