@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cpu/fft_arrays.h"
+#include "runtime/cpu/fft_chirp.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/fft_operation.h"
@@ -229,6 +230,27 @@ class RowsFft final : public FftRunner {
   AlignedBytes work_, middle_;
 };
 
+// One dimension, long, of a length with a large prime factor: threads share each transform.
+template <class T>
+class ChirpRows final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  explicit ChirpRows(const FftOperation& op) : op_(op), fft_(op.n[0], op.sign, op.threads) {}
+  void run(const void* in, void* out) override {
+    for (std::int64_t b = 0; b < op_.batch; ++b) {
+      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
+                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    }
+  }
+  std::int64_t bytes() const override { return fft_.bytes(); }
+  std::string wisdom() const override { return {}; }
+
+ private:
+  FftOperation op_;
+  LongChirp<T> fft_;
+};
+
 // One dimension, long or alone: threads share each transform.
 template <class T>
 class LongRows final : public FftRunner {
@@ -259,9 +281,9 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   if (op.dim == 1 && op.type != FftType::c2c) return make_library_fft<T>(op);
   const std::int64_t n = op.n[0];
-  if (op.dim == 1 && n >= kShortLine && (n > kLongLine || 4 * op.batch < simd_fft_kernels<T>().lanes) &&
-      LongFft<T>::supports(n)) {
-    return std::make_unique<LongRows<T>>(op);
+  if (op.dim == 1 && n >= kShortLine && (n > kLongLine || 4 * op.batch < simd_fft_kernels<T>().lanes)) {
+    if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
+    if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
   return std::make_unique<RowsFft<T>>(op);
 }

@@ -141,6 +141,19 @@ void twiddle(T* work, const std::int32_t* output, std::int64_t count, const T* t
 }
 
 template <class T>
+void multiply(const T* from, const std::int32_t* index, std::int64_t count, const T* scalar, bool swap, T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr int L = kLanes<decltype(d)>;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const T* at = from + (index != nullptr ? std::int64_t{index[k]} : k) * 2 * L;
+    const Complex<hn::Vec<decltype(d)> > x{hn::Load(d, at), hn::Load(d, at + L)};
+    const auto y = times(x, hn::Set(d, scalar[2 * k]), hn::Set(d, scalar[2 * k + 1]));
+    hn::Store(swap ? y.im : y.re, d, to + k * 2 * L);
+    hn::Store(swap ? y.re : y.im, d, to + k * 2 * L + L);
+  }
+}
+
+template <class T>
 void split(const T* work, const std::int32_t* output, std::int64_t m, const T* w, T interior, bool conjugate, T* half) {
   const hn::ScalableTag<T> d;
   constexpr int L = kLanes<decltype(d)>;
@@ -191,7 +204,8 @@ void merge(const T* half, std::int64_t m, const T* w, T interior, bool conjugate
 
 template <class T>
 SimdFftKernels<T> kernels() {
-  return {kLanes<hn::ScalableTag<T> >, &transform<T>, &load<T>, &store<T>, &twiddle<T>, &split<T>, &merge<T>};
+  return {
+      kLanes<hn::ScalableTag<T> >, &transform<T>, &load<T>, &store<T>, &twiddle<T>, &multiply<T>, &split<T>, &merge<T>};
 }
 SimdFftKernels<float> float_kernels() { return kernels<float>(); }
 SimdFftKernels<double> double_kernels() { return kernels<double>(); }

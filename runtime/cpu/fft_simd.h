@@ -40,7 +40,11 @@ struct SimdMove {
   std::int64_t first = 0;  // positions first .. first + size - 1; the array's pointer is that of position `first`
   std::int64_t size = 0;
   const T* factor = nullptr;  // one real number per position moved, or null
-  bool swap = false;          // exchanges real and imaginary parts: on both ways, this conjugates the transform
+  // Adjacent lines only (line == 2): groups of `lanes` lines each, one after the other in the array and `group` numbers
+  // apart in work, moved together so that the array is walked in longer runs. count is that of one group then.
+  int groups = 1;
+  std::int64_t group = 0;
+  bool swap = false;  // exchanges real and imaginary parts: on both ways, this conjugates the transform
 };
 
 // The functions of the instruction set that this processor has; lanes is 0 (and there are none) where it has no
@@ -54,6 +58,9 @@ struct SimdFftKernels {
   void (*store)(const T* work, const std::int32_t* output, T* to, const SimdMove<T>& move);
   // Element output[k] times table[k] (an element, lane by lane) times scalar[k] (re, im), k < count.
   void (*twiddle)(T* work, const std::int32_t* output, std::int64_t count, const T* table, const T* scalar);
+  // to[k] = from[index[k]] times scalar[k] (re, im), parts exchanged if swap; k < count. index null: k itself, and then
+  // to may be from.
+  void (*multiply)(const T* from, const std::int32_t* index, std::int64_t count, const T* scalar, bool swap, T* to);
   // Real transforms of 2m numbers as complex ones of m (pairs of neighbours). split: from the m-point transform of work
   // to positions 0 .. m of the spectrum, in natural order, at half. merge: from these to the input of an m-point
   // transform whose results, real and imaginary parts exchanged, are the pairs. w: exp(-2 pi i k / 2m), k <= m/2 (re,

@@ -7,13 +7,16 @@
 #include <numbers>
 #include <vector>
 
+#include "runtime/cpu/fft_chirp.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_simd.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kLongestLine = 65536;  // a buffer of 8 MiB
+constexpr std::int64_t kLongestLine = 65536;                 // a buffer of 8 MiB
+constexpr std::int64_t kLongestConvolved = 8192;             // two buffers of 2 MiB
+constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;  // of several groups: within a second-level cache
 
 // Plans in use, shared by length: transforms over cubes and executors of the same sizes have one table.
 template <class T>
@@ -37,43 +40,51 @@ class SimdLines final : public LineFft<T> {
   SimdLines(const LineFftChoice& choice, int groups, bool real)
       : LineFft<T>(choice.n, groups * simd_fft_kernels<T>().lanes),
         kernels_(simd_fft_kernels<T>()),
-        plan_(shared_plan<T>(real ? choice.n / 2 : choice.n)),
+        length_(real ? choice.n / 2 : choice.n),
+        chirp_(simd_fft_supports(length_) ? Chirp<T>() : make_chirp<T>(length_)),
+        plan_(shared_plan<T>(chirp_.n > 0 ? chirp_.length : length_)),
         element_(2 * kernels_.lanes),
         groups_(groups),
         real_(real),
         swap_(!real && choice.sign > 0) {
     // A group's elements, off powers of two so that groups do not share cache sets.
     group_ = (plan_->n + 1) * element_;
+    for (std::int64_t k = 0; k <= length_ && (real || chirp_.n > 0); ++k)
+      natural_.push_back(static_cast<std::int32_t>(k));
+    // swap(z) c = swap(z conj(c)): the last factor is applied before parts are exchanged back.
+    conjugate_chirp_ = chirp_.chirp;
+    for (std::size_t k = 1; k < conjugate_chirp_.size(); k += 2) conjugate_chirp_[k] = -conjugate_chirp_[k];
+    output_ = chirp_.n > 0 ? natural_.data() : plan_->output.data();
     if (!real) return;
-    const std::int64_t m = plan_->n;
+    const std::int64_t m = length_;
     for (std::int64_t k = 0; 2 * k <= m; ++k) {
       const double turn = -std::numbers::pi * static_cast<double>(k) / static_cast<double>(m);
       roots_.push_back(static_cast<T>(std::cos(turn)));
       roots_.push_back(static_cast<T>(std::sin(turn)));
     }
-    for (std::int64_t k = 0; k <= m; ++k) natural_.push_back(static_cast<std::int32_t>(k));
   }
 
-  // Real lines have a second area, for one group's half spectrum.
+  // One area more than groups: for one group's half spectrum, or its convolution.
   std::int64_t work_bytes() const override {
-    return (groups_ + (real_ ? 1 : 0)) * group_ * static_cast<std::int64_t>(sizeof(T));
+    return (groups_ + (real_ || chirp_.n > 0 ? 1 : 0)) * group_ * static_cast<std::int64_t>(sizeof(T));
   }
   void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor) const override {
-    for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.load(area(work, g), reinterpret_cast<const T*>(from + line), move(places, count, range, factor));
+    for_each_move(places, range, factor, [&](int g, const SimdMove<T>& m, std::int64_t line) {
+      kernels_.load(area(work, g), reinterpret_cast<const T*>(from + line), m);
     });
   }
   void zero(void* work, LineRange range) const override {
     for (int g = 0; g < groups_; ++g) std::fill_n(area(work, g) + range.first * element_, range.count * element_, T(0));
   }
   const void* transform(void* work, int count) const override {
-    for (int g = 0; g * kernels_.lanes < count; ++g) kernels_.transform(*plan_, area(work, g));
+    for (int g = 0; g * kernels_.lanes < count; ++g) {
+      chirp_.n > 0 ? convolve(area(work, g), area(work, groups_)) : kernels_.transform(*plan_, area(work, g));
+    }
     return work;
   }
   void store(const void* result, Value* to, LinePlaces places, LineRange range, const T* factor) const override {
-    for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.store(area(result, g), plan_->output.data(), reinterpret_cast<T*>(to + line),
-                     move(places, count, range, factor));
+    for_each_move(places, range, factor, [&](int g, const SimdMove<T>& m, std::int64_t line) {
+      kernels_.store(area(result, g), output_, reinterpret_cast<T*>(to + line), m);
     });
   }
 
@@ -86,27 +97,39 @@ class SimdLines final : public LineFft<T> {
   void store_half(const void* result, Value* to, LinePlaces places, T interior, bool conjugate) const override {
     T* half = const_cast<T*>(area(result, groups_));
     for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.split(area(result, g), plan_->output.data(), plan_->n, roots_.data(), interior, conjugate, half);
+      kernels_.split(area(result, g), output_, length_, roots_.data(), interior, conjugate, half);
       kernels_.store(half, natural_.data(), reinterpret_cast<T*>(to + line),
-                     move(places, count, {0, plan_->n + 1}, nullptr));
+                     move(places, count, {0, length_ + 1}, nullptr));
     });
   }
   void load_half(void* work, const Value* from, LinePlaces places, T interior, bool conjugate) const override {
     T* half = area(work, groups_);
     for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.load(half, reinterpret_cast<const T*>(from + line), move(places, count, {0, plan_->n + 1}, nullptr));
-      kernels_.merge(half, plan_->n, roots_.data(), interior, conjugate, area(work, g));
+      kernels_.load(half, reinterpret_cast<const T*>(from + line), move(places, count, {0, length_ + 1}, nullptr));
+      kernels_.merge(half, length_, roots_.data(), interior, conjugate, area(work, g));
     });
   }
   void store_real(const void* result, T* to, LinePlaces places) const override {
     for_each_group(places, [&](int g, int count, std::int64_t line) {
       SimdMove<T> pairs = real_move(places, count);
       pairs.swap = true;
-      kernels_.store(area(result, g), plan_->output.data(), to + line, pairs);
+      kernels_.store(area(result, g), output_, to + line, pairs);
     });
   }
 
  private:
+  // The transform of any length; the result is in natural order.
+  void convolve(T* data, T* other) const {
+    const std::int64_t n = chirp_.n, length = chirp_.length;
+    kernels_.multiply(data, nullptr, n, chirp_.chirp.data(), false, data);
+    std::fill_n(data + n * element_, (length - n) * element_, T(0));
+    kernels_.transform(*plan_, data);
+    // Exchanging parts makes the second transform the inverse of the first.
+    kernels_.multiply(data, plan_->output.data(), length, chirp_.filter.data(), true, other);
+    kernels_.transform(*plan_, other);
+    kernels_.multiply(other, plan_->output.data(), n, conjugate_chirp_.data(), true, data);
+  }
+
   T* area(void* work, int g) const { return static_cast<T*>(work) + g * group_; }
   const T* area(const void* work, int g) const { return static_cast<const T*>(work) + g * group_; }
 
@@ -118,21 +141,54 @@ class SimdLines final : public LineFft<T> {
       f(g, std::min(kernels_.lanes, places.count - first), first * places.line);
     }
   }
+  // f(first group, a move of one or several groups, offset of its first line) for complex lines.
+  template <class F>
+  void for_each_move(const LinePlaces& places, LineRange range, const T* factor, F f) const {
+    const int whole = places.line == 1 ? places.count / kernels_.lanes : 0;
+    if (whole > 0) {
+      SimdMove<T> together = move(places, kernels_.lanes, range, factor);
+      together.groups = whole;
+      together.group = group_;
+      f(0, together, std::int64_t{0});
+    }
+    for (int g = whole; g * kernels_.lanes < places.count; ++g) {
+      const int first = g * kernels_.lanes;
+      f(g, move(places, std::min(kernels_.lanes, places.count - first), range, factor), first * places.line);
+    }
+  }
   SimdMove<T> move(const LinePlaces& places, int count, LineRange range, const T* factor) const {
-    return {2 * places.step, 2 * places.line, count, 1, range.first, range.count, factor, swap_};
+    SimdMove<T> result;
+    result.step = 2 * places.step;
+    result.line = 2 * places.line;
+    result.count = count;
+    result.first = range.first;
+    result.size = range.count;
+    result.factor = factor;
+    result.swap = swap_;
+    return result;
   }
   // Neighbouring numbers of a real line as pairs.
   SimdMove<T> real_move(const LinePlaces& places, int count) const {
-    return {2 * places.step, places.line, count, places.step, 0, plan_->n, nullptr, false};
+    SimdMove<T> result;
+    result.step = 2 * places.step;
+    result.line = places.line;
+    result.imag = places.step;
+    result.count = count;
+    result.size = length_;
+    return result;
   }
 
   const SimdFftKernels<T>& kernels_;
+  std::int64_t length_;  // of the complex transforms: n, or n/2 for real lines
+  Chirp<T> chirp_;       // lengths that the kernels do not do; empty otherwise
+  std::vector<T> conjugate_chirp_;
   std::shared_ptr<const SimdFftPlan<T>> plan_;
+  const std::int32_t* output_ = nullptr;  // where results are
   std::int64_t element_, group_;
   int groups_;
   bool real_, swap_;
   std::vector<T> roots_;               // real: exp(-pi i k / m), k <= m/2
-  std::vector<std::int32_t> natural_;  // real: 0 .. m
+  std::vector<std::int32_t> natural_;  // 0 .. length
 };
 
 }  // namespace
@@ -140,13 +196,14 @@ class SimdLines final : public LineFft<T> {
 template <class T>
 std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real) {
   const int lanes = simd_fft_kernels<T>().lanes;
-  if (lanes == 0 || (real && choice.n % 2 != 0) || !simd_fft_supports(real ? choice.n / 2 : choice.n)) return nullptr;
+  if (lanes == 0 || (real && choice.n % 2 != 0)) return nullptr;
+  const std::int64_t length = real ? choice.n / 2 : choice.n;
+  if (length > (simd_fft_supports(length) ? kLongestLine : kLongestConvolved)) return nullptr;
   // Idle lanes cost as much as busy ones, and one line through FFTW about a third of a full vector of them.
-  if (4 * choice.available < lanes || choice.n > kLongestLine) return nullptr;
-  const std::int64_t wished = std::min<std::int64_t>(choice.fft.block, choice.available);
-  const std::int64_t most = std::max<std::int64_t>(
-      1, (std::int64_t{1} << 18) / (choice.n * 2 * lanes * static_cast<std::int64_t>(sizeof(T))));
-  const std::int64_t groups = std::clamp<std::int64_t>(wished / lanes, 1, most);
+  if (4 * choice.available < lanes) return nullptr;
+  const std::int64_t wished = std::min<std::int64_t>(choice.fft.block, choice.available) / lanes;
+  const std::int64_t group_bytes = length * 2 * lanes * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t groups = std::clamp<std::int64_t>(wished, 1, std::max<std::int64_t>(1, kBlockBytes / group_bytes));
   return std::make_unique<SimdLines<T>>(choice, static_cast<int>(groups), real);
 }
 template std::unique_ptr<LineFft<float>> make_simd_lines(const LineFftChoice&, bool);

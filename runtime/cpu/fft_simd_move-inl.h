@@ -98,7 +98,10 @@ void load_adjacent(T* work, const T* from, const SimdMove<T>& move) {
   for (std::int64_t i = 0; i < move.size; ++i) {
     const T* at = from + i * move.step;
     const auto factor = hn::Set(d, kFactor ? move.factor[i] : T(1));
-    put_parts<kFactor>(d, hn::LoadU(d, at), hn::LoadU(d, at + L), move.swap, factor, work + (move.first + i) * 2 * L);
+    T* element = work + (move.first + i) * 2 * L;
+    for (int g = 0; g < move.groups; ++g, at += 2 * L, element += move.group) {
+      put_parts<kFactor>(d, hn::LoadU(d, at), hn::LoadU(d, at + L), move.swap, factor, element);
+    }
   }
 }
 template <bool kFactor, class T>
@@ -106,12 +109,15 @@ void store_adjacent(const T* work, const std::int32_t* output, T* to, const Simd
   const hn::ScalableTag<T> d;
   constexpr int L = kLanes<decltype(d)>;
   for (std::int64_t i = 0; i < move.size; ++i) {
-    hn::Vec<decltype(d)> a, b;
-    get_parts<kFactor>(d, work + std::int64_t{output[move.first + i]} * 2 * L, move.swap,
-                       hn::Set(d, kFactor ? move.factor[i] : T(1)), &a, &b);
     T* at = to + i * move.step;
-    hn::StoreU(a, d, at);
-    hn::StoreU(b, d, at + L);
+    const T* element = work + std::int64_t{output[move.first + i]} * 2 * L;
+    const auto factor = hn::Set(d, kFactor ? move.factor[i] : T(1));
+    for (int g = 0; g < move.groups; ++g, at += 2 * L, element += move.group) {
+      hn::Vec<decltype(d)> a, b;
+      get_parts<kFactor>(d, element, move.swap, factor, &a, &b);
+      hn::StoreU(a, d, at);
+      hn::StoreU(b, d, at + L);
+    }
   }
 }
 
