@@ -1,5 +1,5 @@
-// Error-free transformations rely on every operation being rounded by itself: this file must be compiled without
-// floating-point contraction, which is the compiler's default in strict ISO mode (-std=c++20).
+// Error-free transformations rely on every operation being rounded by itself: this file is compiled with
+// -ffp-contract=off (CMakeLists.txt), since GCC otherwise may fuse a product and a sum.
 #include "tuner/reference_phase.h"
 
 #include <array>
