@@ -38,6 +38,19 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
 }
 
 template <class T>
+void Engine<T>::look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values,
+                           PointBlock<T>& block) const {
+  const int n = static_cast<int>(std::clamp<std::int64_t>(end - position, 0, kBlockPoints));
+  const void** ahead = block.weights.ahead;
+  if (points.order() == PointOrder::permuted) {
+    for (int j = 0; j < n; ++j) ahead[j] = values + points.index_of(points.record(position + j));
+  } else {
+    for (int j = 0; j < n; ++j) ahead[j] = values + points.indexed(position + j);
+  }
+  std::fill(ahead + n, ahead + kBlockPoints, values);
+}
+
+template <class T>
 void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const {
   const auto origin = tiling.origin(tile);
   std::size_t r = 0;
@@ -50,9 +63,18 @@ void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspac
 }
 
 template <class T>
-int Engine<T>::bin_at(std::int64_t position) const {
-  const std::int64_t at = points.order() == PointOrder::indexed ? points.indexed(position) : position;
-  return points.x_cell(points.record(at)) / tiling.bin;
+void Engine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const {
+  first = 0;
+  last = tiling.bins - 1;
+  if (points.order() != PointOrder::permuted) return;
+  int low = kMaxTile, high = 0;
+  for (std::int64_t p = begin; p < end; ++p) {
+    const int x = points.x_cell(points.record(p));
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+  first = low / tiling.bin;
+  last = high / tiling.bin;
 }
 
 template struct Workspace<float>;

@@ -71,17 +71,12 @@ struct Engine {
   }
   // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
   void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
-  // Asks for the caller's values of the block at a grouped position.
-  void prefetch(std::int64_t position, std::int64_t end, const std::complex<T>* values) const {
-    end = std::min(end, position + kBlockPoints);
-    if (points.order() == PointOrder::permuted) {
-      for (; position < end; ++position) __builtin_prefetch(values + points.index_of(points.record(position)), 1, 3);
-    } else if (points.order() == PointOrder::indexed) {
-      for (; position < end; ++position) __builtin_prefetch(values + points.indexed(position), 1, 3);
-    }
-  }
-  // x-bin of the point at a grouped position.
-  int bin_at(std::int64_t position) const;
+  // Makes the kernels prefetch the values of the points at grouped positions [position, end), one block at most, while
+  // they work on `block`.
+  void look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values, PointBlock<T>& block) const;
+  // First and last x-bin of the points at grouped positions [begin, end); all bins where asking costs more than it
+  // saves.
+  void bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const;
   // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller) and evaluates weights.
   void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
 };

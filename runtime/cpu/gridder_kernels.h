@@ -32,12 +32,11 @@ using Fraction = typename FractionOf<T>::type;
 template <class T>
 struct Kernels {
   const char* isa;
-  // First cells and fractions of n coordinates; the index of the first that is NaN or infinite, or -1.
+  // First cells and fractions (unless null) of n coordinates; the index of the first that is NaN or infinite, or -1.
   std::int64_t (*locate)(const T* x, int n, const Axis& axis, std::int32_t* cell, Fraction<T>* fraction);
-  // Tiles of n points, and their sort keys (the tile, or tile * bins + x-bin with by_bin). Cells, `pitch` apart from
-  // one dimension to the next, become relative to the tile.
-  void (*tile_keys)(const Tiling& tiling, const double* inverse_tile, bool by_bin, int n, int pitch, std::int32_t* cell,
-                    std::int32_t* tile, std::int32_t* key);
+  // Tiles of n points. Cells, `pitch` apart from one dimension to the next, become relative to the tile.
+  void (*tiles_of)(const Tiling& tiling, const double* inverse_tile, int n, int pitch, std::int32_t* cell,
+                   std::int32_t* tile);
   // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
   // otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const Word<T>* records, int n, bool in_bins,

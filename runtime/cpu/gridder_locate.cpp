@@ -35,13 +35,15 @@ std::int64_t locate_single(const float* x, int n, const Axis& a, std::int32_t* c
     finite = hn::MulAdd(r, zero, finite);
     const V64 v = hn::MulSub(r, fine, half);
     const V64 up = hn::Ceil(v);
-    const V64 f = hn::Min(hn::Round(hn::Mul(hn::Sub(up, v), scale)), most);
     const V64 folded = hn::Add(up, hn::IfThenElseZero(hn::Lt(up, zero), fine));
     hn::StoreU(hn::DemoteTo(di, folded), di, cell + j);
+    if (fraction == nullptr) continue;
+    const V64 f = hn::Min(hn::Round(hn::Mul(hn::Sub(up, v), scale)), most);
     hn::StoreU(hn::DemoteTo(di, f), di, reinterpret_cast<std::int32_t*>(fraction + j));
   }
   if (!(hn::GetLane(hn::SumOfLanes(d, finite)) == 0)) j = 0;
-  const std::int64_t bad = portable_kernels<float>().locate(x + j, n - j, a, cell + j, fraction + j);
+  const std::int64_t bad =
+      portable_kernels<float>().locate(x + j, n - j, a, cell + j, fraction != nullptr ? fraction + j : nullptr);
   return bad < 0 ? bad : bad + j;
 }
 
@@ -70,20 +72,20 @@ std::int64_t locate_double(const double* x, int n, const Axis& a, std::int32_t* 
     const V64 i0 = hn::Add(hn::Sub(nearest, first), up);
     const V64 folded = hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, zero), fine));
     hn::StoreU(hn::DemoteTo(di, folded), di, cell + j);
-    hn::StoreU(hn::Sub(up, t), d, fraction + j);
+    if (fraction != nullptr) hn::StoreU(hn::Sub(up, t), d, fraction + j);
   }
   if (!(hn::GetLane(hn::SumOfLanes(d, finite)) == 0)) j = 0;
-  const std::int64_t bad = portable_kernels<double>().locate(x + j, n - j, a, cell + j, fraction + j);
+  const std::int64_t bad =
+      portable_kernels<double>().locate(x + j, n - j, a, cell + j, fraction != nullptr ? fraction + j : nullptr);
   return bad < 0 ? bad : bad + j;
 }
 
 // `pitch` is a whole number of vectors: lanes beyond n are computed and ignored.
-void tiles_of(const Tiling& g, const double* inverse_tile, bool by_bin, int n, int pitch, std::int32_t* cell,
-              std::int32_t* tile, std::int32_t* key) {
+void tiles_across(const Tiling& g, const double* inverse_tile, int n, int pitch, std::int32_t* cell,
+                  std::int32_t* tile) {
   const D64 d;
   const D32 di;
   const V64 half = hn::Set(d, 0.5);
-  const auto bins = hn::Set(di, g.bins), inverse_bin = hn::Set(di, (65536 + g.bin - 1) / g.bin);
   for (int j = 0; j < n; j += kN64) {
     auto t = hn::Zero(di);
     for (int k = g.dim - 1; k >= 0; --k) {
@@ -95,18 +97,16 @@ void tiles_of(const Tiling& g, const double* inverse_tile, bool by_bin, int n, i
       t = hn::Add(hn::Mul(t, hn::Set(di, static_cast<std::int32_t>(g.count[k]))), i);
     }
     hn::Store(t, di, tile + j);
-    if (by_bin) t = hn::Add(hn::Mul(t, bins), hn::ShiftRight<16>(hn::Mul(hn::Load(di, cell + j), inverse_bin)));
-    hn::Store(t, di, key + j);
   }
 }
 
 void locate_f32(Kernels<float>& k, const Tiling& g) {
-  k.tile_keys = tiles_of;
+  k.tiles_of = tiles_across;
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate_single;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }
 void locate_f64(Kernels<double>& k, const Tiling& g) {
-  k.tile_keys = tiles_of;
+  k.tiles_of = tiles_across;
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate_double;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }

@@ -17,7 +17,8 @@ std::int64_t locate_f32(const float* x, int n, const Axis& a, std::int32_t* cell
     const double i0 = std::ceil(v);
     std::int64_t i = static_cast<std::int64_t>(i0) % a.fine;
     cell[j] = static_cast<std::int32_t>(i < 0 ? i + a.fine : i);
-    fraction[j] = static_cast<std::uint32_t>(std::min(std::rint((i0 - v) * 0x1p24), 0x1p24 - 1));
+    if (fraction != nullptr)
+      fraction[j] = static_cast<std::uint32_t>(std::min(std::rint((i0 - v) * 0x1p24), 0x1p24 - 1));
   }
   return -1;
 }
@@ -41,13 +42,12 @@ std::int64_t locate_f64(const double* x, int n, const Axis& a, std::int32_t* cel
     const double up = std::ceil(t);
     std::int64_t i = (static_cast<std::int64_t>(nearest) - a.width / 2 + static_cast<std::int64_t>(up)) % a.fine;
     cell[j] = static_cast<std::int32_t>(i < 0 ? i + a.fine : i);
-    fraction[j] = up - t;
+    if (fraction != nullptr) fraction[j] = up - t;
   }
   return -1;
 }
 
-void tile_keys(const Tiling& g, const double* inverse_tile, bool by_bin, int n, int pitch, std::int32_t* cell,
-               std::int32_t* tile, std::int32_t* key) {
+void tiles_of(const Tiling& g, const double* inverse_tile, int n, int pitch, std::int32_t* cell, std::int32_t* tile) {
   for (int j = 0; j < n; ++j) {
     std::int64_t t = 0;
     for (int d = g.dim - 1; d >= 0; --d) {
@@ -57,7 +57,6 @@ void tile_keys(const Tiling& g, const double* inverse_tile, bool by_bin, int n, 
       t = t * g.count[d] + k;
     }
     tile[j] = static_cast<std::int32_t>(t);
-    key[j] = by_bin ? tile[j] * g.bins + cell[j] / g.bin : tile[j];
   }
 }
 
@@ -220,12 +219,12 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",         locate_f32,     tile_keys,       evaluate<float>,     spread<float>,
+  return {"portable",         locate_f32,     tiles_of,        evaluate<float>,     spread<float>,
           interpolate<float>, add_bin<float>, copy_bin<float>, spread_point<float>, interpolate_point<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",          locate_f64,      tile_keys,        evaluate<double>,     spread<double>,
+  return {"portable",          locate_f64,      tiles_of,         evaluate<double>,     spread<double>,
           interpolate<double>, add_bin<double>, copy_bin<double>, spread_point<double>, interpolate_point<double>};
 }
 

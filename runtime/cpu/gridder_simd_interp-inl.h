@@ -18,6 +18,7 @@ void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_REST
   const T* HWY_RESTRICT zs = block.z.data();
   for (int j = 0; j < block.n; ++j) {
     const T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
+    __builtin_prefetch(block.ahead[j], 1, 3);
     RowVec<T> sum[kN];
     for (int n = 0; n < kN; ++n) sum[n] = Dim == 1 ? hn::Load(d, row + n * kLanes<T>) : hn::Zero(d);
     for (int z = 0; Dim > 1 && z < kZ; ++z) {

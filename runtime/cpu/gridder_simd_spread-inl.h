@@ -18,6 +18,7 @@ void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>*
   const T* HWY_RESTRICT zs = block.z.data();
   for (int j = 0; j < block.n; ++j) {
     T* HWY_RESTRICT row = tile + 2 * std::int64_t{block.row[j]};
+    __builtin_prefetch(block.ahead[j], 1, 3);
     const RowVec<T> s = broadcast(strengths + j);
     RowVec<T> x[kN];
     for (int n = 0; n < kN; ++n) x[n] = hn::Mul(s, hn::Load(d, xs + j * kWide + n * kLanes<T>));

@@ -45,6 +45,8 @@ struct WeightBlock {
   Buffer<T> x, y, z;
   alignas(kLine) std::int32_t cell[3][kBlockPoints] = {};  // first cell, relative to the tile
   alignas(kLine) std::int32_t row[kBlockPoints] = {};      // private element of (x-bin, z, y, slot 0)
+  // What the kernels prefetch while they work on point j: the next block's values.
+  const void* ahead[kBlockPoints] = {};
   std::int64_t bytes() const { return x.bytes() + y.bytes() + z.bytes(); }
 };
 

@@ -49,21 +49,19 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
   const bool keep = batch.count > 1;
   for (std::int64_t begin = s.begin; begin < s.end;) {
     const std::int64_t end = keep ? std::min(s.end, begin + kept) : s.end;
-    const bool grouped_by_bin = e.tiling.dim == 3;
-    const int first = grouped_by_bin ? e.bin_at(begin) : 0;
-    const int last = grouped_by_bin ? e.bin_at(end - 1) : e.tiling.bins - 1;
+    int first = 0, last = 0;
+    e.bin_range(begin, end, first, last);
     int k = 0;
     for (std::int64_t p = begin; keep && p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), true, work, work.blocks[k++]);
     }
-    if (!keep) e.prefetch(begin, end, batch.values);
     for (std::int64_t b = 0; b < batch.count; ++b) {
       copy_tile(e, s.tile, first, last, batch.grids + b * batch.grid_distance, work);
       k = 0;
       for (std::int64_t p = begin; p < end; p += kBlockPoints) {
         PointBlock<T>& block = work.blocks[keep ? k++ : 0];
         if (!keep) {
-          e.prefetch(p + kBlockPoints, end, batch.values);
+          e.look_ahead(p + kBlockPoints, e.points.size(), batch.values, block);
           e.load(p, block_size(p, end), true, work, block);
         }
         e.kernels.interpolate(block.weights, e.tiling, work.tile.data(), work.values);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "fmt/format.h"
@@ -15,7 +16,9 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr int kChunk = 256;  // points located together
+constexpr int kChunk = 256;            // points located together
+constexpr std::int64_t kPiece = 8192;  // points ordered together inside a tile
+constexpr int kZGroup = 4;
 
 // The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
 constexpr double kInverseTwoPi = 0.15915494309189535;
@@ -36,48 +39,71 @@ struct PointStore<T>::Chunk {
   alignas(kLine) std::int32_t cell[3][kChunk];
   alignas(kLine) Fraction<T> fraction[3][kChunk];
   alignas(kLine) std::int32_t tile[kChunk];
-  alignas(kLine) std::int32_t key[kChunk];
   int bad_dimension = -1;
   std::int64_t bad = -1;
 };
 
 // Fills chunk: cells become relative to the tile. Stops at a bad coordinate (chunk.bad).
 template <class T>
-void PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*, 3>& points, Chunk& c) const {
+void PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool fractions,
+                           Chunk& c) const {
   const int dim = tiling_.dim;
   for (int d = 0; d < dim; ++d) {
-    const std::int64_t bad = kernels_->locate(points[d] + first, n, axes_[d], c.cell[d], c.fraction[d]);
+    // The hardware follows a stream only to the end of its page: ask for the next chunk.
+    const T* ahead = points[d] + first + kChunk;
+    const T* end = points[d] + std::min(m_, first + 2 * kChunk);
+    for (; ahead < end; ahead += kLine / sizeof(T)) __builtin_prefetch(ahead, 0, 3);
+    const std::int64_t bad =
+        kernels_->locate(points[d] + first, n, axes_[d], c.cell[d], fractions ? c.fraction[d] : nullptr);
     if (bad >= 0 && (c.bad < 0 || first + bad < c.bad)) {
       c.bad = first + bad;
       c.bad_dimension = d;
     }
   }
   if (c.bad >= 0) return;
-  kernels_->tile_keys(tiling_, inverse_tile_.data(), keys_per_tile_ > 1, n, kChunk, c.cell[0], c.tile, c.key);
+  kernels_->tiles_of(tiling_, inverse_tile_.data(), n, kChunk, c.cell[0], c.tile);
+}
+
+// Record j, of point first + j, goes to position[j].
+template <class T>
+template <int Dim>
+void PointStore<T>::write_records(const Chunk& c, int n, std::int64_t first, const std::int64_t* position) {
+  Word<T>* const records = records_.data();
+  for (int j = 0; j < n; ++j) {
+    Word<T> r[Dim + 1];
+    if constexpr (sizeof(T) == 4) {
+      for (int d = 0; d < Dim; ++d) r[d] = static_cast<std::uint32_t>(c.cell[d][j]) << kFractionBits | c.fraction[d][j];
+      r[Dim] = static_cast<std::uint32_t>(first + j);
+    } else {
+      r[Dim] = static_cast<std::uint64_t>(first + j) << kIndexShift;
+      for (int d = 0; d < Dim; ++d) {
+        std::memcpy(&r[d], &c.fraction[d][j], sizeof(double));
+        r[Dim] |= static_cast<std::uint64_t>(c.cell[d][j]) << (kCellBits * d);
+      }
+    }
+    std::memcpy(records + position[j] * (Dim + 1), r, sizeof r);
+  }
 }
 
 template <class T>
-void PointStore<T>::write_record(const Chunk& c, int j, std::int64_t point, std::int64_t position) {
-  Word<T>* r = records_.data() + position * words_;
-  const int dim = tiling_.dim;
-  if constexpr (sizeof(T) == 4) {
-    for (int d = 0; d < dim; ++d) r[d] = static_cast<std::uint32_t>(c.cell[d][j]) << kFractionBits | c.fraction[d][j];
-    r[dim] = static_cast<std::uint32_t>(point);
-    if (high_.size() > 0) high_[position] = static_cast<std::uint8_t>(point >> 32);
-  } else {
-    std::uint64_t cells = 0;
-    for (int d = 0; d < dim; ++d) {
-      std::memcpy(&r[d], &c.fraction[d][j], sizeof(double));
-      cells |= static_cast<std::uint64_t>(c.cell[d][j]) << (kCellBits * d);
-    }
-    r[dim] = static_cast<std::uint64_t>(point) << kIndexShift | cells;
+void PointStore<T>::write_records(const Chunk& c, int n, std::int64_t first, const std::int64_t* position) {
+  switch (tiling_.dim) {
+    case 1:
+      write_records<1>(c, n, first, position);
+      break;
+    case 2:
+      write_records<2>(c, n, first, position);
+      break;
+    default:
+      write_records<3>(c, n, first, position);
   }
+  for (int j = 0; high_.size() > 0 && j < n; ++j) high_[position[j]] = static_cast<std::uint8_t>((first + j) >> 32);
 }
 
 template <class T>
 void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
   const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
-  const std::int64_t keys = tiling_.tiles() * keys_per_tile_;
+  const std::int64_t keys = tiling_.tiles();
   counts_.resize(grouped ? keys * threads : 0);
   std::vector<std::int64_t> bad(threads, -1);
   std::vector<int> bad_dimension(threads, 0);
@@ -85,6 +111,7 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
   {
     // With fewer threads than asked for, each takes several shares.
     Chunk chunk;
+    std::int64_t position[kChunk];
     for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
       std::int64_t* count = grouped ? counts_.data() + t * keys : nullptr;
       if (grouped) std::fill(count, count + keys, 0);
@@ -92,12 +119,13 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
       const Share s = share_of(m_, t, threads);
       for (std::int64_t first = s.begin; first < s.end && chunk.bad < 0; first += kChunk) {
         const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-        locate(first, n, points, chunk);
+        locate(first, n, points, !grouped, chunk);
         if (chunk.bad >= 0) break;
         if (grouped) {
-          for (int j = 0; j < n; ++j) ++count[chunk.key[j]];
+          for (int j = 0; j < n; ++j) ++count[chunk.tile[j]];
         } else {
-          for (int j = 0; j < n; ++j) write_record(chunk, j, first + j, first + j);
+          std::iota(position, position + n, first);
+          write_records(chunk, n, first, position);
           std::copy_n(chunk.tile, n, tile_of_.data() + first);
         }
       }
@@ -118,40 +146,76 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
 
 template <class T>
 void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
-  const std::int64_t keys = tiling_.tiles() * keys_per_tile_;
-  std::int64_t position = 0;
+  const std::int64_t keys = tiling_.tiles();
+  std::int64_t placed = 0;
   starts_.resize(tiling_.tiles() + 1);
   for (std::int64_t k = 0; k < keys; ++k) {
-    if (k % keys_per_tile_ == 0) starts_[k / keys_per_tile_] = position;
+    starts_[k] = placed;
     for (int t = 0; t < threads; ++t) {
       const std::int64_t n = counts_[t * keys + k];
-      counts_[t * keys + k] = position;
-      position += n;
+      counts_[t * keys + k] = placed;
+      placed += n;
     }
   }
-  starts_[tiling_.tiles()] = position;
+  starts_[tiling_.tiles()] = placed;
 #pragma omp parallel num_threads(threads)
   {
     Chunk chunk;
+    std::int64_t position[kChunk];
     for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
       std::int64_t* next = counts_.data() + t * keys;
       const Share s = share_of(m_, t, threads);
       for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
         const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-        locate(first, n, points, chunk);
+        locate(first, n, points, true, chunk);
         if (order_ == PointOrder::permuted) {
-          for (int j = 0; j < n; ++j) write_record(chunk, j, first + j, next[chunk.key[j]]++);
-        } else if (wide_index_.size() > 0) {
           for (int j = 0; j < n; ++j) {
-            write_record(chunk, j, first + j, first + j);
-            wide_index_[next[chunk.key[j]]++] = first + j;
+            position[j] = next[chunk.tile[j]]++;
+            __builtin_prefetch(records_.data() + position[j] * words_, 1, 3);
           }
         } else {
-          for (int j = 0; j < n; ++j) {
-            write_record(chunk, j, first + j, first + j);
-            index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
+          if (wide_index_.size() > 0) {
+            for (int j = 0; j < n; ++j) wide_index_[next[chunk.tile[j]]++] = first + j;
+          } else {
+            for (int j = 0; j < n; ++j) index_[next[chunk.tile[j]]++] = static_cast<std::uint32_t>(first + j);
           }
+          std::iota(position, position + n, first);
         }
+        write_records(chunk, n, first, position);
+      }
+    }
+  }
+}
+
+// Pieces of at most kPiece points of a tile are ordered by x-bin, then by groups of z cells: neighbours in time then
+// touch the same few rows. The pieces fit the second-level cache; stable, so that the order stays independent of
+// threads.
+template <class T>
+void PointStore<T>::order_pieces(int threads) {
+  const int z_groups = (tiling_.tile[2] + kZGroup - 1) / kZGroup;
+  const int keys = tiling_.bins * z_groups;
+#pragma omp parallel num_threads(threads)
+  {
+    Buffer<Word<T>> sorted;
+    std::vector<std::int32_t> next(keys + 1), key(kPiece);
+    sorted.resize(kPiece * words_);
+#pragma omp for schedule(dynamic, 4)
+    for (std::int64_t t = 0; t < tiling_.tiles(); ++t) {
+      for (std::int64_t begin = starts_[t]; begin < starts_[t + 1]; begin += kPiece) {
+        const int n = static_cast<int>(std::min(kPiece, starts_[t + 1] - begin));
+        Word<T>* const records = records_.data() + begin * words_;
+        std::fill(next.begin(), next.end(), 0);
+        for (int j = 0; j < n; ++j) {
+          const Word<T>* r = records + j * words_;
+          key[j] = x_cell(r) / tiling_.bin * z_groups + z_cell(r) / kZGroup;
+          ++next[key[j] + 1];
+        }
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        for (int j = 0; j < n; ++j) {
+          std::memcpy(sorted.data() + std::int64_t{next[key[j]]++} * words_, records + j * words_,
+                      words_ * sizeof(Word<T>));
+        }
+        std::memcpy(records, sorted.data(), static_cast<std::size_t>(n) * words_ * sizeof(Word<T>));
       }
     }
   }
@@ -189,7 +253,6 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
     inverse_tile_[d] = 1.0 / tiling.tile[d];
   }
   const bool grouped = order == PointOrder::permuted || order == PointOrder::indexed;
-  keys_per_tile_ = grouped && tiling.dim == 3 ? tiling.bins : 1;
   threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, threads));
   records_.resize(m * words_);
   const bool wide = m > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
@@ -200,6 +263,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   count_keys(points, threads);
   if (grouped) {
     place(points, threads);
+    if (order == PointOrder::permuted && tiling.dim == 3 && high_.size() == 0) order_pieces(threads);
   } else if (order == PointOrder::listed) {
     link();
   }

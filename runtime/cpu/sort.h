@@ -13,8 +13,8 @@ namespace fourtune::runtime::cpu {
 
 enum class PointOrder {
   caller,    // records in the caller's order, with the tile of each point
-  permuted,  // records grouped by tile (in 3D by x-bin inside a tile), the caller's order kept inside a group
-  indexed,   // records in the caller's order, and an index that is grouped as `permuted` would be
+  permuted,  // records grouped by tile; in 3D, pieces of a tile are ordered by x-bin and z
+  indexed,   // records in the caller's order, and an index that is grouped by tile
   listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], -1 ends
 };
 
@@ -46,6 +46,13 @@ class PointStore {
       return static_cast<int>(record[words_ - 1] & 0xff);
     }
   }
+  int z_cell(const Word<T>* record) const {
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<int>(record[2] >> kFractionBits);
+    } else {
+      return static_cast<int>(record[words_ - 1] >> (2 * kCellBits) & 0xff);
+    }
+  }
   // Point at a grouped position (indexed order).
   std::int64_t indexed(std::int64_t position) const {
     return wide_index_.size() > 0 ? wide_index_[position] : std::int64_t{index_[position]};
@@ -61,10 +68,13 @@ class PointStore {
   static constexpr int kIndexShift = 3 * kCellBits;  // f64: index above the cells
  private:
   struct Chunk;  // one block of located points, see sort.cpp
-  void locate(std::int64_t first, int n, const std::array<const T*, 3>& points, Chunk& chunk) const;
-  void write_record(const Chunk& chunk, int j, std::int64_t point, std::int64_t position);
+  void locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool fractions, Chunk& chunk) const;
+  template <int Dim>
+  void write_records(const Chunk& chunk, int n, std::int64_t first, const std::int64_t* position);
+  void write_records(const Chunk& chunk, int n, std::int64_t first, const std::int64_t* position);
   void count_keys(const std::array<const T*, 3>& points, int threads);
   void place(const std::array<const T*, 3>& points, int threads);
+  void order_pieces(int threads);
   void link();
 
   std::int64_t m_ = 0;
@@ -73,7 +83,6 @@ class PointStore {
   Tiling tiling_;
   std::array<Axis, 3> axes_{};
   std::array<double, 3> inverse_tile_{};
-  int keys_per_tile_ = 1;
   const Kernels<T>* kernels_ = nullptr;
 
   Buffer<Word<T>> records_;

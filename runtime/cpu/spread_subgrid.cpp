@@ -46,20 +46,19 @@ class SubgridSpreader {
     bool waited = turn == nullptr || s.part == 0;
     for (std::int64_t begin = s.begin; begin < s.end;) {
       const std::int64_t end = batch_.count == 1 ? s.end : std::min(s.end, begin + kept);
-      int first = 0, last = g_.bins - 1;
-      touched_bins(begin, end, first, last);
+      int first = 0, last = 0;
+      e_.bin_range(begin, end, first, last);
       if (batch_.count > 1) {
         load_blocks(begin, end, work);
       } else {
         e_.point_to_rows(s.tile, batch_.grids, work);
-        e_.prefetch(begin, end, batch_.values);
       }
       for (std::int64_t b = 0; b < batch_.count; ++b) {
         int k = 0;
         for (std::int64_t p = begin; p < end; p += kBlockPoints, ++k) {
           PointBlock<T>& block = work.blocks[batch_.count > 1 ? k : 0];
           if (batch_.count == 1) {
-            e_.prefetch(p + kBlockPoints, end, batch_.values);
+            e_.look_ahead(p + kBlockPoints, e_.points.size(), batch_.values, block);
             prefetch_rows((p - begin) / kBlockPoints, (end - begin) / kBlockPoints, g_.origin(s.tile)[0], first, last,
                           work);
             e_.load(p, block_size(p, end), true, work, block);
@@ -87,12 +86,6 @@ class SubgridSpreader {
     int k = 0;
     for (std::int64_t p = begin; p < end; p += kBlockPoints)
       e_.load(p, block_size(p, end), true, work, work.blocks[k++]);
-  }
-  // In 3D the points of a tile are grouped by x-bin: only these bins have to be added.
-  void touched_bins(std::int64_t begin, std::int64_t end, int& first, int& last) const {
-    if (g_.dim < 3) return;
-    first = e_.bin_at(begin);
-    last = e_.bin_at(end - 1);
   }
   void gather(const PointBlock<T>& block, std::int64_t b, Workspace<T>& work) const {
     const std::complex<T>* v = batch_.values + b * batch_.value_distance;
