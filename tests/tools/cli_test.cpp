@@ -1,0 +1,317 @@
+// The built command line, run as a user runs it.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/program.h"
+
+namespace fourtune::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class CommandLine : public testing::Test {
+ protected:
+  // The user's own database is a file of the test.
+  Finished run(std::vector<std::string> words) {
+    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}});
+  }
+  // Refused as bad usage or input, in one line of error that has `reason` in it.
+  void expect_refused(const std::vector<std::string>& words, const std::string& reason, int code = 2) {
+    const Finished result = run(words);
+    EXPECT_EQ(result.code, code) << result.err;
+    EXPECT_EQ(result.err.rfind("fourtune: error: ", 0), 0u) << result.err;
+    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
+    EXPECT_EQ(result.out, "");
+    const auto end = result.err.find('\n');
+    EXPECT_TRUE(end + 1 == result.err.size() || result.err.compare(end + 1, 6, "hint: ") == 0) << result.err;
+  }
+  Json run_json(std::vector<std::string> words) {
+    const Finished result = run(std::move(words));
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out, nullptr, false);
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    write_text(folder / name, text);
+    return (folder / name).string();
+  }
+
+  ScratchFolder folder;
+};
+
+// A .npy file of doubles as numpy.save writes it.
+std::string npy(const std::string& descr, const std::string& shape, const std::vector<double>& numbers,
+                const std::string& order = "False") {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+  header.append(63 - (header.size() + 10) % 64, ' ');
+  header += '\n';
+  std::string text = "\x93NUMPY";
+  text += '\x01';
+  text += '\0';
+  text += static_cast<char>(header.size() & 0xff);
+  text += static_cast<char>(header.size() >> 8);
+  text += header;
+  text.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+  return text;
+}
+
+std::vector<std::complex<double>> npy_values(const std::string& text) {
+  const std::size_t start = 10 + static_cast<unsigned char>(text[8]) + 256u * static_cast<unsigned char>(text[9]);
+  std::vector<std::complex<double>> values((text.size() - start) / 16);
+  std::memcpy(values.data(), text.data() + start, values.size() * 16);
+  return values;
+}
+
+TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
+  const Finished top = run({"--help"});
+  EXPECT_EQ(top.code, 0);
+  for (const char* name : {"tune", "show", "explain", "run", "doctor", "bench", "version", "completion"}) {
+    EXPECT_NE(top.out.find(name), std::string::npos) << name;
+    const Finished help = run({name, "--help"});
+    EXPECT_EQ(help.code, 0) << name;
+    EXPECT_NE(help.out.find("Example"), std::string::npos) << name;
+    EXPECT_NE(help.out.find(std::string("fourtune ") + name), std::string::npos) << name;
+  }
+  EXPECT_EQ(top.out.find("worker"), std::string::npos) << "the worker is not for people";
+}
+
+TEST_F(CommandLine, VersionIsThatOfTheLibrary) {
+  EXPECT_EQ(run({"version"}).out, run({"--version"}).out);
+  EXPECT_EQ(run({"version"}).out.rfind("fourtune ", 0), 0u);
+}
+
+TEST_F(CommandLine, BadUsageIsRefusedWithTheReason) {
+  expect_refused({}, "subcommand");
+  expect_refused({"dance"}, "'dance'");
+  expect_refused({"run"}, "PROBLEM is required");
+  expect_refused({"show", "--format", "xml"}, "xml");
+  expect_refused({"tune"}, "nothing to tune");
+  expect_refused({"tune", "fft:type=c2c,n=8,prec=f32", "--seconds", "-1"}, "--seconds");
+  expect_refused({"tune", "fft:type=c2c,n=8,prec=f32", "--strategy", "luck"}, "luck");
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--repeat", "0"}, "--repeat");
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--threads", "x"}, "--threads");
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--wings", "2"}, "--wings");
+  expect_refused({"completion", "tcsh"}, "tcsh");
+}
+
+TEST_F(CommandLine, BadProblemsAreRefusedWithTheKey) {
+  expect_refused({"run", "fourier"}, "fourier");
+  expect_refused({"run", "nufft:type=1,n=64,prec=f32"}, "tol");
+  expect_refused({"explain", "fft:type=c2c,n=0,prec=f32"}, "n");
+  expect_refused({"explain", "fft:type=c2c,n=99999999999999999999,prec=f32"}, "n");
+  expect_refused({"run", "nufft:type=1,n=64,m=10,prec=f32,tol=1e-12"}, "f32");
+  expect_refused({"run", "nufft:type=3,dim=2,prec=f64,tol=1e-6"}, "m and k");
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--plan", "cpu;fft=magic"}, "magic");
+  expect_refused({"run", "fft:type=c2c,n=99999x99999x999,prec=f32"}, "this machine has", 1);
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--backend", "abacus"}, "abacus", 1);
+}
+
+TEST_F(CommandLine, BadProblemFilesAreRefusedWithFileAndLine) {
+  const std::string bad = file("bad.txt", "# comment\n\nfft:type=c2c,n=8,prec=f32\n  nufft:type=9,n=8 # no\n");
+  expect_refused({"tune", "--problems", bad}, bad + ":4: ");
+  expect_refused({"tune", "--problems", file("empty.txt", "# nothing\n")}, "holds no problem");
+  expect_refused({"tune", "--problems", (folder / "none.txt").string()}, "no such file");
+  expect_refused({"tune", "--problems", folder.path().string()}, "is a folder");
+  expect_refused({"tune", "--problems", "builtin:../quick"}, "no built-in problem list");
+  expect_refused({"tune", "--problems", "builtin:"}, "no built-in problem list");
+  expect_refused({"tune", "--problems", file("binary.txt", std::string("\0\xff\x01zz\n", 6))}, "binary.txt:1: ");
+}
+
+TEST_F(CommandLine, NamedDatabasesMustBeThereAndBeDatabases) {
+  const std::string foreign = file("foreign.db", "not a database");
+  for (const char* command : {"run", "explain", "show"}) {
+    const std::string token = "fft:type=c2c,n=8,prec=f32";
+    expect_refused({command, token, "--db", (folder / "none.db").string()}, "no such database");
+    expect_refused({command, token, "--db", foreign}, "foreign.db", 1);
+  }
+  expect_refused({"tune", "fft:type=c2c,n=8,prec=f32", "--db", foreign}, "foreign.db", 1);
+  EXPECT_EQ(read_text(foreign), "not a database") << "a foreign file is never overwritten";
+}
+
+TEST_F(CommandLine, RunChecksEveryKindOfTransformAndItsAdjoint) {
+  for (const char* token :
+       {"nufft:type=1,n=20x18,m=500,prec=f64,tol=1e-9", "nufft:type=2,n=33,m=200,prec=f32,tol=1e-4,batch=3",
+        "nufft:type=3,dim=2,m=300,k=200,prec=f64,tol=1e-7", "nufft:type=1,n=12x10x8,prec=f32,tol=1e-3,points=radial",
+        "fft:type=c2c,n=16x15,prec=f64,batch=2", "fft:type=c2c,n=24x10,prec=f32,place=in",
+        "fft:type=r2c,n=15x8,prec=f64", "fft:type=c2r,n=16x6,prec=f64", "fft:type=r2c,n=14x9,prec=f32,place=in"})
+    for (const bool adjoint : {false, true}) {
+      std::vector<std::string> words{"run", token, "--json", "--repeat", "1"};
+      if (adjoint) words.push_back("--adjoint");
+      const Json result = run_json(words);
+      ASSERT_TRUE(result.is_object()) << token;
+      EXPECT_TRUE(result["right"]) << token << (adjoint ? " adjoint: " : ": ") << result["error"];
+      EXPECT_FALSE(result["stages"].empty()) << token;
+      EXPECT_EQ(result["execute_seconds"].size(), 1u);
+    }
+}
+
+TEST_F(CommandLine, RunTakesThePlanThatIsForced) {
+  const Json result = run_json({"run", "fft:type=c2c,n=32,prec=f64", "--plan", "cpu;threads=1;fft=fftw(rigor=estimate)",
+                                "--json", "--repeat", "1"});
+  const std::string plan = result["plan"];
+  EXPECT_NE(plan.find("rigor=estimate"), std::string::npos) << plan;
+}
+
+TEST_F(CommandLine, RunPrintsStageByStage) {
+  const Finished result = run({"run", "nufft:type=1,n=16x16,m=300,prec=f64,tol=1e-6", "--repeat", "3"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const char* word : {"create", "set_points", "execute", "sort", "spread", "fft", "error", "right"})
+    EXPECT_NE(result.out.find(word), std::string::npos) << word << " in\n" << result.out;
+}
+
+TEST_F(CommandLine, RunReadsAndWritesNpyFiles) {
+  const std::vector<double> x{0.5, -1.25, 3.0}, y{2.0, 0.25, -3.0};
+  const std::string rows = file("rows.npy", npy("<f8", "(3, 2)", {x[0], y[0], x[1], y[1], x[2], y[2]}));
+  const std::string columns = file("columns.npy", npy("<f8", "(2, 3)", {x[0], x[1], x[2], y[0], y[1], y[2]}));
+  const std::string fortran = file("fortran.npy", npy("<f8", "(3, 2)", {x[0], x[1], x[2], y[0], y[1], y[2]}, "True"));
+  const std::string values = file("c.npy", npy("<c16", "(3,)", {1, 0, 0, 1, -2, 0.5}));
+  const std::vector<std::complex<double>> c{{1, 0}, {0, 1}, {-2, 0.5}};
+  for (const std::string& points : {rows, columns, fortran}) {
+    const std::string out = (folder / "f.npy").string();
+    const Finished result = run({"run", "nufft:type=1,n=6x4,prec=f64,tol=1e-12", "--points", points, "--values", values,
+                                 "--output", out, "--repeat", "1"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto f = npy_values(read_text(out));
+    ASSERT_EQ(f.size(), 24u);
+    EXPECT_NE(read_text(out).find("(4, 6)"), std::string::npos);
+    for (int ky = -2; ky < 2; ++ky)
+      for (int kx = -3; kx < 3; ++kx) {
+        std::complex<double> sum;
+        for (std::size_t j = 0; j < 3; ++j) sum += c[j] * std::polar(1.0, -(kx * x[j] + ky * y[j]));
+        EXPECT_LT(std::abs(f[static_cast<std::size_t>((ky + 2) * 6 + kx + 3)] - sum), 1e-10) << kx << ' ' << ky;
+      }
+  }
+}
+
+TEST_F(CommandLine, BadNpyFilesAreRefused) {
+  const std::string token = "nufft:type=1,n=6x4,prec=f64,tol=1e-6";
+  const auto refuse = [&](const std::string& text, const std::string& reason) {
+    expect_refused({"run", token, "--points", file("points.npy", text)}, reason);
+  };
+  const std::string good = npy("<f8", "(3, 2)", {1, 2, 3, 4, 5, 6});
+  refuse("", "not a .npy file");
+  refuse("PK\x03\x04 something else", "not a .npy file");
+  refuse(good.substr(0, 9), "cut short");
+  refuse(good.substr(0, 40), "cut short");
+  refuse(good.substr(0, good.size() - 1), "cut short");
+  refuse(npy("<i8", "(3, 2)", {1, 2, 3, 4, 5, 6}), "<i8");
+  refuse(npy(">f8", "(3, 2)", {1, 2, 3, 4, 5, 6}), ">f8");
+  refuse(npy("<f8", "(3, x)", {1, 2, 3, 4, 5, 6}), "shape");
+  refuse(npy("<f8", "(-3, 2)", {1, 2, 3, 4, 5, 6}), "shape");
+  refuse(npy("<f8", "(4611686018427387904, 4)", {1}), "too large");
+  refuse(npy("<f8", "(300000000000, 2)", {1}), "cut short");
+  refuse(npy("<f8", "(6,)", {1, 2, 3, 4, 5, 6}), "(count, 2)");
+  refuse(npy("<c16", "(3, 2)", std::vector<double>(12)), "real");
+  refuse(npy("<f8", "(2, 2)", {1, 2, std::nan(""), 4}), "1");
+  expect_refused({"run", "nufft:type=1,n=6x4,m=5,prec=f64,tol=1e-6", "--points", file("three.npy", good)}, "m=5");
+  expect_refused({"run", "nufft:type=1,n=6x4,m=5,prec=f64,tol=1e-6", "--values", file("values.npy", good)}, "5");
+  expect_refused({"run", "fft:type=c2c,n=8,prec=f64", "--points", file("three.npy", good)}, "nufft");
+}
+
+TEST_F(CommandLine, ExplainSaysWhichPlanAndWhy) {
+  const Finished text = run({"explain", "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("cpu;"), std::string::npos);
+  const Json result = run_json({"explain", "fft:type=c2c,n=32,prec=f64", "--json"});
+  EXPECT_EQ(result["source"], "model");
+  const Json forced = run_json({"explain", "fft:type=c2c,n=32,prec=f64", "--json", "--plan", result["plan"]});
+  EXPECT_EQ(forced["source"], "forced");
+  EXPECT_EQ(forced["plan"], result["plan"]);
+}
+
+TEST_F(CommandLine, TunedPlansAreShownExplainedAndRun) {
+  const std::string token = "fft:type=c2c,n=20x12,prec=f64";
+  const Finished nothing = run({"show"});
+  EXPECT_EQ(nothing.code, 0);
+  EXPECT_NE(nothing.out.find("nothing tuned yet"), std::string::npos);
+
+  const Finished tuned = run({"tune", token, "--seconds", "2", "--threads", "1"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find(token), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.err.find("left"), std::string::npos) << "progress in plain lines with an ETA:\n" << tuned.err;
+  EXPECT_EQ(tuned.err.find('\r'), std::string::npos) << "no redrawing where there is no terminal";
+
+  const Json rows = run_json({"show", "--format", "json"});
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0]["problem"], token);
+  const std::string csv = run({"show", token, "--format", "csv"}).out;
+  EXPECT_NE(csv.find('\n'), csv.size() - 1) << "a heading and at least one row";
+  EXPECT_NE(csv.find("\"" + token + "\""), std::string::npos) << csv;
+  EXPECT_NE(run({"show"}).out.find("winner"), std::string::npos);
+
+  EXPECT_EQ(run_json({"explain", token, "--json"})["source"], "verdict");
+  EXPECT_EQ(run_json({"run", token, "--json", "--repeat", "1"})["plan"], rows[0]["plan"]);
+}
+
+TEST_F(CommandLine, RecordedSpacesHoldEveryCandidate) {
+  const std::string spaces = (folder / "spaces").string();
+  const Finished result = run({"tune", "fft:type=c2c,n=16,prec=f64", "--seconds", "20", "--threads", "1", "--record",
+                               spaces, "--quiet", "--format", "csv"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::string text = read_text(folder / "spaces/fft_type_c2c_n_16_prec_f64.jsonl");
+  EXPECT_NE(text.find("fourtune_space"), std::string::npos);
+  EXPECT_NE(text.find("rigor=estimate"), std::string::npos);
+}
+
+TEST_F(CommandLine, InterruptedTuningKeepsWhatIsFinishedAndResumes) {
+  const std::string token = "nufft:type=1,n=40x40,m=20000,prec=f32,tol=1e-3";
+  // The shell sends Ctrl-C's signal to the program alone, as soon as progress shows that something was measured.
+  const std::string script = std::string("'") + FOURTUNE_PROGRAM + "' tune " + token +
+                             " --seconds 120 --threads 1 2> err & pid=$!\n"
+                             "for i in $(seq 600); do grep -q 'search [1-9]' err && break; sleep 0.1; done\n"
+                             "kill -INT $pid; wait $pid; code=$?; cat err >&2; exit $code\n";
+  write_text(folder / "interrupt.sh", script);
+  // An asynchronous command of a non-interactive shell ignores SIGINT unless job control is on.
+  const auto start = std::chrono::steady_clock::now();
+  const Finished result =
+      run_program({"bash", "-m", "interrupt.sh"}, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(110)) << "it did not stop";
+  EXPECT_EQ(result.code, 130) << result.err;
+  EXPECT_NE(result.err.find("interrupted; everything finished is kept"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("resumes"), std::string::npos);
+
+  const Finished again = run({"tune", token, "--seconds", "3", "--threads", "1", "--format", "json"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.out.find(token), std::string::npos);
+}
+
+TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
+  const Json report = run_json({"doctor", "--json"});
+  std::vector<std::string> names;
+  for (const Json& finding : report["findings"]) {
+    names.push_back(finding["name"]);
+    if (finding["state"] == "missing") EXPECT_NE(finding["cost"], "") << finding["name"];
+  }
+  for (const char* name : {"processor", "kernels", "backends", "FFTW f64", "CUDA driver", "CUDA compiler", "SQLite",
+                           "database", "huge pages", "problem lists"})
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  EXPECT_EQ(run({"doctor", "--db", file("foreign.db", "not a database")}).code, 0);
+}
+
+TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Finished script = run({"completion", shell});
+    EXPECT_EQ(script.code, 0);
+    for (const char* word : {"tune", "show", "explain", "run", "doctor", "bench", "completion", "runner-ups"})
+      EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
+    EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
+  }
+  const std::string test = run({"completion", "bash"}).out +
+                           "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+                           "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+                           "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n";
+  const Finished completed = run_program({"bash", file("completion.sh", test)});
+  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\n") << completed.err;
+}
+
+}  // namespace
+}  // namespace fourtune::test
