@@ -44,7 +44,7 @@ class FftwLines final : public LineFft<T> {
       : LineFft<T>(choice.n, lines), real_(real), row_((choice.n + 15) / 16 * 16 + 8) {
     const std::int64_t n = choice.n;
     const int sign = choice.sign;
-    const generator::Rigor rigor = choice.fft.rigor;
+    const generator::Rigor rigor = line_rigor(choice.fft.rigor);
     const std::lock_guard lock(planner_mutex());
     std::string& known = remembered_wisdom<T>()[{n, sign, static_cast<int>(rigor)}];
     const AlignedBytes scratch(static_cast<std::int64_t>(2 * row_ * sizeof(Value)));

@@ -66,6 +66,12 @@ class LineFft {
   int lines_;
 };
 
+// FFTW's rigor for one contiguous line of a plan's rigor. Measuring one costs 10 ms to seconds and gains about a tenth
+// over the estimate (unlike for strided and multidimensional transforms), so only `patient` measures.
+inline generator::Rigor line_rigor(generator::Rigor rigor) {
+  return rigor == generator::Rigor::patient ? generator::Rigor::measure : generator::Rigor::estimate;
+}
+
 struct LineFftChoice {
   std::int64_t n = 1;
   int sign = -1;               // complex lines; real ones go -1 to the half spectrum, +1 back

@@ -26,7 +26,7 @@ struct KeptModes {
 
 // Lines up to this length are better done many at a time (fft_lines.h) when there are many; below the second, nothing
 // is gained by splitting one.
-constexpr std::int64_t kLongLine = 8192, kShortLine = 1024;
+constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;
 
 template <class T>
 class LongFft {

@@ -279,11 +279,19 @@ class LongRows final : public FftRunner {
 template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
-  if (op.dim == 1 && op.type != FftType::c2c) return make_library_fft<T>(op);
   const std::int64_t n = op.n[0];
-  if (op.dim == 1 && n >= kShortLine && (n > kLongLine || 4 * op.batch < simd_fft_kernels<T>().lanes)) {
+  const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // lines, for the lanes of a vector
+  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || few)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
+  }
+  // One short line, and real lines in one dimension that would have to go in pairs, are FFTW's to do. Its estimate is
+  // good for single lines; what it costs in real ones, the tuner finds out.
+  const bool pairs = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
+  if (op.dim == 1 && (few || pairs)) {
+    FftOperation library = op;
+    library.choice.rigor = line_rigor(op.choice.rigor);
+    return make_library_fft<T>(library);
   }
   return std::make_unique<RowsFft<T>>(op);
 }
