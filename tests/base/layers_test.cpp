@@ -80,7 +80,7 @@ const std::vector<Stranger> kStrangers{
     {std::regex("fftw3.*"), {"runtime/", "tests/", "tools/bench"}},
     {std::regex("sqlite3\\.h"), {"db/", "tools/", "tests/"}},
     {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/cuda/"}},
-    {std::regex("hwy/.*"), {"runtime/"}},
+    {std::regex("hwy/.*"), {"runtime/", "tests/"}},
     {std::regex("CLI/.*"), {"tools/", "examples/"}},
     {std::regex("nlohmann/.*"), {"db/", "runtime/", "tools/", "tuner/", "tests/"}},
     {std::regex("gtest/.*"), {"tests/"}},

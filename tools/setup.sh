@@ -1,0 +1,42 @@
+# Shared by tools/quickstart and tools/check (sourced, not run): Debian packages, configuring, building.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+jobs=${JOBS:-$(nproc)}
+build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-dev libsqlite3-dev libcli11-dev
+  nlohmann-json3-dev libpng-dev libgtest-dev)
+
+say() { printf '\n== %s\n' "$*"; }
+
+# need PACKAGE...: installs those that are missing. Without apt the build itself will say what it lacks.
+need() {
+  local missing=() package
+  if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+    echo "not a Debian system: $* are taken to be there"
+    return 0
+  fi
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2> /dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  say "Installing ${missing[*]}"
+  local become=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo > /dev/null; then
+      echo "error: these packages are missing and there is no sudo; as root: apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    become=(sudo)
+  fi
+  if ! "${become[@]}" apt-get update -q ||
+     ! "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"; then
+    echo "error: apt-get could not install ${missing[*]}" >&2
+    return 1
+  fi
+}
+
+# configure PRESET [OPTION...]: with ccache when it is there.
+configure() {
+  local launcher=()
+  command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  (cd "$root" && cmake --preset "$1" "${launcher[@]}" "${@:2}")
+}
