@@ -22,7 +22,10 @@ endforeach()
 set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(fourtune PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                           LINK_DEPENDS ${map})
-target_link_options(fourtune PRIVATE -Wl,--version-script=${map} $<$<NOT:$<BOOL:${FOURTUNE_SANITIZE}>>:-Wl,-z,defs>)
+target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
+if(NOT FOURTUNE_SANITIZE)
+  target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions come with the program
+endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 OpenMP::OpenMP_CXX Threads::Threads PkgConfig::HWY)
 set(FOURTUNE_STATIC_NEEDS hwy sqlite3)
 if(FOURTUNE_FFTW)
