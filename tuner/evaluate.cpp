@@ -77,7 +77,7 @@ struct LocalEvaluator::Impl {
       const Stopwatch watch;
       executor.set_points(data->points());
       seconds = again ? std::min(seconds, watch.seconds()) : watch.seconds();
-      if (seconds > 0.1) break;
+      if (seconds > 0.01) break;
     }
     return seconds;
   }

@@ -175,8 +175,9 @@ void ProblemTuning::search() {
 EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   EvaluationRequest request;
   request.plan = plan;
-  const double share = std::isfinite(share_) ? share_ : 120;
-  request.benchmark.max_seconds = std::clamp(share / 60, 0.03, 1.0);
+  const double share = std::isfinite(share_) ? share_ : 60;
+  // So that a share lasts for as many evaluations as a search needs; the finals settle what noise is left.
+  request.benchmark.max_seconds = recording() ? 0.1 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
   request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
   // The first plans must get their chance even when the budget is small.
   const double patience = std::max({5.0, 0.5 * share, 2 * seconds_left()});

@@ -53,17 +53,17 @@ struct Covariance {
     }
   }
   struct Parts {
-    double sum, product;
+    float sum, product;
   };
   Parts parts(const std::vector<int>& x, const std::vector<int>& y) const {
-    Parts result{0, 1};
+    double sum = 0, product = 1;
     for (std::size_t a = 0; a < x.size(); ++a) {
       const double c = decay[a][static_cast<std::size_t>(std::abs(x[a] - y[a]))];
-      result.sum += c;
-      result.product *= c;
+      sum += c;
+      product *= c;
     }
-    if (!x.empty()) result.sum /= static_cast<double>(x.size());
-    return result;
+    if (!x.empty()) sum /= static_cast<double>(x.size());
+    return {static_cast<float>(sum), static_cast<float>(product)};
   }
   double operator()(const Parts& p) const { return mix * p.sum + (1 - mix) * p.product; }
 };
@@ -97,12 +97,23 @@ class SurrogateSearch : public Search {
     if (std::isfinite(seconds) && seconds > 0) {
       told_.push_back(candidate);
       times_.push_back(std::log(seconds));
-    } else {
+      if (told_.size() > most_observations) forget_slowest();
+    } else if (failures_.size() < most_observations) {
       failures_.push_back(candidate);
     }
   }
 
  private:
+  // The factorisation grows with the cube, and the columns with the space times the observations.
+  static constexpr std::size_t most_observations = 300;
+
+  void forget_slowest() {
+    const auto slowest = std::max_element(times_.begin(), times_.end()) - times_.begin();
+    told_.erase(told_.begin() + slowest);
+    times_.erase(times_.begin() + slowest);
+    if (slowest < static_cast<std::ptrdiff_t>(columns_.size())) columns_.erase(columns_.begin() + slowest);
+  }
+
   // Alternately the model's favourite that differs in two axes or more from the earlier ones, and a random candidate.
   std::size_t first_choice() {
     if (asked_ % 2 == 1) {
@@ -124,7 +135,7 @@ class SurrogateSearch : public Search {
     fit_trend();
     if (told_.size() >= next_fit_) {
       fit_covariance();
-      next_fit_ = told_.size() + std::max<std::size_t>(3, told_.size() / 5);
+      next_fit_ = told_.size() + std::max<std::size_t>(3, told_.size() / 5);  // never reached again at the most
       columns_.clear();
       failure_columns_.clear();
     }
