@@ -1,0 +1,144 @@
+// The documentation is true: its commands run, its code is that of the examples, its links lead somewhere.
+//
+// A block that starts with ```sh is run by bash, line by line with -e, in a scratch folder where build, tools and
+// examples are those of the project, `fourtune` is on the path and the tuning database is empty. A block that cannot be
+// run here says why in the line before it: <!-- not run: REASON -->. Any other kind of block is not a command.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/support/program.h"
+
+namespace fourtune::test {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kRoot = FOURTUNE_SOURCE_DIR;
+
+struct Block {
+  std::string page;  // "docs/cli.md"
+  int line = 0;      // of the opening fence
+  std::string language;
+  std::string text;
+  std::string not_run;  // reason
+};
+
+std::vector<std::string> pages() {
+  std::vector<std::string> names{"README.md"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
+    if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<Block> blocks_of(const std::string& page) {
+  static const std::regex reason("<!-- not run: (.+) -->");
+  std::vector<Block> blocks;
+  std::istringstream text(read_text(kRoot / page));
+  std::string line, before;
+  bool inside = false;
+  for (int number = 1; std::getline(text, line); ++number) {
+    if (line.rfind("```", 0) == 0) {
+      inside = !inside;
+      if (inside) {
+        std::smatch match;
+        const bool excused = std::regex_match(before, match, reason);
+        blocks.push_back({page, number, line.substr(3), "", excused ? match[1].str() : ""});
+      }
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+    if (!line.empty()) before = line;
+  }
+  return blocks;
+}
+
+std::vector<Block> blocks_in(const std::string& language) {
+  std::vector<Block> found;
+  for (const std::string& page : pages())
+    for (Block& block : blocks_of(page))
+      if (block.language == language) found.push_back(std::move(block));
+  return found;
+}
+
+std::vector<Block> commands_to_run() {
+  std::vector<Block> blocks = blocks_in("sh");
+  std::erase_if(blocks, [](const Block& block) { return !block.not_run.empty(); });
+  return blocks;
+}
+
+std::string name_of(const testing::TestParamInfo<Block>& info) {
+  std::string name = info.param.page + "Line" + std::to_string(info.param.line);
+  std::erase_if(name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; });
+  return name;
+}
+
+void PrintTo(const Block& block, std::ostream* out) { *out << block.page << ":" << block.line; }
+
+class Commands : public testing::TestWithParam<Block> {};
+
+TEST_P(Commands, Run) {
+  const Block& block = GetParam();
+  const ScratchFolder folder;
+  for (const char* name : {"tools", "examples", "docs"}) fs::create_directory_symlink(kRoot / name, folder / name);
+  fs::create_directory_symlink(FOURTUNE_BUILD_DIR, folder / "build");
+  write_text(folder / "commands.sh", "set -euo pipefail\n" + block.text);
+  const char* path = std::getenv("PATH");
+  const Finished result =
+      run_program({"bash", "commands.sh"}, folder.path(),
+                  {{"PATH", std::string(FOURTUNE_BUILD_DIR) + "/bin:" + (path == nullptr ? "/usr/bin:/bin" : path)},
+                   {"FOURTUNE_DB", (folder / "tuning.db").string()}});
+  EXPECT_EQ(result.code, 0) << block.page << ":" << block.line << "\n" << block.text << result.out << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Docs, Commands, testing::ValuesIn(commands_to_run()), name_of);
+
+TEST(Docs, SayWhyACommandIsNotRun) {
+  for (const Block& block : blocks_in("sh"))
+    if (!block.not_run.empty()) EXPECT_GT(block.not_run.size(), 10u) << block.page << ":" << block.line;
+  for (const char* language : {"bash", "shell", "console"})
+    for (const Block& block : blocks_in(language))
+      ADD_FAILURE() << block.page << ":" << block.line << ": commands stand in sh blocks, so that they are run";
+}
+
+// Every line of the code occurs in the example, in the same order.
+void expect_excerpt(const Block& block, const std::string& example) {
+  const std::string whole = read_text(kRoot / example);
+  std::istringstream text(block.text);
+  std::size_t at = 0;
+  for (std::string line; std::getline(text, line);) {
+    const auto first = line.find_first_not_of(' ');
+    if (first == std::string::npos) continue;
+    line.erase(0, first);
+    const auto found = whole.find(line, at);
+    EXPECT_NE(found, std::string::npos) << block.page << ":" << block.line << ": " << example << " has no\n" << line;
+    if (found != std::string::npos) at = found + line.size();
+  }
+}
+
+TEST(Docs, CodeIsThatOfTheExamples) {
+  const auto c = blocks_in("c"), cpp = blocks_in("cpp");
+  EXPECT_FALSE(c.empty());
+  EXPECT_FALSE(cpp.empty());
+  for (const Block& block : c) expect_excerpt(block, "examples/quickstart.c");
+  for (const Block& block : cpp) expect_excerpt(block, "examples/quickstart.cpp");
+}
+
+TEST(Docs, LinksLeadSomewhere) {
+  static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+  int seen = 0;
+  for (const std::string& page : pages()) {
+    const std::string text = read_text(kRoot / page);
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at, ++seen)
+      EXPECT_TRUE(fs::exists((kRoot / page).parent_path() / (*at)[1].str())) << page << " links " << (*at)[1];
+  }
+  EXPECT_GT(seen, 3);
+}
+
+}  // namespace
+}  // namespace fourtune::test
