@@ -83,8 +83,8 @@ void LongFft<T>::scalars(std::int64_t at, std::int64_t count, T* result) const {
 }
 
 template <class T>
-T* LongFft<T>::thread_work() const {
-  return reinterpret_cast<T*>(work_.as<char>() + omp_get_thread_num() * work_stride_);
+T* LongFft<T>::thread_work(int worker) const {
+  return reinterpret_cast<T*>(work_.as<char>() + worker * work_stride_);
 }
 
 template <class T>
@@ -104,9 +104,9 @@ SimdMove<T> LongFft<T>::move(std::int64_t step, std::int64_t line, std::int64_t 
 template <class T>
 void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matrix) const {
   const std::int64_t lanes = kernels_.lanes;
-  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block) {
+  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
-    T *work = thread_work(), *scalar = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
     kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
     kernels_.transform(along_columns_, work);
     scalars(j2, rows_, scalar);
@@ -121,9 +121,9 @@ template <class T>
 template <class F>
 void LongFft<T>::rows_of(const Value* matrix, F store) const {
   const std::int64_t lanes = kernels_.lanes;
-  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block) {
+  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t k1 = block * lanes, count = std::min(lanes, rows_ - k1);
-    T* work = thread_work();
+    T* work = thread_work(worker);
     kernels_.load(work, reinterpret_cast<const T*>(matrix + k1 * columns_), move(1, columns_, count, 0, columns_));
     kernels_.transform(along_rows_, work);
     store(work, k1, count);
@@ -174,9 +174,9 @@ void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Valu
 template <class T>
 void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) const {
   const std::int64_t lanes = kernels_.lanes;
-  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block) {
+  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t j1 = block * lanes, count = std::min(lanes, rows_ - j1);
-    T *work = thread_work(), *scalar = work + (longest_ + 1) * 2 * lanes;
+    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
     fill(work, j1, count, modes, kept);
     kernels_.transform(along_rows_, work);
     scalars(j1, columns_, scalar);
@@ -184,9 +184,9 @@ void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) 
     kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(grid + j1 * columns_),
                    move(1, columns_, count, 0, columns_));
   });
-  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block) {
+  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
     const std::int64_t k2 = block * lanes, count = std::min(lanes, columns_ - k2);
-    T* work = thread_work();
+    T* work = thread_work(worker);
     kernels_.load(work, reinterpret_cast<const T*>(grid + k2), move(columns_, 1, count, 0, rows_));
     kernels_.transform(along_columns_, work);
     kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(grid + k2),

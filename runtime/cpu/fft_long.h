@@ -47,7 +47,7 @@ class LongFft {
   void pad(const Value* modes, Value* grid, const KeptModes<T>& kept) const;
 
  private:
-  T* thread_work() const;
+  T* thread_work(int worker) const;
   void columns_first(const Value* in, std::int64_t stride, Value* matrix) const;
   template <class F>
   void rows_of(const Value* matrix, F store) const;

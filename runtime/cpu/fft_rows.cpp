@@ -21,7 +21,7 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 // Units of fused passes should stay in a core's second-level cache; 1 MiB is what server cores have at least.
-constexpr std::int64_t kFusedBytes = std::int64_t{2} << 20;
+constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 using Extent = std::array<std::int64_t, 4>;  // x, y, z, batch
 
 Extent strides_of(const ArrayLayout& layout) {
@@ -162,14 +162,14 @@ class RowsFft final : public FftRunner {
       units[d] = (size_[d] + step.unit[d] - 1) / step.unit[d];
       count *= units[d];
     }
-    parallel_for(op_.threads, count, [&](std::int64_t index) {
+    parallel_for(op_.threads, count, [&](std::int64_t index, int worker) {
       Extent at, size;
       for (int d = 0; d < 4; ++d) {
         at[d] = index % units[d] * step.unit[d];
         index /= units[d];
         size[d] = std::min(step.unit[d], size_[d] - at[d]);
       }
-      void* work = work_.as<char>() + omp_get_thread_num() * work_stride_;
+      void* work = work_.as<char>() + worker * work_stride_;
       for (const Pass<T>& pass : step.passes) run_pass(pass, arrays, at, size, work);
     });
   }

@@ -20,7 +20,7 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 // A plane up to this size is done in one go by one thread, in its second-level cache.
-constexpr std::int64_t kFusedBytes = std::int64_t{2} << 20;
+constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 
 using Extent = std::array<std::int64_t, 3>;
 
@@ -130,17 +130,17 @@ class PrunedLines final : public PrunedFft<T> {
     }
     if (dim_ == 1) {  // transforms of the batch are lines side by side
       const std::int64_t lines = fft_[0]->lines();
-      parallel_for(spec_.threads, (count + lines - 1) / lines, [&](std::int64_t i) {
+      parallel_for(spec_.threads, (count + lines - 1) / lines, [&](std::int64_t i, int worker) {
         const auto present = static_cast<int>(std::min(lines, count - i * lines));
         block(truncate, 0, grids + i * lines * grid_distance, grid_distance, modes + i * lines * mode_distance,
-              mode_distance, present, thread_work());
+              mode_distance, present, thread_work(worker));
       });
       return;
     }
     const std::int64_t bytes = spec_.grid.elements * static_cast<std::int64_t>(sizeof(Value));
     if (count >= spec_.threads && bytes <= 2 * kFusedBytes) {
-      parallel_for(spec_.threads, count, [&](std::int64_t b) {
-        void* work = thread_work();
+      parallel_for(spec_.threads, count, [&](std::int64_t b, int worker) {
+        void* work = thread_work(worker);
         for_each_step(truncate, [&](const Step& step) {
           box(truncate, step, {0, 0, 0}, step.space, grids + b * grid_distance, modes + b * mode_distance, work);
         });
@@ -154,7 +154,7 @@ class PrunedLines final : public PrunedFft<T> {
     }
   }
 
-  void* thread_work() const { return work_.as<char>() + omp_get_thread_num() * work_stride_; }
+  void* thread_work(int worker) const { return work_.as<char>() + worker * work_stride_; }
 
   template <class F>
   void for_each_step(bool forward, F f) const {
@@ -168,14 +168,14 @@ class PrunedLines final : public PrunedFft<T> {
   void parallel_step(bool truncate, const Step& step, Value* grid, Value* modes) const {
     Extent units;
     for (int a = 0; a < 3; ++a) units[a] = (step.space[a] + step.unit[a] - 1) / step.unit[a];
-    parallel_for(spec_.threads, units[0] * units[1] * units[2], [&](std::int64_t index) {
+    parallel_for(spec_.threads, units[0] * units[1] * units[2], [&](std::int64_t index, int worker) {
       Extent at, size;
       for (int a = 0; a < 3; ++a) {
         at[a] = index % units[a] * step.unit[a];
         index /= units[a];
         size[a] = std::min(step.unit[a], step.space[a] - at[a]);
       }
-      box(truncate, step, at, size, grid, modes, thread_work());
+      box(truncate, step, at, size, grid, modes, thread_work(worker));
     });
   }
 

@@ -1,5 +1,6 @@
 #include "runtime/cpu/wisdom.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -90,6 +91,7 @@ std::string PlannerSession<T>::wisdom() const {
 
 template <class T>
 std::string merge_wisdom(std::span<const std::string> texts) {
+  if (std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); })) return {};
   const PlannerSession<T> session("");
   for (const std::string& text : texts) {
     if (!text.empty()) Fftw<T>::import_wisdom(text.c_str());

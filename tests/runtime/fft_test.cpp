@@ -347,6 +347,15 @@ TEST(Fft, TwoExecutorsRunAtOnceOnTwoThreads) {
   two.join();
 }
 
+TEST(Fft, ExecutorsRunInsideTheCallersParallelRegion) {
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (int i = 0; i < 4; ++i) {
+    std::mt19937_64 random(31 + i);
+    check(problem_of(i % 2 == 0 ? "type=c2c,n=12x10x6,prec=f32" : "type=c2c,n=4096,prec=f32"),
+          plan_of(FftFamily::rows, Rigor::estimate, 1 + i / 2), random);
+  }
+}
+
 // The entries of a wisdom text; their order has no meaning.
 std::vector<std::string> entries(const std::string& wisdom) {
   std::vector<std::string> lines;
