@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,14 @@ generator::Plan library_plan(const SessionContext& context) {
   plan.threads = std::max(1, context.traits.cores);
   plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
   return plan;
+}
+
+// Four digits are more than a measurement has, and recordings are kept in the tree.
+double four_digits(double value) {
+  if (!std::isfinite(value)) return value;
+  const std::string text = fmt::format("{:.3e}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 constexpr double hopeful_evaluations = 200;  // after so many a search should be at 0.97 of the optimum
@@ -279,8 +288,8 @@ void ProblemTuning::write_recording() const {
     const auto found = known_.find(texts_[i]);  // what the budget did not reach is left out
     if (found == known_.end() || found->second.status == db::RunStatus::interrupted) continue;
     recording.space.coordinates.push_back(space_.candidates[i].coordinates);
-    recording.space.estimates.push_back(space_.candidates[i].estimate);
-    recording.seconds.push_back(found->second.seconds);
+    recording.space.estimates.push_back(four_digits(space_.candidates[i].estimate));
+    recording.seconds.push_back(four_digits(found->second.seconds));
     any = any || working(texts_[i]);
   }
   if (!any) return;
