@@ -110,7 +110,7 @@ void tune(Arguments arguments) {
   runtime::find_backend(arguments.backend);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
-    options.measure_everything = true;
+    options.record_folder = arguments.record;  // with coordinates, for replay
   }
   const std::filesystem::path path = database_path(*arguments.db);
   auto store = db::TuningStore::open_for_writing(path);
