@@ -42,7 +42,12 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
+  command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
+  command.add_flag("--cpu-time", options.cpu_time,
+                   "Time the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
   command.add_flag("--untuned-only", options.untuned_only, "Leave the tuned column out");
   command.add_flag("--memory,!--no-memory", options.measure_memory, "Measure peak memory in child processes (default)");
   command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");

@@ -1,8 +1,10 @@
 #include "tools/bench_compare.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -104,6 +106,27 @@ void measure_memory(ProblemResult& result, const std::vector<Entrant>& entrants,
   }
 }
 
+std::atomic<bool> stop_requested{false};
+
+// The first Ctrl-C ends the run after the problem at work, with its tables; the second ends it at once.
+void stop_on_signal() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stop_requested.store(true); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+// Why a problem is not even tried; empty: it is.
+std::string why_not(const Problem& problem, const BenchOptions& options, double spent) {
+  if (stop_requested.load()) return "interrupted";
+  if (options.seconds > 0 && spent > options.seconds) return "the budget of --seconds is spent";
+  const std::int64_t points = std::max(problem.m.value_or(0), problem.k.value_or(0));
+  if (options.max_points > 0 && points > options.max_points)
+    return fmt::format("has {} points, more than --max-points", points);
+  return {};
+}
+
 void print_heading(const BenchEnvironment& environment) {
   fmt::print("{} ({}, {} cores), {} threads, {}, {}\n", environment.device, environment.isa, environment.cores,
              environment.threads, environment.compiler, environment.libraries);
@@ -115,6 +138,8 @@ void print_heading(const BenchEnvironment& environment) {
 
 void run_comparison(const BenchOptions& options) {
   const int threads = threads_of(options);
+  if (options.cpu_time && threads != 1)
+    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it");
   const std::vector<Problem> problems = problems_of(options);
   const std::vector<Peer> peers = load_peers(options.peers);
   BenchEnvironment environment = bench_environment(threads);
@@ -123,6 +148,7 @@ void run_comparison(const BenchOptions& options) {
         fmt::format("{}: FINUFFT {}, {} FFT, {}", peer.name, peer.library->version(), peer.library->fft(), peer.path));
   print_heading(environment);
 
+  stop_on_signal();
   const Stopwatch watch;
   std::vector<ProblemResult> results;
   const auto save = [&] {
@@ -130,8 +156,9 @@ void run_comparison(const BenchOptions& options) {
   };
   save();  // an unwritable path shows before the work
   for (const Problem& problem : problems) {
-    if (options.seconds > 0 && watch.seconds() > options.seconds) {
-      results.push_back({problem, to_token(problem), "the budget of --seconds is spent", {}, 0});
+    const std::string reason = why_not(problem, options, watch.seconds());
+    if (!reason.empty()) {
+      results.push_back({problem, to_token(problem), reason, {}, 0});
       continue;
     }
     const std::vector<Entrant> entrants = entrants_for(problem, options, threads, peers);
@@ -141,6 +168,7 @@ void run_comparison(const BenchOptions& options) {
     measure.max_seconds = options.seconds_per_problem;
     measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
     measure.seed = options.seed;
+    measure.cpu_time = options.cpu_time;
     results.push_back(measure_problem(problem, entrants, measure));
     if (options.measure_memory && results.back().skipped.empty())
       measure_memory(results.back(), entrants, options, threads);
@@ -151,6 +179,7 @@ void run_comparison(const BenchOptions& options) {
   fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
+  std::fflush(stdout);
   for (const ProblemResult& result : results)
     for (const ContenderResult& one : result.contenders)
       if (one.ran() && !one.right && (one.role == Role::tuned || one.role == Role::untuned))

@@ -1,6 +1,7 @@
 #include "tools/bench_measure.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +27,12 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+std::int64_t cpu_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
 // Another contender has just been through the caches; below this time per call that would show, so each sample is
 // preceded by an untimed call, as a user of one library would see it.
 constexpr double kWarmBelow = 0.05;
@@ -37,6 +44,7 @@ class Measurement {
   Measurement(const Problem& problem, const MeasureOptions& options)
       : problem_(problem), options_(options), data_(problem, options.seed) {
     timing_.min_sample_seconds = 2e-3;
+    if (options.cpu_time) clock_ = cpu_clock;
   }
 
   // Makes a contender, sets its points, checks its first answer.
@@ -73,13 +81,14 @@ class Measurement {
     slots_.push_back(std::move(slot));
   }
 
-  // Why the rounds would take too long; empty: they do not.
-  std::string too_slow() const {
+  // Why the rounds would take too long, if the contenders still to come are like those admitted; empty: they do not.
+  std::string too_slow(std::size_t contenders) const {
     double all = 0;
     for (const Slot& slot : slots_) all += sample_seconds(slot);
-    const double needed = all * options_.min_rounds;
+    const double share = static_cast<double>(contenders) / static_cast<double>(slots_.size());
+    const double needed = all * share * options_.min_rounds;
     if (needed <= options_.max_seconds) return {};
-    return fmt::format("takes too long: {} rounds of all contenders need {:.0f} s, the limit is {:.0f} s",
+    return fmt::format("takes too long: {} rounds of all contenders need {:.3g} s, the limit is {:.3g} s",
                        options_.min_rounds, needed, options_.max_seconds);
   }
 
@@ -173,8 +182,11 @@ ProblemResult measure_problem(const Problem& problem, const std::vector<Entrant>
   }
   try {
     Measurement measurement(problem, options);
-    for (const Entrant& entrant : entrants) measurement.admit(entrant, result.contenders.emplace_back());
-    result.skipped = measurement.too_slow();
+    for (const Entrant& entrant : entrants) {
+      measurement.admit(entrant, result.contenders.emplace_back());
+      result.skipped = measurement.too_slow(entrants.size());
+      if (!result.skipped.empty()) break;
+    }
     if (result.skipped.empty()) measurement.run(result.contenders);
   } catch (const std::bad_alloc&) {
     result.skipped = "does not fit: its points and arrays could not be allocated";

@@ -45,6 +45,7 @@ struct MeasureOptions {
   double max_seconds = 60;  // spent on timed calls; a problem that cannot have min_rounds in it is skipped
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;
+  bool cpu_time = false;  // time by the CPU time of this thread; only for contenders with one thread
 };
 
 // `problem` must be bound (tuner::bound_problem). A contender that throws is a failure of that contender. Problems that

@@ -19,6 +19,7 @@ struct BenchOptions {
   double seconds = 0;    // budget of the whole run; 0: none
   double seconds_per_problem = 60;
   double scale = 1;             // suites: problem sizes relative to the full ones
+  std::int64_t max_points = 0;  // problems with more are skipped; 0: no limit
   std::int64_t max_memory = 0;  // bytes; 0: 70 % of what is free
   int threads = 0;              // 0: all this process may use
   int rounds = 9;               // interleaved rounds
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::uint64_t seed = 1;
   bool untuned_only = false;
   bool measure_memory = true;
+  bool cpu_time = false;     // one thread: its CPU time instead of the wall clock
   std::string memory_child;  // hidden: the contender whose peak memory this child process measures
 };
 

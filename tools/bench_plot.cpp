@@ -62,8 +62,9 @@ std::string comparison_gnuplot(std::span<const ProblemResult> results, const std
                         value_or_unknown(rows[i].untuned));
   text +=
       "END\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2\n"
-      "plot $ratios using 4:1:ytic(2) with points pt 6 title 'untuned', \\\n"
-      "     $ratios using 3:1 with points pt 7 title 'tuned'\n";
+      "plot $ratios using 4:1:ytic(2) with points pt 6 title 'untuned'";
+  const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.tuned > 0; });
+  text += any ? ", $ratios using 3:1 with points pt 7 title 'tuned'\n" : "\n";
   return text;
 }
 

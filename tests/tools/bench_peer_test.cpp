@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 #include "tools/bench_peer_finufft.h"
 #include "tuner/validate.h"
 
