@@ -70,18 +70,18 @@ template <int Dim>
 void PointStore<T>::write_records(const Chunk& c, int n, std::int64_t first, const std::int64_t* position) {
   Word<T>* const records = records_.data();
   for (int j = 0; j < n; ++j) {
-    Word<T> r[Dim + 1];
+    Word<T>* const r = records + position[j] * (Dim + 1);
     if constexpr (sizeof(T) == 4) {
       for (int d = 0; d < Dim; ++d) r[d] = static_cast<std::uint32_t>(c.cell[d][j]) << kFractionBits | c.fraction[d][j];
       r[Dim] = static_cast<std::uint32_t>(first + j);
     } else {
-      r[Dim] = static_cast<std::uint64_t>(first + j) << kIndexShift;
+      std::uint64_t cells = static_cast<std::uint64_t>(first + j) << kIndexShift;
       for (int d = 0; d < Dim; ++d) {
         std::memcpy(&r[d], &c.fraction[d][j], sizeof(double));
-        r[Dim] |= static_cast<std::uint64_t>(c.cell[d][j]) << (kCellBits * d);
+        cells |= static_cast<std::uint64_t>(c.cell[d][j]) << (kCellBits * d);
       }
+      r[Dim] = cells;
     }
-    std::memcpy(records + position[j] * (Dim + 1), r, sizeof r);
   }
 }
 
@@ -194,28 +194,28 @@ template <class T>
 void PointStore<T>::order_pieces(int threads) {
   const int z_groups = (tiling_.tile[2] + kZGroup - 1) / kZGroup;
   const int keys = tiling_.bins * z_groups;
+  const std::int32_t inverse_bin = (65536 + tiling_.bin - 1) / tiling_.bin;  // exact for cells below 256
+  using Record = std::array<Word<T>, 4>;
 #pragma omp parallel num_threads(threads)
   {
-    Buffer<Word<T>> sorted;
+    Buffer<Record> sorted;
     std::vector<std::int32_t> next(keys + 1), key(kPiece);
-    sorted.resize(kPiece * words_);
+    sorted.resize(kPiece);
 #pragma omp for schedule(dynamic, 4)
     for (std::int64_t t = 0; t < tiling_.tiles(); ++t) {
       for (std::int64_t begin = starts_[t]; begin < starts_[t + 1]; begin += kPiece) {
         const int n = static_cast<int>(std::min(kPiece, starts_[t + 1] - begin));
-        Word<T>* const records = records_.data() + begin * words_;
+        Record* const records = reinterpret_cast<Record*>(records_.data()) + begin;
         std::fill(next.begin(), next.end(), 0);
         for (int j = 0; j < n; ++j) {
-          const Word<T>* r = records + j * words_;
-          key[j] = x_cell(r) / tiling_.bin * z_groups + z_cell(r) / kZGroup;
+          const Word<T>* r = records[j].data();
+          const std::int32_t bin = x_cell(r) * inverse_bin >> 16;
+          key[j] = bin * z_groups + z_cell(r) / kZGroup;
           ++next[key[j] + 1];
         }
         std::partial_sum(next.begin(), next.end(), next.begin());
-        for (int j = 0; j < n; ++j) {
-          std::memcpy(sorted.data() + std::int64_t{next[key[j]]++} * words_, records + j * words_,
-                      words_ * sizeof(Word<T>));
-        }
-        std::memcpy(records, sorted.data(), static_cast<std::size_t>(n) * words_ * sizeof(Word<T>));
+        for (int j = 0; j < n; ++j) sorted[next[key[j]]++] = records[j];
+        std::copy_n(sorted.data(), n, records);
       }
     }
   }
