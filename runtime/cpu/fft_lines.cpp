@@ -33,15 +33,15 @@ std::map<ShapeKey, std::string>& remembered_wisdom() {
   return *map;
 }
 
-// Lines one after the other, each contiguous, through an FFTW plan for one line. Real lines go in pairs, as real and
-// imaginary part of one complex line.
+// Lines one after the other, each contiguous, through an FFTW plan for one line. Real lines that may go
+// together do so in pairs, as real and imaginary part of one complex line; others have a complex line each.
 template <class T>
 class FftwLines final : public LineFft<T> {
   using Value = std::complex<T>;
 
  public:
   FftwLines(const LineFftChoice& choice, int lines, bool real)
-      : LineFft<T>(choice.n, lines), real_(real), row_((choice.n + 15) / 16 * 16 + 8) {
+      : LineFft<T>(choice.n, lines), per_row_(real && choice.together ? 2 : 1), row_((choice.n + 15) / 16 * 16 + 8) {
     const std::int64_t n = choice.n;
     const int sign = choice.sign;
     const generator::Rigor rigor = line_rigor(choice.fft.rigor);
@@ -80,7 +80,7 @@ class FftwLines final : public LineFft<T> {
   const void* transform(void* work, int count) const override {
     // Line l goes to row l + 1, from the last line down: out of place with one spare row.
     Value* rows = static_cast<Value*>(work);
-    for (int l = (real_ ? (count + 1) / 2 : count) - 1; l >= 0; --l) {
+    for (int l = (count + per_row_ - 1) / per_row_ - 1; l >= 0; --l) {
       Fftw<T>::execute_c2c(plan_.get(), fftw_cast(rows + l * row_), fftw_cast(rows + (l + 1) * row_));
     }
     return rows + row_;
@@ -96,32 +96,26 @@ class FftwLines final : public LineFft<T> {
                      [&](int l, std::int64_t i) { to[i * places.step + l * places.line] = rows[l * row_ + i]; });
     }
   }
-  bool independent() const override { return false; }
   void load_real(void* work, const T* from, LinePlaces places) const override {
-    Value* rows = static_cast<Value*>(work);
-    const int odd = places.count % 2;
-    for (int l = 0; l < places.count / 2; ++l) {
-      const T *a = from + 2 * l * places.line, *b = a + places.line;
-      for (std::int64_t i = 0; i < this->n(); ++i) rows[l * row_ + i] = Value(a[i * places.step], b[i * places.step]);
-    }
-    if (odd != 0) {
-      const int l = places.count / 2;
-      const T* a = from + 2 * l * places.line;
-      for (std::int64_t i = 0; i < this->n(); ++i) rows[l * row_ + i] = Value(a[i * places.step], T(0));
+    for (int l = 0; l < places.count; l += per_row_) {
+      Value* row = static_cast<Value*>(work) + l / per_row_ * row_;
+      const T *a = from + l * places.line, *b = a + places.line;
+      const bool pair = per_row_ == 2 && l + 1 < places.count;
+      for (std::int64_t i = 0; i < this->n(); ++i) row[i] = Value(a[i * places.step], pair ? b[i * places.step] : T(0));
     }
   }
   void store_half(const void* result, Value* to, LinePlaces places, T interior, bool conjugate) const override {
     const std::int64_t n = this->n();
     const T flip = conjugate ? T(-1) : T(1);
     for (int l = 0; l < places.count; ++l) {
-      const Value* row = static_cast<const Value*>(result) + (l / 2) * row_;
+      const Value* row = static_cast<const Value*>(result) + l / per_row_ * row_;
       Value* line = to + l * places.line;
       for (std::int64_t k = 0; k <= n / 2; ++k) {
         const Value z = row[k], mirror = std::conj(row[k == 0 ? 0 : n - k]);
         const T w = (k == 0 || 2 * k == n) ? T(0.5) : T(0.5) * interior;
         // z = A + i B with Hermitian A and B.
         const Value sum = z + mirror, difference = z - mirror;
-        const Value v = l % 2 == 0 ? sum : Value(difference.imag(), -difference.real());
+        const Value v = l % per_row_ == 0 ? sum : Value(difference.imag(), -difference.real());
         line[k * places.step] = Value(w * v.real(), flip * w * v.imag());
       }
     }
@@ -129,10 +123,10 @@ class FftwLines final : public LineFft<T> {
   void load_half(void* work, const Value* from, LinePlaces places, T interior, bool conjugate) const override {
     const std::int64_t n = this->n();
     const T flip = conjugate ? T(-1) : T(1);
-    for (int l = 0; l < (places.count + 1) / 2; ++l) {
-      Value* row = static_cast<Value*>(work) + l * row_;
-      const Value *a = from + 2 * l * places.line, *b = a + places.line;
-      const bool pair = 2 * l + 1 < places.count;
+    for (int l = 0; l < places.count; l += per_row_) {
+      Value* row = static_cast<Value*>(work) + l / per_row_ * row_;
+      const Value *a = from + l * places.line, *b = a + places.line;
+      const bool pair = per_row_ == 2 && l + 1 < places.count;
       for (std::int64_t k = 0; k <= n / 2; ++k) {
         Value u = a[k * places.step], v = pair ? b[k * places.step] : Value();
         if (k == 0 || 2 * k == n) {
@@ -148,7 +142,7 @@ class FftwLines final : public LineFft<T> {
   }
   void store_real(const void* result, T* to, LinePlaces places) const override {
     for (int l = 0; l < places.count; ++l) {
-      const T* row = reinterpret_cast<const T*>(static_cast<const Value*>(result) + (l / 2) * row_) + l % 2;
+      const T* row = reinterpret_cast<const T*>(static_cast<const Value*>(result) + l / per_row_ * row_) + l % per_row_;
       T* line = to + l * places.line;
       for (std::int64_t i = 0; i < this->n(); ++i) line[i * places.step] = row[2 * i];
     }
@@ -156,7 +150,7 @@ class FftwLines final : public LineFft<T> {
   std::string wisdom() const override { return wisdom_; }
 
  private:
-  bool real_;
+  int per_row_;       // lines that share a complex one
   std::int64_t row_;  // elements from line to line, off powers of two
   FftwPlan<T> plan_;
   std::string wisdom_;

@@ -44,8 +44,7 @@ class LineFft {
   virtual const void* transform(void* work, int count) const = 0;
   virtual void store(const void* result, std::complex<T>* to, LinePlaces places, LineRange range,
                      const T* factor) const = 0;
-  // Of real lines only. Rounding errors of a line may be relative to its neighbours' size unless independent().
-  virtual bool independent() const = 0;
+  // Of real lines only.
   virtual void load_real(void* work, const T* from, LinePlaces places) const = 0;
   // Positions 0 .. n/2 of the transforms of the real lines; interior multiplies those with a mirror image, conjugate
   // conjugates.
@@ -78,6 +77,8 @@ struct LineFftChoice {
   std::int64_t available = 1;  // lines that callers have at a time
   generator::FftChoice fft;    // block: lines wished for at a time; lines() may be more or fewer
   std::string wisdom;
+  // Real lines of one transform: rounding errors of a line may be relative to its neighbours' size.
+  bool together = false;
 };
 template <class T>
 std::unique_ptr<LineFft<T>> make_line_fft(const LineFftChoice& choice);

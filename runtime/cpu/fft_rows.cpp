@@ -123,7 +123,7 @@ class RowsFft final : public FftRunner {
   }
 
   const LineFft<T>* line_fft(const Pass<T>& pass) {
-    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom};
+    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom, pass.across != 3};
     if (pass.kind == PassKind::complex) {
       ffts_[pass.axis] = make_line_fft<T>(choice);
     } else {
@@ -285,10 +285,10 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // One short line, and real lines in one dimension that would have to go in pairs, are FFTW's to do. Its estimate is
-  // good for single lines; what it costs in real ones, the tuner finds out.
-  const bool pairs = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
-  if (op.dim == 1 && (few || pairs)) {
+  // One short line, and real lines in one dimension without kernels of our own, are FFTW's to do. Its estimate is good
+  // for single lines.
+  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine || simd_fft_kernels<T>().lanes == 0);
+  if (op.dim == 1 && (few || real)) {
     FftOperation library = op;
     library.choice.rigor = line_rigor(op.choice.rigor);
     return make_library_fft<T>(library);

@@ -88,7 +88,6 @@ class SimdLines final : public LineFft<T> {
     });
   }
 
-  bool independent() const override { return true; }
   void load_real(void* work, const T* from, LinePlaces places) const override {
     for_each_group(places, [&](int g, int count, std::int64_t line) {
       kernels_.load(area(work, g), from + line, real_move(places, count));
