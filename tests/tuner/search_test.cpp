@@ -154,6 +154,7 @@ TEST(SearchQuality, Reaches97PercentOfTheOptimumOnMadeUpSpaces) {
 
 TEST(SearchQuality, Reaches97PercentOfTheOptimumOnRecordedSpaces) {
   const auto spaces = recorded_spaces();
+  ASSERT_GE(spaces.size(), 5u);
   for (const Recording& space : spaces) expect_quality(space, 3);
 }
 
