@@ -50,11 +50,13 @@ struct Kernels {
   void (*add_bin)(T* bin, std::int64_t rows, int slots, std::complex<T>* const* grid_rows, std::int64_t offset,
                   int cells);
   void (*copy_bin)(const std::complex<T>* const* grid_rows, std::int64_t offset, std::int64_t rows, int slots, T* bin);
-  // One point whose window lies inside the fine grid: strides in elements, `grid` at the window's first cell.
-  void (*spread_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, std::complex<T> strength, T* grid,
-                       std::int64_t stride_y, std::int64_t stride_z);
-  std::complex<T> (*interpolate_point)(const WeightBlock<T>& block, int j, const Tiling& tiling, const T* grid,
-                                       std::int64_t stride_y, std::int64_t stride_z);
+  // The same straight on the fine grid, x windows at slot 0: the window of point j starts at complex element[j], rows
+  // are stride_y and stride_z elements apart. Points with a negative element are left out.
+  void (*spread_points)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths,
+                        const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* grid);
+  void (*interpolate_points)(const WeightBlock<T>& block, const Tiling& tiling, const T* grid,
+                             const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
+                             std::complex<T>* values);
 };
 
 // Kernels for this processor and width (specialised up to kMaxWidth, general beyond and for look-up windows).

@@ -189,14 +189,18 @@ void interpolate(const WeightBlock<T>& b, const Tiling& g, const T* tile, std::c
   }
 }
 template <class T>
-void spread_point(const WeightBlock<T>& b, int j, const Tiling& g, std::complex<T> s, T* grid, std::int64_t stride_y,
-                  std::int64_t stride_z) {
-  spread_window(b, j, g, s, g.width, grid, stride_y, stride_z);
+void spread_points(const WeightBlock<T>& b, const Tiling& g, const std::complex<T>* s, const std::int64_t* element,
+                   std::int64_t stride_y, std::int64_t stride_z, T* grid) {
+  for (int j = 0; j < b.n; ++j) {
+    if (element[j] >= 0) spread_window(b, j, g, s[j], g.width, grid + 2 * element[j], stride_y, stride_z);
+  }
 }
 template <class T>
-std::complex<T> interpolate_point(const WeightBlock<T>& b, int j, const Tiling& g, const T* grid, std::int64_t stride_y,
-                                  std::int64_t stride_z) {
-  return interpolate_window(b, j, g, g.width, grid, stride_y, stride_z);
+void interpolate_points(const WeightBlock<T>& b, const Tiling& g, const T* grid, const std::int64_t* element,
+                        std::int64_t stride_y, std::int64_t stride_z, std::complex<T>* values) {
+  for (int j = 0; j < b.n; ++j) {
+    if (element[j] >= 0) values[j] = interpolate_window(b, j, g, g.width, grid + 2 * element[j], stride_y, stride_z);
+  }
 }
 
 template <class T>
@@ -219,13 +223,13 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",         locate_f32,     tiles_of,        evaluate<float>,     spread<float>,
-          interpolate<float>, add_bin<float>, copy_bin<float>, spread_point<float>, interpolate_point<float>};
+  return {"portable",         locate_f32,     tiles_of,        evaluate<float>,      spread<float>,
+          interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",          locate_f64,      tiles_of,         evaluate<double>,     spread<double>,
-          interpolate<double>, add_bin<double>, copy_bin<double>, spread_point<double>, interpolate_point<double>};
+  return {"portable",          locate_f64,      tiles_of,         evaluate<double>,      spread<double>,
+          interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -42,21 +42,21 @@ void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_REST
   }
 }
 
-template <class T, int W>
-std::complex<T> interpolate_point(const WeightBlock<T>& block, int j, const Tiling& g, const T* HWY_RESTRICT grid,
-                                  std::int64_t stride_y, std::int64_t stride_z) {
+template <class T, int W, int Dim>
+HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j, const T* HWY_RESTRICT grid,
+                                             std::int64_t stride_y, std::int64_t stride_z) {
   constexpr int kN = (2 * W + kLanes<T> - 1) / kLanes<T>;
   constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
   constexpr int kWide = 2 * kSlots<T, W>;
   const Row<T> d;
   const auto tail = hn::FirstN(d, kTail);
-  const int wy = g.dim > 1 ? W : 1, wz = g.dim > 2 ? W : 1;
+  constexpr int wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
   RowVec<T> sum[kN];
   for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
   for (int z = 0; z < wz; ++z) {
-    const T cz = g.dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
+    const T cz = Dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
     for (int y = 0; y < wy; ++y) {
-      const RowVec<T> c = hn::Set(d, g.dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
       const T* row = grid + 2 * (z * stride_z + y * stride_y);
       for (int n = 0; n + 1 < kN; ++n) sum[n] = hn::MulAdd(c, hn::LoadU(d, row + n * kLanes<T>), sum[n]);
       const T* at = row + (kN - 1) * kLanes<T>;
@@ -73,6 +73,16 @@ std::complex<T> interpolate_point(const WeightBlock<T>& block, int j, const Tili
   return sum_pairs(d, total);
 }
 
+template <class T, int W, int Dim>
+void interpolate_points(const WeightBlock<T>& block, const Tiling&, const T* HWY_RESTRICT grid,
+                        const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
+                        std::complex<T>* HWY_RESTRICT values) {
+  for (int j = 0; j < block.n; ++j) {
+    __builtin_prefetch(block.ahead[j], 1, 3);
+    if (element[j] >= 0) values[j] = interpolate_point<T, W, Dim>(block, j, grid + 2 * element[j], stride_y, stride_z);
+  }
+}
+
 void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
@@ -80,7 +90,9 @@ void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
     kernels.interpolate = tiling.dim == 1   ? interpolate<T, kW, 1>
                           : tiling.dim == 2 ? interpolate<T, kW, 2>
                                             : interpolate<T, kW, 3>;
-    kernels.interpolate_point = interpolate_point<T, kW>;
+    kernels.interpolate_points = tiling.dim == 1   ? interpolate_points<T, kW, 1>
+                                 : tiling.dim == 2 ? interpolate_points<T, kW, 2>
+                                                   : interpolate_points<T, kW, 3>;
   });
 }
 

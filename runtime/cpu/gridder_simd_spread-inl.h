@@ -48,22 +48,22 @@ void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>*
 }
 
 // Straight to the fine grid: exactly W cells a row, unaligned; the last vector is partial.
-template <class T, int W>
-void spread_point(const WeightBlock<T>& block, int j, const Tiling& g, std::complex<T> strength, T* HWY_RESTRICT grid,
-                  std::int64_t stride_y, std::int64_t stride_z) {
+template <class T, int W, int Dim>
+HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::complex<T>* strength, T* HWY_RESTRICT grid,
+                             std::int64_t stride_y, std::int64_t stride_z) {
   constexpr int kN = (2 * W + kLanes<T> - 1) / kLanes<T>;
   constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
   constexpr int kWide = 2 * kSlots<T, W>;
   const Row<T> d;
   const auto tail = hn::FirstN(d, kTail);
-  const RowVec<T> s = broadcast(&strength);
+  const RowVec<T> s = broadcast(strength);
   RowVec<T> x[kN];
   for (int n = 0; n < kN; ++n) x[n] = hn::Mul(s, hn::Load(d, block.x.data() + j * kWide + n * kLanes<T>));
-  const int wy = g.dim > 1 ? W : 1, wz = g.dim > 2 ? W : 1;
+  constexpr int wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
   for (int z = 0; z < wz; ++z) {
-    const T cz = g.dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
+    const T cz = Dim > 2 ? block.z[z * kBlockPoints + j] : T{1};
     for (int y = 0; y < wy; ++y) {
-      const RowVec<T> c = hn::Set(d, g.dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
+      const RowVec<T> c = hn::Set(d, Dim > 1 ? cz * block.y[y * kBlockPoints + j] : cz);
       T* row = grid + 2 * (z * stride_z + y * stride_y);
       for (int n = 0; n + 1 < kN; ++n) {
         T* at = row + n * kLanes<T>;
@@ -79,12 +79,23 @@ void spread_point(const WeightBlock<T>& block, int j, const Tiling& g, std::comp
   }
 }
 
+template <class T, int W, int Dim>
+void spread_points(const WeightBlock<T>& block, const Tiling&, const std::complex<T>* strengths,
+                   const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* HWY_RESTRICT grid) {
+  for (int j = 0; j < block.n; ++j) {
+    __builtin_prefetch(block.ahead[j], 1, 3);
+    if (element[j] >= 0) spread_point<T, W, Dim>(block, j, strengths + j, grid + 2 * element[j], stride_y, stride_z);
+  }
+}
+
 void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
     kernels.spread = tiling.dim == 1 ? spread<T, kW, 1> : tiling.dim == 2 ? spread<T, kW, 2> : spread<T, kW, 3>;
-    kernels.spread_point = spread_point<T, kW>;
+    kernels.spread_points = tiling.dim == 1   ? spread_points<T, kW, 1>
+                            : tiling.dim == 2 ? spread_points<T, kW, 2>
+                                              : spread_points<T, kW, 3>;
   });
 }
 

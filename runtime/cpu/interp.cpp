@@ -51,6 +51,17 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
     const std::int64_t end = keep ? std::min(s.end, begin + kept) : s.end;
     int first = 0, last = 0;
     e.bin_range(begin, end, first, last);
+    if (!e.worth_a_tile(end - begin, first, last)) {
+      std::array<std::int64_t, 3> origins[kBlockPoints];
+      std::fill(origins, origins + kBlockPoints, e.tiling.origin(s.tile));
+      for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+        e.look_ahead(p + kBlockPoints, e.points.size(), batch.values, work.blocks[0]);
+        e.load(p, block_size(p, end), false, work, work.blocks[0]);
+        interpolate_block(e, work.blocks[0], origins, batch);
+      }
+      begin = end;
+      continue;
+    }
     int k = 0;
     for (std::int64_t p = begin; keep && p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), true, work, work.blocks[k++]);
@@ -103,6 +114,24 @@ std::complex<T> interpolate_cells(const Engine<T>& e, const WeightBlock<T>& b, i
 }  // namespace
 
 template <class T>
+void interpolate_block(const Engine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
+                       const Batch<T>& batch) {
+  const int n = block.weights.n;
+  std::int64_t element[kBlockPoints];
+  alignas(kLine) std::complex<T> values[kBlockPoints];
+  for (int j = 0; j < n; ++j) element[j] = e.element(block.weights, j, origins[j]);
+  for (std::int64_t b = 0; b < batch.count; ++b) {
+    const std::complex<T>* grid = batch.grids + b * batch.grid_distance;
+    e.kernels.interpolate_points(block.weights, e.tiling, reinterpret_cast<const T*>(grid), element,
+                                 e.spec.grid.stride[1], e.spec.grid.stride[2], values);
+    for (int j = 0; j < n; ++j) {
+      if (element[j] < 0) values[j] = interpolate_cells(e, block.weights, j, origins[j], grid);
+      store_value(batch, b, block.index[j], values[j]);
+    }
+  }
+}
+
+template <class T>
 void interpolate_tiles(Engine<T>& e, const Batch<T>& batch) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(e.spec.threads)
   for (std::size_t u = 0; u < e.interp_units.size(); ++u) {
@@ -120,27 +149,26 @@ void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
   for (std::int64_t u = 0; u < units; ++u) {
     Workspace<T>& work = e.workspaces[omp_get_thread_num()];
     PointBlock<T>& block = work.blocks[0];
+    std::array<std::int64_t, 3> origins[kBlockPoints];
     const std::int64_t begin = grouped ? e.interp_units[u].begin : u * kBlockPoints;
     const std::int64_t end = grouped ? e.interp_units[u].end : std::min(begin + kBlockPoints, m);
     for (std::int64_t p = begin; p < end; p += kBlockPoints) {
       e.load(p, block_size(p, end), false, work, block);
-      for (int j = 0; j < block.weights.n; ++j) {
-        const auto origin = e.tiling.origin(grouped ? e.interp_units[u].tile : e.points.tile_of(p + j));
-        const bool inside = e.interior(block.weights, j, origin);
-        const std::int64_t at = e.element(block.weights, j, origin);
-        for (std::int64_t b = 0; b < batch.count; ++b) {
-          const std::complex<T>* grid = batch.grids + b * batch.grid_distance;
-          const std::complex<T> v =
-              inside ? e.kernels.interpolate_point(block.weights, j, e.tiling, reinterpret_cast<const T*>(grid + at),
-                                                   e.spec.grid.stride[1], e.spec.grid.stride[2])
-                     : interpolate_cells(e, block.weights, j, origin, grid);
-          store_value(batch, b, block.index[j], v);
-        }
+      if (grouped) {
+        e.look_ahead(p + kBlockPoints, m, batch.values, block);
+        std::fill(origins, origins + block.weights.n, e.tiling.origin(e.interp_units[u].tile));
+      } else {
+        for (int j = 0; j < block.weights.n; ++j) origins[j] = e.tiling.origin(e.points.tile_of(p + j));
       }
+      interpolate_block(e, block, origins, batch);
     }
   }
 }
 
+template void interpolate_block<float>(const Engine<float>&, const PointBlock<float>&,
+                                       const std::array<std::int64_t, 3>*, const Batch<float>&);
+template void interpolate_block<double>(const Engine<double>&, const PointBlock<double>&,
+                                        const std::array<std::int64_t, 3>*, const Batch<double>&);
 template void interpolate_tiles<float>(Engine<float>&, const Batch<float>&);
 template void interpolate_tiles<double>(Engine<double>&, const Batch<double>&);
 template void interpolate_direct<float>(Engine<float>&, const Batch<float>&);

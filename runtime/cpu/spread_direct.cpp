@@ -51,26 +51,6 @@ std::complex<T> strength(const Batch<T>& batch, std::int64_t b, std::int64_t i) 
   return batch.factor != nullptr ? multiply(v, batch.factor[i]) : v;
 }
 
-// Every transform of one block whose points share a tile, by a thread that owns the padded tile.
-template <class T>
-void spread_block(const Engine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
-                  const Batch<T>& batch) {
-  for (int j = 0; j < block.weights.n; ++j) {
-    const bool inside = e.interior(block.weights, j, origin);
-    const std::int64_t at = e.element(block.weights, j, origin);
-    for (std::int64_t b = 0; b < batch.count; ++b) {
-      std::complex<T>* grid = batch.grids + b * batch.grid_distance;
-      const std::complex<T> s = strength(batch, b, block.index[j]);
-      if (inside) {
-        e.kernels.spread_point(block.weights, j, e.tiling, s, reinterpret_cast<T*>(grid + at), e.spec.grid.stride[1],
-                               e.spec.grid.stride[2]);
-      } else {
-        spread_cells<T, PlainAdd<T>>(e, block.weights, j, origin, s, grid);
-      }
-    }
-  }
-}
-
 template <class T>
 void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, const Batch<T>& batch) {
   PointBlock<T>& block = work.blocks[0];
@@ -87,6 +67,24 @@ void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, cons
 }
 
 }  // namespace
+
+template <class T>
+void spread_block(const Engine<T>& e, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
+                  const Batch<T>& batch) {
+  const int n = block.weights.n;
+  std::int64_t element[kBlockPoints];
+  alignas(kLine) std::complex<T> strengths[kBlockPoints];
+  for (int j = 0; j < n; ++j) element[j] = e.element(block.weights, j, origin);
+  for (std::int64_t b = 0; b < batch.count; ++b) {
+    std::complex<T>* grid = batch.grids + b * batch.grid_distance;
+    for (int j = 0; j < n; ++j) strengths[j] = strength(batch, b, block.index[j]);
+    e.kernels.spread_points(block.weights, e.tiling, strengths, element, e.spec.grid.stride[1], e.spec.grid.stride[2],
+                            reinterpret_cast<T*>(grid));
+    for (int j = 0; j < n; ++j) {
+      if (element[j] < 0) spread_cells<T, PlainAdd<T>>(e, block.weights, j, origin, strengths[j], grid);
+    }
+  }
+}
 
 template <class T>
 void spread_coloured(Engine<T>& e, const Batch<T>& batch) {
@@ -141,6 +139,10 @@ void spread_atomic(Engine<T>& e, const Batch<T>& batch) {
   }
 }
 
+template void spread_block<float>(const Engine<float>&, const PointBlock<float>&, const std::array<std::int64_t, 3>&,
+                                  const Batch<float>&);
+template void spread_block<double>(const Engine<double>&, const PointBlock<double>&, const std::array<std::int64_t, 3>&,
+                                   const Batch<double>&);
 template void spread_coloured<float>(Engine<float>&, const Batch<float>&);
 template void spread_coloured<double>(Engine<double>&, const Batch<double>&);
 template void spread_atomic<float>(Engine<float>&, const Batch<float>&);

@@ -48,6 +48,13 @@ class SubgridSpreader {
       const std::int64_t end = batch_.count == 1 ? s.end : std::min(s.end, begin + kept);
       int first = 0, last = 0;
       e_.bin_range(begin, end, first, last);
+      if (!e_.worth_a_tile(end - begin, first, last)) {
+        if (!waited) wait_for_previous(turn);
+        waited = true;
+        spread_few(s.tile, begin, end, turn == nullptr, work);
+        begin = end;
+        continue;
+      }
       if (batch_.count > 1) {
         load_blocks(begin, end, work);
       } else {
@@ -73,6 +80,16 @@ class SubgridSpreader {
       begin = end;
     }
     if (turn != nullptr) turn->store(1, std::memory_order_release);
+  }
+  // So few points that zeroing and adding a private tile would cost more than they do.
+  void spread_few(std::int64_t tile, std::int64_t begin, std::int64_t end, bool locked, Workspace<T>& work) {
+    if (locked) locks_->lock(tile, work.locked);
+    for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+      e_.look_ahead(p + kBlockPoints, e_.points.size(), batch_.values, work.blocks[0]);
+      e_.load(p, block_size(p, end), false, work, work.blocks[0]);
+      spread_block(e_, work.blocks[0], g_.origin(tile), batch_);
+    }
+    if (locked) locks_->unlock(work.locked);
   }
   static void wait_for_previous(const std::atomic<std::int32_t>* turn) {
     for (int spins = 0; turn[-1].load(std::memory_order_acquire) == 0;) {
