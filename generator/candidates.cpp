@@ -58,6 +58,12 @@ Binding bind(const Problem& problem, WindowKind kind, double nominal, int varian
   const int stages = grid_known ? 1 : 2;
   const double tol = window_tolerance(problem) / (grid_known ? 1 : type3_magnification(nominal, problem.dim));
   out.width = width_for(kind, tol, out.sigma, problem.dim, stages);
+  if (out.width > 0) {
+    const double powers = problem.dim * (grid_known ? 1 : 1.5);  // the inner window's edge carries little in a type 3
+    const double rounding =
+        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), powers);
+    if (rounding > std::max(0.5 * problem.tol, 8 * epsilon(problem.precision))) out.width = 0;
+  }
   if (out.width > kMinWidth && tol == problem.tol &&
       predicted_error(kind, out.width - 1, out.sigma, problem.dim, stages) <= kStillRight * tol)
     out.narrower = out.width - 1;

@@ -123,4 +123,20 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   return 0;
 }
 
+double rounding_magnification(const Window& window) {
+  constexpr std::size_t kNodes = 16;
+  double inverse_square = 0, energy = 0;
+  const detail::Quadrature modes = detail::gauss_legendre(kNodes, pi / window.sigma());
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const double transform = window.fourier(modes.nodes[i]);
+    inverse_square += modes.weights[i] * window.sigma() / pi / (transform * transform);
+  }
+  const detail::Quadrature half = detail::gauss_legendre(kNodes, 1);  // x in [0, 1], phi is even
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const double value = window.value(half.nodes[i]);
+    energy += half.weights[i] * window.width() * value * value;
+  }
+  return std::sqrt(energy * inverse_square);
+}
+
 }  // namespace fourtune::generator

@@ -382,5 +382,15 @@ TEST(WindowError, DocumentedTablesHoldWhatIsComputed) {
   EXPECT_EQ(degrees, 12);
 }
 
+TEST(WindowError, RoundingIsMagnifiedByWideWindowsAtSmallOversampling) {
+  const auto at = [](int width, double sigma) {
+    return rounding_magnification(Window(WindowKind::pswf, width, sigma));
+  };
+  EXPECT_NEAR(at(11, 1.25), 16.7, 0.5);  // midpoint sums of 64 and 400 nodes
+  EXPECT_NEAR(at(8, 1.5), 1.68, 0.05);
+  EXPECT_NEAR(at(7, 2.0), 0.84, 0.03);
+  EXPECT_GT(at(12, 1.25), at(11, 1.25));
+}
+
 }  // namespace
 }  // namespace fourtune::generator
