@@ -61,12 +61,14 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 
 std::string option_names(const Command& command) {
   std::vector<std::string> names;
+  names.reserve(command.options.size());
   for (const Word& option : command.options) names.push_back(option.name);
   return joined(names);
 }
 
 std::string bash_script(const std::vector<Command>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const Command& command : commands) names.push_back(command.name);
   std::string text =
       "# bash completion of fourtune: eval \"$(fourtune completion bash)\"\n"

@@ -92,7 +92,7 @@ Header read_header(const std::filesystem::path& path, std::ifstream& file) {
   std::array<char, 8> start{};
   if (!file.read(start.data(), start.size()) || std::string_view(start.data(), kMagic.size()) != kMagic)
     refuse(path, "is not a .npy file");
-  const int version = start[6];
+  const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) refuse(path, fmt::format(".npy version {} is not supported", version));
   std::array<unsigned char, 4> length{};
   if (!file.read(reinterpret_cast<char*>(length.data()), version == 1 ? 2 : 4)) refuse(path, "is cut short");
