@@ -176,10 +176,10 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
     Rigor rigor;
     int block;
   };
-  std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 8},
-                                 {FftFamily::rows, Rigor::measure, 32}, {FftFamily::rows, Rigor::measure, 64},
-                                 {FftFamily::rows, Rigor::patient, 16}, {FftFamily::fftw, Rigor::measure, 16},
-                                 {FftFamily::fftw, Rigor::patient, 16}, {FftFamily::fftw, Rigor::estimate, 16}};
+  const std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 64}, {FftFamily::rows, Rigor::measure, 32},
+                                       {FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 128},
+                                       {FftFamily::rows, Rigor::patient, 64}, {FftFamily::fftw, Rigor::measure, 64},
+                                       {FftFamily::fftw, Rigor::patient, 64}, {FftFamily::fftw, Rigor::estimate, 64}};
   SpaceBuilder builder(problem, traits);
   builder.space.axes = {"fft", "threads"};
   for_each({static_cast<int>(choices.size()), static_cast<int>(threads.size())}, [&](const std::vector<int>& at) {
@@ -196,9 +196,9 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
 constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
-constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 16},
-                               {FftFamily::pruned, Rigor::measure, 8},
-                               {FftFamily::pruned, Rigor::measure, 32}};
+constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
+                               {FftFamily::pruned, Rigor::measure, 32},
+                               {FftFamily::pruned, Rigor::measure, 128}};
 
 // Choices on every axis of a nonuniform problem.
 struct NufftAxes {
@@ -284,7 +284,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   Plan best;
   best.threads = std::max(1, traits.cores);
   if (problem.kind == Kind::fft) {
-    best.fft = FftChoice{FftFamily::rows, Rigor::measure, 16};
+    best.fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
     return best;
   }
   const NufftAxes axes(problem, traits, 1, 1);

@@ -16,8 +16,8 @@ constexpr double kPerDimension = 8;  // evaluate in one dimension
 constexpr double kRowLine = 1.7;     // one 64-byte line of one row: load, multiply-add, store
 constexpr double kBatchPoint = 12;   // per further transform: gather and broadcast
 constexpr double kCellLine = 6;      // per 64-byte line of the padded fine grid: clear, add, stream
-constexpr double kFftFlop32 = 0.16, kFftFlop64 = 0.32;  // per operation of 5 n log2 n
-constexpr double kFftPassLine = 5;                      // per line moved by one pass over the grid
+constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
+constexpr double kFftPassLine = 3;                     // per line moved by one pass over the grid
 constexpr double kSortPoint = 22;
 constexpr double kAtomicCell = 20;  // compare-and-swap per real number
 

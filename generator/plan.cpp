@@ -140,7 +140,7 @@ FftChoice parse_fft(StageText& text, const Problem& problem) {
     bad("fft=pruned: only a nufft has lines to skip; allowed are fftw, rows");
   if (problem.kind == Kind::nufft && fft.family == FftFamily::rows) bad("fft=rows: a nufft takes pruned (or fftw)");
   if (const auto rigor = text.take("rigor")) fft.rigor = value_of(rigors, "fft: rigor", *rigor);
-  if (fft.family != FftFamily::fftw) fft.block = text.number<int>("block", 1, 4096, 16);
+  if (fft.family != FftFamily::fftw) fft.block = text.number<int>("block", 1, 4096, 64);
   return fft;
 }
 

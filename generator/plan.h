@@ -31,7 +31,7 @@ enum class FftFamily {
 struct FftChoice {
   FftFamily family = FftFamily::pruned;
   Rigor rigor = Rigor::measure;
-  int block = 16;  // rows, pruned: lines transformed together along a strided dimension
+  int block = 64;  // rows, pruned: lines transformed together along a strided dimension
   friend bool operator==(const FftChoice&, const FftChoice&) = default;
 };
 
