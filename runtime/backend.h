@@ -26,8 +26,8 @@ struct ExecutorOptions {
   bool deterministic = false;  // bit-identical results from run to run and for any thread count
   bool trust_points = false;   // skip the NaN/Inf check
   ModeOrder mode_order = ModeOrder::centred;
-  Only only = Only::whole;     // spread or interpolate only: modes array is the fine grid (FFT order)
-  std::string wisdom;          // FFTW wisdom to start from; empty: none
+  Only only = Only::whole;  // spread or interpolate only: modes array is the fine grid (FFT order)
+  std::string wisdom;       // FFTW wisdom to start from; empty: none
 };
 
 // One bound transform. Not thread-safe; different executors may run at the same time on different threads.
@@ -57,8 +57,8 @@ class Backend {
                                          const ExecutorOptions& options) const = 0;
 };
 
-// Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend when
-// the name is unknown or the backend cannot run here, naming those that can.
+// Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend
+// when the name is unknown or the backend cannot run here, naming those that can.
 std::span<const Backend* const> backends();
 const Backend& find_backend(std::string_view name);
 
