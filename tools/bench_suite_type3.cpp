@@ -33,13 +33,17 @@ Problem problem_of(std::int64_t m, std::int64_t k) {
   return parse_problem(to_token(tuner::bound_problem(problem)));
 }
 
-// N = K = 2^8 .. 2^20 and N = K^2 for 256, 512, 1024; scale lowers the largest N and K.
+// N = K = 2^8 .. 2^20 and N = K^2 for 256, 512, 1024; scale lowers the largest N, and at least one problem stays.
 std::vector<Problem> problems_of(double scale, bool square) {
   std::vector<Problem> problems;
-  const double most = std::max(256.0, std::ldexp(scale, 20));
+  const double most = std::max(256.0, std::round(std::ldexp(scale, 20)));
   for (int p = 8; p <= (square ? 10 : 20); ++p) {
     const std::int64_t k = std::int64_t{1} << p, m = square ? k * k : k;
-    if (problems.empty() || static_cast<double>(m) <= most) problems.push_back(problem_of(m, k));
+    if (static_cast<double>(m) <= most) problems.push_back(problem_of(m, k));
+  }
+  if (problems.empty()) {  // only K^2 = 2^16 can be too large
+    const std::int64_t k = std::int64_t{1} << static_cast<int>(std::log2(most) / 2);
+    problems.push_back(problem_of(k * k, k));
   }
   return problems;
 }

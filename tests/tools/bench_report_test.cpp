@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "support/program.h"
+#include "tests/support/program.h"
 #include "tools/bench_memory.h"
 #include "tools/bench_ratio.h"
 #include "tools/errors.h"
