@@ -236,6 +236,7 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
     g.fine[d] = fine[d];
     g.stride[d] = g.elements;
     g.elements = multiply_checked(g.elements, fine[d]);
+    multiply_checked(g.elements, 2 * element_bytes);  // leaves room for the padding
     // Small arrays stay dense: they fit the first-level cache anyway.
     if (d + 1 < dim && g.elements * element_bytes >= 2048) g.elements = odd_lines(g.elements);
   }

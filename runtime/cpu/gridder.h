@@ -61,7 +61,9 @@ class Gridder {
   virtual std::int64_t bytes() const = 0;
 };
 
-// Throws Error{unsupported} for a combination no family covers (fine grid smaller than the window, ...).
+// Throws Error{unsupported} for a combination no family covers (a width or a tile out of range, ...). Where points are
+// not grouped (sort none, colour_list) the families that need groups give way: subgrid to atomic, tile to direct; a
+// deterministic atomic spread runs on one thread. Grids smaller than the window wrap several times around.
 template <class T>
 std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec);
 // Row padding that keeps strides off powers of two, and a grid's element count (checked).
