@@ -25,13 +25,23 @@ const char* name_of(Role role) {
 }
 
 std::string samples_text(const std::vector<std::int64_t>& samples) {
-  return fmt::format("{}", fmt::join(samples, " "));
+  std::string text;
+  for (const std::int64_t sample : samples) {
+    if (!text.empty()) text.push_back(' ');
+    text.append(std::to_string(sample));
+  }
+  return text;
 }
 
 std::string join_row(const std::vector<std::string>& fields) {
   std::string line;
-  for (const std::string& field : fields) line += (&field == &fields.front() ? "" : ",") + csv_field(field);
-  return line + "\n";
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) line.push_back(',');
+    line.append(csv_field(field));
+  }
+  line.push_back('
+');
+  return line;
 }
 
 // What belongs to the problem and this contender's side of its comparison.
@@ -118,9 +128,10 @@ const std::vector<std::string>& csv_columns() {
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return quoted + "\"";
+  std::string quoted(1, '"');
+  for (const char letter : text) quoted.append(letter == '"' ? 2 : 1, letter);
+  quoted.push_back('"');
+  return quoted;
 }
 
 std::string comparison_csv(std::span<const ProblemResult> results, const BenchEnvironment& environment) {
