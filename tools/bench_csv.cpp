@@ -39,8 +39,7 @@ std::string join_row(const std::vector<std::string>& fields) {
     if (&field != &fields.front()) line.push_back(',');
     line.append(csv_field(field));
   }
-  line.push_back('
-');
+  line.push_back('\n');
   return line;
 }
 
