@@ -75,10 +75,13 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
   plan.inner = plan.window;
 }
 
-std::vector<std::array<int, 3>> tile_shapes(int dim) {
-  if (dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
-  if (dim == 2) return {{32, 32, 1}, {64, 32, 1}, {16, 16, 1}, {64, 64, 1}, {128, 16, 1}};
-  return {{24, 16, 16}, {16, 8, 8}, {32, 8, 8}, {32, 16, 16}, {16, 16, 16}, {48, 8, 8}};
+// The best first, by measurement on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
+std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
+  if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
+  if (problem.dim == 2) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
+  if (problem.precision == Precision::f32)
+    return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}};
+  return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}};
 }
 
 std::vector<int> thread_counts(const DeviceTraits& traits) {
@@ -203,7 +206,7 @@ constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
 // Choices on every axis of a nonuniform problem.
 struct NufftAxes {
   NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds, int variants)
-      : tiles(tile_shapes(problem.dim)),
+      : tiles(tile_shapes(problem)),
         threads(thread_counts(traits)),
         chunk(chunks(problem, traits)),
         method(methods(problem)) {
@@ -290,13 +293,14 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   const NufftAxes axes(problem, traits, 1, 1);
   double least = INFINITY;
   std::vector<int> at(kAxes, 0);
-  for (int sigma = 0; sigma < static_cast<int>(std::size(kSigmas)); ++sigma) {
-    at[kSigma] = sigma;
-    Plan plan;
-    if (!make_plan(plan, at, axes)) continue;
-    const double cost = estimate(plan, problem, traits).execute;
-    if (cost < least) least = cost, best = plan;
-  }
+  for (int sigma = 0; sigma < static_cast<int>(std::size(kSigmas)); ++sigma)
+    for (int method = 0; method < static_cast<int>(axes.method.size()); ++method) {
+      at[kSigma] = sigma, at[kMethod] = method;
+      Plan plan;
+      if (!make_plan(plan, at, axes)) continue;
+      const double cost = estimate(plan, problem, traits).execute;
+      if (cost < least) least = cost, best = plan;
+    }
   if (least == INFINITY)
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
