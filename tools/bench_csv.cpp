@@ -48,6 +48,11 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
                                 const BenchEnvironment& environment) {
   const Comparison found = compare(result);
   const Score score = &one == found.tuned ? found.tuned_score : &one == found.untuned ? found.untuned_score : Score{};
+  std::string peers;
+  for (const std::string& peer : environment.peers) {
+    if (!peers.empty()) peers.append("; ");
+    peers.append(peer);
+  }
   std::string stages;
   for (const StageTime& stage : one.stages)
     stages += fmt::format("{}{}={:.6g}", stages.empty() ? "" : " ", stage.stage, stage.seconds);
@@ -82,7 +87,7 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
           environment.isa,
           environment.compiler,
           environment.libraries,
-          fmt::format("{}", fmt::join(environment.peers, "; ")),
+          peers,
           environment.started};
 }
 
