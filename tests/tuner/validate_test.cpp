@@ -61,7 +61,8 @@ TEST_P(EveryKind, TheBackendsResultIsRight) {
   EXPECT_GT(validation.error, 0);
   EXPECT_LE(validation.error, allowed_error(problem));
   // Again, on the same data: the first validation must have left it intact.
-  EXPECT_DOUBLE_EQ(data.validate(*executor).error, validation.error);
+  // Threads add in a new order each time.
+  EXPECT_NEAR(data.validate(*executor).error, validation.error, 1e-6 * validation.error);
 }
 
 TEST_P(EveryKind, AResultThatIsNotWrittenIsWrong) {
