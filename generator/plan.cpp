@@ -174,7 +174,8 @@ WindowChoice parse_window(StageText& text, const Problem& problem, int widest) {
 
 std::string print_sort(const SortChoice& sort, const Problem& problem) {
   if (sort.family == SortFamily::none) return "sort=none";
-  return fmt::format("sort=tiles(tile={}{})", sizes_text(sort.tile, problem.dim), sort.copy ? "" : ",copy=0");
+  return fmt::format("sort=tiles(tile={}{}{})", sizes_text(sort.tile, problem.dim), sort.copy ? "" : ",copy=0",
+                     sort.local ? ",local=1" : "");
 }
 SortChoice parse_sort(StageText& text, const Problem& problem) {
   SortChoice sort;
@@ -182,6 +183,7 @@ SortChoice parse_sort(StageText& text, const Problem& problem) {
   if (sort.family == SortFamily::none) return sort;
   sort.tile = text.sizes<int>("tile", problem.dim, 1, 1 << 20);
   sort.copy = text.number<int>("copy", 0, 1, 1) == 1;
+  sort.local = text.number<int>("local", 0, 1, 0) == 1;
   return sort;
 }
 

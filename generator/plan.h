@@ -38,10 +38,10 @@ struct FftChoice {
 // ---- nonuniform parts -------------------------------------------------------------------------------------------
 struct WindowChoice {
   WindowKind kind = WindowKind::pswf;
-  double sigma = 2;                         // nominal oversampling
-  int width = 6;                            // taps per dimension
+  double sigma = 2;                           // nominal oversampling
+  int width = 6;                              // taps per dimension
   std::array<std::int64_t, 3> fine{1, 1, 1};  // fine grid; {0,0,0} where it depends on points not yet seen (type 3)
-  int table = 0;                            // look-up entries per cell; 0: piecewise polynomial
+  int table = 0;                              // look-up entries per cell; 0: piecewise polynomial
   friend bool operator==(const WindowChoice&, const WindowChoice&) = default;
 };
 enum class SortFamily {
@@ -52,18 +52,20 @@ struct SortChoice {
   SortFamily family = SortFamily::tiles;
   std::array<int, 3> tile{32, 16, 16};  // cells a side
   bool copy = true;                     // keep permuted coordinates (else only an index)
+  bool local = false;                   // 3D copies: neighbours first inside a tile too (slower to sort, faster to run)
   friend bool operator==(const SortChoice&, const SortChoice&) = default;
 };
 enum class SpreadFamily {
-  atomic,         // one point per iteration, atomic adds straight to the fine grid (paper nufft-type3-cuda, CPU version)
-  colour_index,   // blocks + colour scheduling, points of a block through an index array (paper nufft3d-cpu-optimization)
-  colour_list,    // the same through a static linked list (its memory-saving form)
-  subgrid,        // private padded subgrids, added to the fine grid when done
+  atomic,        // one point per iteration, atomic adds straight to the fine grid (paper nufft-type3-cuda, CPU version)
+  colour_index,  // blocks + colour scheduling, points of a block through an index array (paper
+                 // nufft3d-cpu-optimization)
+  colour_list,   // the same through a static linked list (its memory-saving form)
+  subgrid,       // private padded subgrids, added to the fine grid when done
 };
 enum class AddRule { lock, colour };  // how a finished subgrid is added; colour is bit-reproducible
 struct SpreadChoice {
   SpreadFamily family = SpreadFamily::subgrid;
-  int cap = 8192;               // most points of one subproblem
+  int cap = 8192;  // most points of one subproblem
   AddRule add = AddRule::lock;
   friend bool operator==(const SpreadChoice&, const SpreadChoice&) = default;
 };
@@ -87,21 +89,22 @@ struct Plan {
   int threads = 1;
   FftChoice fft;
   // nufft only
-  WindowChoice window;        // types 1 and 2; type 3: of the outer spreading
-  WindowChoice inner;         // type 3 compose: of the inner type 2
+  WindowChoice window;  // types 1 and 2; type 3: of the outer spreading
+  WindowChoice inner;   // type 3 compose: of the inner type 2
   SortChoice sort;
-  SpreadChoice spread;        // types 1 and 3
-  InterpChoice interp;        // types 2 and 3
-  int chunk = 1;              // transforms of a batch that run together
+  SpreadChoice spread;  // types 1 and 3
+  InterpChoice interp;  // types 2 and 3
+  int chunk = 1;        // transforms of a batch that run together
   Type3Rule type3 = Type3Rule::compose;
-  double gaussian_r = 2.2;    // type 3 gaussian: R of Table 1, strictly above 2
+  double gaussian_r = 2.2;  // type 3 gaussian: R of Table 1, strictly above 2
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 // Canonical text of the plan for this kind of problem (only the stages that the problem has are printed).
 std::string to_text(const Plan& plan, const Problem& problem);
-// Parses and range-checks against the problem. Throws Error{invalid_plan} naming the stage, the key and what is allowed.
+// Parses and range-checks against the problem. Throws Error{invalid_plan} naming the stage, the key and what is
+// allowed.
 Plan parse_plan(std::string_view text, const Problem& problem);
 
 }  // namespace fourtune::generator

@@ -235,7 +235,7 @@ void PointStore<T>::link() {
 
 template <class T>
 void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
-                        const Tiling& tiling, PointOrder order, int threads, const Kernels<T>& kernels) {
+                        const Tiling& tiling, PointOrder order, bool local, int threads, const Kernels<T>& kernels) {
   if (m < 0)
     throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
   if (m >= std::int64_t{1} << 40) {
@@ -263,7 +263,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   count_keys(points, threads);
   if (grouped) {
     place(points, threads);
-    if (order == PointOrder::permuted && tiling.dim == 3 && high_.size() == 0) order_pieces(threads);
+    if (local && order == PointOrder::permuted && tiling.dim == 3 && high_.size() == 0) order_pieces(threads);
   } else if (order == PointOrder::listed) {
     link();
   }

@@ -13,7 +13,7 @@ namespace fourtune::runtime::cpu {
 
 enum class PointOrder {
   caller,    // records in the caller's order, with the tile of each point
-  permuted,  // records grouped by tile; in 3D, pieces of a tile are ordered by x-bin and z
+  permuted,  // records grouped by tile; with `local` in 3D, pieces of a tile are ordered by x-bin and z
   indexed,   // records in the caller's order, and an index that is grouped by tile
   listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], -1 ends
 };
@@ -24,7 +24,7 @@ class PointStore {
   // Two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does not
   // depend on the number of threads. Throws Error{invalid_point} with the first bad index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
-           PointOrder order, int threads, const Kernels<T>& kernels);
+           PointOrder order, bool local, int threads, const Kernels<T>& kernels);
 
   std::int64_t size() const { return m_; }
   PointOrder order() const { return order_; }

@@ -195,6 +195,7 @@ Case covering_case(const std::vector<int>& at) {
   if (c.problem.dim < 3) c.plan.sort.tile[2] = 1;
   if (c.problem.dim < 2) c.plan.sort.tile[1] = 1;
   c.plan.sort.copy = at[12] == 0;
+  c.plan.sort.local = at[8] && c.plan.sort.copy;
   if (c.plan.spread.family == SpreadFamily::atomic && !at[6]) c.plan.sort.family = generator::SortFamily::none;
   c.plan.threads = 1 + at[11];
   c.plan.chunk = at[8] ? 1 + at[11] : 1;

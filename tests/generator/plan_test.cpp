@@ -48,6 +48,9 @@ TEST(PlanText, CanonicalTextsPrintBackUnchanged) {
        "cpu;threads=2;type3=compose;window=es(sigma=1.25,width=12);inner=es(sigma=2,width=11);sort=tiles(tile=16x16,"
        "copy=0);"
        "spread=colour_list;interp=direct;fft=pruned(rigor=measure,block=16)"},
+      {"nufft:type=1,n=8x8x8,prec=f64,tol=1e-3",
+       "cpu;threads=1;window=pswf(sigma=2,width=4,fine=32x32x32);sort=tiles(tile=8x8x8,local=1);spread=subgrid(cap=64,"
+       "add=colour);interp=direct;fft=pruned(rigor=measure,block=64)"},
       {"nufft:type=3,dim=2,m=100,k=200,prec=f64,tol=1e-10",
        "cpu;threads=2;type3=gaussian(r=2.2);sort=tiles(tile=16x16);spread=colour_index;interp=direct;"
        "fft=pruned(rigor=measure,block=16)"},

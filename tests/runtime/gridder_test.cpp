@@ -81,6 +81,7 @@ GridderSpec make_spec(int dim, std::array<std::int64_t, 3> fine, int width, std:
   spec.accuracy = 1e-16;
   spec.threads = 2;
   spec.sort.tile = dim == 1 ? std::array{16, 1, 1} : dim == 2 ? std::array{8, 16, 1} : std::array{12, 8, 8};
+  spec.sort.local = dim == 3;
   return spec;
 }
 
