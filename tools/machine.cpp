@@ -24,7 +24,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// A shared library opened for a look, closed again.
+// A shared library opened for a look. It stays loaded: drivers are not made for being unloaded.
 class Library {
  public:
   template <std::size_t N>
@@ -36,11 +36,6 @@ class Library {
       return;
     }
   }
-  ~Library() {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
 
   explicit operator bool() const { return handle_ != nullptr; }
   const std::string& name() const { return name_; }
