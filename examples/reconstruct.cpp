@@ -26,7 +26,7 @@ struct Settings {
   std::int64_t size = 0;
   std::string trajectory = "spiral", out = "reconstruction.png";
   int iterations = 10, density_iterations = 10, threads = 0;
-  double tol = 1e-3;
+  double tol = 1e-3, density = 1;
   std::vector<std::string> databases;
 };
 
@@ -176,7 +176,7 @@ void reconstruct(const Settings& s) {
   Stopwatch watch;
   const auto phantom = shepp_logan(s.dim);
   const std::vector<float> truth = render(phantom, s.dim, s.size);
-  const auto points = trajectory(s.trajectory, s.dim, s.size);
+  const auto points = trajectory(s.trajectory, s.dim, s.size, s.density);
   const Samples samples = fourier_samples(phantom, s.dim, s.size, points);
   watch.report("phantom and samples", 1, std::to_string(samples.size()) + " samples");
 
@@ -203,6 +203,9 @@ int main(int argc, char** argv) {
   app.add_option("--size", s.size, "pixels a side (256 in 2D, 48 in 3D)")->check(CLI::Range(8, 4096));
   app.add_option("--trajectory", s.trajectory, "sampling")
       ->check(CLI::IsMember({"spiral", "radial", "random"}))
+      ->capture_default_str();
+  app.add_option("--density", s.density, "samples along the trajectory, relative to the usual number")
+      ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
   app.add_option("--iterations", s.iterations, "conjugate-gradient steps")
       ->check(CLI::Range(0, 1000))

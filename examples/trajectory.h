@@ -12,7 +12,8 @@ namespace fourtune::examples {
 //   spiral  2D: 16 interleaved Archimedean arms; 3D: the same on n planes
 //   radial  2D: golden-angle spokes through the centre; 3D: spokes over the sphere
 //   random  independent, uniform
-// Each has about 2.5 to 3.2 points a pixel (radial 3D: 2.4). Throws std::invalid_argument for another name.
-std::array<std::vector<float>, 3> trajectory(const std::string& name, int dim, std::int64_t n);
+// Each has about 2.5 to 3.2 points a pixel (radial 3D: 2.4), times `density` (more samples along each arm or spoke).
+// Throws std::invalid_argument for another name.
+std::array<std::vector<float>, 3> trajectory(const std::string& name, int dim, std::int64_t n, double density = 1);
 
 }  // namespace fourtune::examples

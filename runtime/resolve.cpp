@@ -93,7 +93,10 @@ class Resolver {
     try {
       const Problem measured = parse_problem(entry.verdict.problem);
       const generator::Plan stored = generator::parse_plan(entry.verdict.plan, measured);
-      const bool same = measured == problem_ && stored.threads <= std::max(1, traits_.cores);
+      // Inside its validity the plan is the one that was proved right, width and all.
+      std::string why;
+      const bool inside = measured == problem_ || covers(entry.verdict.validity, measured, problem_, why);
+      const bool same = inside && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
       out.plan = same ? stored : generator::adapt(stored, problem_, traits_);
       out.source = source;
       out.wisdom = entry.wisdom;

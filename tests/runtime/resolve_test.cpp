@@ -93,6 +93,14 @@ TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {
   EXPECT_EQ(inside.plan.spread.cap, 777);
 }
 
+TEST_F(Resolve, InsideItsValidityThePlanIsTakenUnchanged) {
+  const Problem problem = parse_problem(kToken);
+  generator::Plan plan = generator::default_plan(problem, traits_);
+  ++plan.window.width;  // proved right as it is; binding anew would undo it
+  const auto path = store("a.db", kToken, generator::to_text(plan, problem));
+  EXPECT_EQ(resolve_in(path, "nufft:type=1,n=128x128,m=150000,prec=f32,tol=1e-3").plan, plan);
+}
+
 TEST_F(Resolve, OutsideItsValidityAVerdictIsOnlyANeighbourAndExplainSaysSo) {
   const auto path = store("a.db", kToken, odd_plan(kToken));
   const Resolution outside = resolve_in(path, "nufft:type=1,n=128x128,m=1000000,prec=f32,tol=1e-3");
