@@ -27,9 +27,9 @@ struct Space {
 Space candidates(const Problem& problem, const DeviceTraits& traits);
 // What runs when nothing was tuned: the cost model's choice, cheap to make (no measurement).
 Plan default_plan(const Problem& problem, const DeviceTraits& traits);
-// The plan of a neighbouring problem (same kind, type, dimension and precision) made to fit this one: its choices are kept,
-// what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws Error{invalid_plan} when
-// that is impossible.
+// The plan of a neighbouring problem (same kind, type, dimension and precision) made to fit this one: its choices are
+// kept, what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws
+// Error{invalid_plan} when that is impossible.
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 // Seconds one execute (and one set_points) is expected to take; a model, tested for direction only.
 struct Cost {
@@ -38,7 +38,8 @@ struct Cost {
   double bytes = 0;  // memory held
 };
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
-// Lower bound of execute (bytes and multiply-adds at the device's peak): a plan whose floor is above the best time is out.
+// Lower bound of execute (bytes and multiply-adds at the device's peak): a plan whose floor is above the best time is
+// out.
 double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

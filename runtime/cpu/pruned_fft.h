@@ -16,7 +16,7 @@
 namespace fourtune::runtime::cpu {
 
 struct PrunedFftSpec {
-  GridShape grid;                            // fine grid, FFT order, rows maybe padded
+  GridShape grid;                              // fine grid, FFT order, rows maybe padded
   std::array<std::int64_t, 3> modes{1, 1, 1};  // kept per dimension, modes[d] <= fine[d]
   int sign = -1;
   ModeOrder order = ModeOrder::centred;
@@ -47,8 +47,8 @@ class PrunedFft {
 template <class T>
 std::unique_ptr<PrunedFft<T>> make_pruned_fft(const PrunedFftSpec& spec, bool direction_is_truncate);
 
-// Smallest size >= least with factors 2, 3, 5, 7 only; even above 2. Between such sizes the time per element varies by a
-// quarter at most, and a larger grid costs every other stage more, so the smallest is taken.
+// Smallest size >= least with factors 2, 3, 5, 7 only; even above 2. Between such sizes the time per element varies by
+// a quarter at most, and a larger grid costs every other stage more, so the smallest is taken.
 std::int64_t good_fft_size(std::int64_t least);
 
 }  // namespace fourtune::runtime::cpu

@@ -65,7 +65,7 @@ typedef struct fourtune_options {
   int mode_order;               /* FOURTUNE_MODES_CENTRED or FOURTUNE_MODES_FFT */
   int clamp_tolerance;          /* a tolerance below what the precision gives is raised instead of refused */
   int trust_points;             /* skip the NaN / infinity check of set_points */
-  int only;                     /* FOURTUNE_WHOLE, or spread / interpolate alone: the mode array is then the fine grid */
+  int only; /* FOURTUNE_WHOLE, or spread / interpolate alone: the mode array is then the fine grid */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);
@@ -77,8 +77,7 @@ FOURTUNE_API fourtune_status fourtune_create(const char* problem, const fourtune
 /* m points x, y, z (y, z NULL beyond the problem's dimension), in radians, any finite real number; type 3: k targets
  * s, t, u. Types 1 and 2: pass k = 0 and NULL targets. Arrays have the problem's precision. */
 FOURTUNE_API fourtune_status fourtune_set_points(fourtune_transform* transform, int64_t m, const void* x, const void* y,
-                                                 const void* z, int64_t k, const void* s, const void* t,
-                                                 const void* u);
+                                                 const void* z, int64_t k, const void* s, const void* t, const void* u);
 
 /* Types 1 and 3 read point_values and write mode_values (type 3: at the targets); type 2 the reverse; an fft reads the
  * first and writes the second (equal pointers exactly when place=in). */

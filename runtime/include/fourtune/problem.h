@@ -47,10 +47,10 @@ struct Problem {
   Precision precision = Precision::f64;
   double tol = 0;  // nufft only: relative l2 error asked for
   std::int64_t batch = 1;
-  Place place = Place::out;  // fft only
-  int sign = -1;             // of i in the exponential; default -1, and +1 for type 2
-  std::optional<ArrayLayout> input_layout;   // fft only; absent: dense
-  std::optional<ArrayLayout> output_layout;  // fft only; absent: dense
+  Place place = Place::out;                     // fft only
+  int sign = -1;                                // of i in the exponential; default -1, and +1 for type 2
+  std::optional<ArrayLayout> input_layout;      // fft only; absent: dense
+  std::optional<ArrayLayout> output_layout;     // fft only; absent: dense
   std::optional<std::array<double, 3>> extent;  // type 3: X_d * S_d, half-widths of sources times targets
   std::optional<PointClass> points;             // absent: uniform when tuned, unknown when linked
 

@@ -20,13 +20,13 @@ enum class Status : int {
   tolerance_unreachable = 7,  // tol is below what the precision can give
   size_overflow = 8,          // a size or byte count does not fit 64 bits
   out_of_memory = 9,
-  points_not_set = 10,        // execute before set_points
-  backend_unavailable = 11,   // forced backend is missing on this machine or in this build
-  unsupported = 12,           // a combination this build cannot run
-  database = 13,              // plan database unreadable, foreign, newer or damaged
-  io = 14,                    // file missing, unreadable or unwritable
-  interrupted = 15,           // stopped by the user, everything finished so far is kept
-  internal = 16,              // a bug in Fourtune
+  points_not_set = 10,       // execute before set_points
+  backend_unavailable = 11,  // forced backend is missing on this machine or in this build
+  unsupported = 12,          // a combination this build cannot run
+  database = 13,             // plan database unreadable, foreign, newer or damaged
+  io = 14,                   // file missing, unreadable or unwritable
+  interrupted = 15,          // stopped by the user, everything finished so far is kept
+  internal = 16,             // a bug in Fourtune
 };
 
 // The enumerator's name ("invalid_point"), static storage.
