@@ -1,45 +1,70 @@
-// A large, 64-byte aligned, uninitialised array on huge pages where the system has them. Move-only.
+// Aligned, uninitialised memory that grows but never shrinks; huge pages for the large ones.
 #pragma once
 
 #include <sys/mman.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "fourtune/problem.h"
 
 namespace fourtune::runtime::cpu {
 
-template <class T>
+// Holds trivially copyable elements. resize() keeps nothing of the old content when it has to grow.
+template <class E>
 class Buffer {
  public:
   Buffer() = default;
-  // Throws Error{out_of_memory} that says how much was asked for, Error{size_overflow} when that does not fit.
-  explicit Buffer(std::int64_t count) : count_(count) {
-    const std::int64_t bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)), "buffer");
-    if (bytes == 0) return;
-    constexpr std::int64_t huge = 2 << 20;
-    const std::int64_t align = bytes >= huge ? huge : 64;
-    void* memory = std::aligned_alloc(static_cast<std::size_t>(align),
-                                      static_cast<std::size_t>((bytes + align - 1) / align * align));
-    if (!memory) throw Error(Status::out_of_memory, "no room for an array of " + std::to_string(bytes) + " bytes");
-    if (bytes >= huge) madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
-    data_.reset(static_cast<T*>(memory));
+  explicit Buffer(std::int64_t count) { resize(count); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
   }
-  T* data() const noexcept { return data_.get(); }
-  std::int64_t size() const noexcept { return count_; }
-  std::int64_t bytes() const noexcept { return count_ * static_cast<std::int64_t>(sizeof(T)); }
-  T& operator[](std::int64_t i) const noexcept { return data_.get()[i]; }
+  ~Buffer() { std::free(data_); }
+
+  // Throws Error{out_of_memory} that says how much was asked for, Error{size_overflow} when that does not fit.
+  void resize(std::int64_t count) {
+    if (count > capacity_) {
+      std::free(data_);
+      data_ = nullptr;
+      capacity_ = 0;
+      const auto bytes =
+          static_cast<std::size_t>(checked_multiply(count, static_cast<std::int64_t>(sizeof(E)), "buffer"));
+      const std::size_t alignment = bytes >= kHuge ? kHuge : kSmall;
+      data_ = static_cast<E*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
+      if (data_ == nullptr)
+        throw Error(Status::out_of_memory, "no room for an array of " + std::to_string(bytes) + " bytes");
+      if (bytes >= kHuge) madvise(data_, bytes, MADV_HUGEPAGE);
+      capacity_ = count;
+    }
+    size_ = count;
+  }
+  void release() {
+    std::free(data_);
+    data_ = nullptr;
+    capacity_ = size_ = 0;
+  }
+  E* data() { return data_; }
+  const E* data() const { return data_; }
+  E& operator[](std::int64_t i) { return data_[i]; }
+  const E& operator[](std::int64_t i) const { return data_[i]; }
+  std::int64_t size() const { return size_; }
+  std::int64_t bytes() const { return capacity_ * static_cast<std::int64_t>(sizeof(E)); }
 
  private:
-  struct Free {
-    void operator()(T* memory) const noexcept { std::free(memory); }
-  };
-  std::unique_ptr<T, Free> data_;
-  std::int64_t count_ = 0;
+  static constexpr std::size_t kSmall = 64, kHuge = std::size_t{2} << 20;
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  E* data_ = nullptr;
+  std::int64_t size_ = 0, capacity_ = 0;
 };
 
 }  // namespace fourtune::runtime::cpu

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/cpu/buffer.h"
 #include "runtime/cpu/gridder.h"
-#include "runtime/cpu/gridder_buffer.h"
 #include "runtime/cpu/gridder_kernels.h"
 #include "runtime/cpu/gridder_layout.h"
 #include "runtime/cpu/gridder_schedule.h"

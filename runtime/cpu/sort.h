@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/cpu/buffer.h"
 #include "runtime/cpu/gridder.h"
-#include "runtime/cpu/gridder_buffer.h"
 #include "runtime/cpu/gridder_kernels.h"
 #include "runtime/cpu/gridder_layout.h"
 
