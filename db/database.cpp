@@ -251,6 +251,19 @@ std::int64_t Database::changes() const { return sqlite3_changes(connection_.get(
 bool Database::read_only() const { return sqlite3_db_readonly(connection_.get(), "main") == 1; }
 bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
 
+// ---- Snapshot ----------------------------------------------------------------------------------------------------
+// A savepoint outside a transaction begins one, at the first read.
+Snapshot::Snapshot(const Database& database) : database_(database) { database_.execute("SAVEPOINT snapshot"); }
+
+Snapshot::~Snapshot() {
+  if (!database_.in_transaction()) return;
+  try {
+    database_.execute("RELEASE snapshot");
+  } catch (...) {
+    // Nothing was written in it, so there is nothing to lose.
+  }
+}
+
 // ---- Transaction -------------------------------------------------------------------------------------------------
 Transaction::Transaction(const Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
 

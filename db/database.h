@@ -1,4 +1,4 @@
-// SQLite handles with owners: one move-only type each for a connection, a statement and a transaction.
+// SQLite handles with owners: one type each for a connection, a statement, a snapshot and a transaction.
 //
 // Every failure of SQLite leaves here as StoreError (the file's fault), std::bad_alloc, or Error{invalid_argument}
 // (a row that breaks the schema's rules). SQL is always a text of ours; values are always bound.
@@ -102,6 +102,19 @@ class Database {
   explicit Database(sqlite3* connection) : connection_(connection) {}
   static Database open_uri(const std::string& uri, int flags, int busy_ms);
   std::unique_ptr<sqlite3, Close> connection_;
+};
+
+// While it lives, everything read through the connection is one state of the file, whatever other processes write.
+// May stand inside a Transaction.
+class Snapshot {
+ public:
+  explicit Snapshot(const Database& database);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot();
+
+ private:
+  const Database& database_;
 };
 
 // A write transaction: takes the write lock at once, so that it never fails half-way for want of it. Rolled back unless

@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "db/limits.h"
@@ -153,6 +155,8 @@ Found look_at(const fs::path& path) {
 
 // The version of a database that has passed look_at; 0 when there is nothing in it.
 std::int64_t checked_version(const Database& database, const fs::path& path) {
+  // Another process may be making the database just now: its version and its tables have to be of one moment.
+  const Snapshot snapshot(database);
   const std::int64_t version = database.integer("PRAGMA user_version");
   if (version > schema_version()) {
     refuse(StoreFault::newer, path,
@@ -174,12 +178,17 @@ Database empty_database() {
 
 // The connection, or an upgraded copy of what it shows.
 Database at_newest_version(Database database, const fs::path& path) {
-  const std::int64_t version = checked_version(database, path);
-  if (version == schema_version()) return database;
-  if (version == 0) return empty_database();
-  Database copy = database.copy_to_memory();
-  apply_sections(copy, version, schema_version());
-  return copy;
+  std::optional<Database> copy;
+  {
+    const Snapshot snapshot(database);
+    const std::int64_t version = checked_version(database, path);
+    if (version == 0) return empty_database();
+    if (version < schema_version()) {
+      copy = database.copy_to_memory();
+      apply_sections(*copy, version, schema_version());
+    }
+  }
+  return copy ? std::move(*copy) : std::move(database);
 }
 
 // A killed writer's journal is rolled back by any connection that may write.
