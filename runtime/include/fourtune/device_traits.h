@@ -17,6 +17,17 @@ struct DeviceTraits {
   std::int64_t l2_bytes = 1024 * 1024;  // of one core
   std::int64_t l3_bytes = 0;            // shared
   std::int64_t memory_bytes = 0;        // installed
+
+  // GPUs only. l2_bytes is then the whole device's, cores the hardware threads of the host.
+  int compute_capability = 0;  // 10 major + minor: 90 for sm_90
+  int multiprocessors = 0;
+  int threads_per_multiprocessor = 0;          // resident at most
+  int registers_per_multiprocessor = 0;        // 32-bit
+  std::int64_t shared_per_multiprocessor = 0;  // bytes
+  std::int64_t shared_per_block = 0;           // bytes, the opt-in maximum
+  int cluster_blocks = 1;                      // most blocks of a cluster
+  double clock_hz = 0;                         // of the multiprocessors, boost
+  double memory_bandwidth = 0;                 // bytes/s, read plus write
 };
 
 // This machine's processor. Never fails: what cannot be read keeps its default.

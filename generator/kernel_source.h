@@ -1,0 +1,62 @@
+// What the generator hands to a GPU backend: kernels as text with their launch geometry, and a program, the list of
+// launches that makes one stage of a transform. Plain data: no CUDA type, no pointer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fourtune::generator {
+
+using Extent3 = std::array<std::uint32_t, 3>;  // x, y, z
+
+// One `extern "C" __global__` function in a text of its own without #include.
+struct KernelSource {
+  std::string entry;               // name of the function; encodes the variant
+  std::string text;                // the whole translation unit, CUDA C++
+  Extent3 block{1, 1, 1};          // threads
+  Extent3 cluster{1, 1, 1};        // blocks; {1,1,1}: no cluster
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory, all that the kernel uses
+  int max_registers = 0;           // per thread, a promise to the compiler; 0: its own choice
+  friend bool operator==(const KernelSource&, const KernelSource&) = default;
+};
+
+// Where a pointer argument points.
+struct BufferRef {
+  enum class Where {
+    first,      // the first array of execute
+    second,     // the second one
+    workspace,  // GpuProgram::workspace_bytes[index]
+    constant,   // GpuProgram::constants[index], read only
+  };
+  Where where = Where::first;
+  int index = 0;
+  std::int64_t byte_offset = 0;
+  friend bool operator==(const BufferRef&, const BufferRef&) = default;
+};
+
+using LaunchArgument = std::variant<BufferRef, std::int64_t, float, double>;
+
+struct Launch {
+  int kernel = 0;  // of GpuProgram::kernels
+  Extent3 grid{1, 1, 1};
+  std::vector<LaunchArgument> arguments;  // in the order of the function's parameters
+  std::string stage;                      // the timed stage that it belongs to: "fft", "spread", ...
+  std::int64_t bytes = 0;                 // global memory that it has to move (the floor, for reports)
+  double flops = 0;                       // operations that it does
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+// Launches run in order on one stream.
+struct GpuProgram {
+  std::vector<KernelSource> kernels;  // each compiled once
+  std::vector<Launch> launches;
+  std::vector<std::int64_t> workspace_bytes;
+  std::vector<std::vector<std::byte>> constants;  // tables, copied to the device when the program is bound
+  friend bool operator==(const GpuProgram&, const GpuProgram&) = default;
+};
+
+}  // namespace fourtune::generator
