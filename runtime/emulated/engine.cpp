@@ -98,7 +98,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   stack_pool().reserve(std::size_t{threads_} * cluster_);
   *module.block_dim = source.block;
   *module.grid_dim = grid;
-  if (shadow_) shadow_->begin_launch();
+  if (shadow_) shadow_->begin_launch(serial_);
   launch_serial_ = serial_;
 
   // Clusters in the order asked for; each as the linear index of its first block.

@@ -88,6 +88,7 @@ std::vector<std::string> flags(const CompileOptions& options) {
                                 "-fno-math-errno",
                                 "-ffp-contract=fast",
                                 "-fno-stack-protector",
+                                "-fstack-clash-protection",
                                 "-U_FORTIFY_SOURCE"};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("fma")) list.push_back("-mfma");
