@@ -48,6 +48,15 @@ class HostMemory final : public ArrayMemory {
 
 }  // namespace
 
+std::string kernels_text(std::span<const KernelReport> kernels) {
+  std::string text;
+  for (const KernelReport& kernel : kernels)  // entries are identifiers, nothing to escape
+    text += fmt::format(R"({}{{"entry":"{}","registers":{},"spill_bytes":{},"shared_bytes":{},"blocks":{}}})",
+                        text.empty() ? "[" : ",", kernel.entry, kernel.registers, kernel.spill_bytes,
+                        kernel.shared_bytes, kernel.blocks);
+  return text.empty() ? text : text + "]";
+}
+
 void Executor::set_stream(void* stream) {
   if (stream) throw Error(Status::invalid_argument, "set_stream: this backend has no streams; pass null");
 }

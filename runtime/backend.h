@@ -49,6 +49,18 @@ class ArrayMemory {
   virtual void wait() = 0;
 };
 
+// A kernel of a bound transform and what it takes of a GPU.
+struct KernelReport {
+  std::string entry;
+  int registers = 0;              // per thread
+  int spill_bytes = 0;            // per thread, stores plus loads; -1: unknown
+  std::int64_t shared_bytes = 0;  // per block
+  int blocks = 0;                 // resident on a multiprocessor
+  bool compiled = false;          // when it was bound; else it came from the kernel store
+};
+// As a run's row keeps it: a JSON list, empty without kernels.
+std::string kernels_text(std::span<const KernelReport> kernels);
+
 // One bound transform. Not thread-safe; different executors may run at the same time on different threads.
 class Executor {
  public:
@@ -65,6 +77,8 @@ class Executor {
   virtual const generator::Plan& plan() const = 0;
   // FFTW wisdom gathered while planning (to be stored with a run); empty when there is none.
   virtual std::string wisdom() const { return {}; }
+  // GPUs: the kernels of the forward transform.
+  virtual std::vector<KernelReport> kernels() const { return {}; }
   // GPUs: later executes run there. Throws Error{invalid_argument} where there are no streams.
   virtual void set_stream(void* stream);
 };

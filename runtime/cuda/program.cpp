@@ -37,17 +37,17 @@ void check_device_pointer(const void* pointer) {
 
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
-                                 double seconds, std::vector<KernelUse>& uses) {
+                                 double seconds, std::vector<KernelReport>& reports) {
   const DeviceTraits& traits = device->traits();
   std::vector<db::StoredKernel> images(sources.size());
   std::vector<std::size_t> missing, weights;
-  uses.assign(sources.size(), {});
+  reports.assign(sources.size(), {});
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    uses[i].entry = sources[i].entry;
+    reports[i].entry = sources[i].entry;
     if (auto found = store.find(origin_of(sources[i], traits))) {
       images[i] = std::move(*found);
     } else {
-      uses[i].compiled = true;
+      reports[i].compiled = true;
       missing.push_back(i);
       weights.push_back(sources[i].text.size());
     }
@@ -61,9 +61,12 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   kernels.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     kernels.emplace_back(device, sources[i], images[i].image);
-    uses[i].resources = kernels.back().resources();
-    const CompileReport report = parse_ptxas_log(images[i].log, sources[i].entry);
-    uses[i].resources.spill_bytes = report.spill_store_bytes + report.spill_load_bytes;
+    const KernelResources& taken = kernels.back().resources();
+    const CompileReport said = parse_ptxas_log(images[i].log, sources[i].entry);
+    reports[i].registers = taken.registers;
+    reports[i].spill_bytes = said.spill_store_bytes + said.spill_load_bytes;
+    reports[i].shared_bytes = taken.static_shared_bytes + static_cast<std::int64_t>(sources[i].shared_bytes);
+    reports[i].blocks = taken.blocks_per_multiprocessor;
   }
   return kernels;
 }
@@ -73,7 +76,7 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
     : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
   gpu::check_program(program_);
   constexpr double kCompileSeconds = 120;
-  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, kCompileSeconds, uses_);
+  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, kCompileSeconds, reports_);
   for (const std::int64_t bytes : program_.workspace_bytes) {
     workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
     bytes_ += bytes;

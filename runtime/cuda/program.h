@@ -16,19 +16,12 @@
 
 namespace fourtune::runtime::cuda {
 
-// What kernels a program was loaded from, for reports and for the run's row.
-struct KernelUse {
-  std::string entry;
-  KernelResources resources;
-  bool compiled = false;  // now; else it came from the store
-};
-
 // Loads all kernels; those that the store has not are compiled on up to `threads` threads, longest first, and put
 // there. NVRTC is not even looked for when the store has them all. Throws Error{internal} with the compiler's words
 // when a text does not compile or takes longer than `seconds`, and what Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
-                                 double seconds, std::vector<KernelUse>& uses);
+                                 double seconds, std::vector<KernelReport>& reports);
 
 class CudaProgram final : public gpu::GpuTransform {
  public:
@@ -37,12 +30,12 @@ class CudaProgram final : public gpu::GpuTransform {
   void run(void* in, void* out, void* stream) override;
   std::int64_t bytes() const override { return bytes_; }
   std::vector<StageTime> stage_times() override;
-  const std::vector<KernelUse>& kernels() const { return uses_; }
+  std::vector<KernelReport> kernels() const override { return reports_; }
 
  private:
   std::shared_ptr<const Device> device_;
   generator::GpuProgram program_;
-  std::vector<KernelUse> uses_;
+  std::vector<KernelReport> reports_;
   std::vector<Kernel> kernels_;
   std::vector<DeviceMemory> workspace_, constants_;
   std::vector<gpu::LaunchArguments> arguments_;

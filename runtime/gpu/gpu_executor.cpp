@@ -44,6 +44,7 @@ class GpuFftExecutor final : public Executor {
     return times_;
   }
   const generator::Plan& plan() const override { return plan_; }
+  std::vector<KernelReport> kernels() const override { return forward_->kernels(); }
 
  private:
   void check(const void* first, const void* second) const {

@@ -21,6 +21,7 @@ class GpuTransform {
   virtual std::int64_t bytes() const = 0;  // device memory held
   // Of the last run; waits for it. Empty unless ExecutorOptions::time_stages.
   virtual std::vector<StageTime> stage_times() = 0;
+  virtual std::vector<KernelReport> kernels() const { return {}; }
 };
 
 // Bytes that the problem's arrays span.

@@ -128,17 +128,17 @@ TEST_F(Gpu, TheSecondBackendFindsItsKernelsInTheStore) {
   const generator::GpuProgram program = direct_program(parse_problem("fft:type=c2c,n=48,prec=f32"));
   for (const bool first : {true, false}) {
     db::KernelStore store(store_);
-    std::vector<KernelUse> uses;
+    std::vector<KernelReport> uses;
     const auto start = std::chrono::steady_clock::now();
     const auto kernels = load_kernels(device(), program.kernels, store, 2, 60, uses);
     const double ms = 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%s use: %.1f ms\n", first ? "first" : "second", ms);
     ASSERT_EQ(uses.size(), 2u);
-    for (const KernelUse& use : uses) {
+    for (const KernelReport& use : uses) {
       EXPECT_EQ(use.compiled, first) << use.entry;
-      EXPECT_GT(use.resources.registers, 0);
-      EXPECT_EQ(use.resources.spill_bytes, 0);
-      EXPECT_GT(use.resources.blocks_per_multiprocessor, 0);
+      EXPECT_GT(use.registers, 0);
+      EXPECT_EQ(use.spill_bytes, 0);
+      EXPECT_GT(use.blocks, 0);
     }
     EXPECT_EQ(store.why(), "");
   }
@@ -174,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(256) neighbour(const float* in, flo
   if (clusters) source.cluster = {2, 1, 1};
   source.shared_bytes = 4 * (25 * 1024 + 256);
   db::KernelStore store("");
-  std::vector<KernelUse> uses;
+  std::vector<KernelReport> uses;
   const auto kernels = load_kernels(device(), std::span(&source, 1), store, 1, 60, uses);
   std::vector<float> in(1024), out(1024);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
@@ -264,7 +264,7 @@ TEST_F(Gpu, MisuseHasNamedErrors) {
   generator::KernelSource greedy = direct_program(problem).kernels[0];
   greedy.shared_bytes = 4 << 20;
   db::KernelStore store("");
-  std::vector<KernelUse> uses;
+  std::vector<KernelReport> uses;
   EXPECT_EQ(status_of([&] { load_kernels(device(), std::span(&greedy, 1), store, 1, 60, uses); }), Status::unsupported);
   greedy.shared_bytes = 0;
   greedy.text = "not a kernel";

@@ -126,6 +126,14 @@ TEST(GpuArrays, SpansFollowTheLayouts) {
   EXPECT_EQ(gpu::output_bytes(parse_problem("fft:type=c2r,n=8x4,prec=f32")), 4u * 32);
 }
 
+TEST(GpuKernels, AreToldAsJson) {
+  EXPECT_EQ(kernels_text({}), "");
+  const KernelReport reports[] = {{"a", 40, 0, 1024, 8, true}, {"b", 128, 16, 0, 2, false}};
+  EXPECT_EQ(kernels_text(reports),
+            R"([{"entry":"a","registers":40,"spill_bytes":0,"shared_bytes":1024,"blocks":8},)"
+            R"({"entry":"b","registers":128,"spill_bytes":16,"shared_bytes":0,"blocks":2}])");
+}
+
 TEST(GpuProgram, ReferencesAreChecked) {
   const Problem problem = parse_problem("fft:type=c2c,n=8,prec=f32");
   const generator::GpuProgram good = direct_program(problem);
