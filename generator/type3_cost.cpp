@@ -1,0 +1,116 @@
+// The cost of a type 3 on a CPU. Counts are exact for points that fill their boxes evenly, prices are nanoseconds
+// fitted to `fourtune run` stage times in 2D (docs/benchmarks.md); only their ratios matter for a choice.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "generator/type3_model.h"
+
+namespace fourtune::generator {
+namespace {
+
+struct Prices {
+  double evaluate;   // one point, one dimension, one tap
+  double flop;       // of 5 n log2 n
+  double tile_line;  // one 64-byte line of a row in a private tile: spreading, interpolation
+  double tile_read;
+  double grid_line;  // the same, straight in the grid
+  double grid_read;
+};
+constexpr Prices kF64{0.7, 0.045, 0.58, 0.42, 0.87, 0.6}, kF32{0.45, 0.025, 0.58, 0.42, 0.87, 0.6};
+constexpr double kMoveLine = 3;      // a line of a private tile to or from the grid, with its share of a tile's rest
+constexpr double kOutOfCache = 1.6;  // private tiles beyond the first-level cache
+constexpr double kAtomic = 7;        // one real number
+constexpr double kUnsorted = 3;      // grids beyond the caches, points in no order
+constexpr double kCell = 0.15;       // zeroed, 16 bytes
+constexpr double kSetPoint = 25;
+constexpr double kFork = 3e-6, kBarrier = 0.7e-6;  // seconds: waking a team and joining it three times; one more
+
+struct Geometry {
+  std::array<double, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
+};
+
+Geometry geometry_of(const Plan& plan, const Problem& problem, double k) {
+  Geometry g;
+  const double pi = std::numbers::pi;
+  const bool gaussian = plan.type3 == Type3Rule::gaussian;
+  for (int d = 0; d < problem.dim; ++d) {
+    const double product = problem.extent ? (*problem.extent)[d] : pi / 2 * std::pow(k, 1.0 / problem.dim);
+    const double sigma = gaussian ? plan.gaussian_r : plan.window.sigma;
+    g.outer[d] = 2 * sigma * product / pi + plan.window.width + 2;
+    g.inner[d] = (gaussian ? plan.gaussian_r : plan.inner.sigma) * g.outer[d];
+    g.held[d] = gaussian ? g.inner[d] : std::min(g.inner[d], g.inner[d] / sigma + plan.inner.width + 2);
+  }
+  return g;
+}
+
+double product(const std::array<double, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+// One transform between `points` and a grid of `cells`.
+double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& traits, int width,
+                const std::array<double, 3>& cells, double points, bool spreads) {
+  const Prices& price = problem.precision == Precision::f64 ? kF64 : kF32;
+  const double line_cells = problem.precision == Precision::f64 ? 4 : 8;  // complex numbers in 64 bytes
+  const double share = 1.0 / static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+  const double rows = std::pow(width, problem.dim - 1), lines = std::ceil(width / line_cells);
+  const double evaluate = price.evaluate * width * problem.dim * share;
+  const double direct = evaluate + rows * lines * (spreads ? price.grid_line : price.grid_read);
+  if (spreads && plan.spread.family == SpreadFamily::atomic)
+    return points * (evaluate + 2 * rows * width * kAtomic) * (product(cells) > 1e5 ? kUnsorted : 1);
+  if (plan.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
+  const bool tiles = spreads ? plan.spread.family == SpreadFamily::subgrid : plan.interp.family == InterpFamily::tile;
+  if (!tiles) return points * direct;
+  // Private tiles: see runtime/cpu/gridder_layout.h for bins and slots.
+  double count = 1, padded = 1;
+  std::array<double, 3> tile{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) {
+    tile[d] = std::min<double>(plan.sort.tile[d], cells[d]);
+    count *= cells[d] / tile[d];
+    if (d > 0) padded *= tile[d] + width - 1;
+  }
+  const double slots = lines * line_cells, bins = std::ceil(tile[0] / (slots - width + 1));
+  if (points / count * rows * 2 <= padded * bins) return points * direct;  // too few points: none is made
+  const double tile_lines = bins * padded * lines;
+  const double slower = tile_lines * 64 > static_cast<double>(traits.l1_bytes) * 1.1 ? kOutOfCache : 1;
+  return points * (evaluate + rows * lines * slower * (spreads ? price.tile_line : price.tile_read)) +
+         count * tile_lines * kMoveLine * slower;
+}
+
+// Passes over the lines that are neither zero nor unwanted, the last dimension first.
+double fft(const Problem& problem, const Geometry& g) {
+  const double flop = problem.precision == Precision::f64 ? kF64.flop : kF32.flop;
+  double sum = 0, lines = product(g.outer);
+  for (int d = problem.dim; d-- > 0;) {
+    lines /= g.outer[d];
+    sum += 5 * lines * g.inner[d] * std::log2(std::max(2.0, g.inner[d])) * flop;
+    lines *= g.held[d];
+  }
+  return sum;
+}
+
+}  // namespace
+
+Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& traits, double threads) {
+  const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
+  const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
+  const Geometry g = geometry_of(plan, problem, k);
+  const double one = gridding(plan, problem, traits, plan.window.width, g.outer, m, true) +
+                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + fft(problem, g) +
+                     kCell * product(g.outer);
+  const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
+  const double batch = static_cast<double>(problem.batch);
+  Cost cost;
+  cost.execute = batch * one * 1e-9 / threads;
+  cost.set_points = (m + k) * kSetPoint * 1e-9 / threads;
+  if (threads > 1) {
+    const bool coloured = plan.spread.family == SpreadFamily::colour_index ||
+                          plan.spread.family == SpreadFamily::colour_list || plan.spread.add == AddRule::colour;
+    const double barriers = coloured ? std::pow(2.5, problem.dim) : 0;
+    cost.execute += (kFork + barriers * kBarrier) * batch / static_cast<double>(std::max(1, plan.chunk));
+  }
+  const double point = (problem.dim + 1) * complex_bytes / 2;
+  cost.bytes = (product(g.outer) + product(g.held)) * plan.chunk * complex_bytes + (m + k) * point + k * complex_bytes;
+  return cost;
+}
+
+}  // namespace fourtune::generator
