@@ -233,7 +233,7 @@ struct NufftAxes {
         dim(problem.dim) {
     for (std::size_t k = 0; k < kinds; ++k) {
       if (type == 3) {
-        const double tol = window_tolerance(problem);
+        const double tol = type3_tolerance(problem);
         for (int lax = 0; lax < variants && (lax == 0 || tol == problem.tol); ++lax) {
           pairs[k][lax] = best_type3_windows(problem, traits, kKinds[k], lax == 0 ? tol : kStillRight * tol);
           outer = std::max(outer, pairs[k][lax].size());
@@ -363,7 +363,7 @@ Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits)
   if (problem.kind == Kind::nufft) {
     out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
     if (problem.type == 3 && plan.type3 == Type3Rule::compose) {
-      const double tol = window_tolerance(problem);
+      const double tol = type3_tolerance(problem);
       out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
       out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
     } else if (problem.type != 3) {

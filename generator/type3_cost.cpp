@@ -37,8 +37,10 @@ Geometry geometry_of(const Plan& plan, const Problem& problem, double k) {
   for (int d = 0; d < problem.dim; ++d) {
     const double product = problem.extent ? (*problem.extent)[d] : pi / 2 * std::pow(k, 1.0 / problem.dim);
     const double sigma = gaussian ? plan.gaussian_r : plan.window.sigma;
-    g.outer[d] = 2 * sigma * product / pi + plan.window.width + 2;
-    g.inner[d] = (gaussian ? plan.gaussian_r : plan.inner.sigma) * g.outer[d];
+    const double band = 2 * sigma * product / pi;
+    g.outer[d] = band + plan.window.width + 2;
+    g.inner[d] = gaussian ? plan.gaussian_r * g.outer[d]
+                          : plan.inner.sigma * (band + 0.5 * plan.window.width) + 0.5 * plan.window.width + 2;
     g.held[d] = gaussian ? g.inner[d] : std::min(g.inner[d], g.inner[d] / sigma + plan.inner.width + 2);
   }
   return g;

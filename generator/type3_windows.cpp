@@ -23,8 +23,14 @@ double magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma
 double rounding(const WindowChoice& window, double power) {
   return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), power);
 }
+// Predictions are means over many points; of few all may lie where errors are largest, at the edges of their box.
+double edge_share(const Problem& problem) {
+  constexpr std::int64_t kFew = 200;
+  return std::min(problem.m.value_or(kFew), problem.k.value_or(kFew)) < kFew ? 0.3 : 1;
+}
 bool rounding_is_small(const Problem& problem, double magnified) {
-  return epsilon(problem.precision) * magnified <= std::max(0.5 * problem.tol, 8 * epsilon(problem.precision));
+  const double allowed = std::max(0.5 * problem.tol, 8 * epsilon(problem.precision));
+  return epsilon(problem.precision) * magnified <= edge_share(problem) * allowed;
 }
 
 // predicted_error over widths and steps of sigma, each computed once: 50 microseconds apiece.
@@ -77,6 +83,8 @@ std::vector<WindowChoice> windows(Errors& errors, WindowKind kind, double tol) {
 }  // namespace
 
 double window_tolerance(const Problem& problem) { return std::max(problem.tol, 2.5 * epsilon(problem.precision)); }
+
+double type3_tolerance(const Problem& problem) { return edge_share(problem) * window_tolerance(problem); }
 
 std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind, double tol) {
   Errors errors(kind, problem.dim);

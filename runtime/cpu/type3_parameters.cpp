@@ -120,10 +120,13 @@ Type3Dimension type3_dimension(const generator::Plan& plan, const Interval& sour
     out.held = out.inner;
   } else {
     out.spacing = kPi / (plan.window.sigma * s);
-    out.outer = even(cells(2 * x / out.spacing) + plan.window.width + 2);
+    const double band = 2 * x / out.spacing;
+    out.outer = even(cells(band) + plan.window.width + 2);
     out.middle = true;
+    // The cells beyond the band hold tails of windows: those of their outer halves are small and stand more aliasing.
+    const double strong = band + 0.5 * plan.window.width;
     out.inner = generator::smooth_size(
-        std::max(cells(plan.inner.sigma * static_cast<double>(out.outer)), std::int64_t{2} * plan.inner.width));
+        std::max(cells(plan.inner.sigma * strong) + out.outer - cells(strong), std::int64_t{2} * plan.inner.width));
     out.held = even(cells(static_cast<double>(out.inner) / plan.window.sigma) + plan.inner.width + 2);
     out.held = std::min(out.held, out.inner);
   }

@@ -6,8 +6,9 @@
 // type 2 whose fine grid has `inner` cells, of which only those are needed that windows at |theta| <= h S touch
 // (`held`).
 //   compose   h = pi / (sigma1 S): the outer window has decayed where aliases begin (Lee & Greengard 2005; Barnett et
-//             al. 2019 section 3.3); outer >= 2 X / h + w1 + 2, even, position 0 in the middle; inner >= sigma2 outer;
-//             held >= inner / sigma1 + w2 + 2, even, position 0 in the middle, or all of inner in FFT order.
+//             al. 2019 section 3.3); outer >= 2 X / h + w1 + 2, even, position 0 in the middle; inner >= sigma2 (2 X
+//             / h + w1 / 2) + w1 / 2 + 2 (the cells beyond hold the outer halves of windows only); held >= inner / sigma1 + w2 + 2, even,
+//             position 0 in the middle, or all of inner in FFT order.
 //   gaussian  paper nufft-type3-cuda, Table 1: h = pi / (R S), inner = M_r >= 2 (X S R^2 / pi + 2 pi R b),
 //             m_sp = 2 pi b taps a side, and b from equation 6. Position 0 at cell 0, everything held.
 #pragma once
