@@ -193,7 +193,9 @@ constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
 constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
                                {FftFamily::pruned, Rigor::measure, 32},
-                               {FftFamily::pruned, Rigor::measure, 128}};
+                               {FftFamily::pruned, Rigor::measure, 128},
+                               {FftFamily::pruned, Rigor::measure, 16},
+                               {FftFamily::pruned, Rigor::measure, 8}};
 
 // Pairs of windows of a type 3, the best first by the model with one method; a few of them, as the rest of the space
 // multiplies them.
@@ -295,7 +297,8 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   if (problem.type == 3) sizes[kSigma] = static_cast<int>(axes.outer), sizes[kFine] = static_cast<int>(axes.inner);
   sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kRecords] = 3;
   sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
-  sizes[kFft] = problem.dim == 1 ? 1 : size(kFfts);  // one dimension has no strided pass
+  // One dimension has no strided pass; few lines at a time are for the small grids of type 3.
+  sizes[kFft] = problem.dim == 1 ? 1 : problem.type == 3 ? size(kFfts) : 3;
   SpaceBuilder builder(problem, traits);
   builder.space.axes = kAxisNames;
   for_each(sizes, [&](const std::vector<int>& at) {
@@ -343,6 +346,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
     sizes[kFine] = static_cast<int>(axes.inner);
     sizes[kTile] = static_cast<int>(axes.tiles.size());
     sizes[kThreads] = static_cast<int>(axes.threads.size());
+    sizes[kFft] = problem.dim == 1 ? 1 : static_cast<int>(std::size(kFfts));
   }
   const bool any = std::all_of(sizes.begin(), sizes.end(), [](int size) { return size > 0; });
   for_each(sizes, [&](const std::vector<int>& at) {

@@ -17,7 +17,7 @@ struct Prices {
   double grid_line;  // the same, straight in the grid
   double grid_read;
 };
-constexpr Prices kF64{0.7, 0.045, 0.58, 0.42, 0.87, 0.6}, kF32{0.45, 0.025, 0.58, 0.42, 0.87, 0.6};
+constexpr Prices kF64{0.7, 0.038, 0.58, 0.42, 0.6, 0.45}, kF32{0.45, 0.02, 0.58, 0.42, 0.6, 0.45};
 constexpr double kMoveLine = 3;      // a line of a private tile to or from the grid, with its share of a tile's rest
 constexpr double kOutOfCache = 1.6;  // private tiles beyond the first-level cache
 constexpr double kAtomic = 7;        // one real number
@@ -41,6 +41,8 @@ Geometry geometry_of(const Plan& plan, const Problem& problem, double k) {
     g.outer[d] = band + plan.window.width + 2;
     g.inner[d] = gaussian ? plan.gaussian_r * g.outer[d]
                           : plan.inner.sigma * (band + 0.5 * plan.window.width) + 0.5 * plan.window.width + 2;
+    const double unwrapped = (plan.inner.width + 4) / (1 - 1 / sigma);
+    if (!gaussian && unwrapped < 1.5 * g.inner[d]) g.inner[d] = std::max(g.inner[d], unwrapped);
     g.held[d] = gaussian ? g.inner[d] : std::min(g.inner[d], g.inner[d] / sigma + plan.inner.width + 2);
   }
   return g;
@@ -56,7 +58,8 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double share = 1.0 / static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double rows = std::pow(width, problem.dim - 1), lines = std::ceil(width / line_cells);
   const double evaluate = price.evaluate * width * problem.dim * share;
-  const double direct = evaluate + rows * lines * (spreads ? price.grid_line : price.grid_read);
+  const double touched = std::ceil((width + line_cells - 1) / line_cells);  // lines of the grid
+  const double direct = evaluate + rows * touched * (spreads ? price.grid_line : price.grid_read);
   if (spreads && plan.spread.family == SpreadFamily::atomic)
     return points * (evaluate + 2 * rows * width * kAtomic) * (product(cells) > 1e5 ? kUnsorted : 1);
   if (plan.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
@@ -79,7 +82,7 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
 }
 
 // Passes over the lines that are neither zero nor unwanted, the last dimension first.
-double fft(const Problem& problem, const Geometry& g) {
+double fft(const Plan& plan, const Problem& problem, const Geometry& g) {
   const double flop = problem.precision == Precision::f64 ? kF64.flop : kF32.flop;
   double sum = 0, lines = product(g.outer);
   for (int d = problem.dim; d-- > 0;) {
@@ -87,7 +90,10 @@ double fft(const Problem& problem, const Geometry& g) {
     sum += 5 * lines * g.inner[d] * std::log2(std::max(2.0, g.inner[d])) * flop;
     lines *= g.held[d];
   }
-  return sum;
+  // Blocks of few lines stay in the first-level cache, blocks of many walk larger grids in longer runs.
+  const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
+  const double steps = std::clamp(std::log2(plan.fft.block * bytes / 128), 0.0, 3.0);  // from two lines of cache
+  return sum * (lines * bytes > 1.5e6 ? 2 * (1 - 0.1 * steps) : 1 + 0.08 * steps);
 }
 
 }  // namespace
@@ -97,7 +103,7 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
   const Geometry g = geometry_of(plan, problem, k);
   const double one = gridding(plan, problem, traits, plan.window.width, g.outer, m, true) +
-                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + fft(problem, g) +
+                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + fft(plan, problem, g) +
                      kCell * product(g.outer);
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);

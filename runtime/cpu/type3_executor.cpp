@@ -8,6 +8,7 @@
 
 #include "generator/window_fourier.h"
 #include "runtime/cpu/buffer.h"
+#include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/nufft_common.h"
 #include "runtime/cpu/nufft_executor.h"
 #include "runtime/cpu/stage_clock.h"
@@ -129,7 +130,12 @@ class Type3Executor final : public Executor {
       const Interval source = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
       const Interval target = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
       geometry_[d] = type3_dimension(plan_, source, target, gaussian_);
-      if (problem_.dim > 1 && geometry_[d].middle) fill_vectors(d);
+      if (problem_.dim > 1) {
+        fill_vectors(d);
+      } else if (geometry_[d].inner >= kShortLine) {  // long lines are transformed whole
+        geometry_[d].held = geometry_[d].inner;
+        geometry_[d].part = false;
+      }
       if (problem_.extent && source.half * target.half > 1.001 * (*problem_.extent)[d] + 1e-300)
         throw Error(
             Status::contradiction,
@@ -142,8 +148,8 @@ class Type3Executor final : public Executor {
   void fill_vectors(int d) {
     constexpr std::int64_t kLines = 64 / sizeof(T);
     Type3Dimension& g = geometry_[d];
-    if (d == 0) g.outer = std::min(round_up(g.outer, kLines), g.inner);
-    if (d < 2) g.held = std::min(round_up(g.held, kLines), g.inner);
+    if (d == 0 && g.middle) g.outer = std::min(round_up(g.outer, kLines), g.inner);
+    if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
   }
 
   // Cell position of a coordinate: (x - centre) * cells, and half of an odd grid's cells rounded down, where position 0
@@ -168,8 +174,7 @@ class Type3Executor final : public Executor {
       const Type3Dimension& g = geometry_[d];
       map.centre[d] = g.target_centre;
       map.factor[d] = g.spacing / (2 * kPi);
-      if (g.held < g.inner)
-        map_to_middle(map, d, g.target_centre, g.spacing * static_cast<double>(g.inner) / (2 * kPi), g.held);
+      if (g.part) map_to_middle(map, d, g.target_centre, g.spacing * static_cast<double>(g.inner) / (2 * kPi), g.held);
     }
     return map;
   }
@@ -216,7 +221,7 @@ class Type3Executor final : public Executor {
     spec.order = geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft;
     const generator::Window window = bound_window(plan_.inner);
     for (int d = 0; d < problem_.dim; ++d) {
-      if (geometry_[d].held < geometry_[d].inner) spec.length[d] = geometry_[d].inner;
+      if (geometry_[d].part) spec.length[d] = geometry_[d].inner;
       spec.factors[d] = deconvolution(window, geometry_[d].inner, outer_shape_.fine[d]);
     }
     spec.fft = plan_.fft;

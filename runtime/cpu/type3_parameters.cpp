@@ -125,10 +125,16 @@ Type3Dimension type3_dimension(const generator::Plan& plan, const Interval& sour
     out.middle = true;
     // The cells beyond the band hold tails of windows: those of their outer halves are small and stand more aliasing.
     const double strong = band + 0.5 * plan.window.width;
-    out.inner = generator::smooth_size(
-        std::max(cells(plan.inner.sigma * strong) + out.outer - cells(strong), std::int64_t{2} * plan.inner.width));
-    out.held = even(cells(static_cast<double>(out.inner) / plan.window.sigma) + plan.inner.width + 2);
-    out.held = std::min(out.held, out.inner);
+    const std::int64_t inner =
+        std::max(cells(plan.inner.sigma * strong) + out.outer - cells(strong), std::int64_t{2} * plan.inner.width);
+    // A grid that holds every window without wrapping around is faster to read; on small ones that takes a few cells.
+    const double unwrapped = (plan.inner.width + 4) / (1 - 1 / plan.window.sigma);
+    out.part = unwrapped < 1.5 * static_cast<double>(inner);
+    out.inner = generator::smooth_size(out.part ? std::max(inner, cells(unwrapped)) : inner);
+    out.held = out.inner;
+    if (out.part)
+      out.held =
+          std::min(out.inner, even(cells(static_cast<double>(out.inner) / plan.window.sigma) + plan.inner.width + 2));
   }
   return out;
 }
