@@ -233,6 +233,7 @@ struct NufftAxes {
         method(methods(problem)),
         type(problem.type),
         dim(problem.dim) {
+    if (type == 3 && threads.back() > 1) threads.push_back(1);  // small ones
     for (std::size_t k = 0; k < kinds; ++k) {
       if (type == 3) {
         const double tol = type3_tolerance(problem);

@@ -24,7 +24,9 @@ constexpr double kAtomic = 7;        // one real number
 constexpr double kUnsorted = 3;      // grids beyond the caches, points in no order
 constexpr double kCell = 0.15;       // zeroed, 16 bytes
 constexpr double kSetPoint = 25;
-constexpr double kFork = 3e-6, kBarrier = 0.7e-6;  // seconds: waking a team and joining it three times; one more
+// Seconds for two threads: waking a team and joining it after every stage, one more barrier. Points are shared
+// unevenly.
+constexpr double kFork = 30e-6, kBarrier = 1.5e-6, kShared = 0.75;
 
 struct Geometry {
   std::array<double, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
@@ -108,13 +110,14 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
   Cost cost;
-  cost.execute = batch * one * 1e-9 / threads;
+  cost.execute = batch * one * 1e-9 / (threads > 1 ? kShared * threads : 1);
   cost.set_points = (m + k) * kSetPoint * 1e-9 / threads;
   if (threads > 1) {
     const bool coloured = plan.spread.family == SpreadFamily::colour_index ||
                           plan.spread.family == SpreadFamily::colour_list || plan.spread.add == AddRule::colour;
     const double barriers = coloured ? std::pow(2.5, problem.dim) : 0;
-    cost.execute += (kFork + barriers * kBarrier) * batch / static_cast<double>(std::max(1, plan.chunk));
+    cost.execute +=
+        (kFork + barriers * kBarrier) * std::log2(threads) * batch / static_cast<double>(std::max(1, plan.chunk));
   }
   const double point = (problem.dim + 1) * complex_bytes / 2;
   cost.bytes = (product(g.outer) + product(g.held)) * plan.chunk * complex_bytes + (m + k) * point + k * complex_bytes;
