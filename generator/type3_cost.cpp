@@ -26,7 +26,7 @@ constexpr double kCell = 0.15;       // zeroed, 16 bytes
 constexpr double kSetPoint = 25;
 // Seconds for two threads: waking a team and joining it after every stage, one more barrier. Points are shared
 // unevenly.
-constexpr double kFork = 30e-6, kBarrier = 1.5e-6, kShared = 0.75;
+constexpr double kFork = 20e-6, kBarrier = 1.5e-6, kShared = 0.75;
 
 struct Geometry {
   std::array<double, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
@@ -115,7 +115,7 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   if (threads > 1) {
     const bool coloured = plan.spread.family == SpreadFamily::colour_index ||
                           plan.spread.family == SpreadFamily::colour_list || plan.spread.add == AddRule::colour;
-    const double barriers = coloured ? std::pow(2.5, problem.dim) : 0;
+    const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks count as some
     cost.execute +=
         (kFork + barriers * kBarrier) * std::log2(threads) * batch / static_cast<double>(std::max(1, plan.chunk));
   }
