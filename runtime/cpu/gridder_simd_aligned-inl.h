@@ -15,10 +15,11 @@ inline constexpr int kWindowLines = (W + kLineCells<T> - 1 + kLineCells<T> - 1) 
 template <int W, class T>
 inline constexpr bool kByLines = kLanes<T> * sizeof(T) == kLine && 3 * W >= 2 * kLineCells<T>;
 
-// Rows of whole lines; tiles too, as threads own tiles and would meet in a line otherwise.
+// Rows of whole lines, so that the last line of a window is always inside the array; tiles too, as threads own tiles
+// and would meet in a line otherwise.
 template <class T>
 bool rows_are_lines(const T* grid, const Tiling& g, std::int64_t stride_y, std::int64_t stride_z) {
-  const bool rows = g.dim == 1 || stride_y % kLineCells<T> == 0;
+  const bool rows = (g.dim == 1 ? g.fine[0] : stride_y) % kLineCells<T> == 0;
   const bool planes = g.dim < 3 || stride_z % kLineCells<T> == 0;
   return rows && planes && reinterpret_cast<std::uintptr_t>(grid) % kLine == 0 && g.tile[0] % kLineCells<T> == 0;
 }

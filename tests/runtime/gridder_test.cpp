@@ -534,9 +534,9 @@ TEST(Gridder, CombinationsThatNothingCoversAreRefused) {
 // Straight from and to the grid, rows are read and written by whole lines: cells outside the window must not count, and
 // must not change, wherever in its lines a window starts.
 template <class T>
-void check_direct_window(int dim, int width) {
-  SCOPED_TRACE(fmt::format("dim {} width {} bytes {}", dim, width, sizeof(T)));
-  const std::array<std::int64_t, 3> fine{64, dim > 1 ? 30 : 1, dim > 2 ? 18 : 1};
+void check_direct_window(int dim, int width, std::int64_t cells) {
+  SCOPED_TRACE(fmt::format("dim {} width {} cells {} bytes {}", dim, width, cells, sizeof(T)));
+  const std::array<std::int64_t, 3> fine{cells, dim > 1 ? 30 : 1, dim > 2 ? 18 : 1};
   GridderSpec spec = make_spec(dim, fine, width, 2 * sizeof(T));
   spec.sort.tile = {16, 8, 8};
   spec.sort.local = false;
@@ -586,8 +586,9 @@ void check_direct_window(int dim, int width) {
 TEST(Gridder, WindowsStraightInTheGridTouchNothingElse) {
   for (int dim = 1; dim <= 3; ++dim)
     for (int width = 2; width <= 16; ++width) {
-      check_direct_window<float>(dim, width);
-      check_direct_window<double>(dim, width);
+      const std::int64_t cells = width % 2 == 0 || dim > 1 ? 64 : 62;  // rows of whole lines, and others
+      check_direct_window<float>(dim, width, cells);
+      check_direct_window<double>(dim, width, cells);
     }
 }
 
