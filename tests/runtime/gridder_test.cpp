@@ -536,7 +536,7 @@ TEST(Gridder, CombinationsThatNothingCoversAreRefused) {
 template <class T>
 void check_direct_window(int dim, int width, std::int64_t cells) {
   SCOPED_TRACE(fmt::format("dim {} width {} cells {} bytes {}", dim, width, cells, sizeof(T)));
-  const std::array<std::int64_t, 3> fine{cells, dim > 1 ? 30 : 1, dim > 2 ? 18 : 1};
+  const std::array<std::int64_t, 3> fine{cells, dim > 1 ? 20 : 1, dim > 2 ? 18 : 1};
   GridderSpec spec = make_spec(dim, fine, width, 2 * sizeof(T));
   spec.sort.tile = {16, 8, 8};
   spec.sort.local = false;
@@ -544,7 +544,7 @@ void check_direct_window(int dim, int width, std::int64_t cells) {
   spec.interp.family = InterpFamily::direct;
   const auto gridder = make_gridder<T>(spec);
   const generator::Window window(spec.window.kind, width, spec.window.sigma);
-  for (int start = 0; start < 17; ++start) {
+  for (int start = 0; start < 9; ++start) {  // a line is 4 or 8 cells
     T x[3];
     std::vector<Tap> along[3];
     for (int d = 0; d < 3; ++d) {
@@ -573,13 +573,15 @@ void check_direct_window(int dim, int width, std::int64_t cells) {
     EXPECT_NEAR(value.imag(), -sum, tolerance) << start;
     const std::complex<T> strength(T{1}, T{3});
     gridder->spread(&strength, 1, nullptr, grid.data(), spec.grid.elements, 1);
+    double difference = 0;
+    bool outside = false;
     for (std::int64_t i = 0; i < grid.size(); ++i) {
-      ASSERT_NEAR(grid[i].real(), expected[i], tolerance) << start << " " << i;
-      ASSERT_NEAR(grid[i].imag(), 3 * expected[i], tolerance) << start << " " << i;
-      if (expected[i] == 0) {
-        ASSERT_EQ(grid[i], std::complex<T>()) << start << " " << i;
-      }
+      const double re = double{grid[i].real()} - expected[i], im = double{grid[i].imag()} - 3 * expected[i];
+      difference = std::max(difference, std::max(std::abs(re), std::abs(im)));
+      outside |= expected[i] == 0 && grid[i] != std::complex<T>();
     }
+    EXPECT_LE(difference, tolerance) << start;
+    EXPECT_FALSE(outside) << start;
   }
 }
 
