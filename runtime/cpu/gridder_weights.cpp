@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "generator/window.h"
+#include "runtime/cpu/gridder_record.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -63,6 +64,15 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   return t;
 }
 
+// Positions may add a quarter of what the window leaves; a float holds 24 bits of f.
+template <class T>
+int position_bits(const GridderSpec& spec) {
+  const int bits = fraction_bits(2.5 * wanted_accuracy<T>(spec), spec.window.sigma, spec.grid.dim);
+  return sizeof(T) == 4 ? std::min(bits, 24) : bits;
+}
+
+template int position_bits<float>(const GridderSpec&);
+template int position_bits<double>(const GridderSpec&);
 template WeightTables<float> make_weight_tables<float>(const GridderSpec&, const Tiling&);
 template WeightTables<double> make_weight_tables<double>(const GridderSpec&, const Tiling&);
 
