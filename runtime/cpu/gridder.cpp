@@ -78,8 +78,7 @@ class TiledGridder final : public Gridder<T> {
   void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.spec.threads,
-                  e_.kernels);
+    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.spec.threads, e_.kernels);
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : std::max(e_.spec.spread.cap, 1), e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);

@@ -57,7 +57,7 @@ struct Engine {
   WeightTables<T> tables;
   Kernels<T> kernels;
   PointStore<T> points;
-  int fraction = 24;  // bits of a record's positions
+  int fraction = 24;                                   // bits of a record's positions
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
   std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
   std::unique_ptr<std::atomic<std::int32_t>[]> turns;  // per spread unit: has been added (colour rule)

@@ -39,8 +39,8 @@ struct Kernels {
   const char* isa;
   // Tiles and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` the index of the
   // first. What a point becomes depends on nothing but the point. False when a coordinate is not finite.
-  bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
-                 Located& out);
+  bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                 int n, Located& out);
   // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
   // otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,

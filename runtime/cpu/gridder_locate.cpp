@@ -1,10 +1,10 @@
 // Vector kernels of set_points: coordinates to tiles and packed records. locate_one and the scalar version in
 // gridder_portable.cpp explain the arithmetic.
-#include "runtime/cpu/gridder_targets.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "runtime/cpu/gridder_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/gridder_locate.cpp"
@@ -31,33 +31,53 @@ HWY_INLINE V64 load(const double* x) { return hn::LoadU(D64(), x); }
 struct Cells {
   V64 cell, fraction, period;
 };
+// An axis' constants in every lane, read once a chunk.
+struct Lanes {
+  Lanes(const Frame& f, int k)
+      : Lanes(f.axes[k], static_cast<double>(f.tiling.tile[k]), static_cast<double>(f.tiling.count[k]),
+              f.inverse_tile[k]) {}
+  V64 centre, shift, factor, low, fine, half, odd, first, tile, tiles, inverse, half_inverse;
+
+ private:
+  Lanes(const Axis& a, double tile_cells, double tile_count, double inverse_tile)
+      : centre(set(a.centre)),
+        shift(set(a.centre * a.factor)),
+        factor(set(a.factor)),
+        low(set(a.factor_low)),
+        fine(set(a.fine)),
+        half(set(0.5 * a.width)),
+        odd(set((a.width & 1) != 0 ? 0.5 : 0.0)),
+        first(set(a.width / 2)),
+        tile(set(tile_cells)),
+        tiles(set(tile_count)),
+        inverse(set(inverse_tile)),
+        half_inverse(set(0.5 * inverse_tile)) {}
+  static V64 set(double v) { return hn::Set(D64(), v); }
+};
 // Exact for f32; for f64 to a few ulps of the period coordinate.
-HWY_INLINE Cells cells_quick(V64 x, const Axis& a) {
+HWY_INLINE Cells cells_quick(V64 x, const Lanes& a) {
   const D64 d;
-  const V64 p = hn::Mul(hn::Sub(x, hn::Set(d, a.centre)), hn::Set(d, a.factor));
+  const V64 p = hn::MulSub(x, a.factor, a.shift);
   const V64 r = hn::Sub(p, hn::Round(p));
-  const V64 fine = hn::Set(d, a.fine);
-  const V64 v = hn::MulSub(r, fine, hn::Set(d, 0.5 * a.width));
+  const V64 v = hn::MulSub(r, a.fine, a.half);
   const V64 up = hn::Ceil(v);
-  return {hn::Add(up, hn::IfThenElseZero(hn::Lt(up, hn::Zero(d)), fine)), hn::Sub(up, v), p};
+  return {hn::Add(up, hn::IfThenElseZero(hn::Lt(up, hn::Zero(d)), a.fine)), hn::Sub(up, v), p};
 }
-HWY_INLINE Cells cells_exact(V64 x, const Axis& a) {
+HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   const D64 d;
-  const V64 centre = hn::Set(d, a.centre), factor = hn::Set(d, a.factor), fine = hn::Set(d, a.fine);
-  const V64 s = hn::Sub(x, centre);
+  const V64 s = hn::Sub(x, a.centre);
   const V64 seen = hn::Sub(s, x);
-  const V64 s_low = hn::Sub(hn::Sub(x, hn::Sub(s, seen)), hn::Add(centre, seen));
-  const V64 p = hn::Mul(s, factor);
-  const V64 p_low =
-      hn::Add(hn::MulSub(s, factor, p), hn::MulAdd(s, hn::Set(d, a.factor_low), hn::Mul(s_low, factor)));
+  const V64 s_low = hn::Sub(hn::Sub(x, hn::Sub(s, seen)), hn::Add(a.centre, seen));
+  const V64 p = hn::Mul(s, a.factor);
+  const V64 p_low = hn::Add(hn::MulSub(s, a.factor, p), hn::MulAdd(s, a.low, hn::Mul(s_low, a.factor)));
   const V64 r = hn::Sub(p, hn::Round(p));
-  const V64 q = hn::Mul(r, fine);
+  const V64 q = hn::Mul(r, a.fine);
   const V64 nearest = hn::Round(q);
-  const V64 rest = hn::Add(hn::Sub(q, nearest), hn::MulAdd(p_low, fine, hn::MulSub(r, fine, q)));
-  const V64 t = hn::Sub(rest, hn::Set(d, (a.width & 1) != 0 ? 0.5 : 0.0));
+  const V64 rest = hn::Add(hn::Sub(q, nearest), hn::MulAdd(p_low, a.fine, hn::MulSub(r, a.fine, q)));
+  const V64 t = hn::Sub(rest, a.odd);
   const V64 up = hn::Ceil(t);
-  const V64 i0 = hn::Add(hn::Sub(nearest, hn::Set(d, a.width / 2)), up);
-  return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), fine)), hn::Sub(up, t), p};
+  const V64 i0 = hn::Add(hn::Sub(nearest, a.first), up);
+  return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), a.fine)), hn::Sub(up, t), p};
 }
 
 // The lanes that are beyond `limit` once more by the scalar version. False when one is not finite.
@@ -82,65 +102,86 @@ HWY_NOINLINE bool locate_far(const T* x, const Axis& a, double limit, Cells& c) 
 // Position in the tile in units of 2^-fraction: integers below 2^52 are read off the mantissa of 2^52 + them.
 struct Packer {
   explicit Packer(const RecordForm& form)
-      : scale(static_cast<double>(std::uint64_t{1} << form.fraction)), bits(form.fraction) {}
-  HWY_INLINE static VU integer(V64 v) {
+      : scale(hn::Set(D64(), static_cast<double>(std::uint64_t{1} << form.fraction))),
+        most(hn::Set(D64(), static_cast<double>((std::uint64_t{1} << form.fraction) - 1))),
+        two52(hn::Set(D64(), 0x1p52)),
+        bits(form.fraction) {}
+  HWY_INLINE VU integer(V64 v) const {
     const DU du;
-    return hn::Xor(hn::BitCast(du, hn::Add(v, hn::Set(D64(), 0x1p52))), hn::BitCast(du, hn::Set(D64(), 0x1p52)));
+    return hn::Xor(hn::BitCast(du, hn::Add(v, two52)), hn::BitCast(du, two52));
   }
-  HWY_INLINE VU position(V64 cell, V64 fraction, int field_bits) const {
-    const D64 d;
-    const V64 f = hn::Min(hn::Mul(fraction, hn::Set(d, scale)), hn::Set(d, scale - 1));
-    if (field_bits < 52) return integer(hn::MulAdd(cell, hn::Set(d, scale), f));
+  HWY_INLINE VU position(V64 cell, V64 fraction, bool wide) const {
+    const V64 f = hn::Min(hn::Mul(fraction, scale), most);
+    if (!wide) return integer(hn::MulAdd(cell, scale, f));
     return hn::Or(hn::ShiftLeftSame(integer(cell), bits), integer(f));
   }
-  double scale;
+  V64 scale, most, two52;
   int bits;
 };
 
+template <int Dim>
 HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& out) {
   const DU du;
+  if (form.words <= 2) {
+    VU word = field[0];
+    for (int d = 1; d < Dim; ++d) word = hn::Or(word, hn::ShiftLeftSame(field[d], form.field[d].offset));
+    if (form.field[3].bits > 0) word = hn::Or(word, hn::ShiftLeftSame(field[3], form.field[3].offset));
+    hn::Store(word, du, out.word[0] + j);
+    return;
+  }
   VU word[(kMaxRecordWords + 1) / 2] = {hn::Zero(du), hn::Zero(du), hn::Zero(du), hn::Zero(du)};
   for (int p = 0; p < form.parts; ++p) {
     const RecordForm::Part& part = form.part[p];
     const VU v = field[part.field];
-    word[part.word] = hn::Or(word[part.word], part.shift >= 0 ? hn::ShiftLeftSame(v, part.shift)
-                                                              : hn::ShiftRightSame(v, -part.shift));
+    word[part.word] = hn::Or(word[part.word],
+                             part.shift >= 0 ? hn::ShiftLeftSame(v, part.shift) : hn::ShiftRightSame(v, -part.shift));
   }
   for (int w = 0; 2 * w < form.words; ++w) hn::Store(word[w], du, out.word[w] + j);
 }
 
 template <class T, int Dim, bool kExact, bool kRecords>
-bool locate_chunk(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
-                  Located& out) {
+bool locate_chunk(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                  int n, Located& out) {
   const D64 d;
-  const double limit =
-      sizeof(T) == 8 && !kExact ? kNearPeriods : std::numeric_limits<double>::max();
+  const D32 di;
+  const DU du;
+  const double limit = sizeof(T) == 8 && !kExact ? kNearPeriods : std::numeric_limits<double>::max();
   const V64 far = hn::Set(d, limit);
-  const Tiling& g = frame.tiling;
-  const RecordForm none;
-  const Packer packer(kRecords ? *form : none);
-  T tail[kN64] = {};
+  const Lanes lanes[3] = {Lanes(frame, 0), Lanes(frame, Dim > 1 ? 1 : 0), Lanes(frame, Dim > 2 ? 2 : 0)};
+  const RecordForm shape = kRecords ? *form : RecordForm();  // a copy: nothing that is written below can be part of it
+  const Packer packer(shape);
+  const bool wide[3] = {shape.field[0].bits >= 52, shape.field[1].bits >= 52, shape.field[2].bits >= 52};
+  VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
+  const VU step = hn::Set(du, std::uint64_t{kN64});
+  T tail[Dim][kN64] = {};
   for (int j = 0; j < n; j += kN64) {
-    V64 tile = hn::Zero(d);
-    VU field[4];
-    for (int k = Dim - 1; k >= 0; --k) {
-      const T* at = x[k] + j;
-      if (j + kN64 > n) at = std::copy_n(at, n - j, tail) - (n - j);
-      const Axis& axis = frame.axes[k];
-      Cells c = kExact ? cells_exact(load(at), axis) : cells_quick(load(at), axis);
-      if (!hn::AllTrue(d, hn::Le(hn::Abs(c.period), far)) && !locate_far(at, axis, limit, c)) return false;
-      const V64 i = hn::Floor(hn::Mul(hn::Add(c.cell, hn::Set(d, 0.5)), hn::Set(d, frame.inverse_tile[k])));
-      tile = k == Dim - 1 ? i : hn::MulAdd(tile, hn::Set(d, static_cast<double>(g.count[k])), i);
-      if constexpr (kRecords) {
-        const V64 inside = hn::NegMulAdd(i, hn::Set(d, g.tile[k]), c.cell);
-        field[k] = packer.position(inside, c.fraction, form->field[k].bits);
+    const T* at[Dim];
+    Cells c[Dim];
+    V64 all = hn::Zero(d);  // bounds every dimension's period coordinate; NaN if one is
+    for (int k = 0; k < Dim; ++k) {
+      at[k] = x[k] + j;
+      if (j + kN64 > n) at[k] = std::copy_n(at[k], n - j, tail[k]) - (n - j);
+      c[k] = kExact ? cells_exact(load(at[k]), lanes[k]) : cells_quick(load(at[k]), lanes[k]);
+      all = hn::Add(all, hn::Abs(c[k].period));
+    }
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Le(all, far)))) {
+      for (int k = 0; k < Dim; ++k) {
+        if (!locate_far(at[k], frame.axes[k], limit, c[k])) return false;
       }
     }
-    const D32 di;
+    V64 tile = hn::Zero(d);
+    VU field[4] = {index, index, index, index};
+    for (int k = Dim - 1; k >= 0; --k) {
+      const V64 i = hn::Floor(hn::MulAdd(c[k].cell, lanes[k].inverse, lanes[k].half_inverse));
+      tile = k == Dim - 1 ? i : hn::MulAdd(tile, lanes[k].tiles, i);
+      if constexpr (kRecords) {
+        field[k] = packer.position(hn::NegMulAdd(i, lanes[k].tile, c[k].cell), c[k].fraction, wide[k]);
+      }
+    }
     hn::Store(hn::DemoteTo(di, tile), di, out.tile + j);
     if constexpr (kRecords) {
-      field[3] = hn::Iota(DU(), static_cast<std::uint64_t>(first + j));
-      pack(*form, field, j, out);
+      pack<Dim>(shape, field, j, out);
+      index = hn::Add(index, step);
     }
   }
   return true;

@@ -216,13 +216,15 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",      locate<float>,   evaluate<float>,      spread<float>,            interpolate<float>,
-          add_bin<float>,  copy_bin<float>, spread_points<float>, interpolate_points<float>};
+  return {"portable",      locate<float>,        evaluate<float>,
+          spread<float>,   interpolate<float>,   add_bin<float>,
+          copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",      locate<double>,   evaluate<double>,      spread<double>,            interpolate<double>,
-          add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
+  return {"portable",       locate<double>,        evaluate<double>,
+          spread<double>,   interpolate<double>,   add_bin<double>,
+          copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

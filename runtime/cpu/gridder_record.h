@@ -1,12 +1,13 @@
 // How a located point is packed: one string of bits, as short as the tolerance and the number of points allow.
 //
-// A record is, from its lowest bit upwards: for every dimension the position in the tile (first cell above, fraction f of
-// a cell below, f in units of 2^-fraction), then the point's index where records are grouped. It takes a whole number of
-// 32-bit words. A field is read with one unaligned 64-bit load, which may reach kRecordSlack words beyond a record.
+// A record is, from its lowest bit upwards: for every dimension the position in the tile (first cell above, fraction f
+// of a cell below, f in units of 2^-fraction), then the point's index where records are grouped. It takes a whole
+// number of 32-bit words. A field is read with one unaligned 64-bit load, which may reach kRecordSlack words beyond a
+// record.
 //
-// Rounding positions to q = 2^-fraction cells moves every point by an error of variance q^2/12. At frequency k of a grid
-// of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)); over |k| <= fine / (2 sigma) its root mean square is
-// pi q / (6 sigma) a dimension, and the dimensions' add up as independent ones.
+// Rounding positions to q = 2^-fraction cells moves every point by an error of variance q^2/12. At frequency k of a
+// grid of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)); over |k| <= fine / (2 sigma) its root mean
+// square is pi q / (6 sigma) a dimension, and the dimensions' add up as independent ones.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +79,8 @@ inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int6
     bits += length;
   };
   for (int d = 0; d < tiling.dim; ++d) append(d, cell_bits[d] + form.fraction);
-  if (indexed) append(3, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(m - 1, 1)))));
+  if (indexed)
+    append(3, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(m - 1, 1)))));
   form.words = (bits + 31) / 32;
   return form;
 }

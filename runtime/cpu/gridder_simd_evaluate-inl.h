@@ -21,7 +21,8 @@ HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RE
   const hn::RebindToSigned<D64> ds;
   const hn::Rebind<std::int32_t, D64> di;
   const Field field = form.field[dimension];
-  const auto* base = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (field.offset >> 3));
+  const auto* base =
+      reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (field.offset >> 3));
   const std::int64_t stride = std::int64_t{4} * form.words;
   const auto mask = hn::Set(du, field.mask()), below = hn::Set(du, (std::uint64_t{1} << form.fraction) - 1);
   const hn::Vec<D64> two52 = hn::Set(d, 0x1p52);

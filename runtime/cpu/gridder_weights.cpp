@@ -64,10 +64,11 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   return t;
 }
 
-// Positions may add a quarter of what the window leaves; a float holds 24 bits of f.
+// Rounded positions and the window err independently of each other: at 0.4 of the window's error, the sum of squares
+// grows by a twelfth of the root. A float holds 24 bits of f.
 template <class T>
 int position_bits(const GridderSpec& spec) {
-  const int bits = fraction_bits(2.5 * wanted_accuracy<T>(spec), spec.window.sigma, spec.grid.dim);
+  const int bits = fraction_bits(4 * wanted_accuracy<T>(spec), spec.window.sigma, spec.grid.dim);
   return sizeof(T) == 4 ? std::min(bits, 24) : bits;
 }
 

@@ -16,7 +16,7 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 constexpr std::int64_t kPiece = 8192;  // points ordered together inside a tile
-constexpr int kZGroup = 4;
+constexpr std::uint32_t kZGroup = 4;
 
 // The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
 constexpr double kInverseTwoPi = 0.15915494309189535;
@@ -94,7 +94,8 @@ void PointStore<T>::refuse(const std::array<const T*, 3>& points, std::int64_t f
                               j, "xyz"[d]));
     }
   }
-  throw Error(Status::invalid_point, "a coordinate changed while points were set; every coordinate must be a finite number");
+  throw Error(Status::invalid_point,
+              "a coordinate changed while points were set; every coordinate must be a finite number");
 }
 
 // Record j goes to position[j].
@@ -173,9 +174,12 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
         const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
         locate(first, n, points, true, chunk);
         if (order_ == PointOrder::permuted) {
+          // Where the record ends: a tile's places run upwards, its line before that was used a short time ago.
+          const std::uint32_t* const last_word = records_.data() + form_.words - 1;
+          const std::int64_t words = form_.words;
           for (int j = 0; j < n; ++j) {
             position[j] = next[chunk.tile[j]]++;
-            __builtin_prefetch(records_.data() + position[j] * form_.words, 1, 3);
+            __builtin_prefetch(last_word + position[j] * words, 1, 3);
           }
         } else {
           if (wide_index_.size() > 0) {
@@ -198,27 +202,32 @@ template <class T>
 template <int Words>
 void PointStore<T>::order_pieces(int threads) {
   const Tiling& tiling = frame_.tiling;
-  const int z_groups = (tiling.tile[2] + kZGroup - 1) / kZGroup;
-  const int keys = tiling.bins * z_groups;
-  const std::int32_t inverse_bin = (65536 + tiling.bin - 1) / tiling.bin;  // exact for cells below 256
+  const std::uint32_t z_groups = (tiling.tile[2] + kZGroup - 1) / kZGroup;
+  const std::uint32_t keys = tiling.bins * z_groups;
+  const std::uint32_t inverse_bin = (65536 + tiling.bin - 1) / tiling.bin;  // exact for cells below 256
+  const Field x = form_.field[0], z = form_.field[2];
+  const int fraction = form_.fraction;
   using Record = std::array<std::uint32_t, Words>;
 #pragma omp parallel num_threads(threads)
   {
     Buffer<Record> sorted(kPiece);
-    std::vector<std::int32_t> next(keys + 1);
-    std::vector<std::uint16_t> key(kPiece);
+    Buffer<std::uint16_t> keys_of(kPiece);
+    std::uint16_t* const key = keys_of.data();
+    std::int32_t next[kMaxTile * (kMaxTile / kZGroup) + 1];
 #pragma omp for schedule(dynamic, 4)
     for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
       for (std::int64_t begin = starts_[t]; begin < starts_[t + 1]; begin += kPiece) {
         const int n = static_cast<int>(std::min(kPiece, starts_[t + 1] - begin));
         Record* const records = reinterpret_cast<Record*>(records_.data()) + begin;
-        std::fill(next.begin(), next.end(), 0);
+        std::fill(next, next + keys + 1, 0);
         for (int j = 0; j < n; ++j) {
-          const std::int32_t bin = form_.cell(records[j].data(), 0) * inverse_bin >> 16;
-          key[j] = static_cast<std::uint16_t>(bin * z_groups + form_.cell(records[j].data(), 2) / kZGroup);
-          ++next[key[j] + 1];
+          const auto cell_x = static_cast<std::uint32_t>(x.of(records[j].data()) >> fraction);
+          const auto cell_z = static_cast<std::uint32_t>(z.of(records[j].data()) >> fraction);
+          const std::uint32_t k = (cell_x * inverse_bin >> 16) * z_groups + cell_z / kZGroup;
+          key[j] = static_cast<std::uint16_t>(k);
+          ++next[k + 1];
         }
-        std::partial_sum(next.begin(), next.end(), next.begin());
+        std::partial_sum(next, next + keys + 1, next);
         for (int j = 0; j < n; ++j) sorted[next[key[j]]++] = records[j];
         std::copy_n(sorted.data(), n, records);
       }

@@ -38,7 +38,9 @@ class PointStore {
   }
   std::int64_t tile_of(std::int64_t point) const { return tile_of_[point]; }
   std::int64_t head(std::int64_t tile) const { return head_[tile]; }
-  std::int64_t next(std::int64_t point) const { return wide_next_.size() > 0 ? wide_next_[point] : std::int64_t{next_[point]}; }
+  std::int64_t next(std::int64_t point) const {
+    return wide_next_.size() > 0 ? wide_next_[point] : std::int64_t{next_[point]};
+  }
 
   // First grouped position of a tile (permuted and indexed); tile_start(tiles) is size().
   std::int64_t tile_start(std::int64_t tile) const { return starts_[tile]; }
