@@ -353,7 +353,9 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   for_each(sizes, [&](const std::vector<int>& at) {
     Plan plan;
     if (!any || !make_plan(plan, at, axes)) return;
-    const double cost = estimate(plan, problem, traits).execute;
+    // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
+    const Cost parts = estimate(plan, problem, traits);
+    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
     if (cost < least) least = cost, best = plan;
   });
   if (least == INFINITY)

@@ -15,7 +15,7 @@ constexpr double kClock = 3e9;
 constexpr double kPoint = 35;        // locate, gather, evaluate the window in one dimension more or less
 constexpr double kPerDimension = 8;  // evaluate in one dimension
 // One 64-byte line of one row. Spreading loads, multiplies, adds and stores it, interpolation only reads.
-constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 0.8, kInterpLine64 = 0.7;
+constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, kInterpLine64 = 0.5;
 constexpr double kBatchPoint = 12;  // per further transform: gather and broadcast
 // Per 64-byte line of the fine grid, of one in the second-level cache and of a larger one, which clearing, adding and
 // every pass over it move through memory.
@@ -93,7 +93,7 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
       batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
   cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
-               m * (4 + (plan.sort.copy ? problem.dim : problem.dim) * complex_bytes / 2);
+               m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
   cost.execute /= kClock * threads;
   cost.set_points /= kClock * threads;
   return cost;
