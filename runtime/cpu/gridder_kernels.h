@@ -34,6 +34,9 @@ inline constexpr double kNearPeriods = 2;
 bool locate_one(float x, const Axis& axis, std::int64_t& cell, double& fraction);
 bool locate_one(double x, const Axis& axis, std::int64_t& cell, double& fraction);
 
+inline constexpr int kZGroup = 4;
+inline int z_groups(const Tiling& tiling) { return (tiling.tile[2] + kZGroup - 1) / kZGroup; }
+
 template <class T>
 struct Kernels {
   const char* isa;
@@ -41,6 +44,9 @@ struct Kernels {
   // first. What a point becomes depends on nothing but the point. False when a coordinate is not finite.
   bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                  int n, Located& out);
+  // Keys of n records of a 3D tile by which neighbours come together: x-bin, then kZGroup planes at a time.
+  void (*local_keys)(const RecordForm& form, const Tiling& tiling, const std::uint32_t* records, int n,
+                     std::uint16_t* key);
   // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
   // otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,

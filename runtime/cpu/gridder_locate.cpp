@@ -129,6 +129,24 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
     hn::Store(word, du, out.word[0] + j);
     return;
   }
+  if (form.words <= 4) {
+    VU low = field[0], high = hn::Zero(du);
+    const auto add = [&](int f) HWY_ATTR {
+      const int offset = form.field[f].offset, end = offset + form.field[f].bits;
+      if (offset < 64) low = hn::Or(low, hn::ShiftLeftSame(field[f], offset));
+      if (offset >= 64) {
+        high = hn::Or(high, hn::ShiftLeftSame(field[f], offset - 64));
+      } else if (end > 64) {
+        high = hn::Or(high, hn::ShiftRightSame(field[f], 64 - offset));
+      }
+    };
+    if constexpr (Dim > 1) add(1);
+    if constexpr (Dim > 2) add(2);
+    if (form.field[3].bits > 0) add(3);
+    hn::Store(low, du, out.word[0] + j);
+    hn::Store(high, du, out.word[1] + j);
+    return;
+  }
   VU word[(kMaxRecordWords + 1) / 2] = {hn::Zero(du), hn::Zero(du), hn::Zero(du), hn::Zero(du)};
   for (int p = 0; p < form.parts; ++p) {
     const RecordForm::Part& part = form.part[p];
@@ -207,12 +225,45 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
                          : locate_any<T, false, false>(frame, form, x, first, n, out);
 }
 
+// Products of numbers below 2^32.
+HWY_INLINE VU multiply32(VU a, VU b) {
+  const hn::Repartition<std::uint32_t, DU> half;
+  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
+}
+
+// Fields are cut out of gathered words: x-bin * z_groups + z cell / kZGroup.
+void local_keys(const RecordForm& form, const Tiling& g, const std::uint32_t* records, int n, std::uint16_t* key) {
+  const DU du;
+  const hn::RebindToSigned<D64> ds;
+  const Field x = form.field[0], z = form.field[2];
+  const auto* at_x = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (x.offset >> 3));
+  const auto* at_z = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (z.offset >> 3));
+  const int stride = 4 * form.words, cut_x = (x.offset & 7) + form.fraction, cut_z = (z.offset & 7) + form.fraction;
+  const VU mask_x = hn::Set(du, x.mask() >> form.fraction), mask_z = hn::Set(du, z.mask() >> form.fraction);
+  const VU inverse_bin = hn::Set(du, std::uint64_t((65536 + g.bin - 1) / g.bin));  // exact for cells below 256
+  const VU groups = hn::Set(du, static_cast<std::uint64_t>(z_groups(g)));
+  auto offset = hn::Mul(hn::Iota(ds, 0), hn::Set(ds, stride));
+  alignas(kLine) std::uint64_t out[kN64];
+  int j = 0;
+  for (; j + kN64 <= n; j += kN64) {
+    const VU cell_x = hn::And(hn::ShiftRightSame(hn::GatherOffset(du, at_x, offset), cut_x), mask_x);
+    const VU cell_z = hn::And(hn::ShiftRightSame(hn::GatherOffset(du, at_z, offset), cut_z), mask_z);
+    const VU bin = hn::ShiftRight<16>(multiply32(cell_x, inverse_bin));
+    hn::Store(hn::Add(multiply32(bin, groups), hn::ShiftRight<2>(cell_z)), du, out);
+    for (int i = 0; i < kN64; ++i) key[j + i] = static_cast<std::uint16_t>(out[i]);
+    offset = hn::Add(offset, hn::Set(ds, kN64 * stride));
+  }
+  if (j < n) portable_kernels<float>().local_keys(form, g, records + std::int64_t{j} * form.words, n - j, key + j);
+}
+
 // A single turn folds a cell only where the grid is no smaller than the window.
 template <class T>
 void locate_kernels(Kernels<T>& k, const Tiling& g) {
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;
+  k.local_keys = local_keys;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }
+
 void locate_f32(Kernels<float>& k, const Tiling& g) { locate_kernels(k, g); }
 void locate_f64(Kernels<double>& k, const Tiling& g) { locate_kernels(k, g); }
 

@@ -38,6 +38,14 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
   return true;
 }
 
+void local_keys(const RecordForm& form, const Tiling& g, const std::uint32_t* records, int n, std::uint16_t* key) {
+  const int groups = z_groups(g);
+  for (int j = 0; j < n; ++j) {
+    const std::uint32_t* r = records + std::int64_t{j} * form.words;
+    key[j] = static_cast<std::uint16_t>(form.cell(r, 0) / g.bin * groups + form.cell(r, 2) / kZGroup);
+  }
+}
+
 // f of dimension d, as a number in [0, 1) exact in T up to its precision.
 template <class T>
 T fraction_of(const RecordForm& form, const std::uint32_t* record, int d) {
@@ -216,15 +224,13 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",      locate<float>,        evaluate<float>,
-          spread<float>,   interpolate<float>,   add_bin<float>,
-          copy_bin<float>, spread_points<float>, interpolate_points<float>};
+  return {"portable",         locate<float>,  local_keys,      evaluate<float>,      spread<float>,
+          interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",       locate<double>,        evaluate<double>,
-          spread<double>,   interpolate<double>,   add_bin<double>,
-          copy_bin<double>, spread_points<double>, interpolate_points<double>};
+  return {"portable",          locate<double>,  local_keys,       evaluate<double>,      spread<double>,
+          interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -16,7 +16,6 @@ namespace fourtune::runtime::cpu {
 namespace {
 
 constexpr std::int64_t kPiece = 8192;  // points ordered together inside a tile
-constexpr std::uint32_t kZGroup = 4;
 
 // The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
 constexpr double kInverseTwoPi = 0.15915494309189535;
@@ -202,11 +201,7 @@ template <class T>
 template <int Words>
 void PointStore<T>::order_pieces(int threads) {
   const Tiling& tiling = frame_.tiling;
-  const std::uint32_t z_groups = (tiling.tile[2] + kZGroup - 1) / kZGroup;
-  const std::uint32_t keys = tiling.bins * z_groups;
-  const std::uint32_t inverse_bin = (65536 + tiling.bin - 1) / tiling.bin;  // exact for cells below 256
-  const Field x = form_.field[0], z = form_.field[2];
-  const int fraction = form_.fraction;
+  const int keys = tiling.bins * z_groups(tiling);
   using Record = std::array<std::uint32_t, Words>;
 #pragma omp parallel num_threads(threads)
   {
@@ -220,13 +215,8 @@ void PointStore<T>::order_pieces(int threads) {
         const int n = static_cast<int>(std::min(kPiece, starts_[t + 1] - begin));
         Record* const records = reinterpret_cast<Record*>(records_.data()) + begin;
         std::fill(next, next + keys + 1, 0);
-        for (int j = 0; j < n; ++j) {
-          const auto cell_x = static_cast<std::uint32_t>(x.of(records[j].data()) >> fraction);
-          const auto cell_z = static_cast<std::uint32_t>(z.of(records[j].data()) >> fraction);
-          const std::uint32_t k = (cell_x * inverse_bin >> 16) * z_groups + cell_z / kZGroup;
-          key[j] = static_cast<std::uint16_t>(k);
-          ++next[k + 1];
-        }
+        kernels_->local_keys(form_, tiling, records[0].data(), n, key);
+        for (int j = 0; j < n; ++j) ++next[key[j] + 1];
         std::partial_sum(next, next + keys + 1, next);
         for (int j = 0; j < n; ++j) sorted[next[key[j]]++] = records[j];
         std::copy_n(sorted.data(), n, records);
