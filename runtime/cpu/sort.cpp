@@ -31,6 +31,24 @@ Share share_of(std::int64_t m, int thread, int threads) {
 
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
 
+// Calls single(j) for every tile of a chunk, in order, or run(j) for kRun of the same tile: neighbours in time often
+// are neighbours in space (readouts of a scanner, clusters), and one counter added to again and again waits for itself.
+constexpr int kRun = 8;
+template <class Run, class Single>
+void for_runs(const std::int32_t* tile, int n, Run run, Single single) {
+  int j = 0;
+  for (; j + kRun <= n; j += kRun) {
+    std::int32_t differ = 0;
+    for (int i = 1; i < kRun; ++i) differ |= tile[j] ^ tile[j + i];
+    if (differ == 0) {
+      run(j);
+    } else {
+      for (int i = j; i < j + kRun; ++i) single(i);
+    }
+  }
+  for (; j < n; ++j) single(j);
+}
+
 // Calls f(integral_constant<int, W>) for a record's words.
 template <class F, int W = 1>
 void with_words(int words, F f) {
@@ -134,7 +152,8 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
           break;
         }
         if (grouped) {
-          for (int j = 0; j < n; ++j) ++count[chunk.tile[j]];
+          for_runs(
+              chunk.tile, n, [&](int j) { count[chunk.tile[j]] += kRun; }, [&](int j) { ++count[chunk.tile[j]]; });
         } else {
           std::iota(position, position + n, first);
           write(chunk, n, position);
@@ -176,10 +195,18 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
           // Where the record ends: a tile's places run upwards, its line before that was used a short time ago.
           const std::uint32_t* const last_word = records_.data() + form_.words - 1;
           const std::int64_t words = form_.words;
-          for (int j = 0; j < n; ++j) {
-            position[j] = next[chunk.tile[j]]++;
-            __builtin_prefetch(last_word + position[j] * words, 1, 3);
-          }
+          for_runs(
+              chunk.tile, n,
+              [&](int j) {
+                std::int64_t& begin = next[chunk.tile[j]];
+                std::iota(position + j, position + j + kRun, begin);
+                __builtin_prefetch(last_word + position[j + kRun - 1] * words, 1, 3);
+                begin += kRun;
+              },
+              [&](int j) {
+                position[j] = next[chunk.tile[j]]++;
+                __builtin_prefetch(last_word + position[j] * words, 1, 3);
+              });
         } else {
           if (wide_index_.size() > 0) {
             for (int j = 0; j < n; ++j) wide_index_[next[chunk.tile[j]]++] = first + j;
