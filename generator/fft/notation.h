@@ -56,10 +56,10 @@ enum class TwiddleForm {
   fast       // fast intrinsics, as the paper does; f32 only, loses digits
 };
 // Where a kernel puts a dimension that it works on and does not finish. (The last sub-FFT of a dimension puts it as
-// the plan's order says.) "Digits made" are those of the sub-FFTs of that dimension up to and with this kernel.
+// the plan's order says.) Each says where all digits of the dimension are; geometry.h has the strides.
 enum class Store {
   place,    // every value at the position of the notation: the kernel may run in place
-  grouped,  // the same set of positions, but the digits this kernel made in natural order among themselves
+  grouped,  // as place, but digits made by one kernel are in natural order among themselves: may run in place too
   sorted  // all digits made so far in natural order at the low end (Stockham): the last kernel can be natural in place
 };
 enum class Load { plain, async, bulk };  // plain loads; cp.async (sm_80); bulk tensor copies (sm_90)
