@@ -126,10 +126,16 @@ class ParameterCheck {
     if (!g.in_place) return;
     for (std::size_t d = 0; d < 3; ++d)
       if (!stays(g.dims[d]))
-        return add(Rule::target, k,
-                   fmt::format("it writes the array that it reads, but {} changes its layout across tiles; let this or "
-                               "an earlier kernel write to={}, or use store=sorted before",
-                               "XYZ"[d], with.to == Target::out ? "work" : "out"));
+        return add(
+            Rule::target, k,
+            fmt::format(
+                "it writes the array that it reads, but {} changes its layout across tiles; write to={}, "
+                "or let the kernels before store={}",
+                "XYZ"[d],
+                with.to == Target::out && k + 1 < static_cast<int>(plan_.kernels.size()) ? "work" : "out after to=work",
+                plan_.order == Order::natural   ? "sorted"
+                : plan_.order == Order::grouped ? "grouped"
+                                                : "place"));
   }
 
   // A tile's positions along the dimension are the same before and after.

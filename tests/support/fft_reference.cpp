@@ -1,4 +1,4 @@
-#include "support/fft_reference.h"
+#include "tests/support/fft_reference.h"
 
 #include <algorithm>
 #include <cmath>
