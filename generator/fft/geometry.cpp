@@ -179,13 +179,7 @@ KernelGeometry geometry(const FftPlan& plan, int kernel) {
   out.batch_carried = std::max(1, which.with.tile[static_cast<std::size_t>(dims)]);
   out.tile_elements = times(out.tile_elements, out.batch_carried);
   out.block_elements = std::max<std::int64_t>(1, out.tile_elements / std::max(1, which.with.cluster));
-  if (which.with.threads > 0)
-    for (const SubFft& sub : which.subs) {
-      const std::int64_t transforms = (out.block_elements + sub.radix - 1) / sub.radix;
-      const std::int64_t rounds = (transforms + which.with.threads - 1) / which.with.threads;
-      out.elements_per_thread = static_cast<int>(
-          std::clamp<std::int64_t>(rounds * sub.radix, out.elements_per_thread, std::int64_t{1} << 20));
-    }
+  out.elements_per_thread = elements_per_thread(which.subs, out.block_elements, which.with.threads);
   out.read_run = run_length(out, false);
   out.write_run = run_length(out, true);
   out.first_array = kernel == 0;
@@ -194,36 +188,61 @@ KernelGeometry geometry(const FftPlan& plan, int kernel) {
   return out;
 }
 
-std::int64_t shared_bytes(const FftPlan& plan, int kernel) {
-  const KernelParameters& with = plan.kernels[static_cast<std::size_t>(kernel)].with;
-  const std::int64_t block = geometry(plan, kernel).block_elements;
-  const std::int64_t real = real_bytes(plan.precision);
+bool may_carry(const DimGeometry& dim, std::int64_t carried) {
+  if (carried < 1 || carried > dim.free_count) return false;
+  if (dim.own.empty()) return true;
+  std::int64_t step = dim.length;  // distance of the nearest values of one transform
+  for (const Axis& own : dim.own) step = std::min(step, own.read_stride);
+  return carried <= step ? step % carried == 0 : carried % step == 0 && dim.free_count % carried == 0;
+}
+
+int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elements, int threads) {
+  if (threads <= 0) return 0;
+  std::int64_t most = 0;
+  for (const SubFft& sub : subs) {
+    const std::int64_t transforms = (block_elements + sub.radix - 1) / sub.radix;
+    most = std::max(most, (transforms + threads - 1) / threads * sub.radix);
+  }
+  return static_cast<int>(std::min(most, std::int64_t{1} << 20));
+}
+
+std::int64_t shared_bytes(const KernelParameters& with, std::int64_t block_elements, Precision precision) {
+  const std::int64_t real = real_bytes(precision);
   std::int64_t exchange = 0;
-  if (with.exchange == Exchange::shared) exchange = block * real * (with.parts == Parts::apart ? 1 : 2);
+  if (with.exchange == Exchange::shared) exchange = block_elements * real * (with.parts == Parts::apart ? 1 : 2);
   if (with.banks == Banks::pad) exchange += exchange / 32;
-  return round_up(exchange, 128) + with.pipeline * block * 2 * real;
+  return round_up(exchange, 128) + with.pipeline * block_elements * 2 * real;
+}
+
+std::int64_t shared_bytes(const FftPlan& plan, int kernel) {
+  return shared_bytes(plan.kernels[static_cast<std::size_t>(kernel)].with, geometry(plan, kernel).block_elements,
+                      plan.precision);
+}
+
+int registers_estimate(int held, Precision precision) {
+  const int words = static_cast<int>(real_bytes(precision) / 4);
+  return held == 0 ? 0 : 3 * held * words + 16;
 }
 
 int registers_estimate(const FftPlan& plan, int kernel) {
-  const int held = geometry(plan, kernel).elements_per_thread;
-  if (held == 0) return 0;
-  const int words = static_cast<int>(real_bytes(plan.precision) / 4);
-  return 3 * held * words + 16;
+  return registers_estimate(geometry(plan, kernel).elements_per_thread, plan.precision);
+}
+
+int resident_blocks(int threads, int registers, std::int64_t shared, const DeviceTraits& device) {
+  if (threads == 0) return 0;
+  if (device.compute_capability >= 80) shared += 1024;  // what the system keeps of each block's shared memory
+  const std::int64_t by_threads = device.threads_per_multiprocessor / threads;
+  const std::int64_t by_registers =
+      device.registers_per_multiprocessor / (round_up(std::max(1, registers), 8) * threads);
+  const std::int64_t by_shared = shared == 0 ? 32 : device.shared_per_multiprocessor / shared;
+  return static_cast<int>(std::min({by_threads, by_registers, by_shared, std::int64_t{32}}));
 }
 
 int resident_blocks(const FftPlan& plan, int kernel, const DeviceTraits& device) {
   const KernelParameters& with = plan.kernels[static_cast<std::size_t>(kernel)].with;
-  if (with.threads == 0) return 0;
   int registers = registers_estimate(plan, kernel);
   if (with.registers > 0) registers = std::min(registers, with.registers);
-  const std::int64_t by_threads = device.threads_per_multiprocessor / with.threads;
-  const std::int64_t by_registers = device.registers_per_multiprocessor / (round_up(registers, 8) * with.threads);
-  const std::int64_t shared = shared_bytes(plan, kernel);
-  const std::int64_t system_shared = 1024;  // what the system keeps of each block's shared memory, sm_80 and later
-  const std::int64_t by_shared =
-      shared == 0 ? 32
-                  : device.shared_per_multiprocessor / (shared + (device.compute_capability >= 80 ? system_shared : 0));
-  return static_cast<int>(std::min({by_threads, by_registers, by_shared, std::int64_t{32}}));
+  return resident_blocks(with.threads, registers, shared_bytes(plan, kernel), device);
 }
 
 std::int64_t elements(const FftPlan& plan) {

@@ -61,12 +61,21 @@ struct KernelGeometry {
 // Of kernels[kernel] of a plan without violations.
 KernelGeometry geometry(const FftPlan& plan, int kernel);
 
+// Whether a tile may carry this many neighbours along the dimension: all it has at most, and where the dimension has
+// sub-FFTs in the kernel a divisor of the distance of their values, or a multiple of it that divides free_count.
+bool may_carry(const DimGeometry& dim, std::int64_t carried);
+
+// Values that a thread holds: every sub-FFT's DFTs are dealt to `threads` threads in whole DFTs.
+int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elements, int threads);
 // Dynamic shared memory of a block: exchange buffer with padding, and the landing buffers.
+std::int64_t shared_bytes(const KernelParameters& with, std::int64_t block_elements, Precision precision);
 std::int64_t shared_bytes(const FftPlan& plan, int kernel);
 // Estimate of registers per thread (f32: about 3 per complex value held and 16; the two-pass prototype with 32 values
 // compiled to 113-118). 0: threads not bound.
+int registers_estimate(int elements_per_thread, Precision precision);
 int registers_estimate(const FftPlan& plan, int kernel);
-// Blocks of one kernel on one multiprocessor at once, by threads, shared memory and the register estimate.
+// Blocks of one kernel on one multiprocessor at once, by threads, registers and shared memory.
+int resident_blocks(int threads, int registers, std::int64_t shared, const DeviceTraits& device);
 int resident_blocks(const FftPlan& plan, int kernel, const DeviceTraits& device);
 
 // Floors of one transform (no batch).

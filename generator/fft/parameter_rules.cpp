@@ -59,12 +59,9 @@ class ParameterCheck {
     if (carried > dim.free_count)
       return add(Rule::tile, k,
                  fmt::format("the tile carries {} along {}, there are {}", carried, name, dim.free_count));
-    if (dim.subs.empty()) return;
-    std::int64_t step = dim.length;  // distance of the nearest values of one transform
+    std::int64_t step = dim.length;
     for (const Axis& own : dim.own) step = std::min(step, own.read_stride);
-    const bool part = carried <= step && step % carried == 0;
-    const bool whole = carried % step == 0 && dim.free_count % carried == 0;
-    if (!part && !whole)
+    if (!may_carry(dim, carried))
       add(Rule::tile, k,
           fmt::format("the tile carries {} along {}: a divisor of the stride {}, or a multiple of it that divides {}",
                       carried, name, step, dim.free_count));
