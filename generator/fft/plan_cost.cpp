@@ -20,9 +20,13 @@ bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t b
 // Part of the bandwidth that loads keep busy while blocks compute: with one block a multiprocessor plain loads wait for
 // arithmetic and reached 62-75 % in a model of the two-pass kernels, bulk copies into a landing buffer 80-88 %.
 double overlap(const KernelParameters& with, int resident) {
-  if (with.load != Load::plain && with.pipeline > 0) return with.load == Load::bulk || resident > 1 ? 0.86 : 0.8;
-  if (resident <= 1) return 0.68;
-  return resident == 2 ? 0.8 : 0.88;
+  double part = resident <= 1 ? 0.68 : resident == 2 ? 0.8 : 0.88;
+  if (with.load == Load::bulk) part = std::max(part, 0.86);
+  if (with.load == Load::async) part = std::max(part, 0.8);
+  const int warps = resident * with.threads / 32;  // too few cannot keep memory or arithmetic busy
+  if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
+  for (int blocks = with.cluster; blocks > 1; blocks /= 2) part *= cluster_overlap;
+  return part;
 }
 
 }  // namespace
@@ -88,6 +92,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
                            (kernel.subs.size() > 1 && with.exchange == Exchange::shuffle ? 0.6 : 1);
   double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
+  if (with.banks == Banks::pad) lanes *= 0.98;  // swizzles first where both are free of conflicts
   double exchange = std::max(0.0, exchanges) * values * complex_bytes * 2 / lanes;
   if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
   if (with.cluster > 1) exchange *= 1.6;

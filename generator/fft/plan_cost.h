@@ -23,6 +23,9 @@ double copy_bandwidth(const DeviceTraits& device);
 // Part of the bandwidth that scattered contiguous runs of this many bytes reach: 1/2 at 32 bytes, 4/5 at 128.
 double run_efficiency(double run_bytes);
 
+// What each doubling of a cluster leaves of that: its blocks wait for each other.
+inline constexpr double cluster_overlap = 0.92;
+
 // Estimated seconds of one kernel; the plan is bound.
 double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch = 1);
 // The same with what the caller already knows of the kernel;
