@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -228,6 +229,25 @@ class Enumeration {
     taken_ += taken;
   }
 
+  // At most limits.plans, the cheapest; but every number of kernels has its share, as the estimate is least sure there.
+  std::vector<FftCandidate> shortened(std::vector<FftCandidate> all) const {
+    const auto most = static_cast<std::size_t>(std::max(0, limits_.plans));
+    if (all.size() <= most) return all;
+    std::map<std::size_t, std::size_t> taken;
+    for (const auto& candidate : all) taken[candidate.plan.kernels.size()] = 0;
+    const std::size_t share = most / (taken.size() + 1);
+    std::vector<bool> keep(all.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (taken[all[i].plan.kernels.size()]++ < share) keep[i] = true, ++kept;
+    for (std::size_t i = 0; i < all.size() && kept < most; ++i)
+      if (!keep[i]) keep[i] = true, ++kept;
+    std::vector<FftCandidate> out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (keep[i]) out.push_back(std::move(all[i]));
+    return out;
+  }
+
   FftCandidates finish() {
     counts_.add("plans", "the cheapest combinations of each grouping", combinations_, taken_);
     std::stable_sort(list_.begin(), list_.end(),
@@ -240,9 +260,9 @@ class Enumeration {
           candidate.seconds <= 2 * limits_.slack * list_[0].seconds)
         within.push_back(std::move(candidate));
     counts_.add("plans", "floor within the slack of the best estimate", found, static_cast<double>(within.size()));
-    const auto kept = std::min(within.size(), static_cast<std::size_t>(limits_.plans));
-    counts_.add("plans", "the list's length", static_cast<double>(within.size()), static_cast<double>(kept));
-    within.resize(kept);
+    const double before = static_cast<double>(within.size());
+    within = shortened(std::move(within));
+    counts_.add("plans", "the list's length", before, static_cast<double>(within.size()));
     return {std::move(within), counts_.take()};
   }
 

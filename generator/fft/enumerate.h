@@ -26,7 +26,7 @@ struct FftRequest {
 };
 
 struct EnumerationLimits {
-  int plans = 1000;          // most in the list
+  int plans = 1000;          // most in the list; each number of kernels gets its share of it
   int plans_per_group = 24;  // most of one grouping and layout, so that the list holds different ones
   int extra_kernels = 1;     // more kernels than the fewest possible
   int groupings = 48;        // most with the same number of kernels

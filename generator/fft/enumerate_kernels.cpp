@@ -29,6 +29,26 @@ struct Setting {
   }
 };
 
+bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
+  const KernelParameters& with = kernel.with;
+  const int cc = device.compute_capability;
+  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
+  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
+  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  std::int64_t together = 1;
+  for (const auto& dim : g.dims) together *= dim.transformed;
+  if (with.exchange == Exchange::shuffle && together > std::int64_t{32} * g.elements_per_thread) return false;
+  const bool twiddles =
+      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
+  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
+  if (with.load == Load::async && cc < 80) return false;
+  if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to one block
+  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
+  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
+  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
+}
+
 struct Seen {
   double before = 0, after = 0;
 };
@@ -101,12 +121,13 @@ class ShapeMaker {
     g.block_elements = g.tile_elements / cluster;
     const bool small = g.block_elements < 2048;  // one block holds such a tile easily
     if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
-    if (cluster > 1 && set_.which().subs.size() < 2) return;
+    if (cluster > 1 && set_.which().subs.size() < 2) return;  // nothing to exchange
     ++clusters_.after;
     for (const int threads : {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
       if (bound_.threads != 0 && bound_.threads != threads) continue;
       ++threads_.before;
       g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
+      if (cluster > 1 && g.block_elements % threads != 0) continue;  // blocks of a cluster divide the tile evenly
       const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
       if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
       ++threads_.after;
@@ -130,7 +151,12 @@ class ShapeMaker {
     ++shared_.before;
     if (!set_.fits(kernel.with, g)) return;
     ++shared_.after;
-    const double seconds = set_.seconds(kernel, g);
+    double seconds = set_.seconds(kernel, g);
+    Kernel landing = kernel;  // the shape is as good as its best loads
+    landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
+    landing.with.pipeline = 1;
+    if (agrees(landing, g, set_.plan.precision, set_.device) && set_.fits(landing.with, g))
+      seconds = std::min(seconds, set_.seconds(landing, g));
     out_.push_back({std::move(kernel), seconds});
   }
 
@@ -140,25 +166,6 @@ class ShapeMaker {
   Seen tiles_, clusters_, threads_, registers_, shared_;
   std::vector<KernelOption> out_;
 };
-
-bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
-  const KernelParameters& with = kernel.with;
-  const int cc = device.compute_capability;
-  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
-  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
-  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
-  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
-  std::int64_t together = 1;
-  for (const auto& dim : g.dims) together *= dim.transformed;
-  if (with.exchange == Exchange::shuffle && together > std::int64_t{32} * g.elements_per_thread) return false;
-  const bool twiddles =
-      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
-  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
-  if (with.load == Load::async && cc < 80) return false;
-  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
-  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
-  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
-}
 
 }  // namespace
 

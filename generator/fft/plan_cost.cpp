@@ -29,6 +29,33 @@ double overlap(const KernelParameters& with, int resident) {
   return part;
 }
 
+// Exchanges between threads, and whether the values that one thread loads first (stores last) are neighbours in memory,
+// so that neighbouring threads are not.
+struct Rounds {
+  int exchanges = 0;
+  bool scattered_load = false, scattered_store = false;
+};
+Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
+  const auto stride_one = [&](std::size_t sub, bool write) {
+    const DimGeometry& x = g.dims[0];
+    for (std::size_t i = 0; i < x.subs.size(); ++i)
+      if (static_cast<std::size_t>(x.subs[i]) == sub)
+        return (write ? x.own[i].write_stride : x.own[i].read_stride) == 1;
+    return false;
+  };
+  Rounds out;
+  for (std::size_t first = 0; first < kernel.subs.size();) {
+    const std::size_t end = first + round_size(kernel.subs, first, g.elements_per_thread);
+    if (first > 0) ++out.exchanges;
+    for (std::size_t sub = first; sub < end; ++sub) {
+      out.scattered_load = out.scattered_load || (first == 0 && stride_one(sub, false));
+      out.scattered_store = out.scattered_store || (end == kernel.subs.size() && stride_one(sub, true));
+    }
+    first = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 double peak_flops(const DeviceTraits& device, Precision precision) {
@@ -72,10 +99,14 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   // Memory: runs, then how much of it overlaps with work, then how full the device is.
   const bool cached = stays_in_l2(plan, device, batch);
   const double bandwidth = copy_bandwidth(device) * (cached ? l2_speed : 1);
-  const auto direction = [&](double run) {
-    return values * complex_bytes / (bandwidth * run_efficiency(run * complex_bytes));
+  const Rounds rounds = rounds_of(kernel, g);
+  const auto direction = [&](double run, bool scattered) {
+    const double seconds = values * complex_bytes / (bandwidth * run_efficiency(run * complex_bytes));
+    return scattered ? 1.3 * seconds : seconds;
   };
-  double memory = (direction(g.read_run) + direction(g.write_run)) / overlap(with, resident);
+  double memory = direction(g.read_run, rounds.scattered_load && with.load == Load::plain) +
+                  direction(g.write_run, rounds.scattered_store);
+  memory /= overlap(with, resident);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddles cost more.
   double work = flops;
@@ -88,12 +119,11 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
 
   // Shared memory: every exchange writes and reads each value, 128 bytes a clock and multiprocessor; three quarters of
   // that without conflicts, less where nothing avoids them; other blocks of a cluster are slower to reach.
-  const double exchanges = static_cast<double>(kernel.subs.size()) -
-                           (kernel.subs.size() > 1 && with.exchange == Exchange::shuffle ? 0.6 : 1);
+  const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
   double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
   if (with.banks == Banks::pad) lanes *= 0.98;  // swizzles first where both are free of conflicts
-  double exchange = std::max(0.0, exchanges) * values * complex_bytes * 2 / lanes;
+  double exchange = exchanges * values * complex_bytes * 2 / lanes;
   if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
   if (with.cluster > 1) exchange *= 1.6;
   if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // in and out of the landing buffer

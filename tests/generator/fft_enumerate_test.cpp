@@ -116,11 +116,15 @@ TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
 TEST(FftCandidates, SizesThatTwoPassesCannotHoldTakeThree) {
   const auto device = *known_device("h200");
   EXPECT_EQ(fft_candidates(cube(256), device).list[0].plan.kernels.size(), 2U);
-  EXPECT_EQ(fft_candidates(cube(1024), device).list[0].plan.kernels.size(), 3U);
-  const auto large = fft_candidates(cube(512), device).list[0].plan;  // two passes with clusters of two blocks
-  EXPECT_EQ(large.kernels.size(), 2U);
-  EXPECT_TRUE(
-      std::any_of(large.kernels.begin(), large.kernels.end(), [](const Kernel& k) { return k.with.cluster == 2; }));
+  for (const auto& candidate : fft_candidates(cube(1024), device).list) EXPECT_GE(candidate.plan.kernels.size(), 3U);
+  std::set<std::size_t> kernels;
+  for (const auto& candidate : fft_candidates(cube(512), device).list) {
+    const auto& plan = candidate.plan;
+    kernels.insert(plan.kernels.size());
+    if (plan.kernels.size() == 2)  // 2^27 values in two tiles: one needs two blocks
+      EXPECT_TRUE(plan.kernels[0].with.cluster == 2 || plan.kernels[1].with.cluster == 2) << to_text(plan);
+  }
+  EXPECT_EQ(kernels, (std::set<std::size_t>{2, 3}));
 }
 
 TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
