@@ -115,17 +115,19 @@ class Enumeration {
       : request_(request), dims_(dims), device_(device), limits_(limits) {}
 
   FftCandidates run() {
-    std::vector<Grouping> kept;
     double best_floor = 0;
-    int fewest = 0;
+    int fewest = 0;  // kernels with which there are plans
     for (int kernels = 1; kernels <= 6 && (fewest == 0 || kernels <= fewest + limits_.extra_kernels); ++kernels) {
-      auto all = groupings(request_, dims_, device_, kernels, counts_);
-      if (all.empty()) continue;
+      double floor = best_floor;
+      const std::size_t before = list_.size();
+      const auto kept = best_groupings(groupings(request_, dims_, device_, kernels, counts_), request_, device_, floor,
+                                       limits_, counts_);
+      per_group_ = std::max(limits_.plans_per_group, limits_.plans / std::max(1, static_cast<int>(kept.size())));
+      for (const Grouping& grouping : kept) visit(grouping);
+      if (list_.size() == before) continue;  // what seemed to fit did not
+      best_floor = floor;
       if (fewest == 0) fewest = kernels;
-      for (auto& grouping : best_groupings(std::move(all), request_, device_, best_floor, limits_, counts_))
-        kept.push_back(std::move(grouping));
     }
-    for (const Grouping& grouping : kept) visit(grouping);
     return finish();
   }
 
@@ -209,7 +211,7 @@ class Enumeration {
     next.emplace(seconds(start), start);
     seen.insert(start);
     int taken = 0;
-    while (!next.empty() && taken < limits_.plans_per_group) {
+    while (!next.empty() && taken < per_group_) {
       const auto [sum, at] = next.top();
       next.pop();
       FftCandidate candidate;
@@ -248,6 +250,25 @@ class Enumeration {
     return out;
   }
 
+  // The estimate does not see in which order blocks run; so the best plans come in every order as well, at the end of
+  // the list of equals.
+  void add_block_orders(std::vector<FftCandidate>& list) {
+    const auto best = std::min(list.size(), static_cast<std::size_t>(std::max(0, limits_.block_orders)));
+    for (std::size_t i = 0; i < best; ++i)
+      for (std::size_t k = 0; k < list[i].plan.kernels.size(); ++k) {
+        std::array<Dim, 3> order{Dim::x, Dim::y, Dim::z};
+        const auto end = order.begin() + dims_;
+        while (std::next_permutation(order.begin(), end)) {
+          FftCandidate other = list[i];
+          other.plan.kernels[k].with.blocks = order;
+          list.push_back(std::move(other));
+        }
+      }
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+    counts_.add("plans", "block orders of the best", static_cast<double>(list.size()),
+                static_cast<double>(list.size()));
+  }
+
   FftCandidates finish() {
     counts_.add("plans", "the cheapest combinations of each grouping", combinations_, taken_);
     std::stable_sort(list_.begin(), list_.end(),
@@ -263,6 +284,7 @@ class Enumeration {
     const double before = static_cast<double>(within.size());
     within = shortened(std::move(within));
     counts_.add("plans", "the list's length", before, static_cast<double>(within.size()));
+    add_block_orders(within);
     return {std::move(within), counts_.take()};
   }
 
@@ -272,6 +294,7 @@ class Enumeration {
   EnumerationLimits limits_;
   CountTable counts_;
   std::vector<FftCandidate> list_;
+  int per_group_ = 0;
   double combinations_ = 0, taken_ = 0;
 };
 

@@ -27,11 +27,12 @@ struct FftRequest {
 
 struct EnumerationLimits {
   int plans = 1000;          // most in the list; each number of kernels gets its share of it
-  int plans_per_group = 24;  // most of one grouping and layout, so that the list holds different ones
+  int plans_per_group = 24;  // of one grouping and layout (more where there are few), so that the list is varied
   int extra_kernels = 1;     // more kernels than the fewest possible
   int groupings = 48;        // most with the same number of kernels
   int shapes = 32;           // most tiles and threads of one kernel, over all its radix sequences
   int choices = 6;           // most exchanges, twiddles and loads of one shape
+  int block_orders = 8;      // of the best plans come in every order of blocks, past `plans`
   double slack = 1.6;        // out is what has a floor, or an estimate, of more than slack times the best
 };
 

@@ -71,7 +71,8 @@ TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
 
 TEST_P(FftCandidatesOn, CoverOneAndTwoDimensionsAndLongLines) {
   const auto device = *known_device(GetParam());
-  for (const Lengths& n : {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}}) {
+  for (const Lengths& n :
+       {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}, Lengths{59, 61, 7}}) {
     FftRequest request;
     request.lengths = n;
     request.batch = n[0] < 2000 ? 64 : 1;
@@ -121,8 +122,9 @@ TEST(FftCandidates, SizesThatTwoPassesCannotHoldTakeThree) {
   for (const auto& candidate : fft_candidates(cube(512), device).list) {
     const auto& plan = candidate.plan;
     kernels.insert(plan.kernels.size());
-    if (plan.kernels.size() == 2)  // 2^27 values in two tiles: one needs two blocks
+    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one needs two blocks
       EXPECT_TRUE(plan.kernels[0].with.cluster == 2 || plan.kernels[1].with.cluster == 2) << to_text(plan);
+    }
   }
   EXPECT_EQ(kernels, (std::set<std::size_t>{2, 3}));
 }
@@ -194,6 +196,18 @@ TEST(FftCandidates, ImpossibleSizesAreRefused) {
   EXPECT_THROW(fft_candidates(request, device), Error);
   request.lengths = {std::int64_t{1} << 20, std::int64_t{1} << 20, 2};
   EXPECT_THROW(fft_candidates(request, device), Error);
+}
+
+TEST(FftCandidates, TheBestPlansComeInEveryOrderOfBlocks) {
+  const auto found = fft_candidates(cube(64), *known_device("h200"));
+  std::set<std::string> orders;
+  for (const auto& candidate : found.list)
+    for (const Kernel& kernel : candidate.plan.kernels) {
+      std::string order;
+      for (const Dim dim : kernel.with.blocks) order += "xyz"[index(dim)];
+      orders.insert(order);
+    }
+  EXPECT_EQ(orders.size(), 6U);
 }
 
 TEST(FftPlanCost, FloorsGrowWithWorkAndShrinkWithTheDevice) {
