@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/candidates.h"
+#include "generator/type3_model.h"
 
 namespace fourtune::generator {
 namespace {
@@ -70,37 +71,21 @@ double points_of(const Problem& problem, const std::array<double, 3>& fine) {
 }
 
 Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
-  std::array<double, 3> fine{1, 1, 1}, outer{1, 1, 1}, kept{1, 1, 1};
+  std::array<double, 3> fine{1, 1, 1}, kept{1, 1, 1};
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
   Cost cost;
-  if (problem.type == 3) {
-    const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
-    for (int d = 0; d < problem.dim; ++d) {
-      const double product =
-          problem.extent ? (*problem.extent)[d] : std::acos(-1.0) / 2 * std::pow(k, 1.0 / problem.dim);
-      outer[d] = kept[d] = 2 * plan.window.sigma * product / std::acos(-1.0) + plan.window.width;
-      fine[d] = plan.inner.sigma * outer[d];
-    }
-    const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
-    const Counts first = counts_of(plan.window, problem, outer), second = counts_of(plan.inner, problem, fine);
-    cost.execute = batch * (gridding_cycles(first, problem, m, true, plan) +
-                            gridding_cycles(second, problem, k, false, plan) + fft_cycles(problem, fine, kept));
-    cost.set_points = (m + k) * (kSortPoint + 60);
-    cost.bytes = (first.cells + second.cells) * plan.chunk * complex_bytes + (m + k) * (20 + complex_bytes);
-  } else {
-    for (int d = 0; d < problem.dim; ++d) {
-      fine[d] = static_cast<double>(plan.window.fine[d]);
-      kept[d] = static_cast<double>(problem.n[d]);
-    }
-    const double m = points_of(problem, fine);
-    const Counts counts = counts_of(plan.window, problem, fine);
-    cost.execute =
-        batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
-    cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
-    cost.bytes = counts.cells * plan.chunk * complex_bytes +
-                 m * (4 + (plan.sort.copy ? problem.dim : problem.dim) * complex_bytes / 2);
+  for (int d = 0; d < problem.dim; ++d) {
+    fine[d] = static_cast<double>(plan.window.fine[d]);
+    kept[d] = static_cast<double>(problem.n[d]);
   }
+  const double m = points_of(problem, fine);
+  const Counts counts = counts_of(plan.window, problem, fine);
+  cost.execute =
+      batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
+  cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+  cost.bytes = counts.cells * plan.chunk * complex_bytes +
+               m * (4 + (plan.sort.copy ? problem.dim : problem.dim) * complex_bytes / 2);
   cost.execute /= kClock * threads;
   cost.set_points /= kClock * threads;
   return cost;
@@ -126,6 +111,7 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
   if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
   return cost;

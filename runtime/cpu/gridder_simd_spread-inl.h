@@ -80,8 +80,22 @@ HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::comp
 }
 
 template <class T, int W, int Dim>
-void spread_points(const WeightBlock<T>& block, const Tiling&, const std::complex<T>* strengths,
+void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
                    const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* HWY_RESTRICT grid) {
+  if constexpr (kByLines<W, T>) {
+    if (rows_are_lines(grid, g, stride_y, stride_z)) {
+      const T* HWY_RESTRICT x = block.x.data();
+      const T* HWY_RESTRICT y = block.y.data();
+      const T* HWY_RESTRICT z = block.z.data();
+      for (int j = 0; j < block.n; ++j) {
+        __builtin_prefetch(block.ahead[j], 1, 3);
+        if (element[j] >= 0)
+          spread_point_lines<T, W, Dim>(x + std::int64_t{j} * 2 * kSlots<T, W>, y + j, z + j, strengths + j,
+                                        grid + 2 * element[j], 2 * stride_y, 2 * stride_z);
+      }
+      return;
+    }
+  }
   for (int j = 0; j < block.n; ++j) {
     __builtin_prefetch(block.ahead[j], 1, 3);
     if (element[j] >= 0) spread_point<T, W, Dim>(block, j, strengths + j, grid + 2 * element[j], stride_y, stride_z);

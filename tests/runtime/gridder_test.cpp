@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "fourtune/status.h"
 #include "generator/window.h"
+#include "runtime/cpu/buffer.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -528,6 +529,67 @@ TEST(Gridder, CombinationsThatNothingCoversAreRefused) {
   spec = make_spec(2, small_grid(2), 4, 16);
   spec.grid.fine[1] = std::int64_t{1} << 40;
   EXPECT_THROW(make_gridder<double>(spec), Error);
+}
+
+// Straight from and to the grid, rows are read and written by whole lines: cells outside the window must not count, and
+// must not change, wherever in its lines a window starts.
+template <class T>
+void check_direct_window(int dim, int width, std::int64_t cells) {
+  SCOPED_TRACE(fmt::format("dim {} width {} cells {} bytes {}", dim, width, cells, sizeof(T)));
+  const std::array<std::int64_t, 3> fine{cells, dim > 1 ? 30 : 1, dim > 2 ? 18 : 1};
+  GridderSpec spec = make_spec(dim, fine, width, 2 * sizeof(T));
+  spec.sort.tile = {16, 8, 8};
+  spec.sort.local = false;
+  spec.spread.family = SpreadFamily::colour_index;
+  spec.interp.family = InterpFamily::direct;
+  const auto gridder = make_gridder<T>(spec);
+  const generator::Window window(spec.window.kind, width, spec.window.sigma);
+  for (int start = 0; start < 17; ++start) {
+    T x[3];
+    std::vector<Tap> along[3];
+    for (int d = 0; d < 3; ++d) {
+      const double cell = d == 0 ? start + 0.3 + 0.5 * width + 8 : static_cast<double>(fine[d]) / 2 + 0.2;
+      x[d] = static_cast<T>(2 * std::numbers::pi * cell / static_cast<double>(fine[d]));
+      along[d] = d < dim ? taps(x[d], 0, Quad{kInverseTwoPi} + Quad{kInverseTwoPiLow}, fine[d], window)
+                         : std::vector<Tap>{{0, 1.0}};
+    }
+    gridder->set_points(1, x, dim > 1 ? x + 1 : nullptr, dim > 2 ? x + 2 : nullptr, radians());
+    Buffer<std::complex<T>> grid(spec.grid.elements);
+    std::fill_n(grid.data(), grid.size(), std::complex<T>(std::numeric_limits<T>::quiet_NaN(), 0));
+    double sum = 0;
+    std::vector<double> expected(grid.size());
+    for (const Tap& a : along[0])
+      for (const Tap& b : along[1])
+        for (const Tap& c : along[2]) {
+          const std::int64_t at = a.cell + b.cell * spec.grid.stride[1] + c.cell * spec.grid.stride[2];
+          grid[at] = {T{2}, T{-1}};
+          expected[at] = a.weight * b.weight * c.weight;
+          sum += expected[at];
+        }
+    std::complex<T> value;
+    gridder->interpolate(grid.data(), spec.grid.elements, nullptr, &value, 1, 1);
+    const double tolerance = 200 * double{std::numeric_limits<T>::epsilon()} * std::max(1.0, sum);
+    EXPECT_NEAR(value.real(), 2 * sum, tolerance) << start;
+    EXPECT_NEAR(value.imag(), -sum, tolerance) << start;
+    const std::complex<T> strength(T{1}, T{3});
+    gridder->spread(&strength, 1, nullptr, grid.data(), spec.grid.elements, 1);
+    for (std::int64_t i = 0; i < grid.size(); ++i) {
+      ASSERT_NEAR(grid[i].real(), expected[i], tolerance) << start << " " << i;
+      ASSERT_NEAR(grid[i].imag(), 3 * expected[i], tolerance) << start << " " << i;
+      if (expected[i] == 0) {
+        ASSERT_EQ(grid[i], std::complex<T>()) << start << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Gridder, WindowsStraightInTheGridTouchNothingElse) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (int width = 2; width <= 16; ++width) {
+      const std::int64_t cells = width % 2 == 0 || dim > 1 ? 64 : 62;  // rows of whole lines, and others
+      check_direct_window<float>(dim, width, cells);
+      check_direct_window<double>(dim, width, cells);
+    }
 }
 
 }  // namespace
