@@ -29,6 +29,17 @@ struct Setting {
   }
 };
 
+// A warp's registers hold everything that belongs together, with a sector's worth of neighbours along x: without them
+// a warp that has whole transforms reads single values far apart.
+bool warp_holds(const KernelGeometry& g, Precision precision) {
+  std::int64_t together = 1, step = g.dims[0].length;
+  for (const auto& dim : g.dims) together *= dim.transformed;
+  for (const Axis& own : g.dims[0].own) step = std::min(step, own.read_stride);
+  const std::int64_t sector = 32 / (2 * real_bytes(precision));
+  if (step > 1) together *= std::min(g.dims[0].carried, sector);
+  return together <= std::int64_t{32} * g.elements_per_thread;
+}
+
 bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
   const KernelParameters& with = kernel.with;
   const int cc = device.compute_capability;
@@ -36,9 +47,7 @@ bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, 
   const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
   if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
-  std::int64_t together = 1;
-  for (const auto& dim : g.dims) together *= dim.transformed;
-  if (with.exchange == Exchange::shuffle && together > std::int64_t{32} * g.elements_per_thread) return false;
+  if (with.exchange == Exchange::shuffle && !warp_holds(g, precision)) return false;
   const bool twiddles =
       std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
   if (with.twiddle != TwiddleForm::table && !twiddles) return false;
