@@ -71,7 +71,7 @@ class ShapeMaker {
     for (const auto& tile : tiles()) {
       set_.which().with.tile = tile;
       const KernelGeometry g = geometry(set_.plan, set_.kernel);
-      for (const int cluster : {1, 2})
+      for (int cluster = 1; cluster <= largest_cluster(set_.device); cluster *= 2)
         if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
     }
     counts.add("kernels", "tile: fits a block or a cluster, and is worth one", tiles_.before, tiles_.after);
@@ -136,7 +136,7 @@ class ShapeMaker {
       if (bound_.threads != 0 && bound_.threads != threads) continue;
       ++threads_.before;
       g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
-      if (cluster > 1 && g.block_elements % threads != 0) continue;  // blocks of a cluster divide the tile evenly
+      if (cluster > 1 && !divides_rounds(g, cluster, threads)) continue;
       const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
       if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
       ++threads_.after;
@@ -146,6 +146,22 @@ class ShapeMaker {
       ++registers_.after;
       leanest(g, cluster, threads);
     }
+  }
+
+  // Values cross the blocks of a cluster between the first two rounds: it divides the DFTs of both, and the tile
+  // evenly.
+  bool divides_rounds(const KernelGeometry& g, int cluster, int threads) {
+    const auto& subs = set_.which().subs;
+    if (g.block_elements % threads != 0) return false;
+    std::size_t at = 0;
+    for (int round = 0; round < 2; ++round) {
+      if (at == subs.size()) return false;
+      std::int64_t radices = 1;
+      for (const std::size_t end = at + round_size(subs, at, g.elements_per_thread); at < end; ++at)
+        radices *= subs[at].radix;
+      if (radices % cluster != 0) return false;
+    }
+    return true;
   }
 
   void leanest(const KernelGeometry& g, int cluster, int threads) {

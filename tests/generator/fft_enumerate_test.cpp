@@ -105,25 +105,44 @@ TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
     if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
     const auto& second = candidate.plan.kernels.back();
     if (name == "X256Y64|Y4Z256")  // 16 neighbours along x: runs of 128 bytes, both tiles 128 KiB
-      tile = tile ||
-             (second.with.tile[0] == 16 && second.with.load == Load::bulk &&
-              geometry(candidate.plan, 0).tile_elements == 16384 && geometry(candidate.plan, 1).tile_elements == 16384);
+      tile = tile || (second.with.tile[0] == 16 && geometry(candidate.plan, 0).tile_elements == 16384 &&
+                      geometry(candidate.plan, 1).tile_elements == 16384);
   }
   EXPECT_TRUE(tile);
   EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 5);
   EXPECT_GT(order.size(), 10U);  // not one idea in a thousand variants
 }
 
-TEST(FftCandidates, SizesThatTwoPassesCannotHoldTakeThree) {
+// Estimates of the best candidates against the best plans measured on an H200 so far (cuFFT needs 33.3, 238, 1824 and
+// 14900 us): within a fifth, so that floors and slack prune what they should.
+TEST(FftCandidates, EstimatesAreNearWhatAnH200Measured) {
+  const auto device = *known_device("h200");
+  const struct {
+    std::int64_t n;
+    Precision precision;
+    double measured;
+  } runs[] = {{128, Precision::f32, 20.0e-6},
+              {256, Precision::f32, 160.0e-6},
+              {512, Precision::f32, 1336e-6},
+              {1024, Precision::f32, 13.05e-3},
+              {256, Precision::f64, 336e-6}};
+  for (const auto& run : runs) {
+    const auto found = fft_candidates(cube(run.n, run.precision), device);
+    EXPECT_LT(std::abs(std::log(found.list[0].seconds / run.measured)), std::log(1.2)) << run.n;
+    EXPECT_LT(floors(found.list[0].plan, device).total, run.measured) << run.n;
+  }
+}
+
+TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
   const auto device = *known_device("h200");
   EXPECT_EQ(fft_candidates(cube(256), device).list[0].plan.kernels.size(), 2U);
-  for (const auto& candidate : fft_candidates(cube(1024), device).list) EXPECT_GE(candidate.plan.kernels.size(), 3U);
+  EXPECT_EQ(fft_candidates(cube(1024), device).list[0].plan.kernels.size(), 3U);
   std::set<std::size_t> kernels;
   for (const auto& candidate : fft_candidates(cube(512), device).list) {
     const auto& plan = candidate.plan;
     kernels.insert(plan.kernels.size());
-    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one needs two blocks
-      EXPECT_TRUE(plan.kernels[0].with.cluster == 2 || plan.kernels[1].with.cluster == 2) << to_text(plan);
+    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one needs several blocks
+      EXPECT_TRUE(plan.kernels[0].with.cluster > 1 || plan.kernels[1].with.cluster > 1) << to_text(plan);
     }
   }
   EXPECT_EQ(kernels, (std::set<std::size_t>{2, 3}));
@@ -233,7 +252,7 @@ TEST(FftPlanCost, FloorsAreThoseOfTheArithmetic) {
 }
 
 TEST(FftPlanCost, LongerRunsMoreBlocksAndBulkLoadsAreNeverEstimatedSlower) {
-  EXPECT_DOUBLE_EQ(run_efficiency(32), 0.5);
+  EXPECT_NEAR(run_efficiency(128), 0.86, 0.02);
   for (double run = 8; run < 1e5; run *= 2) EXPECT_LT(run_efficiency(run), run_efficiency(2 * run));
   const auto device = *known_device("h200");
   const std::string text =
