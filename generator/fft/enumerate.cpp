@@ -186,12 +186,17 @@ class Enumeration {
     double choices = 0;
     for (const auto& shape : shapes) {
       plan.kernels[k] = shape.kernel;
-      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, counts_);
+      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_);
       choices += static_cast<double>(chosen.size());
-      keep_best(chosen, limits_.choices);
-      for (auto& option : chosen) out.push_back(std::move(option));
+      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // what the estimate knows least about
+        std::vector<KernelOption> same;
+        for (const auto& option : chosen)
+          if (option.kernel.with.load == load) same.push_back(option);
+        keep_best(same, limits_.choices);
+        for (auto& option : same) out.push_back(std::move(option));
+      }
     }
-    counts_.add("choices", "the best of a shape by estimate", choices, static_cast<double>(out.size()));
+    counts_.add("choices", "the best of a shape with each kind of load", choices, static_cast<double>(out.size()));
     std::stable_sort(out.begin(), out.end(), cheaper);
     return out;
   }
@@ -336,7 +341,7 @@ FftPlan bind(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch
     keep_best(shapes, 64);
     for (const auto& shape : shapes) {
       trial.kernels[k] = shape.kernel;
-      for (const auto& choice : kernel_choices(trial, at, device, batch, counts))
+      for (const auto& choice : kernel_choices(trial, at, device, batch, {true, true, true}, counts))
         if (keeps(plan.kernels[k], choice.kernel.with) && (best.seconds == 0 || choice.seconds < best.seconds))
           best = choice;
     }

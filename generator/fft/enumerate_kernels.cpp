@@ -171,7 +171,7 @@ class ShapeMaker {
     if (kernel.subs.size() > 1) {
       kernel.with.exchange = Exchange::shared;
       kernel.with.parts = Parts::apart;
-      kernel.with.banks = Banks::swizzle;
+      kernel.with.banks = Banks::pad;
     }
     ++shared_.before;
     if (!set_.fits(kernel.with, g)) return;
@@ -200,7 +200,7 @@ std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const D
 }
 
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
-                                         std::int64_t batch, CountTable& counts) {
+                                         std::int64_t batch, const EnumerationForms& forms, CountTable& counts) {
   const Setting set(plan, kernel, device, batch);
   const KernelGeometry g = geometry(plan, kernel);
   constexpr std::pair<Load, int> landings[] = {{Load::plain, 0}, {Load::async, 1}, {Load::bulk, 1}, {Load::bulk, 2}};
@@ -220,6 +220,9 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
             with.twiddle = twiddle;
             with.load = load;
             with.pipeline = pipeline;
+            if ((exchange == Exchange::shuffle && !forms.shuffle) || (banks == Banks::swizzle && !forms.swizzle) ||
+                (load == Load::async && !forms.async))
+              continue;
             ++choices.before;
             if (!agrees(candidate, g, plan.precision, device)) continue;
             ++choices.after;

@@ -58,6 +58,6 @@ std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const D
 // Every exchange, bank layout, twiddle form and load for kernels[kernel], whose tile, cluster and threads are bound.
 // store, to and blocks stay. Counted in the table.
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
-                                         std::int64_t batch, CountTable& counts);
+                                         std::int64_t batch, const EnumerationForms& forms, CountTable& counts);
 
 }  // namespace fourtune::generator::fft

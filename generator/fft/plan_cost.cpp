@@ -20,9 +20,10 @@ bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t b
 }
 
 // Part of copy bandwidth that blocks keep busy: one of 512 threads a multiprocessor reached 0.81 (H200, 256^3 f32), two
-// half-size ones 0.95; bulk loads into a landing buffer gain nothing over that.
+// half-size ones 0.95; one with bulk loads into a landing buffer 0.84.
 double overlap(const KernelParameters& with, int resident) {
   double part = resident <= 1 ? 0.82 : resident == 2 ? 0.93 : 0.95;
+  if (with.load == Load::bulk) part = std::max(part, 0.84);
   const int warps = resident * with.threads / 32;  // too few cannot keep memory or arithmetic busy
   if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
   return part;

@@ -133,6 +133,28 @@ TEST(FftCandidates, EstimatesAreNearWhatAnH200Measured) {
   }
 }
 
+TEST(FftCandidates, NameOnlyTheFormsAskedFor) {
+  const auto device = *known_device("h200");
+  const auto count = [&](const EnumerationForms& forms) {
+    EnumerationLimits limits;
+    limits.forms = forms;
+    limits.choices = 100;
+    limits.plans = 20000;
+    limits.plans_per_group = 1000;
+    int swizzle = 0, shuffle = 0, async = 0;
+    const auto found = fft_candidates(cube(64), device, limits);
+    for (const auto& candidate : found.list)
+      for (const Kernel& kernel : candidate.plan.kernels) {
+        swizzle += kernel.with.banks == Banks::swizzle ? 1 : 0;
+        shuffle += kernel.with.exchange == Exchange::shuffle ? 1 : 0;
+        async += kernel.with.load == Load::async ? 1 : 0;
+      }
+    return std::array<bool, 3>{swizzle > 0, shuffle > 0, async > 0};
+  };
+  EXPECT_EQ(count({}), (std::array<bool, 3>{false, false, false}));
+  EXPECT_EQ(count({true, true, true}), (std::array<bool, 3>{true, true, true}));
+}
+
 TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
   const auto device = *known_device("h200");
   EXPECT_EQ(fft_candidates(cube(256), device).list[0].plan.kernels.size(), 2U);
