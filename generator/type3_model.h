@@ -23,8 +23,8 @@ int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, dou
 
 // Rounding spoils what a window gains below a few epsilons.
 double window_tolerance(const Problem& problem);
-// The same for the windows of a type 3: predictions are means over many points, of which few may all lie where the error
-// is largest, at the edges of their box.
+// The same for the windows of a type 3: predictions are means over many points, of which few may all lie where the
+// error is largest, at the edges of their box.
 double type3_tolerance(const Problem& problem);
 
 // As estimate(), for a problem of type 3. Without extents the points are taken to fill pi/2 k^(1/dim) a dimension.
