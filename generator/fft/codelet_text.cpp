@@ -17,13 +17,14 @@ class Writer {
     const int n = codelet_.n;
     std::string text = fmt::format(
         "// DFT of {} values, {}: {} additions and {} multiplications in {} instructions; {} values alive.\n"
+        "template <int S>\n"
         "FT_DEVICE void dft{}(real* x, real* y) {{\n",
         n, codelet_.algorithm, count.additions, count.multiplications, schedule_.instructions.size(),
         schedule_.most_alive, n);
     for (const Instruction& step : schedule_.instructions)
       text += fmt::format("  const real t{} = {};\n", step.dst, expression(step));
     for (int k = 0; k < n; ++k)
-      text += fmt::format("  x[{}] = {}; y[{}] = {};\n", k, name(codelet_.outputs[2 * static_cast<std::size_t>(k)]), k,
+      text += fmt::format("  x[S * {}] = {}; y[S * {}] = {};\n", k, name(codelet_.outputs[2 * static_cast<std::size_t>(k)]), k,
                           name(codelet_.outputs[2 * static_cast<std::size_t>(k) + 1]));
     return text + "}\n";
   }
@@ -35,7 +36,7 @@ class Writer {
     if (node.op == Op::constant) return fmt::format("real({})", literal(node.value, Precision::f64));
     if (node.op != Op::input) return fmt::format("t{}", id);
     const int number = static_cast<int>(node.value);
-    return fmt::format("{}[{}]", number % 2 ? 'y' : 'x', number / 2);
+    return fmt::format("{}[S * {}]", number % 2 ? 'y' : 'x', number / 2);
   }
 
   std::string expression(const Instruction& step) const {

@@ -1,0 +1,85 @@
+#include "generator/fft/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fourtune/status.h"
+#include "generator/fft/codelet.h"
+#include "generator/fft/pass.h"
+#include "generated/fft_prelude_text.h"
+
+namespace fourtune::generator::fft {
+
+std::string emit_prelude(Precision precision, const std::vector<int>& codelets) {
+  const char* name = precision == Precision::f32 ? "float" : "double";
+  std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n\n{1}\n", name, fft_prelude_text);
+  std::vector<int> sizes = codelets;
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const int n : sizes)
+    if (n > 1) text += codelet_text(make_codelet(n)) + "\n";
+  return text;
+}
+
+KernelSource emit_kernel(const PassSpec& pass) {
+  const PassText body = emit_pass(pass);
+  KernelSource kernel;
+  kernel.entry = body.entry;
+  kernel.text = emit_prelude(pass.precision, body.codelets) + body.text;
+  kernel.block = {static_cast<std::uint32_t>(pass.threads), 1, 1};
+  kernel.shared_bytes = body.shared_bytes;
+  kernel.max_registers = pass.max_registers;
+  return kernel;
+}
+
+namespace {
+
+double flops_of(const EmitOptions& options, const PassSpec& pass) {
+  double values = static_cast<double>(tile_values(pass)) * static_cast<double>(tile_count(pass)), flops = 0;
+  for (const Round& round : pass.rounds)
+    for (const Transform& transform : round.transforms) {
+      double radix = 1;
+      for (const int atom : transform.digits) radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
+      flops += 5 * values * std::log2(radix);
+    }
+  (void)options;
+  return flops;
+}
+
+std::int64_t bytes_of(const PassSpec& pass, Precision precision) {
+  const std::int64_t values = tile_values(pass) * tile_count(pass), one = real_bytes(precision);
+  return values * one * ((pass.load.values == Values::real ? 1 : 2) + (pass.store.values == Values::real ? 1 : 2));
+}
+
+}  // namespace
+
+GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
+  GpuProgram program;
+  if (planned.work_values) program.workspace_bytes.push_back(planned.work_values * 2 * real_bytes(options.precision));
+  for (const PlannedPass& pass : planned.passes) {
+    Launch launch;
+    launch.kernel = static_cast<int>(program.kernels.size());
+    program.kernels.push_back(emit_kernel(pass.spec));
+    std::int64_t blocks = tile_count(pass.spec);
+    if (pass.spec.bulk) blocks = std::min<std::int64_t>(blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks : 132 * pass.spec.blocks_per_multiprocessor);
+    if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
+    launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
+    launch.arguments = {BufferRef{pass.from, 0, 0}, BufferRef{pass.to, 0, 0}};
+    for (const auto& table : pass.tables) {
+      const auto it = std::find(program.constants.begin(), program.constants.end(), table);
+      launch.arguments.push_back(BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
+      if (it == program.constants.end()) program.constants.push_back(table);
+    }
+    launch.stage = "fft";
+    launch.bytes = bytes_of(pass.spec, options.precision);
+    launch.flops = flops_of(options, pass.spec);
+    program.launches.push_back(launch);
+  }
+  return program;
+}
+
+GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options) { return emit_program(plan_passes(plan, options), options); }
+
+}  // namespace fourtune::generator::fft

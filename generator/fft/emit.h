@@ -1,0 +1,58 @@
+// From a plan to kernels and launches: plan -> passes (digits, pass.h) -> CUDA text -> GpuProgram.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "generator/fft/notation.h"
+#include "generator/fft/pass.h"
+#include "generator/kernel_source.h"
+
+namespace fourtune::generator::fft {
+
+// What rides on the transform, by dimension; x first.
+struct DimensionHooks {
+  // Zero padding: the input array holds only these positions. Truncation: the output array does.
+  std::optional<Window> input, output;  // kind and kept are read
+  // Real factors for every kept position, applied while loading or storing (deconvolution). Empty: none.
+  std::vector<double> input_factors, output_factors;
+};
+
+struct EmitOptions {
+  Lengths n{1, 1, 1};  // of the transform
+  FftType type = FftType::c2c;
+  Precision precision = Precision::f32;
+  int sign = -1;
+  std::int64_t batch = 1;
+  bool in_place = false;
+  double scale = 1;
+  // Element strides of x, y, z and distance of the batch (ArrayLayout's meaning); absent: dense, x fastest.
+  std::optional<ArrayLayout> input, output;
+  std::array<DimensionHooks, 3> hooks;
+};
+
+// The passes of a bound plan, in order; `to_work` says where each one writes (first reads the input).
+struct PlannedPass {
+  PassSpec spec;
+  BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
+  std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
+};
+struct PlannedProgram {
+  std::vector<PlannedPass> passes;
+  std::int64_t work_values = 0;  // complex values of workspace 0
+};
+PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
+
+// Throws Error{invalid_plan} that says which rule of the kernels the plan breaks.
+GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
+GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
+
+// One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
+// sampled outputs with direct sums in double and prints error, median time and rates.
+std::string emit_standalone(const GpuProgram& program, const EmitOptions& options, const std::string& plan_text);
+
+}  // namespace fourtune::generator::fft

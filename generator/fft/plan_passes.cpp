@@ -1,0 +1,394 @@
+// From the notation to digits. Every sub-FFT of a dimension is one digit of its index: value n_i with weight n/radix on
+// the way in. A digit keeps its place (its atom) when it is transformed; only the weights that the arrays give it change:
+// that is where natural order, grouped and sorted stores, and workspaces laid out for the next kernel come from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "fourtune/status.h"
+#include "generator/fft/arrange.h"
+#include "generator/fft/emit.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+[[noreturn]] void bad(const std::string& message) { throw Error(Status::invalid_plan, message); }
+
+// One digit of one dimension through the plan.
+struct Digit {
+  std::int64_t radix = 1;
+  std::int64_t in = 1;   // weight in the input's index: n_i
+  std::int64_t out = 1;  // weight in the output's index: k_i
+  int kernel = -1;       // that transforms it; -1: never (the dimension has length 1, or is the batch)
+};
+struct Axis {
+  std::string name;
+  std::int64_t n = 1;
+  std::vector<Digit> digits;  // first sub-FFT first
+};
+
+// Weights of an axis' digits in an array.
+using Weights = std::vector<std::int64_t>;
+
+class Planner {
+ public:
+  Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
+    static const char* names[] = {"x", "y", "z"};
+    for (int d = 0; d < 3; ++d) axes_.push_back({names[d], options.n[at(d)], {}});
+    axes_.push_back({"batch", options.batch, {}});
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k)
+      for (const SubFft& sub : plan.kernels[k].subs)
+        axes_[at(index(sub.dim))].digits.push_back({sub.radix, sub.stride, 1, static_cast<int>(k)});
+    for (auto& axis : axes_) {
+      std::int64_t done = 1;
+      for (auto& digit : axis.digits) digit.out = done, done *= digit.radix;
+      if (axis.digits.empty()) axis.digits.push_back({axis.n, 1, 1, -1}), done = axis.n;
+      if (done != axis.n) bad(fmt::format("{}: the plan's radices give length {}, the transform has {}", axis.name, done, axis.n));
+    }
+  }
+
+  PlannedProgram run() {
+    PlannedProgram out;
+    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) out.passes.push_back(pass(static_cast<int>(k)));
+    out.work_values = work_values_;
+    return out;
+  }
+
+ private:
+  int kernels() const { return static_cast<int>(plan_.kernels.size()); }
+  const KernelParameters& with(int k) const { return plan_.kernels[at(k)].with; }
+
+  // ---- where digits lie ----
+  // Positions along an axis after `k` kernels, as weights of its digits.
+  Weights positions(const Axis& axis, int k) const {
+    Weights weights;
+    for (const Digit& digit : axis.digits) weights.push_back(digit.in);
+    for (int kernel = 0; kernel < k; ++kernel) rearrange(axis, kernel, weights);
+    return weights;
+  }
+  void rearrange(const Axis& axis, int kernel, Weights& weights) const {
+    std::size_t first = axis.digits.size(), end = 0;
+    for (std::size_t i = 0; i < axis.digits.size(); ++i)
+      if (axis.digits[i].kernel == kernel) first = std::min(first, i), end = i + 1;
+    if (end == 0) return;
+    const bool finished = end == axis.digits.size();
+    Store store = with(kernel).store;
+    if (finished) store = plan_.order == Order::natural ? Store::sorted : plan_.order == Order::grouped ? Store::grouped : Store::place;
+    if (store == Store::grouped) {
+      std::int64_t weight = *std::min_element(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.begin() + static_cast<std::ptrdiff_t>(end));
+      for (std::size_t i = first; i < end; ++i) weights[i] = weight, weight *= axis.digits[i].radix;
+    } else if (store == Store::sorted) {
+      std::int64_t weight = 1;
+      for (std::size_t i = 0; i < end; ++i) weights[i] = weight, weight *= axis.digits[i].radix;
+      for (std::size_t i = axis.digits.size(); i-- > end;) weights[i] = weight, weight *= axis.digits[i].radix;
+    }
+  }
+
+  static std::array<std::int64_t, 4> dense(const std::array<std::int64_t, 3>& n) { return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]}; }
+  std::array<std::int64_t, 3> array_sizes(bool input) const {
+    std::array<std::int64_t, 3> n = options_.n;
+    const bool half = options_.type == (input ? FftType::c2r : FftType::r2c);
+    if (half) n[0] = n[0] / 2 + 1;
+    for (int d = 0; d < 3; ++d)
+      if (const auto& window = input ? options_.hooks[at(d)].input : options_.hooks[at(d)].output) n[at(d)] = window->kept;
+    return n;
+  }
+  std::array<std::int64_t, 4> strides(bool input) const {
+    if (const auto& layout = input ? options_.input : options_.output)
+      return {layout->stride[0], layout->stride[1], layout->stride[2], layout->distance};
+    auto s = dense(array_sizes(input));
+    const bool real = options_.type == (input ? FftType::r2c : FftType::c2r);
+    if (options_.in_place && real) {  // rows padded to hold the half spectrum
+      const std::int64_t row = 2 * (options_.n[0] / 2 + 1);
+      s = {1, row, row * options_.n[1], row * options_.n[1] * options_.n[2]};
+    }
+    return s;
+  }
+
+  // Length along an axis of the intermediate arrays: x of a real transform keeps half, windows shrink what is not yet
+  // padded or already cut.
+  std::int64_t length_between(int d, int k) const {
+    const Axis& axis = axes_[at(d)];
+    if (d == 3) return axis.n;
+    const bool before = axis.digits.front().kernel >= k, after = axis.digits.back().kernel < k;
+    if (before && options_.hooks[at(d)].input) return options_.hooks[at(d)].input->kept;
+    if (after && options_.hooks[at(d)].output) return options_.hooks[at(d)].output->kept;
+    if (d == 0 && options_.type == FftType::r2c && after) return axis.n / 2 + 1;
+    if (d == 0 && options_.type == FftType::c2r && before) return axis.n / 2 + 1;
+    return axis.n;
+  }
+  bool shortened(int d, int k) const { return length_between(d, k) != axes_[at(d)].n; }
+
+  // ---- one pass ----
+  struct Builder {
+    PassSpec pass;
+    std::vector<std::array<int, 2>> digit_atoms;  // (atom in grid or whole, atom in tile) of each digit
+  };
+
+  PlannedPass pass(int k) {
+    const KernelParameters& w = with(k);
+    PlannedPass out;
+    PassSpec& spec = out.spec;
+    spec.precision = options_.precision;
+    spec.sign = options_.sign;
+    spec.threads = w.threads;
+    spec.apart = w.parts == Parts::apart;
+    spec.bulk = w.load == Load::bulk;
+    spec.max_registers = w.registers;
+    spec.twiddles = w.twiddle == TwiddleForm::table ? Twiddles::powers : w.twiddle == TwiddleForm::computed ? Twiddles::computed : Twiddles::fast;
+    spec.title = to_text(plan_.kernels[at(k)]);
+    spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
+    const bool first = k == 0, last = k + 1 == kernels();
+    std::array<std::int64_t, 4> in = first ? strides(true) : between(k), store = last ? strides(false) : between(k + 1);
+    std::vector<Transform> transforms(plan_.kernels[at(k)].subs.size());
+    std::array<std::size_t, 3> next{};
+    std::array<std::vector<Part>, 4> parts;
+    for (int d = 0; d < 4; ++d) parts[at(d)] = split_axis(spec, d, k, in[at(d)], store[at(d)]);
+    for (std::size_t s = 0; s < transforms.size(); ++s) {
+      const SubFft& sub = plan_.kernels[at(k)].subs[s];
+      const int d = index(sub.dim);
+      const Axis& axis = axes_[at(d)];
+      std::size_t i = next[at(d)];
+      while (axis.digits[i].kernel != k) ++i;
+      next[at(d)] = i + 1;
+      transforms[s] = transform(out, parts[at(d)], axis, i);
+    }
+    order_grid(spec, w, parts);
+    finish_ports(out, k, parts, in, store);
+    for (const auto& table : out.tables) spec.tables.push_back(static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision)));
+    add_factors(out, k, parts);
+    spec.wide = extent(spec.load) > 0x7fffffff || extent(spec.store) > 0x7fffffff;
+    arrange(spec, transforms);
+    out.from = first ? BufferRef::Where::first : with(k - 1).to == Target::work ? BufferRef::Where::workspace : BufferRef::Where::second;
+    out.to = !last && w.to == Target::work ? BufferRef::Where::workspace : BufferRef::Where::second;
+    return out;
+  }
+
+  // Memory strides of the array between kernels k-1 and k: dense.
+  std::array<std::int64_t, 4> between(int k) {
+    std::array<std::int64_t, 4> s{};
+    std::int64_t next = 1;
+    for (int d = 0; d < 4; ++d) s[at(d)] = next, next *= length_between(d, k);
+    work_values_ = std::max(work_values_, next);
+    return s;
+  }
+
+  // A run of an axis' digits that is one atom: transformed in this kernel, or neighbours, or part of the grid.
+  struct Part {
+    int atom = 0;
+    std::size_t digit = 0;
+    std::int64_t weight = 1;  // within the digit
+  };
+  int add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile) {
+    spec.atoms.push_back({name, size, tile});
+    return static_cast<int>(spec.atoms.size()) - 1;
+  }
+
+  std::vector<Part> split_axis(PassSpec& spec, int d, int k, std::int64_t in_stride, std::int64_t out_stride) {
+    const Axis& axis = axes_[at(d)];
+    const Weights before = positions(axis, k), after = positions(axis, k + 1);
+    std::int64_t tile = std::max(1, with(k).tile[d < rank(plan_) ? at(d) : d == 3 ? at(rank(plan_)) : 3]);
+    if (d < 3 && d >= rank(plan_)) tile = 1;
+    std::vector<Part> parts;
+    std::vector<std::size_t> passive;
+    for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+      if (axis.digits[i].kernel == k)
+        parts.push_back({add_atom(spec, fmt::format("{}{}", axis.name, i + 1), axis.digits[i].radix, true), i, 1});
+      else
+        passive.push_back(i);
+    }
+    std::sort(passive.begin(), passive.end(), [&](std::size_t a, std::size_t b) { return before[a] < before[b]; });
+    const bool active = passive.size() < axis.digits.size();
+    const std::int64_t length = active ? 0 : length_between(d, k);
+    if (!active && (length % tile != 0 || length != axis.n)) {
+      // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
+      if (tile > length) tile = length;
+      const std::int64_t tiles = (length + tile - 1) / tile;
+      const int low = add_atom(spec, axis.name + "_in", tile, true), high = add_atom(spec, axis.name + "_tile", tiles, false);
+      for (Port* port : {&spec.load, &spec.store}) {
+        const std::int64_t stride = port == &spec.load ? in_stride : out_stride;
+        port->address.push_back({low, stride}), port->address.push_back({high, stride * tile});
+        if (length % tile) port->bounds.push_back({{{low, 1}, {high, tile}}, length});
+      }
+      return parts;
+    }
+    std::int64_t left = tile;
+    for (const std::size_t i : passive) {
+      const std::int64_t radix = axis.digits[i].radix;
+      std::int64_t low = std::min(left, radix);
+      if (radix % low || left % low)
+        bad(fmt::format("kernel {}: a tile of {} neighbours along {} does not divide its sub-FFT of {}", k + 1, tile, axis.name, radix));
+      left /= low;
+      if (low > 1) parts.push_back({add_atom(spec, fmt::format("{}{}_in", axis.name, i + 1), low, true), i, 1});
+      if (radix / low > 1) parts.push_back({add_atom(spec, fmt::format("{}{}_tile", axis.name, i + 1), radix / low, false), i, low});
+    }
+    if (left > 1) bad(fmt::format("kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile, axis.name));
+    for (const Part& part : parts) {
+      if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, before[part.digit] * part.weight * in_stride});
+      if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, after[part.digit] * part.weight * out_stride});
+    }
+    return parts;
+  }
+  // This kernel pads (load) or cuts (store) this axis, so that a window gives its addresses.
+  bool windowed(int d, int k, bool load) const {
+    if (d == 3) return false;
+    const Axis& axis = axes_[at(d)];
+    if (load) {
+      if (axis.digits.front().kernel != k) return false;
+      return options_.hooks[at(d)].input.has_value() || (d == 0 && options_.type == FftType::c2r);
+    }
+    if (axis.digits.back().kernel != k) return false;
+    return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
+  }
+
+  Index natural(const std::vector<Part>& parts, const Axis& axis, bool input) const {
+    Index out;
+    for (const Part& part : parts)
+      out.push_back({part.atom, (input ? axis.digits[part.digit].in : axis.digits[part.digit].out) * part.weight});
+    return out;
+  }
+
+  // Sub-FFT i of an axis: value k turns by k * (index of the digits still to come) / n.
+  Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Axis& axis, std::size_t i) {
+    Transform t;
+    for (const Part& part : parts)
+      if (part.digit == i) t.digits.push_back(part.atom);
+    t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
+    for (const Part& part : parts)
+      if (part.digit > i) t.index.push_back({part.atom, axis.digits[part.digit].in * part.weight});
+    if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers) t.table = table_for(out, t.period);
+    if (t.period > most_table && out.spec.twiddles == Twiddles::powers) t.table = -1;
+    return t;
+  }
+  static constexpr std::int64_t most_table = 65536;
+
+  int table_for(PlannedPass& out, std::int64_t period) {
+    for (std::size_t i = 0; i < out.tables.size(); ++i)
+      if (table_length(out.tables[i]) % period == 0) return static_cast<int>(i);
+    out.tables.push_back(unit_table(period));
+    return static_cast<int>(out.tables.size()) - 1;
+  }
+  std::int64_t table_length(const std::vector<std::byte>& table) const {
+    return static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision));
+  }
+  std::vector<std::byte> unit_table(std::int64_t n) const {
+    std::vector<double> values;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const long double angle = static_cast<long double>(options_.sign) * 2 * std::numbers::pi_v<long double> *
+                                static_cast<long double>(k) / static_cast<long double>(n);
+      values.push_back(static_cast<double>(std::cos(angle)));
+      values.push_back(static_cast<double>(std::sin(angle)));
+    }
+    return bytes_of(values);
+  }
+  std::vector<std::byte> bytes_of(const std::vector<double>& values) const {
+    std::vector<std::byte> bytes(values.size() * at(real_bytes(options_.precision)));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float single = static_cast<float>(values[i]);
+      if (options_.precision == Precision::f32)
+        std::memcpy(bytes.data() + i * sizeof single, &single, sizeof single);
+      else
+        std::memcpy(bytes.data() + i * sizeof values[i], &values[i], sizeof values[i]);
+    }
+    return bytes;
+  }
+
+  void order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&) {
+    const auto append = [&](const std::string& axis) {
+      std::vector<int> atoms;
+      for (std::size_t i = 0; i < spec.atoms.size(); ++i)
+        if (!spec.atoms[i].in_tile && spec.atoms[i].name.rfind(axis, 0) == 0) atoms.push_back(static_cast<int>(i));
+      std::stable_sort(atoms.begin(), atoms.end(), [&](int a, int b) { return load_weight(spec, a) < load_weight(spec, b); });
+      spec.grid_order.insert(spec.grid_order.end(), atoms.begin(), atoms.end());
+    };
+    for (const Dim d : w.blocks) append(axes_[at(index(d))].name);
+    append("batch");
+  }
+  static std::int64_t load_weight(const PassSpec& spec, int atom) {
+    std::int64_t weight = 0;
+    for (const auto& term : spec.load.address)
+      if (term.atom == atom) weight += term.weight;
+    return weight;
+  }
+
+  void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts,
+                    const std::array<std::int64_t, 4>& in, const std::array<std::int64_t, 4>& store) {
+    PassSpec& spec = out.spec;
+    for (int d = 0; d < 3; ++d) {
+      const Axis& axis = axes_[at(d)];
+      for (const bool load : {true, false}) {
+        if (!windowed(d, k, load)) continue;
+        Port& port = load ? spec.load : spec.store;
+        Window window;
+        const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
+        if (hook) window = *hook;
+        window.index = natural(parts[at(d)], axis, load);
+        window.n = axis.n;
+        window.stride = load ? in[at(d)] : store[at(d)];
+        if (d == 0 && load && options_.type == FftType::c2r) {
+          port.values = Values::hermitian;
+          port.mirror = window;
+          continue;
+        }
+        if (!hook) window.kind = Window::Kind::head, window.kept = axis.n / 2 + 1;  // r2c
+        if (!load && plan_.order != Order::natural) bad("truncated output needs natural order");
+        port.windows.push_back(window);
+      }
+    }
+    if (k == 0 && options_.type == FftType::r2c) spec.load.values = Values::real;
+    if (k + 1 == kernels()) {
+      spec.store.scale = options_.scale;
+      if (options_.type == FftType::c2r) spec.store.values = Values::real;
+    }
+  }
+
+  // Real factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
+  void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts) {
+    for (int d = 0; d < 3; ++d) {
+      const Axis& axis = axes_[at(d)];
+      for (const bool load : {true, false}) {
+        const auto& factors = load ? options_.hooks[at(d)].input_factors : options_.hooks[at(d)].output_factors;
+        if (factors.empty() || (load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
+        const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
+        std::vector<double> full(at(axis.n), 0.0);  // by position in the transform
+        const std::int64_t kept = hook ? hook->kept : axis.n;
+        for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(hook, i, kept, axis.n))] = factors[at(i)];
+        out.tables.push_back(bytes_of(full));
+        (load ? out.spec.load : out.spec.store).factors.push_back({natural(parts[at(d)], axis, load), out.spec.extra_tables++, false});
+      }
+    }
+  }
+  static std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept, std::int64_t n) {
+    if (!hook || hook->kind == Window::Kind::head) return i;
+    if (hook->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
+    return i >= kept / 2 ? i - kept / 2 : i + n - kept / 2;
+  }
+
+  std::int64_t extent(const Port& port) const {
+    std::int64_t sum = 0;
+    (void)port;
+    for (const bool input : {true, false}) {
+      const auto s = strides(input);
+      const auto n = array_sizes(input);
+      std::int64_t last = s[3] * (options_.batch - 1);
+      for (int d = 0; d < 3; ++d) last += s[at(d)] * (n[at(d)] - 1);
+      sum = std::max(sum, last);
+    }
+    return std::max(sum, work_values_);
+  }
+
+  const FftPlan& plan_;
+  const EmitOptions& options_;
+  std::vector<Axis> axes_;
+  std::int64_t work_values_ = 0;
+};
+
+}  // namespace
+
+PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options) { return Planner(plan, options).run(); }
+
+}  // namespace fourtune::generator::fft
