@@ -33,6 +33,20 @@ struct Axis {
 
 // Weights of an axis' digits in an array.
 using Weights = std::vector<std::int64_t>;
+// Where position p along an axis lies in an array: p % cut * low + p / cut * high.
+struct Placing {
+  std::int64_t cut = 1, low = 1, high = 1;
+};
+using Placings = std::array<Placing, 4>;
+Placing straight(std::int64_t stride) { return {std::int64_t{1} << 62, stride, 0}; }
+// Size of the lower part into which a digit must be split so that each part has one stride; 0: it need not be.
+std::int64_t split_for(const Placing& placing, std::int64_t weight, std::int64_t size) {
+  if (weight >= placing.cut || weight * size <= placing.cut) return 0;
+  return placing.cut / weight;
+}
+std::int64_t stride_of(const Placing& placing, std::int64_t weight) {
+  return weight >= placing.cut ? weight / placing.cut * placing.high : weight * placing.low;
+}
 
 class Planner {
  public:
@@ -124,11 +138,6 @@ class Planner {
   bool shortened(int d, int k) const { return length_between(d, k) != axes_[at(d)].n; }
 
   // ---- one pass ----
-  struct Builder {
-    PassSpec pass;
-    std::vector<std::array<int, 2>> digit_atoms;  // (atom in grid or whole, atom in tile) of each digit
-  };
-
   PlannedPass pass(int k) {
     const KernelParameters& w = with(k);
     PlannedPass out;
@@ -139,11 +148,12 @@ class Planner {
     spec.apart = w.parts == Parts::apart;
     spec.bulk = w.load == Load::bulk;
     spec.max_registers = w.registers;
+    if (w.registers) spec.blocks_per_multiprocessor = std::max(1, 65536 / (w.threads * w.registers));
     spec.twiddles = w.twiddle == TwiddleForm::table ? Twiddles::powers : w.twiddle == TwiddleForm::computed ? Twiddles::computed : Twiddles::fast;
     spec.title = to_text(plan_.kernels[at(k)]);
     spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
     const bool first = k == 0, last = k + 1 == kernels();
-    std::array<std::int64_t, 4> in = first ? strides(true) : between(k), store = last ? strides(false) : between(k + 1);
+    const Placings in = first ? outside(true) : between(k), store = last ? outside(false) : between(k + 1);
     std::vector<Transform> transforms(plan_.kernels[at(k)].subs.size());
     std::array<std::size_t, 3> next{};
     std::array<std::vector<Part>, 4> parts;
@@ -168,41 +178,124 @@ class Planner {
     return out;
   }
 
-  // Memory strides of the array between kernels k-1 and k: dense.
-  std::array<std::int64_t, 4> between(int k) {
-    std::array<std::int64_t, 4> s{};
+  Placings outside(bool input) const {
+    Placings out;
+    const auto s = strides(input);
+    for (int d = 0; d < 4; ++d) out[at(d)] = straight(s[at(d)]);
+    return out;
+  }
+
+  // The array between kernels k-1 and k: dense, x fastest; or, where kernel k copies whole tiles in bulk, tile after
+  // tile of it.
+  Placings between(int k) {
+    Placings out;
     std::int64_t next = 1;
-    for (int d = 0; d < 4; ++d) s[at(d)] = next, next *= length_between(d, k);
+    for (int d = 0; d < 4; ++d) out[at(d)] = straight(next), next *= length_between(d, k);
     work_values_ = std::max(work_values_, next);
-    return s;
+    if (with(k).load != Load::bulk || with(k - 1).to != Target::work) return out;
+    Placings tiled;
+    std::int64_t low = 1;
+    for (int d = 0; d < 4; ++d) {
+      const std::int64_t cut = tile_cut(d, k);
+      if (cut == 0) return out;
+      tiled[at(d)] = {cut, low, 0};
+      low *= cut;
+    }
+    for (int d = 0; d < 4; ++d) {
+      tiled[at(d)].high = low;
+      low *= axes_[at(d)].n / tiled[at(d)].cut;
+    }
+    return tiled;
+  }
+  // How many of the lowest positions of an axis are in one tile of kernel k; 0: they are not the lowest, or do not
+  // divide the axis.
+  std::int64_t tile_cut(int d, int k) const {
+    const Axis& axis = axes_[at(d)];
+    if (length_between(d, k) != axis.n) return 0;
+    const Weights before = positions(axis, k);
+    std::int64_t active = 1, span = 1;
+    for (std::size_t i = 0; i < axis.digits.size(); ++i)
+      if (axis.digits[i].kernel == k) active *= axis.digits[i].radix, span = std::max(span, before[i] * axis.digits[i].radix);
+    const std::int64_t tile = tile_along(d, k);
+    if (active > 1 && (span != active || tile != 1)) return 0;
+    const std::int64_t cut = active * tile;
+    return axis.n % cut ? 0 : cut;
+  }
+  int tile_along(int d, int k) const {
+    if (d < 3 && d >= rank(plan_)) return 1;
+    return std::max(1, with(k).tile[at(d < 3 ? d : rank(plan_))]);
   }
 
   // A run of an axis' digits that is one atom: transformed in this kernel, or neighbours, or part of the grid.
   struct Part {
     int atom = 0;
-    std::size_t digit = 0;
-    std::int64_t weight = 1;  // within the digit
+    std::size_t digit = 0;  // of the axis; of several joined ones, any
+    std::int64_t in = 1, out = 1;         // weights in the input's and the output's index
+    std::int64_t before = 1, after = 1;   // positions along the axis in the array read and written
+    std::int64_t load = 0, store = 0;     // strides in these arrays
   };
+  // Passive digits that move as one number.
+  struct Run {
+    std::size_t digit = 0;
+    std::int64_t size = 1, in = 1, out = 1, before = 1, after = 1;
+  };
+  std::vector<Run> passive_runs(const Axis& axis, int k, const Weights& before, const Weights& after) const {
+    std::vector<Run> runs;
+    bool active = false;
+    for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+      const Digit& digit = axis.digits[i];
+      if (digit.kernel == k) active = true;
+      else runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
+    }
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.before < b.before; });
+    // Where the axis is worked on, later digits also count in twiddles and earlier ones in the output's index.
+    const auto joins = [&](const Run& a, const Run& b) {
+      if (b.before != a.before * a.size || b.after != a.after * a.size) return false;
+      const bool later = axis.digits[a.digit].kernel > k;
+      if (later != (axis.digits[b.digit].kernel > k)) return !active;
+      return !active || (later ? b.in == a.in * a.size : b.out == a.out * a.size);
+    };
+    for (std::size_t i = 0; i + 1 < runs.size();) {
+      if (joins(runs[i], runs[i + 1])) {
+        runs[i].size *= runs[i + 1].size;
+        runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      } else {
+        ++i;
+      }
+    }
+    return runs;
+  }
   int add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile) {
     spec.atoms.push_back({name, size, tile});
     return static_cast<int>(spec.atoms.size()) - 1;
   }
 
-  std::vector<Part> split_axis(PassSpec& spec, int d, int k, std::int64_t in_stride, std::int64_t out_stride) {
+  // Adds the atoms of one digit, or of part of one, split where an array's stride changes inside it.
+  void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile, Part part,
+                 const Placing& in, const Placing& out) {
+    if (size == 1) return;
+    for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
+      if (low == 0) continue;
+      add_parts(spec, parts, name + "l", low, tile, part, in, out);
+      part.in *= low, part.out *= low, part.before *= low, part.after *= low;
+      return add_parts(spec, parts, name + "h", size / low, tile, part, in, out);
+    }
+    part.atom = add_atom(spec, name, size, tile);
+    part.load = stride_of(in, part.before), part.store = stride_of(out, part.after);
+    parts.push_back(part);
+  }
+
+  std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out) {
     const Axis& axis = axes_[at(d)];
     const Weights before = positions(axis, k), after = positions(axis, k + 1);
-    std::int64_t tile = std::max(1, with(k).tile[d < rank(plan_) ? at(d) : d == 3 ? at(rank(plan_)) : 3]);
-    if (d < 3 && d >= rank(plan_)) tile = 1;
+    std::int64_t tile = tile_along(d, k);
     std::vector<Part> parts;
-    std::vector<std::size_t> passive;
     for (std::size_t i = 0; i < axis.digits.size(); ++i) {
-      if (axis.digits[i].kernel == k)
-        parts.push_back({add_atom(spec, fmt::format("{}{}", axis.name, i + 1), axis.digits[i].radix, true), i, 1});
-      else
-        passive.push_back(i);
+      const Digit& digit = axis.digits[i];
+      if (digit.kernel == k)
+        add_parts(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix, true, {0, i, digit.in, digit.out, before[i], after[i], 0, 0}, in, out);
     }
-    std::sort(passive.begin(), passive.end(), [&](std::size_t a, std::size_t b) { return before[a] < before[b]; });
-    const bool active = passive.size() < axis.digits.size();
+    const bool active = !parts.empty();
     const std::int64_t length = active ? 0 : length_between(d, k);
     if (!active && (length % tile != 0 || length != axis.n)) {
       // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
@@ -210,26 +303,27 @@ class Planner {
       const std::int64_t tiles = (length + tile - 1) / tile;
       const int low = add_atom(spec, axis.name + "_in", tile, true), high = add_atom(spec, axis.name + "_tile", tiles, false);
       for (Port* port : {&spec.load, &spec.store}) {
-        const std::int64_t stride = port == &spec.load ? in_stride : out_stride;
+        const std::int64_t stride = (port == &spec.load ? in : out).low;
         port->address.push_back({low, stride}), port->address.push_back({high, stride * tile});
         if (length % tile) port->bounds.push_back({{{low, 1}, {high, tile}}, length});
       }
       return parts;
     }
     std::int64_t left = tile;
-    for (const std::size_t i : passive) {
-      const std::int64_t radix = axis.digits[i].radix;
-      std::int64_t low = std::min(left, radix);
-      if (radix % low || left % low)
-        bad(fmt::format("kernel {}: a tile of {} neighbours along {} does not divide its sub-FFT of {}", k + 1, tile, axis.name, radix));
+    for (const Run& run : passive_runs(axis, k, before, after)) {
+      const std::int64_t low = std::min(left, run.size);
+      if (run.size % low || left % low)
+        bad(fmt::format("kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile, axis.name, run.size));
       left /= low;
-      if (low > 1) parts.push_back({add_atom(spec, fmt::format("{}{}_in", axis.name, i + 1), low, true), i, 1});
-      if (radix / low > 1) parts.push_back({add_atom(spec, fmt::format("{}{}_tile", axis.name, i + 1), radix / low, false), i, low});
+      const std::string name = fmt::format("{}{}", axis.name, run.digit + 1);
+      add_parts(spec, parts, name + "_in", low, true, {0, run.digit, run.in, run.out, run.before, run.after, 0, 0}, in, out);
+      add_parts(spec, parts, name + "_tile", run.size / low, false,
+                {0, run.digit, run.in * low, run.out * low, run.before * low, run.after * low, 0, 0}, in, out);
     }
     if (left > 1) bad(fmt::format("kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile, axis.name));
     for (const Part& part : parts) {
-      if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, before[part.digit] * part.weight * in_stride});
-      if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, after[part.digit] * part.weight * out_stride});
+      if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, part.load});
+      if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, part.store});
     }
     return parts;
   }
@@ -245,10 +339,9 @@ class Planner {
     return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
   }
 
-  Index natural(const std::vector<Part>& parts, const Axis& axis, bool input) const {
+  static Index natural(const std::vector<Part>& parts, bool input) {
     Index out;
-    for (const Part& part : parts)
-      out.push_back({part.atom, (input ? axis.digits[part.digit].in : axis.digits[part.digit].out) * part.weight});
+    for (const Part& part : parts) out.push_back({part.atom, input ? part.in : part.out});
     return out;
   }
 
@@ -259,7 +352,7 @@ class Planner {
       if (part.digit == i) t.digits.push_back(part.atom);
     t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
     for (const Part& part : parts)
-      if (part.digit > i) t.index.push_back({part.atom, axis.digits[part.digit].in * part.weight});
+      if (part.digit > i) t.index.push_back({part.atom, part.in});
     if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers) t.table = table_for(out, t.period);
     if (t.period > most_table && out.spec.twiddles == Twiddles::powers) t.table = -1;
     return t;
@@ -316,7 +409,7 @@ class Planner {
   }
 
   void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts,
-                    const std::array<std::int64_t, 4>& in, const std::array<std::int64_t, 4>& store) {
+                    const Placings& in, const Placings& store) {
     PassSpec& spec = out.spec;
     for (int d = 0; d < 3; ++d) {
       const Axis& axis = axes_[at(d)];
@@ -326,9 +419,9 @@ class Planner {
         Window window;
         const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
         if (hook) window = *hook;
-        window.index = natural(parts[at(d)], axis, load);
+        window.index = natural(parts[at(d)], load);
         window.n = axis.n;
-        window.stride = load ? in[at(d)] : store[at(d)];
+        window.stride = (load ? in : store)[at(d)].low;
         if (d == 0 && load && options_.type == FftType::c2r) {
           port.values = Values::hermitian;
           port.mirror = window;
@@ -358,7 +451,7 @@ class Planner {
         const std::int64_t kept = hook ? hook->kept : axis.n;
         for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(hook, i, kept, axis.n))] = factors[at(i)];
         out.tables.push_back(bytes_of(full));
-        (load ? out.spec.load : out.spec.store).factors.push_back({natural(parts[at(d)], axis, load), out.spec.extra_tables++, false});
+        (load ? out.spec.load : out.spec.store).factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, false});
       }
     }
   }
