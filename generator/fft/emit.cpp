@@ -36,7 +36,7 @@ KernelSource emit_kernel(const PassSpec& pass) {
 
 namespace {
 
-double flops_of(const EmitOptions& options, const PassSpec& pass) {
+double flops_of(const PassSpec& pass) {
   double values = static_cast<double>(tile_values(pass)) * static_cast<double>(tile_count(pass)), flops = 0;
   for (const Round& round : pass.rounds)
     for (const Transform& transform : round.transforms) {
@@ -44,7 +44,6 @@ double flops_of(const EmitOptions& options, const PassSpec& pass) {
       for (const int atom : transform.digits) radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
       flops += 5 * values * std::log2(radix);
     }
-  (void)options;
   return flops;
 }
 
@@ -55,27 +54,75 @@ std::int64_t bytes_of(const PassSpec& pass, Precision precision) {
 
 }  // namespace
 
+namespace {
+
+std::int64_t stride_of(const Index& index, int atom) {
+  std::int64_t stride = 0;
+  for (const auto& term : index)
+    if (term.atom == atom) stride += term.weight;
+  return stride;
+}
+
+Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Precision precision) {
+  Launch launch;
+  launch.kernel = kernel;
+  std::int64_t blocks = tile_count(pass.spec);
+  if (pass.spec.bulk)
+    blocks = std::min<std::int64_t>(blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks
+                                                                      : 132 * pass.spec.blocks_per_multiprocessor);
+  if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
+  launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
+  launch.arguments = {BufferRef{pass.from, 0, 0}, BufferRef{pass.to, 0, 0}};
+  for (const auto& table : pass.tables) {
+    const auto it = std::find(program.constants.begin(), program.constants.end(), table);
+    launch.arguments.push_back(BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
+    if (it == program.constants.end()) program.constants.push_back(table);
+  }
+  launch.stage = "fft";
+  launch.bytes = bytes_of(pass.spec, precision);
+  launch.flops = flops_of(pass.spec);
+  return launch;
+}
+
+// The part of a launch that does slab s of `slabs`.
+Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int64_t slabs, std::int64_t real) {
+  if (pass.grid_order.empty() || pass.bulk) throw Error(Status::invalid_plan, "slabs need plain loads and a grid");
+  const int atom = pass.grid_order.back();
+  const std::int64_t size = pass.atoms[static_cast<std::size_t>(atom)].size;
+  if (size % slabs) throw Error(Status::invalid_plan, fmt::format("{} slabs do not divide {}", slabs, size));
+  launch.grid[0] = static_cast<std::uint32_t>(launch.grid[0] / slabs);
+  launch.bytes /= slabs, launch.flops /= static_cast<double>(slabs);
+  const auto shift = [&](std::size_t argument, const Port& port) {
+    std::get<BufferRef>(launch.arguments[argument]).byte_offset =
+        stride_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
+  };
+  shift(0, pass.load), shift(1, pass.store);
+  return launch;
+}
+
+}  // namespace
+
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
   GpuProgram program;
-  if (planned.work_values) program.workspace_bytes.push_back(planned.work_values * 2 * real_bytes(options.precision));
+  const std::int64_t real = real_bytes(options.precision);
+  if (planned.work_values) program.workspace_bytes.push_back(planned.work_values * 2 * real);
+  std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
-    Launch launch;
-    launch.kernel = static_cast<int>(program.kernels.size());
     program.kernels.push_back(emit_kernel(pass.spec));
-    std::int64_t blocks = tile_count(pass.spec);
-    if (pass.spec.bulk) blocks = std::min<std::int64_t>(blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks : 132 * pass.spec.blocks_per_multiprocessor);
-    if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
-    launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
-    launch.arguments = {BufferRef{pass.from, 0, 0}, BufferRef{pass.to, 0, 0}};
-    for (const auto& table : pass.tables) {
-      const auto it = std::find(program.constants.begin(), program.constants.end(), table);
-      launch.arguments.push_back(BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
-      if (it == program.constants.end()) program.constants.push_back(table);
+    whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options.precision));
+  }
+  const int passes = static_cast<int>(whole.size());
+  for (int k = 0; k < passes;) {
+    const bool together = planned.slabs.slabs > 1 && k == planned.slabs.first;
+    if (!together) {
+      program.launches.push_back(whole[static_cast<std::size_t>(k++)]);
+      continue;
     }
-    launch.stage = "fft";
-    launch.bytes = bytes_of(pass.spec, options.precision);
-    launch.flops = flops_of(options, pass.spec);
-    program.launches.push_back(launch);
+    for (std::int64_t s = 0; s < planned.slabs.slabs; ++s)
+      for (int i = k; i < k + planned.slabs.count; ++i)
+        program.launches.push_back(slab_launch(whole[static_cast<std::size_t>(i)], planned.passes[static_cast<std::size_t>(i)].spec, s,
+                                               planned.slabs.slabs, real));
+    k += planned.slabs.count;
   }
   return program;
 }

@@ -41,9 +41,16 @@ struct PlannedPass {
   BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
   std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
 };
+// Passes first..first+count-1 run slab by slab of their common slowest grid atom, so that what one of them writes is
+// still in the cache when the next one reads it.
+struct Slabs {
+  int first = 0, count = 0;
+  std::int64_t slabs = 1;  // divides the atom's size
+};
 struct PlannedProgram {
   std::vector<PlannedPass> passes;
   std::int64_t work_values = 0;  // complex values of workspace 0
+  Slabs slabs;
 };
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 
