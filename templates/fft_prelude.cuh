@@ -115,3 +115,46 @@ FT_DEVICE unsigned ft_position_centred(unsigned i, unsigned n, unsigned kept) {
 }
 // Where the conjugate-symmetric value of index i lies in the stored half.
 FT_DEVICE unsigned ft_mirror(unsigned i, unsigned n) { return i > n / 2 ? n - i : i; }
+
+// Clusters: blocks that run together and write each other's shared memory. arrive, then wait: between them a thread may
+// do anything but touch another block's memory.
+FT_DEVICE unsigned dev_cluster_rank() {
+#if defined(FOURTUNE_EMULATED)
+  return fourtune_cluster_rank();
+#elif __CUDA_ARCH__ >= 900
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+#else
+  return 0;
+#endif
+}
+FT_DEVICE void dev_cluster_arrive() {
+#if defined(FOURTUNE_EMULATED)
+  fourtune_cluster_sync();
+#elif __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+FT_DEVICE void dev_cluster_wait() {
+#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+FT_DEVICE void dev_cluster_sync() {
+  dev_cluster_arrive();
+  dev_cluster_wait();
+}
+// The same place in the shared memory of the block of that rank.
+template <class T>
+FT_DEVICE T* dev_cluster_map(T* local, unsigned rank) {
+#if defined(FOURTUNE_EMULATED)
+  return fourtune_cluster_map(local, rank);
+#elif __CUDA_ARCH__ >= 900
+  unsigned long long address;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(reinterpret_cast<unsigned long long>(local)), "r"(rank));
+  return reinterpret_cast<T*>(address);
+#else
+  return local;
+#endif
+}

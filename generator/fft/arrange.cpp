@@ -19,14 +19,18 @@ std::int64_t weight_of(const Index& index, int atom) {
   return weight;
 }
 
+bool contains(const std::vector<int>& list, int atom) { return std::find(list.begin(), list.end(), atom) != list.end(); }
+
 class Arranger {
  public:
   Arranger(PassSpec& pass, std::vector<Transform> transforms) : pass_(pass), transforms_(std::move(transforms)) {}
 
   void run() {
     const std::int64_t values = tile_values(pass_);
-    per_thread_ = std::max<std::int64_t>(1, values / pass_.threads);
-    const bool even = values % pass_.threads == 0;
+    per_thread_ = std::max<std::int64_t>(1, values / pass_.threads / pass_.cluster);
+    const bool even = values % (pass_.threads * pass_.cluster) == 0;
+    if (!even && pass_.cluster > 1)
+      throw Error(Status::invalid_plan, "a cluster's tile must be a multiple of its threads");
     if (even) split_all();
     for (std::size_t i = 0; i < transforms_.size();) {
       Round round;
@@ -42,6 +46,7 @@ class Arranger {
     }
     transforms_.clear();  // they live in the rounds now
     if (pass_.rounds.empty()) pass_.rounds.emplace_back();
+    if (pass_.cluster > 1) choose_blocks();
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
     join();
   }
@@ -94,14 +99,38 @@ class Arranger {
     }
   }
 
+  // ---- clusters ----
+  // Values cross blocks between the first two rounds: what the second one needs in registers is spread over blocks in
+  // the first, and in exchange something that the first has in registers is from then on.
+  void choose_blocks() {
+    if (pass_.rounds.size() < 2) throw Error(Status::invalid_plan, "a cluster needs a kernel of two rounds at least");
+    const auto later = [&](int atom, std::size_t from) {
+      for (std::size_t r = from; r < pass_.rounds.size(); ++r)
+        if (contains(pass_.rounds[r].registers, atom)) return true;
+      return false;
+    };
+    const auto pick = [&](const std::vector<int>& candidates, const Index& address, const auto& allowed) {
+      std::vector<int> sorted = candidates, picked;
+      std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return weight_of(address, a) > weight_of(address, b); });
+      for (const int atom : sorted)
+        if (allowed(atom) && pass_.cluster % (product(picked) * size(atom)) == 0) picked.push_back(atom);
+      if (product(picked) != pass_.cluster)
+        throw Error(Status::invalid_plan, fmt::format("a cluster of {} blocks does not divide the DFTs of its first two rounds", pass_.cluster));
+      return picked;
+    };
+    first_blocks_ = pick(pass_.rounds[1].registers, pass_.load.address, [](int) { return true; });
+    later_blocks_ = pick(pass_.rounds[0].registers, pass_.store.address, [&](int atom) { return !later(atom, 1); });
+  }
+
   // ---- registers and threads of a round ----
   void fill(std::size_t r, bool even) {
     Round& round = pass_.rounds[r];
     const bool last = r + 1 == pass_.rounds.size();
     const Index& address = last && r > 0 ? pass_.store.address : pass_.load.address;
+    round.blocks = r == 0 ? first_blocks_ : later_blocks_;
     std::vector<int> rest;
     for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
-      if (pass_.atoms[i].in_tile && std::find(round.registers.begin(), round.registers.end(), static_cast<int>(i)) == round.registers.end())
+      if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) && !contains(round.blocks, static_cast<int>(i)))
         rest.push_back(static_cast<int>(i));
     // What the addresses do not see (windowed dimensions) counts by its position there.
     const auto key = [&](int atom) {
@@ -133,7 +162,7 @@ class Arranger {
       return i != list.end() && k == i + 1;
     };
     for (const auto& round : pass_.rounds) {
-      if (!list_ok(round.registers) || !list_ok(round.threads)) return false;
+      if (!list_ok(round.registers) || !list_ok(round.threads) || !list_ok(round.blocks)) return false;
       for (const auto& transform : round.transforms)
         if (!list_ok(transform.digits)) return false;
     }
@@ -165,7 +194,7 @@ class Arranger {
       for (auto& term : index) term.atom = renamed(term.atom);
     });
     for (auto& round : pass_.rounds) {
-      fix(round.registers), fix(round.threads);
+      fix(round.registers), fix(round.threads), fix(round.blocks);
       for (auto& transform : round.transforms) fix(transform.digits);
     }
     fix(pass_.grid_order);
@@ -176,6 +205,7 @@ class Arranger {
   PassSpec& pass_;
   std::vector<Transform> transforms_;
   std::int64_t per_thread_ = 1;
+  std::vector<int> first_blocks_, later_blocks_;  // spread over the blocks in the first round, and from then on
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ KernelSource emit_kernel(const PassSpec& pass) {
   kernel.entry = body.entry;
   kernel.text = emit_prelude(pass.precision, body.codelets) + body.text;
   kernel.block = {static_cast<std::uint32_t>(pass.threads), 1, 1};
+  kernel.cluster = {static_cast<std::uint32_t>(pass.cluster), 1, 1};
   kernel.shared_bytes = body.shared_bytes;
   kernel.max_registers = pass.max_registers;
   return kernel;
@@ -70,6 +71,7 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Pr
   if (pass.spec.bulk)
     blocks = std::min<std::int64_t>(blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks
                                                                       : 132 * pass.spec.blocks_per_multiprocessor);
+  blocks *= pass.spec.cluster;
   if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
   launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
   launch.arguments = {BufferRef{pass.from, 0, 0}, BufferRef{pass.to, 0, 0}};

@@ -118,9 +118,17 @@ class PassWriter {
       pieces.push_back({divisor, size(atom), weight_of(index, atom)});
       divisor *= size(atom);
     }
+    std::vector<Piece> block_pieces;
+    std::int64_t block_divisor = 1;
+    for (const int atom : round.blocks) {
+      block_pieces.push_back({block_divisor, size(atom), weight_of(index, atom)});
+      block_divisor *= size(atom);
+    }
+    const std::string by_block = pieces_text(block_pieces, "rank", block_divisor, wide);
     const bool one = groups(round) == 1;
     const std::string number = one ? "t" : group == 0 ? "t" : fmt::format("(t + {})", group * pass_.threads);
-    return pieces_text(pieces, number, one ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
+    const std::string by_thread = pieces_text(pieces, number, one ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
+    return by_thread.empty() ? by_block : by_block.empty() ? by_thread : by_thread + " + " + by_block;
   }
   static std::string sum_text(const std::string& a, const std::string& b) {
     if (a.empty()) return b.empty() ? "0" : b;
@@ -139,6 +147,13 @@ class PassWriter {
     Index index;
     for (std::size_t i = 0; i < stride.size(); ++i)
       if (stride[i]) index.push_back({static_cast<int>(i), stride[i]});
+    return index;
+  }
+  // Number of the block that holds a value in this round.
+  Index block_index(const Round& round) const {
+    Index index;
+    std::int64_t weight = 1;
+    for (const int atom : round.blocks) index.push_back({atom, weight}), weight *= size(atom);
     return index;
   }
   static std::string plus(const std::string& base, std::int64_t constant) {
@@ -184,7 +199,13 @@ class PassWriter {
     if (pass_.bulk) {
       write_loop_head();
     } else {
-      line("const unsigned tile = blockIdx.x;");
+      if (pass_.cluster > 1) {
+        line("const unsigned rank = dev_cluster_rank();");
+        line("const unsigned tile = blockIdx.x / {};", pass_.cluster);
+        line("dev_cluster_arrive();");
+      } else {
+        line("const unsigned tile = blockIdx.x;");
+      }
       write_port_pointer("from", "in", pass_.load, true);
       write_load();
     }
@@ -473,16 +494,20 @@ class PassWriter {
   void write_exchange(std::size_t r) {
     const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
     const SharedLayout& layout = layouts_[r];
-    if (from.registers == to.registers && from.threads == to.threads) return;
+    if (from.registers == to.registers && from.threads == to.threads && from.blocks == to.blocks) return;
     const Index index = layout_index(layout.stride);
-    const char* barrier = layout.within_warp ? "__syncwarp();" : "__syncthreads();";
+    const bool cross = from.blocks != to.blocks;
+    const char* barrier = cross ? "dev_cluster_sync();" : layout.within_warp ? "__syncwarp();" : "__syncthreads();";
     const auto parts = pass_.apart ? std::vector<const char*>{"x", "y"} : std::vector<const char*>{"xy"};
     for (const char* part : parts) {
-      if (shared_read_) line("{}", part[0] == 'y' ? barrier : "__syncthreads();");
+      if (cross && part[0] == 'x') line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
+      else if (shared_read_) line("{}", part[0] == 'y' ? barrier : "__syncthreads();");
       for_groups(from, [&](std::int64_t group, std::int64_t first) {
         line("{}* p = shared + ({});", pass_.apart ? "real" : "real2", sum_text(thread_text(index, from, group), ""));
+        for (std::int64_t b = 0; cross && b < pass_.cluster; ++b)
+          line("{0}* p{1} = dev_cluster_map(p, {1});", pass_.apart ? "real" : "real2", b);
         for (std::int64_t e = 0; e < product(from.registers); ++e)
-          line("p[{}] = {};", register_part(index, from, e),
+          line("p{}[{}] = {};", cross ? fmt::format("{}", register_part(block_index(to), from, e)) : "", register_part(index, from, e),
                pass_.apart ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
       });
       line("{}", barrier);

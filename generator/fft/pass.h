@@ -91,6 +91,7 @@ struct Transform {
 struct Round {
   std::vector<int> registers;  // tile atoms, fastest first
   std::vector<int> threads;    // the other tile atoms, fastest first
+  std::vector<int> blocks;     // tile atoms spread over the blocks of a cluster, fastest first
   std::vector<Transform> transforms;
   std::vector<Factor> then;  // pointwise products after the transforms
 };
@@ -101,6 +102,7 @@ struct PassSpec {
   Precision precision = Precision::f32;
   int sign = -1;
   int threads = 256;
+  int cluster = 1;  // blocks that share a tile; values cross blocks between the first two rounds
   std::vector<Atom> atoms;
   std::vector<int> grid_order;  // grid atoms, fastest first
   Port load, store;
@@ -127,6 +129,7 @@ struct SharedLayout {
   double conflicts = 1;              // shared-memory passes per access, mean of write and read; 1 is free of conflicts
   bool within_warp = false;          // no value changes its warp
 };
+// Where blocks of a cluster change (to.blocks differs), to.blocks choose the block and the stride is that inside it.
 // The layout with fewest bank conflicts that the search found, `word` bytes per value (4, 8 or 16).
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word);
 

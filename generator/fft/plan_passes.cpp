@@ -146,6 +146,8 @@ class Planner {
     spec.sign = options_.sign;
     spec.threads = w.threads;
     spec.apart = w.parts == Parts::apart;
+    spec.cluster = w.cluster;
+    if (w.cluster > 1 && w.load == Load::bulk) bad(fmt::format("kernel {}: bulk loads and clusters exclude each other", k + 1));
     spec.bulk = w.load == Load::bulk;
     spec.max_registers = w.registers;
     if (w.registers) spec.blocks_per_multiprocessor = std::max(1, 65536 / (w.threads * w.registers));

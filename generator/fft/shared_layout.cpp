@@ -116,6 +116,12 @@ SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round&
   for (const auto& list : {from.threads, to.threads, from.registers, to.registers})
     for (const int atom : list)
       if (std::find(mixed.begin(), mixed.end(), atom) == mixed.end()) mixed.push_back(atom);
+  const auto add_missing = [&](std::vector<int>& order) {  // blocks of the writer are an address for the reader
+    for (const int atom : mixed)
+      if (std::find(order.begin(), order.end(), atom) == order.end()) order.push_back(atom);
+    std::erase_if(order, [&](int atom) { return std::find(to.blocks.begin(), to.blocks.end(), atom) != to.blocks.end(); });
+  };
+  for (auto* order : {&write, &read, &mixed}) add_missing(*order);
   Candidate best;
   for (const auto& order : {write, read, mixed}) {
     const Candidate candidate = search(pass, from, to, word, order);
@@ -126,7 +132,7 @@ SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round&
   out.stride = best.stride;
   out.values = best.values;
   out.conflicts = best.conflicts;
-  out.within_warp = same_warps(pass, from, to);
+  out.within_warp = from.blocks == to.blocks && same_warps(pass, from, to);
   return out;
 }
 
