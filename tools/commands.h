@@ -13,6 +13,7 @@ namespace fourtune::tools {
 void add_tune(CLI::App& app, const std::string& command_line);  // the line goes into the database
 void add_show(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_plan(CLI::App& app);
 void add_run(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_worker(CLI::App& app);  // hidden: the child process in which `tune` measures

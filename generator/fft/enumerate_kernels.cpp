@@ -1,0 +1,204 @@
+// Kernel options: every set of parameters of one kernel that the rules and the device allow.
+#include <algorithm>
+
+#include "generator/fft/enumerate_steps.h"
+#include "generator/fft/plan_cost.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// What both steps know of the kernel.
+struct Setting {
+  FftPlan plan;
+  std::size_t at;
+  int kernel;
+  const DeviceTraits& device;
+  std::int64_t batch;
+  double flops;
+
+  Setting(const FftPlan& p, int k, const DeviceTraits& d, std::int64_t b)
+      : plan(p), at(static_cast<std::size_t>(k)), kernel(k), device(d), batch(b), flops(kernel_flops(p, k)) {}
+  Kernel& which() { return plan.kernels[at]; }
+  double seconds(const Kernel& candidate, const KernelGeometry& g) const {
+    return kernel_seconds(plan, candidate, g, flops, device, batch);
+  }
+  bool fits(const KernelParameters& with, const KernelGeometry& g) const {
+    const std::int64_t shared = shared_bytes(with, g.block_elements, plan.precision);
+    const int registers = registers_estimate(g.elements_per_thread, plan.precision);
+    return shared <= device.shared_per_block && resident_blocks(with.threads, registers, shared, device) >= 1;
+  }
+};
+
+struct Seen {
+  double before = 0, after = 0;
+};
+
+class ShapeMaker {
+ public:
+  ShapeMaker(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch)
+      : set_(plan, kernel, device, batch), bound_(set_.which().with), largest_(largest_tile(device, plan.precision)) {}
+
+  std::vector<KernelOption> make(CountTable& counts) {
+    for (const auto& tile : tiles()) {
+      set_.which().with.tile = tile;
+      const KernelGeometry g = geometry(set_.plan, set_.kernel);
+      for (const int cluster : {1, 2})
+        if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
+    }
+    counts.add("kernels", "tile: fits a block or a cluster, and is worth one", tiles_.before, tiles_.after);
+    counts.add("kernels", "cluster: divides the tile, and one block is too small", clusters_.before, clusters_.after);
+    counts.add("kernels", "threads: at most a quarter idle", threads_.before, threads_.after);
+    counts.add("kernels", "register-file", registers_.before, registers_.after);
+    counts.add("kernels", "shared-memory of the leanest exchange", shared_.before, shared_.after);
+    return std::move(out_);
+  }
+
+ private:
+  // Carried neighbours: some runs along x, then lines of the next dimension that has any (or of the batch) to fill a
+  // block.
+  std::vector<std::array<int, 4>> tiles() {
+    if (bound_.tile[0] != 0) {
+      ++tiles_.before, ++tiles_.after;
+      return {bound_.tile};
+    }
+    set_.which().with.tile = {1, 1, 1, 1};
+    const auto g = geometry(set_.plan, set_.kernel);
+    const int dims = rank(set_.plan);
+    std::vector<std::array<int, 4>> out;
+    for (const std::int64_t x : neighbours(g.dims[0]))
+      for (int d = 1; d <= dims; ++d) {
+        const std::int64_t there = d == dims ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
+        for (std::int64_t more = 1; more <= std::min<std::int64_t>(there, 4096); more *= 2) {
+          if (more == 1 && d > 1) continue;  // already there
+          if (d < dims && !may_carry(g.dims[static_cast<std::size_t>(d)], more)) continue;
+          ++tiles_.before;
+          const std::int64_t values = g.tile_elements * x * more;
+          const std::int64_t all = elements(set_.plan) * set_.batch;
+          if (values > largest_ || values < std::min<std::int64_t>(512, all)) continue;
+          ++tiles_.after;
+          std::array<int, 4> tile{static_cast<int>(x), 1, 1, 1};
+          tile[static_cast<std::size_t>(d)] = static_cast<int>(more);
+          out.push_back(tile);
+        }
+        if (there > 1) break;  // only the nearest dimension that has neighbours
+      }
+    return out;
+  }
+
+  static std::vector<std::int64_t> neighbours(const DimGeometry& dim) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t c = 1; c <= 256; ++c) {
+      const bool power = (c & (c - 1)) == 0;
+      // Powers of two align with sectors; other divisors where the length has few of those.
+      const bool odd = dim.free_count % c == 0 && c % 4 == 0 && dim.free_count % 16 != 0;
+      if ((power || odd || c == dim.free_count) && may_carry(dim, c)) out.push_back(c);
+    }
+    return out;
+  }
+
+  void blocks(KernelGeometry g, int cluster) {
+    ++clusters_.before;
+    g.block_elements = g.tile_elements / cluster;
+    const bool small = g.block_elements < 2048;  // one block holds such a tile easily
+    if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
+    if (cluster > 1 && set_.which().subs.size() < 2) return;
+    ++clusters_.after;
+    for (const int threads : {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
+      if (bound_.threads != 0 && bound_.threads != threads) continue;
+      ++threads_.before;
+      g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
+      const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
+      if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
+      ++threads_.after;
+      ++registers_.before;
+      const int registers = registers_estimate(g.elements_per_thread, set_.plan.precision);
+      if (registers > 255 || (registers + 7) / 8 * 8 * threads > set_.device.registers_per_multiprocessor) continue;
+      ++registers_.after;
+      leanest(g, cluster, threads);
+    }
+  }
+
+  void leanest(const KernelGeometry& g, int cluster, int threads) {
+    Kernel kernel = set_.which();
+    kernel.with.threads = threads;
+    kernel.with.cluster = cluster;
+    if (kernel.subs.size() > 1) {
+      kernel.with.exchange = Exchange::shared;
+      kernel.with.parts = Parts::apart;
+      kernel.with.banks = Banks::swizzle;
+    }
+    ++shared_.before;
+    if (!set_.fits(kernel.with, g)) return;
+    ++shared_.after;
+    const double seconds = set_.seconds(kernel, g);
+    out_.push_back({std::move(kernel), seconds});
+  }
+
+  Setting set_;
+  KernelParameters bound_;
+  std::int64_t largest_;
+  Seen tiles_, clusters_, threads_, registers_, shared_;
+  std::vector<KernelOption> out_;
+};
+
+bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
+  const KernelParameters& with = kernel.with;
+  const int cc = device.compute_capability;
+  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
+  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
+  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  std::int64_t together = 1;
+  for (const auto& dim : g.dims) together *= dim.transformed;
+  if (with.exchange == Exchange::shuffle && together > std::int64_t{32} * g.elements_per_thread) return false;
+  const bool twiddles =
+      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
+  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
+  if (with.load == Load::async && cc < 80) return false;
+  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
+  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
+  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
+}
+
+}  // namespace
+
+std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
+                                        CountTable& counts) {
+  return ShapeMaker(plan, kernel, device, batch).make(counts);
+}
+
+std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
+                                         std::int64_t batch, CountTable& counts) {
+  const Setting set(plan, kernel, device, batch);
+  const KernelGeometry g = geometry(plan, kernel);
+  constexpr std::pair<Load, int> landings[] = {{Load::plain, 0}, {Load::async, 1}, {Load::bulk, 1}, {Load::bulk, 2}};
+  std::vector<KernelOption> out;
+  Seen choices, shared;
+  Kernel candidate = plan.kernels[set.at];
+  for (const Exchange exchange : {Exchange::none, Exchange::shared, Exchange::shuffle})
+    for (const Parts parts : {Parts::together, Parts::apart})
+      for (const Banks banks : {Banks::plain, Banks::pad, Banks::swizzle})
+        for (const TwiddleForm twiddle :
+             {TwiddleForm::table, TwiddleForm::computed})  // fast loses digits: only by name
+          for (const auto& [load, pipeline] : landings) {
+            KernelParameters& with = candidate.with;
+            with.exchange = exchange;
+            with.parts = parts;
+            with.banks = banks;
+            with.twiddle = twiddle;
+            with.load = load;
+            with.pipeline = pipeline;
+            ++choices.before;
+            if (!agrees(candidate, g, plan.precision, device)) continue;
+            ++choices.after;
+            ++shared.before;
+            if (!set.fits(with, g)) continue;
+            ++shared.after;
+            out.push_back({candidate, set.seconds(candidate, g)});
+          }
+  counts.add("choices", "exchange, parts, banks, twiddle and load agree; capability", choices.before, choices.after);
+  counts.add("choices", "shared-memory", shared.before, shared.after);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

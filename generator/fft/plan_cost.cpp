@@ -1,0 +1,127 @@
+#include "generator/fft/plan_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourtune::generator::fft {
+namespace {
+
+// Between two dependent kernels of one stream, when the host is ahead.
+constexpr double launch_seconds = 2e-6;
+// L2 answers about this many times as fast as memory does.
+constexpr double l2_speed = 2.5;
+
+bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  const double array = static_cast<double>(kernel_bytes(plan)) / 2 * static_cast<double>(batch);
+  const double arrays = plan.place == Place::out || uses_workspace(plan) ? 2 : 1;
+  return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
+}
+
+// Part of the bandwidth that loads keep busy while blocks compute: with one block a multiprocessor plain loads wait for
+// arithmetic and reached 62-75 % in a model of the two-pass kernels, bulk copies into a landing buffer 80-88 %.
+double overlap(const KernelParameters& with, int resident) {
+  double part = resident <= 1 ? 0.68 : resident == 2 ? 0.8 : 0.88;
+  if (with.load == Load::bulk) part = std::max(part, 0.86);
+  if (with.load == Load::async) part = std::max(part, 0.8);
+  const int warps = resident * with.threads / 32;  // too few cannot keep memory or arithmetic busy
+  if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
+  for (int blocks = with.cluster; blocks > 1; blocks /= 2) part *= cluster_overlap;
+  return part;
+}
+
+}  // namespace
+
+double peak_flops(const DeviceTraits& device, Precision precision) {
+  const int cc = device.compute_capability;
+  const bool server = cc == 70 || cc == 80 || cc == 90 || cc == 100;
+  const double lanes32 = cc <= 80 ? 64 : 128;
+  const double lanes64 = !server ? 2 : cc >= 90 ? 64 : 32;
+  return 2 * device.clock_hz * device.multiprocessors * (precision == Precision::f32 ? lanes32 : lanes64);
+}
+
+double copy_bandwidth(const DeviceTraits& device) { return 0.9 * device.memory_bandwidth; }
+
+double run_efficiency(double run_bytes) { return run_bytes / (run_bytes + 32); }
+
+Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  Floors out;
+  const auto transforms = static_cast<double>(batch);
+  const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? l2_speed : 1);
+  const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    const double flops = kernel_flops(plan, k) * transforms / peak_flops(device, plan.precision);
+    out.bytes += bytes;
+    out.flops += flops;
+    out.launches += launch_seconds;
+    out.total += std::max(bytes, flops) + launch_seconds;
+  }
+  return out;
+}
+
+double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
+                      const DeviceTraits& device, std::int64_t batch) {
+  const KernelParameters& with = kernel.with;
+  const auto transforms = static_cast<double>(batch);
+  const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
+  const double values = static_cast<double>(elements(plan)) * transforms;
+  int registers = registers_estimate(g.elements_per_thread, plan.precision);
+  if (with.registers > 0) registers = std::min(registers, with.registers);
+  const int resident = std::max(
+      1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
+
+  // Memory: runs, then how much of it overlaps with work, then how full the device is.
+  const bool cached = stays_in_l2(plan, device, batch);
+  const double bandwidth = copy_bandwidth(device) * (cached ? l2_speed : 1);
+  const auto direction = [&](double run) {
+    return values * complex_bytes / (bandwidth * run_efficiency(run * complex_bytes));
+  };
+  double memory = (direction(g.read_run) + direction(g.write_run)) / overlap(with, resident);
+
+  // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddles cost more.
+  double work = flops;
+  for (const SubFft& sub : kernel.subs) {
+    const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
+    if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * values / transforms * (1 - 1.0 / sub.radix);
+    if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * values / transforms;
+  }
+  const double arithmetic = work * transforms / (0.5 * peak_flops(device, plan.precision));
+
+  // Shared memory: every exchange writes and reads each value, 128 bytes a clock and multiprocessor; three quarters of
+  // that without conflicts, less where nothing avoids them; other blocks of a cluster are slower to reach.
+  const double exchanges = static_cast<double>(kernel.subs.size()) -
+                           (kernel.subs.size() > 1 && with.exchange == Exchange::shuffle ? 0.6 : 1);
+  double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
+  if (with.banks == Banks::pad) lanes *= 0.98;  // swizzles first where both are free of conflicts
+  double exchange = std::max(0.0, exchanges) * values * complex_bytes * 2 / lanes;
+  if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
+  if (with.cluster > 1) exchange *= 1.6;
+  if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // in and out of the landing buffer
+
+  // Blocks that do not fill the device's last wave.
+  const double blocks =
+      static_cast<double>(g.tiles) * with.cluster * std::ceil(transforms / static_cast<double>(g.batch_carried));
+  const double slots = static_cast<double>(device.multiprocessors) * resident;
+  const double waves = std::ceil(blocks / slots);
+  const double fill = std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05);
+  // Threads that idle: the last round of DFTs, ragged tiles.
+  const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
+  const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) /
+                         static_cast<double>(elements(plan));
+  const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
+  memory /= std::min(1.0, fill * 1.5);
+  return std::max(memory, compute) + 0.2 * std::min(memory, compute) + launch_seconds;
+}
+
+double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch) {
+  return kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(kernel)], geometry(plan, kernel),
+                        kernel_flops(plan, kernel), device, batch);
+}
+
+double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  double out = 0;
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) out += kernel_seconds(plan, k, device, batch);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

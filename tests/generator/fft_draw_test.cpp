@@ -1,0 +1,93 @@
+// Drawings and reports of plans: well-formed, complete, and with the numbers of the geometry.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <regex>
+
+#include "generator/fft/draw.h"
+#include "generator/fft/enumerate.h"
+#include "generator/fft/paper_plans.h"
+#include "generator/known_devices.h"
+#include "tests/support/fft_plans.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// Every element is closed, in order, and no text needs escaping.
+void expect_well_formed(const std::string& svg) {
+  static const std::regex tag("<(/?)([a-z]+)([^<>]*?)(/?)>");
+  std::vector<std::string> open;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), tag), end; at != end; ++at) {
+    if ((*at)[4].length() != 0) continue;
+    if ((*at)[1].length() == 0) {
+      open.push_back((*at)[2]);
+      continue;
+    }
+    ASSERT_FALSE(open.empty());
+    EXPECT_EQ(open.back(), (*at)[2]);
+    open.pop_back();
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_EQ(svg.find('&'), std::string::npos);
+  EXPECT_EQ(svg.rfind("<svg ", 0), 0U);
+}
+
+std::size_t occurrences(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(FftDrawing, ShowsEveryKernelItsDigitsAndTheBytes) {
+  const auto device = *known_device("h200");
+  for (const auto& paper : paper_plans()) {
+    const auto plan = bind(parse_fft_plan(corrected(paper)), device);
+    const auto svg = to_svg(plan, &device);
+    expect_well_formed(svg);
+    std::size_t subs = 0;
+    for (const Kernel& kernel : plan.kernels) {
+      subs += kernel.subs.size();
+      for (const SubFft& sub : kernel.subs) EXPECT_NE(svg.find(to_text(sub)), std::string::npos);
+    }
+    const auto coloured = occurrences(svg, "#3b7dd8") + occurrences(svg, "#d9822b") + occurrences(svg, "#3a9e5f");
+    EXPECT_EQ(coloured, subs) << paper.section;  // each digit is worked on once
+    EXPECT_EQ(occurrences(svg, ">kernel "), plan.kernels.size());
+    EXPECT_NE(svg.find("NVIDIA H200"), std::string::npos);
+  }
+}
+
+TEST(FftDrawing, RandomPlansAreDrawnAndReported) {
+  std::mt19937 random(99);
+  for (int i = 0; i < 100; ++i) {
+    const auto plan = test::random_plan(random, {.dims = 3, .elements = 1 << 16, .bound = i % 2 == 0});
+    expect_well_formed(to_svg(plan));
+    EXPECT_EQ(report(plan).rfind(to_text(plan) + "\n", 0), 0U);
+  }
+}
+
+TEST(FftReport, HasTheNumbersOfTheTwoPassPlan) {
+  const auto plan = parse_fft_plan(
+      "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(32,8,32,256,tw),Y(32,8,4,32,tw)}"
+      "[threads=512,tile=1,parts=apart,banks=swizzle,store=sorted]"
+      "{Y(64,4,1,4,no-tw),Z(16,16,16,256,tw),Z(16,16,1,16,no-tw)}"
+      "[threads=512,tile=16,parts=apart,banks=swizzle,load=bulk,pipeline=1]:order=natural");
+  const auto device = *known_device("h200");
+  const auto text = report(plan, &device);
+  for (const char* words : {
+           "256x256x256 f32, natural order, place=out, 2 passes\n",
+           "kernel 1: input -> output, 268.4 MB",
+           "kernel 2: output -> output, 268.4 MB",
+           "Y(32,8,4,32,tw): 32 DFTs of 8 along Y, 4 apart, twiddles of 32\n",
+           "tile 256x64x1 (131.1 kB), 512 threads x 32 values, 65.54 kB shared; runs of 2.048 kB read, 131.1 kB "
+           "written",
+           "tile 16x4x256 (131.1 kB), 512 threads x 32 values, 196.6 kB shared; runs of 128 B read, 128 B written",
+           "loads bulk, landing buffers 1",
+           "floor on NVIDIA H200: 128.3 us (bytes 124.3 us",
+       })
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  const auto small = *known_device("t4");
+  EXPECT_NE(report(plan, &small).find("does not fit: rule capability: kernel 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,289 @@
+// Candidates from device traits: all of them right and possible, counted rule by rule, and the two-pass plans that
+// arithmetic says are best are near the top.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "generator/fft/enumerate.h"
+#include "generator/fft/geometry.h"
+#include "generator/fft/paper_plans.h"
+#include "generator/fft/plan_cost.h"
+#include "generator/known_devices.h"
+#include "tests/support/fft_reference.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+FftRequest cube(std::int64_t n, Precision precision = Precision::f32, Order order = Order::natural) {
+  FftRequest request;
+  request.lengths = {n, n, n};
+  request.precision = precision;
+  request.order = order;
+  return request;
+}
+
+// What each kernel transforms: "X256Y64|Y4Z256".
+std::string grouping(const FftPlan& plan) {
+  std::string out;
+  for (const Kernel& kernel : plan.kernels) {
+    std::array<std::int64_t, 3> part{1, 1, 1};
+    for (const SubFft& sub : kernel.subs) part[static_cast<std::size_t>(index(sub.dim))] *= sub.radix;
+    if (!out.empty()) out += "|";
+    for (std::size_t d = 0; d < 3; ++d)
+      if (part[d] > 1) out += "XYZ"[d] + std::to_string(part[d]);
+  }
+  return out;
+}
+
+void expect_sound(const FftCandidates& found, const FftRequest& request, const DeviceTraits& device) {
+  ASSERT_FALSE(found.list.empty()) << device.name;
+  double last = 0;
+  std::set<std::string> texts;
+  for (const auto& candidate : found.list) {
+    const auto text = to_text(candidate.plan);
+    const auto broken = check(candidate.plan);
+    ASSERT_TRUE(broken.empty()) << text << "\n" << broken[0].message;
+    const auto impossible = check_device(candidate.plan, device);
+    ASSERT_TRUE(impossible.empty()) << text << "\n" << impossible[0].message;
+    ASSERT_TRUE(bound(candidate.plan)) << text;
+    ASSERT_EQ(parse_fft_plan(text), candidate.plan);
+    ASSERT_TRUE(texts.insert(text).second) << "twice: " << text;
+    EXPECT_GE(candidate.seconds, last);
+    last = candidate.seconds;
+    EXPECT_EQ(candidate.plan.order, request.order);
+    EXPECT_GE(candidate.seconds, floors(candidate.plan, device, request.batch).total) << text;
+  }
+  ASSERT_FALSE(found.counts.empty());
+  for (const auto& row : found.counts) EXPECT_LE(row.after, row.before) << row.rule;
+  EXPECT_EQ(found.counts.back().after, static_cast<double>(found.list.size()));
+}
+
+class FftCandidatesOn : public testing::TestWithParam<const char*> {};
+
+TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
+  const auto device = *known_device(GetParam());
+  for (const auto& request : {cube(256), cube(60, Precision::f64, Order::reversed)})
+    expect_sound(fft_candidates(request, device), request, device);
+}
+
+TEST_P(FftCandidatesOn, CoverOneAndTwoDimensionsAndLongLines) {
+  const auto device = *known_device(GetParam());
+  for (const Lengths& n : {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}}) {
+    FftRequest request;
+    request.lengths = n;
+    request.batch = n[0] < 2000 ? 64 : 1;
+    request.place = n[1] > 1 ? Place::in : Place::out;
+    expect_sound(fft_candidates(request, device), request, device);
+  }
+}
+
+TEST_P(FftCandidatesOn, UseOnlyWhatTheDeviceCanDo) {
+  const auto device = *known_device(GetParam());
+  bool bulk = false;
+  for (const auto& candidate : fft_candidates(cube(256), device).list)
+    for (const Kernel& kernel : candidate.plan.kernels) {
+      EXPECT_LE(kernel.with.cluster, device.cluster_blocks);
+      EXPECT_TRUE(device.compute_capability >= 80 || kernel.with.load == Load::plain);
+      bulk = bulk || kernel.with.load == Load::bulk;
+    }
+  EXPECT_EQ(bulk, device.compute_capability >= 90);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FftCandidatesOn, testing::Values("h200", "rtx4090", "v100"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
+  const auto found = fft_candidates(cube(256), *known_device("h200"));
+  std::vector<std::string> order;  // groupings by their best plan
+  bool tile = false;
+  for (const auto& candidate : found.list) {
+    const auto name = grouping(candidate.plan);
+    if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
+    const auto& second = candidate.plan.kernels.back();
+    if (name == "X256Y64|Y4Z256")  // 16 neighbours along x: runs of 128 bytes, both tiles 128 KiB
+      tile = tile ||
+             (second.with.tile[0] == 16 && second.with.load == Load::bulk &&
+              geometry(candidate.plan, 0).tile_elements == 16384 && geometry(candidate.plan, 1).tile_elements == 16384);
+  }
+  EXPECT_TRUE(tile);
+  EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 5);
+  EXPECT_GT(order.size(), 10U);  // not one idea in a thousand variants
+}
+
+TEST(FftCandidates, SizesThatTwoPassesCannotHoldTakeThree) {
+  const auto device = *known_device("h200");
+  EXPECT_EQ(fft_candidates(cube(256), device).list[0].plan.kernels.size(), 2U);
+  EXPECT_EQ(fft_candidates(cube(1024), device).list[0].plan.kernels.size(), 3U);
+  const auto large = fft_candidates(cube(512), device).list[0].plan;  // two passes with clusters of two blocks
+  EXPECT_EQ(large.kernels.size(), 2U);
+  EXPECT_TRUE(
+      std::any_of(large.kernels.begin(), large.kernels.end(), [](const Kernel& k) { return k.with.cluster == 2; }));
+}
+
+TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
+  const auto device = *known_device("h200");
+  auto request = cube(256, Precision::f32, Order::reversed);
+  request.place = Place::in;
+  for (const auto& candidate : fft_candidates(request, device).list) EXPECT_FALSE(uses_workspace(candidate.plan));
+  request.order = Order::natural;
+  for (const auto& candidate : fft_candidates(request, device).list) {
+    const auto name = grouping(candidate.plan);
+    bool split = false;  // a dimension in two kernels
+    for (const char d : {'X', 'Y', 'Z'}) split = split || std::count(name.begin(), name.end(), d) > 1;
+    EXPECT_EQ(uses_workspace(candidate.plan), split) << to_text(candidate.plan);
+  }
+}
+
+TEST(FftCandidates, ComputeTheTransform) {
+  const auto device = *known_device("h200");
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> value(-1, 1);
+  for (const Order order : {Order::natural, Order::reversed, Order::grouped})
+    for (const Lengths& n : {Lengths{24, 20, 18}, Lengths{64, 48, 1}, Lengths{4096, 1, 1}}) {
+      FftRequest request;
+      request.lengths = n;
+      request.order = order;
+      EnumerationLimits limits;
+      limits.extra_kernels = 2;
+      const auto found = fft_candidates(request, device, limits);
+      ASSERT_FALSE(found.list.empty());
+      const std::size_t step = std::max<std::size_t>(1, found.list.size() / 12);
+      for (std::size_t i = 0; i < found.list.size(); i += step) {
+        const auto& plan = found.list[i].plan;
+        for (int d = 0; d < rank(plan); ++d) {
+          std::vector<test::Complex> line(static_cast<std::size_t>(n[static_cast<std::size_t>(d)]));
+          for (auto& c : line) c = {value(random), value(random)};
+          auto out = line;
+          test::run_line(plan, static_cast<Dim>(d), -1, out);
+          const auto k = test::frequencies(plan, static_cast<Dim>(d));
+          for (std::size_t at = 0; at < out.size(); at += out.size() / 8)
+            ASSERT_LT(std::abs(out[at] - test::direct_dft(line, -1, k[at])), 1e-11) << to_text(plan);
+        }
+      }
+    }
+}
+
+TEST(FftCandidates, LeaveOutDimensionsOfLengthOne) {
+  const auto device = *known_device("h200");
+  FftRequest request;
+  request.lengths = {1, 64, 32};
+  for (const auto& candidate : fft_candidates(request, device).list)
+    EXPECT_EQ(lengths(candidate.plan), (Lengths{64, 32, 1}));
+}
+
+TEST(FftCandidates, SizesWithLargePrimesAreForOtherFamiliesAndTheCountsSaySo) {
+  const auto found = fft_candidates(cube(67), *known_device("h200"));
+  EXPECT_TRUE(found.list.empty());
+  ASSERT_EQ(found.counts.size(), 1U);
+  EXPECT_NE(found.counts[0].rule.find("radix"), std::string::npos);
+  EXPECT_EQ(found.counts[0].after, 0);
+  EXPECT_FALSE(fft_candidates(cube(61), *known_device("h200")).list.empty());
+}
+
+TEST(FftCandidates, ImpossibleSizesAreRefused) {
+  const auto device = *known_device("h200");
+  FftRequest request;
+  request.lengths = {0, 1, 1};
+  EXPECT_THROW(fft_candidates(request, device), Error);
+  request.lengths = {std::int64_t{1} << 20, std::int64_t{1} << 20, 2};
+  EXPECT_THROW(fft_candidates(request, device), Error);
+}
+
+TEST(FftPlanCost, FloorsGrowWithWorkAndShrinkWithTheDevice) {
+  const auto two = parse_fft_plan("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}");
+  const auto four =
+      parse_fft_plan("{X(16,16,16,256,tw)}{X(16,16,1,16,no-tw)}{Y(16,16,16,256,tw)}{Y(16,16,1,16,no-tw)}");
+  auto wide = two;
+  wide.precision = Precision::f64;
+  const auto h200 = *known_device("h200"), v100 = *known_device("v100");
+  const std::int64_t batch = 1000;
+  EXPECT_LT(floors(two, h200, batch).total, floors(four, h200, batch).total);
+  EXPECT_DOUBLE_EQ(floors(four, h200, batch).bytes, 2 * floors(two, h200, batch).bytes);
+  EXPECT_LT(floors(two, h200, batch).total, floors(wide, h200, batch).total);
+  EXPECT_LT(floors(two, h200, batch).total, floors(two, v100, batch).total);
+  EXPECT_LT(floors(two, h200, 1).total, floors(two, h200, 2).total);
+  EXPECT_DOUBLE_EQ(floors(two, h200, batch).launches, floors(two, h200, 1).launches);
+}
+
+TEST(FftPlanCost, FloorsAreThoseOfTheArithmetic) {
+  // 256^3 f32: a pass moves 268 MB, 0.062 ms at the 4.3 TB/s of a copy; two passes 0.125 ms.
+  const auto found = fft_candidates(cube(256), *known_device("h200"));
+  EXPECT_NEAR(floors(found.list[0].plan, *known_device("h200")).bytes, 0.125e-3, 0.002e-3);
+}
+
+TEST(FftPlanCost, LongerRunsMoreBlocksAndBulkLoadsAreNeverEstimatedSlower) {
+  EXPECT_DOUBLE_EQ(run_efficiency(32), 0.5);
+  for (double run = 8; run < 1e5; run *= 2) EXPECT_LT(run_efficiency(run), run_efficiency(2 * run));
+  const auto device = *known_device("h200");
+  const std::string text =
+      "{Z(16,16,16,256,tw),Z(16,16,1,16,no-tw)}[threads=256,tile=16,banks=swizzle]"
+      "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}[threads=512,tile=1,banks="
+      "swizzle]";
+  const auto plan = parse_notation(text);
+  auto narrow = plan, plain = plan;
+  narrow.kernels[0].with.tile[0] = 4;
+  narrow.kernels[0].with.threads = 64;
+  plain.kernels[0].with.banks = Banks::plain;
+  EXPECT_LT(kernel_seconds(plan, 0, device), kernel_seconds(narrow, 0, device));
+  EXPECT_LE(kernel_seconds(plan, 0, device), kernel_seconds(plain, 0, device));
+}
+
+TEST(FftBind, ThePapersPlansGetParametersThatFitEveryDevice) {
+  for (const char* name : {"h200", "rtx4090", "v100"}) {
+    const auto device = *known_device(name);
+    for (const auto& paper : paper_plans()) {
+      const auto plan = parse_fft_plan(corrected(paper));
+      const auto complete = bind(plan, device);
+      EXPECT_TRUE(bound(complete));
+      EXPECT_TRUE(check(complete).empty()) << to_text(complete);
+      EXPECT_TRUE(check_device(complete, device).empty()) << to_text(complete);
+      for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+        EXPECT_EQ(complete.kernels[k].subs, plan.kernels[k].subs);
+        EXPECT_GE(geometry(complete, static_cast<int>(k)).read_run, 4) << paper.section;
+      }
+    }
+  }
+}
+
+TEST(FftBind, KeepsWhatThePlanSays) {
+  const auto plan = parse_fft_plan(
+      "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[parts=apart,banks=pad,twiddle=fast]"
+      "{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}[threads=128,tile=8,banks=swizzle]:order=grouped");
+  const auto complete = bind(plan, *known_device("h200"));
+  EXPECT_EQ(complete.kernels[0].with.parts, Parts::apart);
+  EXPECT_EQ(complete.kernels[0].with.banks, Banks::pad);
+  EXPECT_EQ(complete.kernels[0].with.twiddle, TwiddleForm::fast);
+  EXPECT_EQ(complete.kernels[1], plan.kernels[1]);
+  EXPECT_EQ(complete.order, Order::grouped);
+}
+
+TEST(FftBind, SaysWhichKernelFitsNoDevice) {
+  const auto plan = parse_fft_plan(
+      "{X(16384,64,16384,1048576,tw),X(16384,64,256,16384,tw),X(65536,16,16,256,tw),X(65536,16,1,16,no-tw)}");
+  try {
+    bind(plan, *known_device("v100"));
+    FAIL() << "bound";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::unsupported);
+    EXPECT_NE(std::string(error.what()).find("kernel 1"), std::string::npos);
+  }
+}
+
+TEST(KnownDevices, HaveAllNumbersThatCandidatesNeed) {
+  for (const auto& name : known_device_names()) {
+    const auto device = known_device(name);
+    ASSERT_TRUE(device) << name;
+    EXPECT_GE(device->compute_capability, 70);
+    EXPECT_GT(device->multiprocessors, 0);
+    EXPECT_GE(device->shared_per_block, 48 * 1024);
+    EXPECT_GT(device->memory_bandwidth, 1e11);
+    EXPECT_GT(device->clock_hz, 1e9);
+  }
+  EXPECT_FALSE(known_device("abacus"));
+}
+
+}  // namespace
+}  // namespace fourtune::generator::fft
