@@ -26,8 +26,9 @@ target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
   target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions come with the program
 endif()
-target_link_libraries(fourtune PRIVATE SQLite::SQLite3 OpenMP::OpenMP_CXX Threads::Threads PkgConfig::HWY)
-set(FOURTUNE_STATIC_NEEDS hwy sqlite3)
+target_link_libraries(fourtune PRIVATE SQLite::SQLite3 OpenMP::OpenMP_CXX Threads::Threads PkgConfig::HWY
+                      PkgConfig::ZSTD PkgConfig::SODIUM ${CMAKE_DL_LIBS})
+set(FOURTUNE_STATIC_NEEDS hwy sqlite3 zstd sodium)
 if(FOURTUNE_FFTW)
   target_link_libraries(fourtune PRIVATE ${FFTW_OMP} ${FFTWF_OMP} PkgConfig::FFTW PkgConfig::FFTWF)
   list(APPEND FOURTUNE_STATIC_NEEDS fftw3_omp fftw3 fftw3f_omp fftw3f)

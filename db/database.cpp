@@ -124,6 +124,12 @@ void Statement::bind(int index, std::string_view value) {
   check(sqlite3_bind_text64(statement_.get(), index, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
+void Statement::bind(int index, std::span<const std::byte> value) {
+  // A null pointer would be stored as NULL.
+  check(sqlite3_bind_blob64(statement_.get(), index, value.empty() ? "" : static_cast<const void*>(value.data()),
+                            value.size(), SQLITE_STATIC));
+}
+
 bool Statement::step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
@@ -162,6 +168,18 @@ std::string Statement::text(int column, std::size_t longest) const {
                                  sqlite3_db_filename(connection_, "main"), name ? name : "?", size, longest));
   }
   return std::string(view);
+}
+
+std::vector<std::byte> Statement::blob(int column, std::size_t longest) const {
+  const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  if (size > longest) {
+    throw StoreError(StoreFault::damaged,
+                     fmt::format("tuning database '{}' has a blob of {} bytes where at most {} are "
+                                 "allowed",
+                                 sqlite3_db_filename(connection_, "main"), size, longest));
+  }
+  return data ? std::vector<std::byte>(data, data + size) : std::vector<std::byte>();
 }
 
 // ---- Database ----------------------------------------------------------------------------------------------------

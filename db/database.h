@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "db/store_error.h"
 
@@ -27,6 +29,7 @@ class Statement {
   void bind(int index, std::int64_t value);
   void bind(int index, double value);
   void bind(int index, std::string_view value);
+  void bind(int index, std::span<const std::byte> value);  // a blob; must live until the statement has run
   void bind(int index, std::nullptr_t);
   template <class T>
   void bind(int index, const std::optional<T>& value) {
@@ -50,6 +53,8 @@ class Statement {
   double real(int column) const;
   // StoreError{damaged} when longer than `longest` bytes or with a NUL inside. NULL reads as an empty text.
   std::string text(int column, std::size_t longest) const;
+  // StoreError{damaged} when longer than `longest` bytes.
+  std::vector<std::byte> blob(int column, std::size_t longest) const;
 
  private:
   friend class Database;

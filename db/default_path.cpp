@@ -16,7 +16,7 @@ std::filesystem::path variable(const char* name) {
 }
 
 std::filesystem::path home() {
-  if (const auto path = variable("HOME"); !path.empty()) return path;
+  if (auto path = variable("HOME"); !path.empty()) return path;
   std::array<char, 4096> buffer;
   passwd entry{};
   passwd* found = nullptr;

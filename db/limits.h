@@ -10,5 +10,6 @@ inline constexpr std::size_t kMaxPlan = 64 * 1024;          // plan text
 inline constexpr std::size_t kMaxText = 64 * 1024;          // message, validity, command, each piece of an environment
 inline constexpr std::size_t kMaxWisdom = 4 * 1024 * 1024;  // FFTW wisdom
 inline constexpr std::size_t kMaxSamples = 100'000;         // samples, and stages, of one run
+inline constexpr std::size_t kMaxImage = 7 * 1024 * 1024;   // a compiled kernel; rows are at most 2 kMaxWisdom long
 
 }  // namespace fourtune::db

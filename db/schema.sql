@@ -78,3 +78,21 @@ CREATE INDEX verdict_of_problem ON verdict (problem);
 -- version 2
 -- A verdict can be withdrawn, with a reason; the one before it wins again.
 ALTER TABLE verdict ADD COLUMN withdrawn TEXT CHECK (withdrawn <> '');
+
+-- version 3
+-- Compiled kernels, found again by the digest of everything that they were compiled from; image is compressed by zstd,
+-- bytes its size before, checksum the SHA-256 of digest and image. Rows come and go: it is a cache.
+CREATE TABLE kernel (
+  id INTEGER PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE CHECK (length(digest) = 64),
+  entry TEXT NOT NULL,
+  compiler TEXT NOT NULL,
+  target TEXT NOT NULL,
+  log TEXT NOT NULL,
+  bytes INTEGER NOT NULL CHECK (bytes > 0),
+  checksum TEXT NOT NULL CHECK (length(checksum) = 64),
+  image BLOB NOT NULL,
+  created_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX kernel_by_use ON kernel (used_ms);

@@ -130,9 +130,10 @@ Found look_at(const fs::path& path) {
 
   constexpr std::string_view kMark("SQLite format 3\0", 16);
   constexpr std::size_t kHeaderSize = 100;
+  // The size first: another process may be making the file just now, and it is empty only if it was so before the look.
+  // (SQLite takes a file of one byte for an empty one too, and would write over it.)
+  if (fs::file_size(path, error) == 0) return Found::empty;
   const std::string header = Database::open(path, Access::immutable, 0).first_bytes(kHeaderSize);
-  // SQLite takes a file of one byte for an empty one, and would write over it.
-  if (header.empty() && fs::file_size(path, error) == 0) return Found::empty;
   if (header.substr(0, kMark.size()) != kMark) {
     refuse(StoreFault::foreign, path, "is not a SQLite file; choose another path");
   }

@@ -90,7 +90,7 @@ class NufftPlaneWaves : public PlaneWaves {
     options.threads = 1;
     options.plan = plan;
     for (int c = 0; c < g.given.clusters; ++c) {
-      const auto first = static_cast<std::size_t>(c * g.per_cluster());
+      const auto first = static_cast<std::size_t>(c) * static_cast<std::size_t>(g.per_cluster());
       std::vector<double> x(g.x.begin() + static_cast<std::ptrdiff_t>(first),
                             g.x.begin() + static_cast<std::ptrdiff_t>(first) + g.per_cluster());
       std::vector<double> y(g.y.begin() + static_cast<std::ptrdiff_t>(first),

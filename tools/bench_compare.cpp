@@ -93,8 +93,8 @@ std::vector<Problem> problems_of(const BenchOptions& options) {
   return bound;
 }
 
-void measure_memory(ProblemResult& result, const std::vector<Entrant>& entrants, const BenchOptions& options,
-                    int threads) {
+void measure_first_use(ProblemResult& result, const std::vector<Entrant>& entrants, const BenchOptions& options,
+                       int threads) {
   for (std::size_t i = 0; i < result.contenders.size(); ++i) {
     ContenderResult& one = result.contenders[i];
     if (!one.ran() || one.role == Role::reference) continue;
@@ -102,7 +102,9 @@ void measure_memory(ProblemResult& result, const std::vector<Entrant>& entrants,
         "bench",     "--memory-child",           entrants[i].key, result.token,
         "--threads", fmt::format("{}", threads), "--seed",        fmt::format("{}", options.seed)};
     if (!options.db.empty()) words.insert(words.end(), {"--db", options.db});
-    one.memory = peak_in_child(words, 30 + options.seconds_per_problem).bytes;
+    const FirstUse use = first_use_in_child(words, 30 + options.seconds_per_problem);
+    one.memory = use.peak_bytes;
+    one.first_use_ns = use.ns;
   }
 }
 
@@ -171,7 +173,7 @@ void run_comparison(const BenchOptions& options) {
     measure.cpu_time = options.cpu_time;
     results.push_back(measure_problem(problem, entrants, measure));
     if (options.measure_memory && results.back().skipped.empty())
-      measure_memory(results.back(), entrants, options, threads);
+      measure_first_use(results.back(), entrants, options, threads);
     fmt::print("[{}/{}] {}\n", results.size(), problems.size(), progress_line(results.back()));
     std::fflush(stdout);
     save();
@@ -201,9 +203,9 @@ void run_memory_child(const BenchOptions& options) {
   } else {
     entrant = our_entrant(key, Role::untuned, threads, key == "tuned" ? options.db : std::string(), {});
   }
-  const PeakMemory peak = peak_here(problem, entrant, options.seed);
-  if (!peak.failure.empty()) throw Failure(peak.failure);
-  fmt::print("peak_bytes={}\n", peak.bytes);
+  const FirstUse use = first_use_here(problem, entrant, options.seed);
+  if (!use.failure.empty()) throw Failure(use.failure);
+  fmt::print("{}", to_line(use));
 }
 
 }  // namespace fourtune::tools

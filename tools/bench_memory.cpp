@@ -15,6 +15,7 @@
 #include <exception>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "fourtune/device_traits.h"
 #include "generator/candidates.h"
@@ -91,26 +92,41 @@ double memory_need(const Problem& problem, std::size_t contenders) {
   return data + static_cast<double>(contenders) * 1.3 * std::max(cost.bytes, 0.0);
 }
 
-PeakMemory peak_here(const Problem& problem, const Entrant& entrant, std::uint64_t seed) {
-  PeakMemory result;
+FirstUse first_use_here(const Problem& problem, const Entrant& entrant, std::uint64_t seed) {
+  FirstUse use;
   try {
     tuner::ProblemData data(problem, seed);
     data.prepare();  // every page of the arrays is resident now
     const double before = resident("VmRSS:");
-    if (!reset_peak()) return {0, "the kernel's peak counter cannot be reset"};
+    if (!reset_peak()) return {0, 0, "the kernel's peak counter cannot be reset"};
+    const auto start = std::chrono::steady_clock::now();
     const auto contender = entrant.make(problem);
     if (problem.kind == Kind::nufft) contender->set_points(data.points());
     contender->execute(data.first(), data.second());
-    result.bytes = static_cast<std::int64_t>(std::max(0.0, resident("VmHWM:") - before));
+    use.ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+    use.peak_bytes = static_cast<std::int64_t>(std::max(0.0, resident("VmHWM:") - before));
   } catch (const std::exception& error) {
-    result.failure = error.what();
+    use.failure = error.what();
   }
-  return result;
+  return use;
 }
 
-PeakMemory peak_in_child(const std::vector<std::string>& words, double max_seconds) {
+std::string to_line(const FirstUse& use) { return fmt::format("peak_bytes={} first_ns={}\n", use.peak_bytes, use.ns); }
+
+FirstUse parse_first_use(const std::string& text) {
+  const auto number = [&](std::string_view mark, std::int64_t& value) {
+    const auto at = text.find(mark);
+    return at != text.npos &&
+           std::from_chars(text.data() + at + mark.size(), text.data() + text.size(), value).ec == std::errc();
+  };
+  FirstUse use;
+  if (number("peak_bytes=", use.peak_bytes) && number("first_ns=", use.ns)) return use;
+  return {0, 0, text.empty() ? "the child process failed" : text.substr(0, text.find('\n'))};
+}
+
+FirstUse first_use_in_child(const std::vector<std::string>& words, double max_seconds) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {0, "no pipe"};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {0, 0, "no pipe"};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -126,7 +142,7 @@ PeakMemory peak_in_child(const std::vector<std::string>& words, double max_secon
   close(ends[1]);
   if (failed) {
     close(ends[0]);
-    return {0, "the child process could not be started"};
+    return {0, 0, "the child process could not be started"};
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(max_seconds);
   std::string text;
@@ -147,14 +163,9 @@ PeakMemory peak_in_child(const std::vector<std::string>& words, double max_secon
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (late) return {0, fmt::format("the child process took more than {:.0f} s", max_seconds)};
-  const std::string mark = "peak_bytes=";
-  const auto at = text.find(mark);
-  std::int64_t bytes = 0;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || at == text.npos ||
-      std::from_chars(text.data() + at + mark.size(), text.data() + text.size(), bytes).ec != std::errc())
-    return {0, text.empty() ? "the child process failed" : text.substr(0, text.find('\n'))};
-  return {bytes, {}};
+  if (late) return {0, 0, fmt::format("the child process took more than {:.0f} s", max_seconds)};
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return {0, 0, "the child process failed"};
+  return parse_first_use(text);
 }
 
 }  // namespace fourtune::tools

@@ -1,4 +1,4 @@
-// Memory: what a problem will need, what is free, and how much a contender's process grows.
+// Memory and first use: what a problem will need, what is free, and what a contender costs in a process of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,20 @@ double available_memory();
 // Bytes for the arrays of a problem and this many contenders at once, by the cost model; a little too many.
 double memory_need(const Problem& problem, std::size_t contenders);
 
-struct PeakMemory {
-  std::int64_t bytes = 0;
-  std::string failure;  // why it could not be measured
+// The first time a process makes a contender, gives it its points and executes it.
+struct FirstUse {
+  std::int64_t peak_bytes = 0;  // growth of the resident set beyond the data
+  std::int64_t ns = 0;          // wall clock
+  std::string failure;          // why it could not be measured
 };
-// In this process: how far the resident set grows beyond the data while the contender is made, gets its points and
-// executes once. The kernel's peak counter is reset first.
-PeakMemory peak_here(const Problem& problem, const Entrant& entrant, std::uint64_t seed);
+// In this process. The kernel's peak counter is reset first.
+FirstUse first_use_here(const Problem& problem, const Entrant& entrant, std::uint64_t seed);
+// What a child prints and its parent reads.
+std::string to_line(const FirstUse& use);
+FirstUse parse_first_use(const std::string& text);
 
-// Runs this program again with these words (a child that prints "peak_bytes=N") and reads its answer. The child is
-// killed after max_seconds.
-PeakMemory peak_in_child(const std::vector<std::string>& words, double max_seconds);
+// Runs this program again with these words (a child that prints to_line) and reads its answer. The child is killed
+// after max_seconds.
+FirstUse first_use_in_child(const std::vector<std::string>& words, double max_seconds);
 
 }  // namespace fourtune::tools

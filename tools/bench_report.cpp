@@ -24,6 +24,10 @@ std::string time_text(const ContenderResult* one) {
   return one ? tuner::format_seconds(one->execute.median * 1e-9) : "-";
 }
 
+std::string first_use_text(const ContenderResult* one) {
+  return one && one->first_use_ns > 0 ? tuner::format_seconds(static_cast<double>(one->first_use_ns) * 1e-9) : "-";
+}
+
 std::string score_text(const Score& score) {
   if (score.outcome == Outcome::none) return "-";
   const std::string ratio = ratio_text(score.ratio);
@@ -104,7 +108,8 @@ std::string comparison_table(std::span<const ProblemResult> results, bool plans)
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::vector<std::string>> rows{{"problem", "tuned", "untuned", "peer", "which", "x tuned", "x untuned",
-                                              "set_points", "memory", "error", "peer's", "allowed", "+-", "remark"}};
+                                              "set_points", "memory", "first use", "error", "peer's", "allowed", "+-",
+                                              "remark"}};
   std::string plan_lines;
   for (const auto& [ratio, result] : order) {
     const Comparison found = compare(*result);
@@ -115,16 +120,17 @@ std::string comparison_table(std::span<const ProblemResult> results, bool plans)
     rows.push_back({result->token, found.tuned ? time_text(found.tuned) : "untuned", time_text(found.untuned),
                     time_text(found.peer), found.peer ? found.peer->name : "-", score_text(found.tuned_score),
                     score_text(found.untuned_score), ratio_text(found.set_points_ratio), ratio_text(found.memory_ratio),
-                    ours ? error_text(ours->error) : "-", found.peer ? error_text(found.peer->error) : "-",
-                    error_text(allowed_error(result->problem)), fmt::format("{:.0f}%", 100 * spread),
-                    remark(found.peer)});
+                    first_use_text(ours), ours ? error_text(ours->error) : "-",
+                    found.peer ? error_text(found.peer->error) : "-", error_text(allowed_error(result->problem)),
+                    fmt::format("{:.0f}%", 100 * spread), remark(found.peer)});
     if (ours) plan_lines += fmt::format("  {}\n    {}\n", result->token, ours->plan);
   }
   if (rows.size() == 1) return "no problem was measured\n";
-  std::string text = table_text(rows, {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12});
+  std::string text = table_text(rows, {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   text +=
       "times are medians of one execute; x: the peer's time / ours; set_points: the peer's / ours; memory: ours / the "
-      "peer's;\n+-: half the 95 % interval of the median; *: lost by the peer (it refused, or its answer misses the "
+      "peer's;\nfirst use: our create, set_points and execute in a fresh process;\n+-: half the 95 % interval of the "
+      "median; *: lost by the peer (it refused, or its answer misses the "
       "allowed error)\n";
   if (plans) text += "\nplans\n" + plan_lines;
   return text;

@@ -19,6 +19,7 @@ std::recursive_mutex& planner_mutex();
 template <class T>
 struct Fftw;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): X is the beginning of a name and T a type.
 #define FOURTUNE_FFTW_API(T, X)                                                                                        \
   template <>                                                                                                          \
   struct Fftw<T> {                                                                                                     \
@@ -51,6 +52,7 @@ struct Fftw;
 FOURTUNE_FFTW_API(float, fftwf_)
 FOURTUNE_FFTW_API(double, fftw_)
 #undef FOURTUNE_FFTW_API
+// NOLINTEND(bugprone-macro-parentheses)
 
 template <class T>
 typename Fftw<T>::Complex* fftw_cast(const std::complex<T>* p) {

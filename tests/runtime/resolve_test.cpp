@@ -29,7 +29,7 @@ class Resolve : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::filesystem::path store(const char* name, const std::string& token, const std::string& plan) {
-    const auto path = folder_ / name;
+    auto path = folder_ / name;
     auto store = db::TuningStore::open_for_writing(path);
     db::SessionStart start;
     start.environment = environment_here(traits_);

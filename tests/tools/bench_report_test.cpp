@@ -213,9 +213,16 @@ TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
     void execute(void*, void*) override { block.assign(64 << 20, 1); }
   };
   const Entrant entrant{"hungry", Role::peer, "", [](const Problem&) { return std::make_unique<Hungry>(); }};
-  const PeakMemory peak = peak_here(parse_problem(k3d), entrant, 1);
-  ASSERT_EQ(peak.failure, "");
-  EXPECT_GE(peak.bytes, 60 << 20);
+  const FirstUse use = first_use_here(parse_problem(k3d), entrant, 1);
+  ASSERT_EQ(use.failure, "");
+  EXPECT_GE(use.peak_bytes, 60 << 20);
+  EXPECT_GT(use.ns, 0);
+  const FirstUse read = parse_first_use(to_line(use));
+  EXPECT_EQ(read.failure, "");
+  EXPECT_EQ(read.peak_bytes, use.peak_bytes);
+  EXPECT_EQ(read.ns, use.ns);
+  EXPECT_EQ(parse_first_use("error: no such plan\nmore").failure, "error: no such plan");
+  EXPECT_NE(parse_first_use("").failure, "");
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ inline Recording make_space(const std::string& name, const Made& made, std::uint
         log_model[s] += effect[s][a][value] + error[s][a][value];
       }
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const auto index = static_cast<std::size_t>(x[pairs[p].a] * made.extent[pairs[p].b] + x[pairs[p].b]);
+      const auto index = static_cast<std::size_t>(x[pairs[p].a]) * static_cast<std::size_t>(made.extent[pairs[p].b]) +
+                         static_cast<std::size_t>(x[pairs[p].b]);
       log_stage[p % 2] += pairs[p].effect[index];
       fails = fails || pairs[p].fails[index];
     }

@@ -1,0 +1,54 @@
+#include "db/digest.h"
+
+#include <sodium.h>
+
+#include <array>
+
+#include "fourtune/status.h"
+
+namespace fourtune::db {
+namespace {
+
+void start_sodium() {
+  static const int state = sodium_init();  // picks the fastest code; safe to call from several threads
+  if (state < 0) throw Error(Status::internal, "libsodium could not start, so nothing can be hashed");
+}
+
+void add(crypto_hash_sha256_state& state, std::string_view bytes) {
+  crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+std::string finish(crypto_hash_sha256_state& state) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
+  crypto_hash_sha256_final(&state, hash.data());
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : hash) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  start_sodium();
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  add(state, bytes);
+  return finish(state);
+}
+
+std::string sha256(std::initializer_list<std::string_view> parts) {
+  start_sodium();
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  for (const std::string_view part : parts) {
+    add(state, std::to_string(part.size()) + ":");
+    add(state, part);
+  }
+  return finish(state);
+}
+
+}  // namespace fourtune::db

@@ -1,0 +1,15 @@
+// SHA-256, the name of things in stores and caches.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace fourtune::db {
+
+// 64 lower-case hexadecimal digits. Threads: any. Throws Error{internal} when libsodium cannot start.
+std::string sha256(std::string_view bytes);
+// Digest of a list of parts: each part is preceded by its length, so that parts cannot run into each other.
+std::string sha256(std::initializer_list<std::string_view> parts);
+
+}  // namespace fourtune::db

@@ -1,0 +1,209 @@
+#include "db/kernel_store.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "db/database.h"
+#include "db/digest.h"
+#include "db/limits.h"
+#include "db/store_file.h"
+
+namespace fourtune::db {
+namespace {
+
+constexpr int kBusyMs = 2000;                         // for a kernel that took longer to compile
+constexpr std::int64_t kDay = 24LL * 60 * 60 * 1000;  // ms; uses are noted once a day, so that reading writes nothing
+constexpr int kLevel = 9;                             // of zstd: cubins halve, in a few ms
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string_view view(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string checksum_of(const std::string& digest, std::span<const std::byte> image) {
+  return sha256({digest, view(image)});
+}
+
+std::vector<std::byte> compress(std::span<const std::byte> image) {
+  std::vector<std::byte> packed(ZSTD_compressBound(image.size()));
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
+  if (ZSTD_isError(size)) throw std::bad_alloc();  // the only way that a large enough buffer can fail
+  packed.resize(size);
+  return packed;
+}
+
+// nullopt: not what was packed.
+std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> packed, std::int64_t bytes) {
+  if (bytes <= 0 || bytes > static_cast<std::int64_t>(kMaxImage)) return std::nullopt;
+  std::vector<std::byte> image(static_cast<std::size_t>(bytes));
+  const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size) || size != image.size()) return std::nullopt;
+  return image;
+}
+
+}  // namespace
+
+std::string kernel_digest(const KernelOrigin& origin) {
+  std::string options;
+  for (const std::string& option : origin.options) options += fmt::format("{}:{}", option.size(), option);
+  return sha256({"kernel 1", origin.entry, origin.text, options, origin.compiler, origin.target});
+}
+
+struct KernelStore::Impl {
+  std::filesystem::path path;
+  std::int64_t limit = 0;
+  std::mutex mutex;
+  std::optional<Database> reader, writer;
+  std::string why;
+
+  const Database& readable() {
+    if (writer) return *writer;
+    if (!reader || !file_was_there) {
+      std::error_code ignored;
+      file_was_there = std::filesystem::exists(path, ignored);
+      reader = open_for_reading(path, OpenAs::shared);
+    }
+    return *reader;
+  }
+  const Database& writable() {
+    if (!writer) {
+      writer = open_for_writing(path, kBusyMs, Journal::automatic);
+      reader.reset();
+    }
+    return *writer;
+  }
+  // Runs `work`; when the database does not let it, notes why and gives the alternative.
+  template <class Result, class Work>
+  Result attempt(Result otherwise, Work&& work) {
+    const std::lock_guard lock(mutex);
+    why.clear();
+    if (path.empty()) return otherwise;
+    try {
+      return work();
+    } catch (const StoreError& error) {
+      why = error.what();
+      // The next call starts anew: a file that was moved away or repaired is taken up again.
+      reader.reset();
+      writer.reset();
+      return otherwise;
+    }
+  }
+  std::optional<StoredKernel> read(const std::string& digest);
+  void remove(const std::string& digest);
+  void note_use(const std::string& digest, std::int64_t used);
+  void write(const KernelOrigin& origin, const std::string& digest, const StoredKernel& kernel,
+             std::span<const std::byte> packed);
+
+  bool file_was_there = false;
+};
+
+KernelStore::KernelStore(std::filesystem::path path, std::int64_t limit) : impl_(std::make_unique<Impl>()) {
+  impl_->path = std::move(path);
+  impl_->limit = limit;
+}
+KernelStore::~KernelStore() = default;
+
+std::optional<StoredKernel> KernelStore::Impl::read(const std::string& digest) {
+  std::optional<StoredKernel> found;
+  std::int64_t used = 0;
+  {
+    Statement row = readable().prepare("SELECT image, bytes, checksum, log, used_ms FROM kernel WHERE digest = ?");
+    if (!row.with(std::string_view(digest)).step()) return std::nullopt;
+    auto image = decompress(row.blob(0, ZSTD_compressBound(kMaxImage)), row.integer(1));
+    if (image && checksum_of(digest, *image) == row.text(2, kMaxText))
+      found = StoredKernel{std::move(*image), row.text(3, kMaxText)};
+    used = row.integer(4);
+  }
+  found ? note_use(digest, used) : remove(digest);
+  return found;
+}
+
+void KernelStore::Impl::remove(const std::string& digest) {
+  try {
+    writable().prepare("DELETE FROM kernel WHERE digest = ?").with(std::string_view(digest)).run();
+  } catch (const StoreError&) {  // it stays, and is refused again
+  }
+}
+
+void KernelStore::Impl::note_use(const std::string& digest, std::int64_t used) {
+  if (now_ms() - used < kDay) return;
+  try {
+    writable()
+        .prepare("UPDATE kernel SET used_ms = max(used_ms, ?) WHERE digest = ?")
+        .with(now_ms(), std::string_view(digest))
+        .run();
+  } catch (const StoreError&) {  // an older time of use: it may go earlier
+  }
+}
+
+void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& digest, const StoredKernel& kernel,
+                              std::span<const std::byte> packed) {
+  const Database& database = writable();
+  Transaction transaction(database);
+  database
+      .prepare(
+          "INSERT INTO kernel (digest, entry, compiler, target, log, bytes, checksum, image, created_ms, used_ms)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET log = excluded.log,"
+          " bytes = excluded.bytes, checksum = excluded.checksum, image = excluded.image, used_ms = excluded.used_ms")
+      .with(std::string_view(digest), std::string_view(origin.entry), std::string_view(origin.compiler),
+            std::string_view(origin.target),
+            std::string_view(kernel.log).substr(0, std::min(kernel.log.find('\0'), kMaxText)),
+            static_cast<std::int64_t>(kernel.image.size()), std::string_view(checksum_of(digest, kernel.image)), packed,
+            now_ms(), now_ms())
+      .run();
+  // Rows of the same millisecond go in the order in which they came.
+  std::int64_t total = database.integer("SELECT coalesce(sum(length(image)), 0) FROM kernel");
+  Statement oldest = database.prepare("SELECT id, length(image) FROM kernel WHERE digest <> ? ORDER BY used_ms, id");
+  oldest.with(std::string_view(digest));
+  std::vector<std::int64_t> leaving;
+  while (total > limit && oldest.step()) {
+    leaving.push_back(oldest.integer(0));
+    total -= oldest.integer(1);
+  }
+  for (const std::int64_t id : leaving) database.prepare("DELETE FROM kernel WHERE id = ?").with(id).run();
+  transaction.commit();
+}
+
+std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
+  return impl_->attempt(std::optional<StoredKernel>(), [&] { return impl_->read(kernel_digest(origin)); });
+}
+
+bool KernelStore::put(const KernelOrigin& origin, const StoredKernel& kernel) {
+  if (kernel.image.empty() || kernel.image.size() > kMaxImage) return false;
+  const std::vector<std::byte> packed = compress(kernel.image);
+  if (static_cast<std::int64_t>(packed.size()) > impl_->limit) return false;
+  return impl_->attempt(false, [&] {
+    impl_->write(origin, kernel_digest(origin), kernel, packed);
+    return true;
+  });
+}
+
+StoredKernel KernelStore::get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile) {
+  if (auto found = find(origin)) return std::move(*found);
+  StoredKernel made = compile();
+  put(origin, made);
+  return made;
+}
+
+KernelStore::Size KernelStore::size() {
+  return impl_->attempt(Size{}, [&] {
+    Statement row = impl_->readable().prepare("SELECT count(*), coalesce(sum(length(image)), 0) FROM kernel");
+    row.step();
+    return Size{row.integer(0), row.integer(1)};
+  });
+}
+
+std::string KernelStore::why() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->why;
+}
+
+}  // namespace fourtune::db

@@ -1,0 +1,147 @@
+#include "runtime/cuda/driver_api.h"
+
+#include <fmt/format.h>
+
+#include "fourtune/status.h"
+#include "runtime/cuda/dynamic_library.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+template <class Function>
+bool load(const DynamicLibrary& library, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(library.find(symbol));
+  return function != nullptr;
+}
+
+// The _v2 names are those that the CUDA headers have meant since version 3.2 or 4.0.
+const char* load_all(const DynamicLibrary& library, DriverApi& api) {
+#define FOURTUNE_LOAD(name, symbol) \
+  if (!load(library, symbol, api.name)) return symbol;
+  FOURTUNE_LOAD(cuInit, "cuInit")
+  FOURTUNE_LOAD(cuDriverGetVersion, "cuDriverGetVersion")
+  FOURTUNE_LOAD(cuDeviceGetCount, "cuDeviceGetCount")
+  FOURTUNE_LOAD(cuDeviceGet, "cuDeviceGet")
+  FOURTUNE_LOAD(cuDeviceGetName, "cuDeviceGetName")
+  FOURTUNE_LOAD(cuDeviceGetAttribute, "cuDeviceGetAttribute")
+  FOURTUNE_LOAD(cuDeviceTotalMem, "cuDeviceTotalMem_v2")
+  FOURTUNE_LOAD(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")
+  FOURTUNE_LOAD(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")
+  FOURTUNE_LOAD(cuCtxPushCurrent, "cuCtxPushCurrent_v2")
+  FOURTUNE_LOAD(cuCtxPopCurrent, "cuCtxPopCurrent_v2")
+  FOURTUNE_LOAD(cuCtxGetCurrent, "cuCtxGetCurrent")
+  FOURTUNE_LOAD(cuModuleLoadData, "cuModuleLoadData")
+  FOURTUNE_LOAD(cuModuleUnload, "cuModuleUnload")
+  FOURTUNE_LOAD(cuModuleGetFunction, "cuModuleGetFunction")
+  FOURTUNE_LOAD(cuFuncGetAttribute, "cuFuncGetAttribute")
+  FOURTUNE_LOAD(cuFuncSetAttribute, "cuFuncSetAttribute")
+  FOURTUNE_LOAD(cuLaunchKernel, "cuLaunchKernel")
+  FOURTUNE_LOAD(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor")
+  FOURTUNE_LOAD(cuMemGetInfo, "cuMemGetInfo_v2")
+  FOURTUNE_LOAD(cuMemAlloc, "cuMemAlloc_v2")
+  FOURTUNE_LOAD(cuMemFree, "cuMemFree_v2")
+  FOURTUNE_LOAD(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")
+  FOURTUNE_LOAD(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")
+  FOURTUNE_LOAD(cuMemsetD8Async, "cuMemsetD8Async")
+  FOURTUNE_LOAD(cuStreamCreate, "cuStreamCreate")
+  FOURTUNE_LOAD(cuStreamDestroy, "cuStreamDestroy_v2")
+  FOURTUNE_LOAD(cuStreamSynchronize, "cuStreamSynchronize")
+  FOURTUNE_LOAD(cuEventCreate, "cuEventCreate")
+  FOURTUNE_LOAD(cuEventDestroy, "cuEventDestroy_v2")
+  FOURTUNE_LOAD(cuEventRecord, "cuEventRecord")
+  FOURTUNE_LOAD(cuEventSynchronize, "cuEventSynchronize")
+  FOURTUNE_LOAD(cuEventElapsedTime, "cuEventElapsedTime")
+  FOURTUNE_LOAD(cuGetErrorName, "cuGetErrorName")
+  FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
+#undef FOURTUNE_LOAD
+  load(library, "cuLaunchKernelEx", api.cuLaunchKernelEx);
+  return nullptr;
+}
+
+std::string name_of(const DriverApi& api, CUresult result) {
+  const char* name = nullptr;
+  const char* words = nullptr;
+  if (api.cuGetErrorName) api.cuGetErrorName(result, &name);
+  if (api.cuGetErrorString) api.cuGetErrorString(result, &words);
+  return fmt::format("{} ({})", name ? name : fmt::format("CUDA error {}", static_cast<int>(result)),
+                     words ? words : "no description");
+}
+
+struct Loaded {
+  DriverApi api{};
+  std::string why;  // empty: usable
+};
+
+Loaded load_driver() {
+  Loaded loaded;
+  DriverApi& api = loaded.api;
+  const DynamicLibrary library = DynamicLibrary::open({"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
+  if (library.empty()) {
+    loaded.why = fmt::format(
+        "no NVIDIA driver: libcuda.so.1 cannot be loaded ({}); install the driver, or set "
+        "LD_LIBRARY_PATH to its folder",
+        library.why());
+    return loaded;
+  }
+  api.path = library.path();
+  if (const char* missing = load_all(library, api)) {
+    loaded.why = fmt::format("the NVIDIA driver at {} is too old: it has no {}; CUDA 11.8 or later is needed",
+                             library.path(), missing);
+    return loaded;
+  }
+  if (const CUresult result = api.cuInit(0); result != CUDA_SUCCESS) {
+    loaded.why = result == CUDA_ERROR_NO_DEVICE
+                     ? std::string("an NVIDIA driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)")
+                     : fmt::format("the NVIDIA driver does not start: {}", name_of(api, result));
+    return loaded;
+  }
+  api.cuDriverGetVersion(&api.version);
+  int count = 0;
+  if (api.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+    loaded.why = "an NVIDIA driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)";
+  return loaded;
+}
+
+const Loaded& loaded_driver() {
+  static const Loaded loaded = load_driver();
+  return loaded;
+}
+
+}  // namespace
+
+std::string why_no_driver() { return loaded_driver().why; }
+
+const DriverApi& driver() {
+  const Loaded& loaded = loaded_driver();
+  if (!loaded.why.empty()) throw Error(Status::backend_unavailable, loaded.why);
+  return loaded.api;
+}
+
+void check(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  const std::string name = name_of(loaded_driver().api, result);
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      throw Error(Status::out_of_memory, fmt::format("{}: the GPU has not enough free memory", what));
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+      throw Error(Status::unsupported,
+                  fmt::format("{}: {}; the driver is for CUDA {}.{}, older than the compiler: update the driver or use "
+                              "NVRTC of that version",
+                              what, name, loaded_driver().api.version / 1000, loaded_driver().api.version % 1000 / 10));
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+      throw Error(Status::unsupported, fmt::format("{}: {}; the kernel was compiled for another GPU", what, name));
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+      throw Error(Status::unsupported,
+                  fmt::format("{}: {}; the kernel needs more registers, shared memory or cluster blocks than the GPU "
+                              "has",
+                              what, name));
+    default:
+      throw Error(Status::internal, fmt::format("{}: {}", what, name));
+  }
+}
+
+}  // namespace fourtune::runtime::cuda

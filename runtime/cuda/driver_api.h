@@ -1,0 +1,131 @@
+// The part of the CUDA driver interface that we use, declared here so that no CUDA header is needed to build, and
+// loaded from libcuda.so.1 when first asked for. Types, values and layouts are those of NVIDIA's documentation, "CUDA
+// Driver API" (versions 11.8 to 13).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace fourtune::runtime::cuda {
+
+using CUdevice = int;
+using CUdeviceptr = std::uint64_t;
+using CUcontext = struct CUctx_st*;
+using CUmodule = struct CUmod_st*;
+using CUfunction = struct CUfunc_st*;
+using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
+enum CUresult : int {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_STUB_LIBRARY = 34,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+  CUDA_ERROR_INVALID_SOURCE = 300,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
+  CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
+};
+enum CUdevice_attribute : int {
+  kClockRate = 13,  // kHz
+  kMultiprocessors = 16,
+  kMemoryClockRate = 36,  // kHz
+  kMemoryBusWidth = 37,   // bits
+  kL2CacheBytes = 38,
+  kThreadsPerMultiprocessor = 39,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kSharedPerMultiprocessor = 81,
+  kRegistersPerMultiprocessor = 82,
+  kSharedPerBlockOptin = 97,
+  kClusterLaunch = 120,
+};
+enum CUfunction_attribute : int {
+  kFunctionSharedBytes = 1,
+  kFunctionLocalBytes = 3,  // per thread: stack and spills
+  kFunctionRegisters = 4,
+  kFunctionMaxDynamicShared = 8,
+  kFunctionNonPortableCluster = 14,
+};
+// 64 bytes in every version; we fill in the cluster's extent only.
+union CUlaunchAttributeValue {
+  char pad[64];
+  struct {
+    unsigned x, y, z;
+  } cluster;
+};
+inline constexpr int kLaunchAttributeCluster = 4;
+struct CUlaunchAttribute {
+  int id;
+  char pad[4];
+  CUlaunchAttributeValue value;
+};
+struct CUlaunchConfig {
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  CUstream stream;
+  CUlaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
+
+// Pointers to the driver's functions; all there, or driver() throws.
+struct DriverApi {
+  CUresult (*cuInit)(unsigned);
+  CUresult (*cuDriverGetVersion)(int*);
+  CUresult (*cuDeviceGetCount)(int*);
+  CUresult (*cuDeviceGet)(CUdevice*, int);
+  CUresult (*cuDeviceGetName)(char*, int, CUdevice);
+  CUresult (*cuDeviceGetAttribute)(int*, CUdevice_attribute, CUdevice);
+  CUresult (*cuDeviceTotalMem)(std::size_t*, CUdevice);
+  CUresult (*cuDevicePrimaryCtxRetain)(CUcontext*, CUdevice);
+  CUresult (*cuDevicePrimaryCtxRelease)(CUdevice);
+  CUresult (*cuCtxPushCurrent)(CUcontext);
+  CUresult (*cuCtxPopCurrent)(CUcontext*);
+  CUresult (*cuCtxGetCurrent)(CUcontext*);
+  CUresult (*cuModuleLoadData)(CUmodule*, const void*);
+  CUresult (*cuModuleUnload)(CUmodule);
+  CUresult (*cuModuleGetFunction)(CUfunction*, CUmodule, const char*);
+  CUresult (*cuFuncGetAttribute)(int*, CUfunction_attribute, CUfunction);
+  CUresult (*cuFuncSetAttribute)(CUfunction, CUfunction_attribute, int);
+  CUresult (*cuLaunchKernel)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                             void**, void**);
+  CUresult (*cuLaunchKernelEx)(const CUlaunchConfig*, CUfunction, void**, void**);  // null before 11.8
+  CUresult (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, CUfunction, int, std::size_t);
+  CUresult (*cuMemGetInfo)(std::size_t*, std::size_t*);
+  CUresult (*cuMemAlloc)(CUdeviceptr*, std::size_t);
+  CUresult (*cuMemFree)(CUdeviceptr);
+  CUresult (*cuMemcpyHtoDAsync)(CUdeviceptr, const void*, std::size_t, CUstream);
+  CUresult (*cuMemcpyDtoHAsync)(void*, CUdeviceptr, std::size_t, CUstream);
+  CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
+  CUresult (*cuStreamCreate)(CUstream*, unsigned);
+  CUresult (*cuStreamDestroy)(CUstream);
+  CUresult (*cuStreamSynchronize)(CUstream);
+  CUresult (*cuEventCreate)(CUevent*, unsigned);
+  CUresult (*cuEventDestroy)(CUevent);
+  CUresult (*cuEventRecord)(CUevent, CUstream);
+  CUresult (*cuEventSynchronize)(CUevent);
+  CUresult (*cuEventElapsedTime)(float*, CUevent, CUevent);  // ms
+  CUresult (*cuGetErrorName)(CUresult, const char**);
+  CUresult (*cuGetErrorString)(CUresult, const char**);
+  int version = 0;  // 1000 major + 10 minor of the newest CUDA that the driver knows
+  std::string path;
+};
+
+// Loaded and initialised once. Throws Error{backend_unavailable} when there is no driver, no device or the driver is
+// too old, saying which. Threads: any.
+const DriverApi& driver();
+// The reason why driver() throws; empty: it does not.
+std::string why_no_driver();
+
+// Throws Error with the driver's name and words for the code: out_of_memory for memory, unsupported for a kernel that
+// the device or the driver cannot take, else internal. `what` is what was tried.
+void check(CUresult result, const char* what);
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,30 @@
+// A shared library opened at run time, found as a user of the CUDA toolkit would find it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fourtune::runtime::cuda {
+
+class DynamicLibrary {
+ public:
+  // Tries each name: as the dynamic loader would (LD_LIBRARY_PATH, ld.so.conf), then in the library folders of
+  // $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. empty() when none opens; why() then has the loader's words.
+  static DynamicLibrary open(const std::vector<std::string>& names);
+
+  bool empty() const { return !handle_; }
+  const std::string& path() const { return path_; }  // as opened
+  const std::string& why() const { return why_; }
+  void* find(const char* symbol) const;  // null: not there
+
+ private:
+  struct Close {
+    void operator()(void* handle) const noexcept;
+  };
+  std::unique_ptr<void, Close> handle_;
+  std::string path_, why_;
+};
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,59 @@
+// NVRTC, NVIDIA's run-time compiler: CUDA text to machine code for one GPU. Declared here, loaded when first asked for;
+// works on machines without a GPU. Interface: NVIDIA's documentation, "NVRTC".
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace fourtune::runtime::cuda {
+
+enum nvrtcResult : int {
+  NVRTC_SUCCESS = 0,
+  NVRTC_ERROR_OUT_OF_MEMORY = 1,
+  NVRTC_ERROR_INVALID_OPTION = 5,
+  NVRTC_ERROR_COMPILATION = 6,
+  NVRTC_ERROR_CANCELLED = 16,
+};
+using nvrtcProgram = struct _nvrtcProgram*;
+
+struct NvrtcApi {
+  nvrtcResult (*nvrtcVersion)(int* major, int* minor);
+  nvrtcResult (*nvrtcGetNumSupportedArchs)(int*);
+  nvrtcResult (*nvrtcGetSupportedArchs)(int*);
+  nvrtcResult (*nvrtcCreateProgram)(nvrtcProgram*, const char* text, const char* name, int, const char* const*,
+                                    const char* const*);
+  nvrtcResult (*nvrtcDestroyProgram)(nvrtcProgram*);
+  nvrtcResult (*nvrtcCompileProgram)(nvrtcProgram, int, const char* const* options);
+  nvrtcResult (*nvrtcGetCUBINSize)(nvrtcProgram, std::size_t*);
+  nvrtcResult (*nvrtcGetCUBIN)(nvrtcProgram, char*);
+  nvrtcResult (*nvrtcGetProgramLogSize)(nvrtcProgram, std::size_t*);
+  nvrtcResult (*nvrtcGetProgramLog)(nvrtcProgram, char*);
+  const char* (*nvrtcGetErrorString)(nvrtcResult);
+  nvrtcResult (*nvrtcSetFlowCallback)(nvrtcProgram, int (*)(void*, void*), void*);  // null in older versions
+  int major = 0, minor = 0;
+  std::vector<int> architectures;  // 75, 80, ...
+  std::string path;
+};
+
+// Loaded once: $FOURTUNE_NVRTC when set, else version 13 or 12, and not one of a newer major version than the driver's
+// when there is a driver. Throws Error{backend_unavailable} that says what is missing. Threads: any.
+const NvrtcApi& nvrtc();
+std::string why_no_nvrtc();  // empty: nvrtc() works
+
+// A program that is destroyed at the end.
+class NvrtcProgram {
+ public:
+  NvrtcProgram(const std::string& text, const std::string& name);
+  NvrtcProgram(const NvrtcProgram&) = delete;
+  NvrtcProgram& operator=(const NvrtcProgram&) = delete;
+  ~NvrtcProgram();
+  nvrtcProgram get() const { return program_; }
+  std::string log() const;
+  std::vector<std::byte> cubin() const;
+
+ private:
+  nvrtcProgram program_ = nullptr;
+};
+
+}  // namespace fourtune::runtime::cuda
