@@ -36,10 +36,11 @@ class Arranger {
       Round round;
       std::int64_t used = 0;
       while (i < transforms_.size()) {
-        const std::int64_t radix = product(transforms_[i].digits);
-        if (used && (!even || used * radix > per_thread_)) break;
+        const bool there = contains(round.registers, transforms_[i].digits.front());
+        const std::int64_t radix = there ? 1 : product(transforms_[i].digits);
+        if (used && !there && (!even || used * radix > per_thread_)) break;
         used = (used ? used : 1) * radix;
-        round.registers.insert(round.registers.end(), transforms_[i].digits.begin(), transforms_[i].digits.end());
+        if (!there) round.registers.insert(round.registers.end(), transforms_[i].digits.begin(), transforms_[i].digits.end());
         round.transforms.push_back(transforms_[i++]);
       }
       pass_.rounds.push_back(round);
@@ -67,11 +68,13 @@ class Arranger {
       for (auto& factor : port->factors) use(factor.index);
       for (auto& bound : port->bounds) use(bound.index);
     }
-    for (auto& transform : transforms_) use(transform.index);
-    for (auto& round : pass_.rounds) {
-      for (auto& transform : round.transforms) use(transform.index);
-      for (auto& factor : round.then) use(factor.index);
-    }
+    const auto use_transform = [&](Transform& transform) {
+      use(transform.index);
+      for (auto& factor : transform.before) use(factor.index);
+    };
+    for (auto& transform : transforms_) use_transform(transform);
+    for (auto& round : pass_.rounds)
+      for (auto& transform : round.transforms) use_transform(transform);
   }
   // Splits the factor `low` off the atom; the rest becomes a new atom above it.
   void split(int atom, std::int64_t low) {

@@ -8,7 +8,7 @@
 #include "fourtune/status.h"
 #include "generator/fft/codelet.h"
 #include "generator/fft/pass.h"
-#include "generated/fft_prelude_text.h"
+#include "fft_prelude_text.h"
 
 namespace fourtune::generator::fft {
 
@@ -74,7 +74,7 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Pr
   blocks *= pass.spec.cluster;
   if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
   launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
-  launch.arguments = {BufferRef{pass.from, 0, 0}, BufferRef{pass.to, 0, 0}};
+  launch.arguments = {BufferRef{pass.from, pass.from_index, 0}, BufferRef{pass.to, pass.to_index, 0}};
   for (const auto& table : pass.tables) {
     const auto it = std::find(program.constants.begin(), program.constants.end(), table);
     launch.arguments.push_back(BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
@@ -107,7 +107,7 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
   GpuProgram program;
   const std::int64_t real = real_bytes(options.precision);
-  if (planned.work_values) program.workspace_bytes.push_back(planned.work_values * 2 * real);
+  program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), planned.work_values * 2 * real);
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
     program.kernels.push_back(emit_kernel(pass.spec));

@@ -39,6 +39,7 @@ struct EmitOptions {
 struct PlannedPass {
   PassSpec spec;
   BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
+  int from_index = 0, to_index = 0;  // of the workspace
   std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
 };
 // Passes first..first+count-1 run slab by slab of their common slowest grid atom, so that what one of them writes is
@@ -49,7 +50,8 @@ struct Slabs {
 };
 struct PlannedProgram {
   std::vector<PlannedPass> passes;
-  std::int64_t work_values = 0;  // complex values of workspace 0
+  std::int64_t work_values = 0;  // complex values of each workspace
+  int workspaces = 0;
   Slabs slabs;
 };
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
@@ -60,6 +62,6 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
 
 // One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
 // sampled outputs with direct sums in double and prints error, median time and rates.
-std::string emit_standalone(const GpuProgram& program, const EmitOptions& options, const std::string& plan_text);
+std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

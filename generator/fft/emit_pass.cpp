@@ -230,7 +230,8 @@ class PassWriter {
       for (const auto& factor : factors) complex = complex || (factor.table == table && factor.complex);
     };
     look(pass_.load.factors), look(pass_.store.factors);
-    for (const Round& round : pass_.rounds) look(round.then);
+    for (const Round& round : pass_.rounds)
+      for (const Transform& transform : round.transforms) look(transform.before);
     return complex;
   }
 
@@ -425,17 +426,27 @@ class PassWriter {
 
   // ---- transforms ----
   void write_transforms(const Round& round) {
-    if (round.transforms.empty() && round.then.empty()) return;
+    if (round.transforms.empty()) return;
     for_groups(round, [&](std::int64_t group, std::int64_t first) {
-      for (const Transform& transform : round.transforms) write_transform(round, transform, group, first);
-      if (round.then.empty()) return;
-      std::vector<std::string> names;
-      for (const Factor& factor : round.then) {
-        names.push_back(fmt::format("f{}", names.size()));
-        line("const unsigned {} = {};", names.back(), sum_text(grid_text(factor.index), thread_text(factor.index, round, group)));
+      for (const Transform& transform : round.transforms) {
+        write_products(round, transform.before, group, first);
+        write_transform(round, transform, group, first);
       }
-      for (std::int64_t e = 0; e < product(round.registers); ++e) write_factors(round.then, names, round, e, first + e);
     });
+  }
+
+  void write_products(const Round& round, const std::vector<Factor>& factors, std::int64_t group, std::int64_t first) {
+    if (factors.empty()) return;
+    line("{{");
+    indent_ += 2;
+    std::vector<std::string> names;
+    for (const Factor& factor : factors) {
+      names.push_back(fmt::format("f{}", names.size()));
+      line("const unsigned {} = {};", names.back(), sum_text(grid_text(factor.index), thread_text(factor.index, round, group)));
+    }
+    for (std::int64_t e = 0; e < product(round.registers); ++e) write_factors(factors, names, round, e, first + e);
+    indent_ -= 2;
+    line("}}");
   }
 
   void write_transform(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first) {

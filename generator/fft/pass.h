@@ -82,6 +82,7 @@ enum class Twiddles {
 
 // DFT over `digits` (fastest first), then value k times exp(sign 2 pi i k index / period) if period > 1.
 struct Transform {
+  std::vector<Factor> before;  // products ahead of the DFT
   std::vector<int> digits;
   std::int64_t period = 1;
   Index index;
@@ -93,7 +94,6 @@ struct Round {
   std::vector<int> threads;    // the other tile atoms, fastest first
   std::vector<int> blocks;     // tile atoms spread over the blocks of a cluster, fastest first
   std::vector<Transform> transforms;
-  std::vector<Factor> then;  // pointwise products after the transforms
 };
 
 struct PassSpec {

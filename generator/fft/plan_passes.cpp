@@ -11,6 +11,7 @@
 #include "fourtune/status.h"
 #include "generator/fft/arrange.h"
 #include "generator/fft/emit.h"
+#include "generator/fft/geometry.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -25,13 +26,15 @@ struct Digit {
   std::int64_t out = 1;  // weight in the output's index: k_i
   int kernel = -1;       // that transforms it; -1: never (the dimension has length 1, or is the batch)
 };
-struct Axis {
+// A dimension, or the batch.
+struct Line {
   std::string name;
   std::int64_t n = 1;
+  int dim = 0;                // 3: the batch
   std::vector<Digit> digits;  // first sub-FFT first
 };
 
-// Weights of an axis' digits in an array.
+// Weights of a line's digits in an array.
 using Weights = std::vector<std::int64_t>;
 // Where position p along an axis lies in an array: p % cut * low + p / cut * high.
 struct Placing {
@@ -52,8 +55,8 @@ class Planner {
  public:
   Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
     static const char* names[] = {"x", "y", "z"};
-    for (int d = 0; d < 3; ++d) axes_.push_back({names[d], options.n[at(d)], {}});
-    axes_.push_back({"batch", options.batch, {}});
+    for (int d = 0; d < 3; ++d) axes_.push_back({names[d], options.n[at(d)], d, {}});
+    axes_.push_back({"batch", options.batch, 3, {}});
     for (std::size_t k = 0; k < plan.kernels.size(); ++k)
       for (const SubFft& sub : plan.kernels[k].subs)
         axes_[at(index(sub.dim))].digits.push_back({sub.radix, sub.stride, 1, static_cast<int>(k)});
@@ -67,7 +70,11 @@ class Planner {
 
   PlannedProgram run() {
     PlannedProgram out;
-    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) out.passes.push_back(pass(static_cast<int>(k)));
+    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
+      out.passes.push_back(pass(static_cast<int>(k)));
+      if (k) choose_workspace(out.passes[k - 1], out.passes[k]);
+      for (const PlannedPass& last = out.passes.back(); last.to == BufferRef::Where::workspace && last.to_index >= out.workspaces;) ++out.workspaces;
+    }
     out.work_values = work_values_;
     return out;
   }
@@ -78,28 +85,9 @@ class Planner {
 
   // ---- where digits lie ----
   // Positions along an axis after `k` kernels, as weights of its digits.
-  Weights positions(const Axis& axis, int k) const {
-    Weights weights;
-    for (const Digit& digit : axis.digits) weights.push_back(digit.in);
-    for (int kernel = 0; kernel < k; ++kernel) rearrange(axis, kernel, weights);
-    return weights;
-  }
-  void rearrange(const Axis& axis, int kernel, Weights& weights) const {
-    std::size_t first = axis.digits.size(), end = 0;
-    for (std::size_t i = 0; i < axis.digits.size(); ++i)
-      if (axis.digits[i].kernel == kernel) first = std::min(first, i), end = i + 1;
-    if (end == 0) return;
-    const bool finished = end == axis.digits.size();
-    Store store = with(kernel).store;
-    if (finished) store = plan_.order == Order::natural ? Store::sorted : plan_.order == Order::grouped ? Store::grouped : Store::place;
-    if (store == Store::grouped) {
-      std::int64_t weight = *std::min_element(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.begin() + static_cast<std::ptrdiff_t>(end));
-      for (std::size_t i = first; i < end; ++i) weights[i] = weight, weight *= axis.digits[i].radix;
-    } else if (store == Store::sorted) {
-      std::int64_t weight = 1;
-      for (std::size_t i = 0; i < end; ++i) weights[i] = weight, weight *= axis.digits[i].radix;
-      for (std::size_t i = axis.digits.size(); i-- > end;) weights[i] = weight, weight *= axis.digits[i].radix;
-    }
+  Weights positions(const Line& axis, int k) const {
+    if (axis.digits.front().kernel < 0) return {1};
+    return layout(plan_, k)[at(axis.dim)];
   }
 
   static std::array<std::int64_t, 4> dense(const std::array<std::int64_t, 3>& n) { return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]}; }
@@ -126,7 +114,7 @@ class Planner {
   // Length along an axis of the intermediate arrays: x of a real transform keeps half, windows shrink what is not yet
   // padded or already cut.
   std::int64_t length_between(int d, int k) const {
-    const Axis& axis = axes_[at(d)];
+    const Line& axis = axes_[at(d)];
     if (d == 3) return axis.n;
     const bool before = axis.digits.front().kernel >= k, after = axis.digits.back().kernel < k;
     if (before && options_.hooks[at(d)].input) return options_.hooks[at(d)].input->kept;
@@ -136,6 +124,16 @@ class Planner {
     return axis.n;
   }
   bool shortened(int d, int k) const { return length_between(d, k) != axes_[at(d)].n; }
+
+  // A kernel that reads a workspace and gives its values other places writes the other workspace.
+  static void choose_workspace(const PlannedPass& before, PlannedPass& pass) {
+    pass.from_index = before.to_index;
+    if (pass.to != BufferRef::Where::workspace) return;
+    bool moves = !pass.spec.load.windows.empty() || !pass.spec.store.windows.empty() || pass.spec.load.values == Values::hermitian;
+    for (const int atom : pass.spec.grid_order)
+      moves = moves || load_weight(pass.spec, atom) != store_weight(pass.spec, atom);
+    pass.to_index = pass.from == BufferRef::Where::workspace && moves ? 1 - pass.from_index : pass.from_index;
+  }
 
   // ---- one pass ----
   PlannedPass pass(int k) {
@@ -163,7 +161,7 @@ class Planner {
     for (std::size_t s = 0; s < transforms.size(); ++s) {
       const SubFft& sub = plan_.kernels[at(k)].subs[s];
       const int d = index(sub.dim);
-      const Axis& axis = axes_[at(d)];
+      const Line& axis = axes_[at(d)];
       std::size_t i = next[at(d)];
       while (axis.digits[i].kernel != k) ++i;
       next[at(d)] = i + 1;
@@ -212,7 +210,7 @@ class Planner {
   // How many of the lowest positions of an axis are in one tile of kernel k; 0: they are not the lowest, or do not
   // divide the axis.
   std::int64_t tile_cut(int d, int k) const {
-    const Axis& axis = axes_[at(d)];
+    const Line& axis = axes_[at(d)];
     if (length_between(d, k) != axis.n) return 0;
     const Weights before = positions(axis, k);
     std::int64_t active = 1, span = 1;
@@ -241,7 +239,7 @@ class Planner {
     std::size_t digit = 0;
     std::int64_t size = 1, in = 1, out = 1, before = 1, after = 1;
   };
-  std::vector<Run> passive_runs(const Axis& axis, int k, const Weights& before, const Weights& after) const {
+  std::vector<Run> passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const {
     std::vector<Run> runs;
     bool active = false;
     for (std::size_t i = 0; i < axis.digits.size(); ++i) {
@@ -288,7 +286,7 @@ class Planner {
   }
 
   std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out) {
-    const Axis& axis = axes_[at(d)];
+    const Line& axis = axes_[at(d)];
     const Weights before = positions(axis, k), after = positions(axis, k + 1);
     std::int64_t tile = tile_along(d, k);
     std::vector<Part> parts;
@@ -332,7 +330,7 @@ class Planner {
   // This kernel pads (load) or cuts (store) this axis, so that a window gives its addresses.
   bool windowed(int d, int k, bool load) const {
     if (d == 3) return false;
-    const Axis& axis = axes_[at(d)];
+    const Line& axis = axes_[at(d)];
     if (load) {
       if (axis.digits.front().kernel != k) return false;
       return options_.hooks[at(d)].input.has_value() || (d == 0 && options_.type == FftType::c2r);
@@ -348,7 +346,7 @@ class Planner {
   }
 
   // Sub-FFT i of an axis: value k turns by k * (index of the digits still to come) / n.
-  Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Axis& axis, std::size_t i) {
+  Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i) {
     Transform t;
     for (const Part& part : parts)
       if (part.digit == i) t.digits.push_back(part.atom);
@@ -403,18 +401,20 @@ class Planner {
     for (const Dim d : w.blocks) append(axes_[at(index(d))].name);
     append("batch");
   }
-  static std::int64_t load_weight(const PassSpec& spec, int atom) {
+  static std::int64_t weight_in(const Index& index, int atom) {
     std::int64_t weight = 0;
-    for (const auto& term : spec.load.address)
+    for (const auto& term : index)
       if (term.atom == atom) weight += term.weight;
     return weight;
   }
+  static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_in(spec.load.address, atom); }
+  static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_in(spec.store.address, atom); }
 
   void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts,
                     const Placings& in, const Placings& store) {
     PassSpec& spec = out.spec;
     for (int d = 0; d < 3; ++d) {
-      const Axis& axis = axes_[at(d)];
+      const Line& axis = axes_[at(d)];
       for (const bool load : {true, false}) {
         if (!windowed(d, k, load)) continue;
         Port& port = load ? spec.load : spec.store;
@@ -444,7 +444,7 @@ class Planner {
   // Real factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
   void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts) {
     for (int d = 0; d < 3; ++d) {
-      const Axis& axis = axes_[at(d)];
+      const Line& axis = axes_[at(d)];
       for (const bool load : {true, false}) {
         const auto& factors = load ? options_.hooks[at(d)].input_factors : options_.hooks[at(d)].output_factors;
         if (factors.empty() || (load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
@@ -478,7 +478,7 @@ class Planner {
 
   const FftPlan& plan_;
   const EmitOptions& options_;
-  std::vector<Axis> axes_;
+  std::vector<Line> axes_;
   std::int64_t work_values_ = 0;
 };
 
