@@ -72,14 +72,15 @@ Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int
   return out;
 }
 
-// No padding, then one padded place, then two.
+// No padding, then one padded place, then two, then one place more as long as that helps.
 Candidate search(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order) {
-  constexpr std::array<std::int64_t, 6> pads{1, 2, 4, 8, 16, 3};
+  constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
   std::vector<std::int64_t> pad(order.size(), 0);
   Candidate best = evaluate(pass, from, to, word, order, pad);
+  std::vector<std::int64_t> best_pad = pad;
   const auto consider = [&] {
     const Candidate candidate = evaluate(pass, from, to, word, order, pad);
-    if (candidate.better_than(best)) best = candidate;
+    if (candidate.better_than(best)) best = candidate, best_pad = pad;
   };
   for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
     for (const auto p : pads) pad[i] = p, consider(), pad[i] = 0;
@@ -87,6 +88,12 @@ Candidate search(const PassSpec& pass, const Round& from, const Round& to, int w
     for (std::size_t k = i + 1; k + 1 < order.size(); ++k)
       for (const auto p : pads)
         for (const auto q : pads) pad[i] = p, pad[k] = q, consider(), pad[i] = pad[k] = 0;
+  for (double before = 0; best.conflicts > 1 && before != best.conflicts;) {
+    before = best.conflicts;
+    const std::vector<std::int64_t> start = best_pad;
+    for (std::size_t i = 0; i + 1 < order.size(); ++i)
+      for (const auto p : pads) pad = start, pad[i] = p, consider();
+  }
   return best;
 }
 
@@ -127,6 +134,11 @@ SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round&
     const Candidate candidate = search(pass, from, to, word, order);
     if (candidate.better_than(best)) best = candidate;
     if (best.conflicts <= 1) break;
+  }
+  std::sort(write.begin(), write.end());
+  while (best.conflicts > 1 && write.size() <= 5 && std::next_permutation(write.begin(), write.end())) {
+    const Candidate candidate = search(pass, from, to, word, write);
+    if (candidate.better_than(best)) best = candidate;
   }
   SharedLayout out;
   out.stride = best.stride;
