@@ -19,7 +19,9 @@ std::int64_t weight_of(const Index& index, int atom) {
   return weight;
 }
 
-bool contains(const std::vector<int>& list, int atom) { return std::find(list.begin(), list.end(), atom) != list.end(); }
+bool contains(const std::vector<int>& list, int atom) {
+  return std::find(list.begin(), list.end(), atom) != list.end();
+}
 
 class Arranger {
  public:
@@ -40,7 +42,8 @@ class Arranger {
         const std::int64_t radix = there ? 1 : product(transforms_[i].digits);
         if (used && !there && (!even || used * radix > per_thread_)) break;
         used = (used ? used : 1) * radix;
-        if (!there) round.registers.insert(round.registers.end(), transforms_[i].digits.begin(), transforms_[i].digits.end());
+        if (!there)
+          round.registers.insert(round.registers.end(), transforms_[i].digits.begin(), transforms_[i].digits.end());
         round.transforms.push_back(transforms_[i++]);
       }
       pass_.rounds.push_back(round);
@@ -114,11 +117,14 @@ class Arranger {
     };
     const auto pick = [&](const std::vector<int>& candidates, const Index& address, const auto& allowed) {
       std::vector<int> sorted = candidates, picked;
-      std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return weight_of(address, a) > weight_of(address, b); });
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](int a, int b) { return weight_of(address, a) > weight_of(address, b); });
       for (const int atom : sorted)
         if (allowed(atom) && pass_.cluster % (product(picked) * size(atom)) == 0) picked.push_back(atom);
       if (product(picked) != pass_.cluster)
-        throw Error(Status::invalid_plan, fmt::format("a cluster of {} blocks does not divide the DFTs of its first two rounds", pass_.cluster));
+        throw Error(
+            Status::invalid_plan,
+            fmt::format("a cluster of {} blocks does not divide the DFTs of its first two rounds", pass_.cluster));
       return picked;
     };
     first_blocks_ = pick(pass_.rounds[1].registers, pass_.load.address, [](int) { return true; });
@@ -133,7 +139,8 @@ class Arranger {
     round.blocks = r == 0 ? first_blocks_ : later_blocks_;
     std::vector<int> rest;
     for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
-      if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) && !contains(round.blocks, static_cast<int>(i)))
+      if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) &&
+          !contains(round.blocks, static_cast<int>(i)))
         rest.push_back(static_cast<int>(i));
     // What the addresses do not see (windowed dimensions) counts by its position there.
     const auto key = [&](int atom) {

@@ -1,6 +1,6 @@
-// Bluestein's algorithm in one kernel a dimension: pad and multiply by the chirp, forward DFT of a power of two, multiply
-// by the transformed chirp, inverse DFT, multiply by the chirp and cut. The inverse runs through the digits backwards,
-// so its first DFT finds its values where the forward one's last left them.
+// Bluestein's algorithm in one kernel a dimension: pad and multiply by the chirp, forward DFT of a power of two,
+// multiply by the transformed chirp, inverse DFT, multiply by the chirp and cut. The inverse runs through the digits
+// backwards, so its first DFT finds its values where the forward one's last left them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ void host_fft(std::vector<Complex>& x) {
   }
   for (std::size_t length = 2; length <= n; length *= 2)
     for (std::size_t k = 0; k < length / 2; ++k) {
-      const Complex w = std::polar<long double>(1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(length));
+      const Complex w = std::polar<long double>(
+          1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(length));
       for (std::size_t i = k; i < n; i += length) {
         const Complex u = x[i], v = x[i + length / 2] * w;
         x[i] = u + v, x[i + length / 2] = u - v;
@@ -50,8 +51,10 @@ std::vector<std::byte> bytes_of(const std::vector<Complex>& values, Precision pr
     const long double value = i % 2 ? values[i / 2].imag() : values[i / 2].real();
     const float single = static_cast<float>(value);
     const double wide = static_cast<double>(value);
-    if (precision == Precision::f32) std::memcpy(bytes.data() + i * sizeof single, &single, sizeof single);
-    else std::memcpy(bytes.data() + i * sizeof wide, &wide, sizeof wide);
+    if (precision == Precision::f32)
+      std::memcpy(bytes.data() + i * sizeof single, &single, sizeof single);
+    else
+      std::memcpy(bytes.data() + i * sizeof wide, &wide, sizeof wide);
   }
   return bytes;
 }
@@ -59,7 +62,8 @@ std::vector<std::byte> bytes_of(const std::vector<Complex>& values, Precision pr
 // DFT of the chirp's conjugate, over m, so that an unscaled inverse follows.
 std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
   std::vector<Complex> b(at(m));
-  for (std::int64_t j = 0; j < n; ++j) b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
+  for (std::int64_t j = 0; j < n; ++j)
+    b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
   host_fft(b);
   return b;
 }
@@ -104,7 +108,9 @@ PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, boo
   PassSpec& pass = out.spec;
   const std::int64_t n = lines.n[at(d)], m = bluestein ? bluestein_length(n) : n;
   const std::int64_t most = options.precision == Precision::f32 ? 8192 : 4096;
-  if (m > most) throw Error(Status::unsupported, fmt::format("length {} needs Bluestein's algorithm on {} values, a block holds {}", n, m, most));
+  if (m > most)
+    throw Error(Status::unsupported,
+                fmt::format("length {} needs Bluestein's algorithm on {} values, a block holds {}", n, m, most));
   pass.precision = options.precision;
   pass.sign = options.sign;
   pass.twiddles = Twiddles::computed;
@@ -149,7 +155,8 @@ PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, boo
   std::vector<Complex> chirps(at(m));
   for (std::int64_t j = 0; j < n; ++j) chirps[at(j)] = chirp(j, n, options.sign);
   out.tables = {bytes_of(chirps, options.precision), bytes_of(filter(n, m, options.sign), options.precision)};
-  const std::int64_t tile = std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
+  const std::int64_t tile =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
   add_lines(pass, lines, d, tile);
   pass.threads = static_cast<int>(std::clamp<std::int64_t>(tile_values(pass) / 16 / 32 * 32, 32, 512));
   arrange(pass, transforms);
@@ -174,14 +181,16 @@ ArrayLayout dense_layout(const EmitOptions& options) {
 // Bluestein length are convolved as well.
 GpuProgram emit_by_lines(const EmitOptions& options) {
   PlannedProgram planned;
-  const ArrayLayout in = options.input.value_or(dense_layout(options)), to = options.output.value_or(dense_layout(options));
+  const ArrayLayout in = options.input.value_or(dense_layout(options)),
+                    to = options.output.value_or(dense_layout(options));
   bool first = true;
   for (int d = 0; d < 3; ++d) {
     if (options.n[at(d)] == 1) continue;
     Lines lines;
     const ArrayLayout& from = first ? in : to;
     for (int other = 0; other < 3; ++other)
-      lines.n[at(other)] = options.n[at(other)], lines.load[at(other)] = from.stride[at(other)], lines.store[at(other)] = to.stride[at(other)];
+      lines.n[at(other)] = options.n[at(other)], lines.load[at(other)] = from.stride[at(other)],
+      lines.store[at(other)] = to.stride[at(other)];
     lines.n[3] = options.batch, lines.load[3] = from.distance, lines.store[3] = to.distance;
     PlannedPass pass = line_pass(options, d, lines, true);
     pass.from = first ? BufferRef::Where::first : BufferRef::Where::second;
@@ -204,7 +213,8 @@ GpuProgram emit_any_size(const EmitOptions& options) {
     plain = plain && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty();
   }
   if (codelets) return emit_program(plain_plan(options), options);
-  if (!plain) throw Error(Status::unsupported, "a length with a prime factor above 61 needs a complex transform without hooks");
+  if (!plain)
+    throw Error(Status::unsupported, "a length with a prime factor above 61 needs a complex transform without hooks");
   return emit_by_lines(options);
 }
 

@@ -1,5 +1,5 @@
-// DFT algorithms on the DAG. Each function below is one algorithm; `choose` builds a size with each that applies and keeps
-// the cheapest.
+// DFT algorithms on the DAG. Each function below is one algorithm; `choose` builds a size with each that applies and
+// keeps the cheapest.
 #include "generator/fft/codelet.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,8 @@ std::pair<double, double> unit(std::int64_t k, std::int64_t n) {
   if (2 * a > full) a = full - a, negate_sin = true;
   if (4 * a > full) a = full / 2 - a, negate_cos = true;
   if (8 * a > full) a = full / 4 - a, swap = true;
-  const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(a) / static_cast<long double>(full);
+  const long double angle =
+      2 * std::numbers::pi_v<long double> * static_cast<long double>(a) / static_cast<long double>(full);
   double c = static_cast<double>(std::cos(angle)), s = static_cast<double>(std::sin(angle));
   if (8 * a == full) c = s = static_cast<double>(std::sqrt(0.5L));
   if (swap) std::swap(c, s);
@@ -49,13 +50,20 @@ class Builder {
 
   Values run(Choice choice, const Values& x) {
     switch (choice.method) {
-      case Method::trivial: return x.size() == 2 ? Values{add(x[0], x[1]), sub(x[0], x[1])} : x;
-      case Method::split_radix: return split_radix(x);
-      case Method::cooley_tukey: return cooley_tukey(x, choice.radix);
-      case Method::prime_factor: return prime_factor(x, choice.radix);
-      case Method::direct: return direct(x);
-      case Method::rader: return rader(x);
-      case Method::winograd: return winograd(x);
+      case Method::trivial:
+        return x.size() == 2 ? Values{add(x[0], x[1]), sub(x[0], x[1])} : x;
+      case Method::split_radix:
+        return split_radix(x);
+      case Method::cooley_tukey:
+        return cooley_tukey(x, choice.radix);
+      case Method::prime_factor:
+        return prime_factor(x, choice.radix);
+      case Method::direct:
+        return direct(x);
+      case Method::rader:
+        return rader(x);
+      case Method::winograd:
+        return winograd(x);
     }
     return x;
   }
@@ -74,8 +82,7 @@ class Builder {
     if (s == 0) return scale(c, a);
     if (c == s || c == -s) {  // an odd eighth of a turn
       const NodeId plus = dag_.add(a.re, a.im), minus = dag_.sub(a.re, a.im);
-      return c == s ? Complex{dag_.mul(c, minus), dag_.mul(c, plus)}
-                    : Complex{dag_.mul(c, plus), dag_.mul(s, minus)};
+      return c == s ? Complex{dag_.mul(c, minus), dag_.mul(c, plus)} : Complex{dag_.mul(c, plus), dag_.mul(s, minus)};
     }
     if (cost_ == CodeletCost::operations)
       return {dag_.sub(dag_.mul(c, a.re), dag_.mul(s, a.im)), dag_.add(dag_.mul(c, a.im), dag_.mul(s, a.re))};
@@ -137,7 +144,8 @@ class Builder {
     std::vector<Values> columns(static_cast<std::size_t>(q), Values(static_cast<std::size_t>(p)));
     for (int j = 0; j < q; ++j) {
       auto& column = columns[static_cast<std::size_t>(j)];
-      for (int i = 0; i < p; ++i) column[static_cast<std::size_t>(i)] = x[static_cast<std::size_t>((q * i + p * j) % n)];
+      for (int i = 0; i < p; ++i)
+        column[static_cast<std::size_t>(i)] = x[static_cast<std::size_t>((q * i + p * j) % n)];
       column = dft(column);
     }
     int p_unit = 0, q_unit = 0;  // 1 mod p and 0 mod q; 0 mod p and 1 mod q
@@ -148,7 +156,8 @@ class Builder {
     Values out(x.size());
     for (int k = 0; k < p; ++k) {
       Values row(static_cast<std::size_t>(q));
-      for (int j = 0; j < q; ++j) row[static_cast<std::size_t>(j)] = columns[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)];
+      for (int j = 0; j < q; ++j)
+        row[static_cast<std::size_t>(j)] = columns[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)];
       row = dft(row);
       for (int j = 0; j < q; ++j)
         out[static_cast<std::size_t>((k * p_unit + j * q_unit) % n)] = row[static_cast<std::size_t>(j)];
@@ -214,8 +223,8 @@ class Builder {
   }
 
   // 3 and 5: the cosines' mean is -1/(n-1), which saves products.
-  Values direct_small(const Values& x, Values out, const std::vector<NodeId> plus[2], const std::vector<NodeId> minus[2],
-                      const NodeId total[2]) {
+  Values direct_small(const Values& x, Values out, const std::vector<NodeId> plus[2],
+                      const std::vector<NodeId> minus[2], const NodeId total[2]) {
     const std::size_t n = x.size();
     const NodeId zero[2] = {x[0].re, x[0].im};
     NodeId even[2][2], odd[2][2];
@@ -294,13 +303,15 @@ class Builder {
         cosines.push_back(c), sines.push_back(s);
       }
       NodeId total = -1;
-      even[part] = h == 3 ? real_part(correlate3(lift(sums), lift(cosines), get(0), &total)) : correlate6(sums, cosines, get(0), &total);
+      even[part] = h == 3 ? real_part(correlate3(lift(sums), lift(cosines), get(0), &total))
+                          : correlate6(sums, cosines, get(0), &total);
       odd[part] = h == 3 ? negacyclic3(differences, sines) : negacyclic6(differences, sines);
       zero[part] = dag_.add(get(0), total);
     }
     out[0] = {zero[0], zero[1]};
     for (int k = 0; k < h; ++k) {
-      const auto i = static_cast<std::size_t>(power[static_cast<std::size_t>((p - 1 - k) % (p - 1))]), kk = static_cast<std::size_t>(k);
+      const auto i = static_cast<std::size_t>(power[static_cast<std::size_t>((p - 1 - k) % (p - 1))]),
+                 kk = static_cast<std::size_t>(k);
       const NodeId e[2] = {even[0][kk], even[1][kk]}, o[2] = {odd[0][kk], odd[1][kk]};
       out[i] = {dag_.add(e[0], o[1]), dag_.sub(e[1], o[0])};
       out[x.size() - i] = {dag_.sub(e[0], o[1]), dag_.add(e[1], o[0])};
@@ -319,8 +330,12 @@ class Builder {
   static Pair both(Pair x, Pair y, F f) {
     return {f(x.a, y.a), x.b < 0 ? -1 : f(x.b, y.b)};
   }
-  Pair plus(Pair x, Pair y) { return both(x, y, [&](NodeId a, NodeId b) { return dag_.add(a, b); }); }
-  Pair minus(Pair x, Pair y) { return both(x, y, [&](NodeId a, NodeId b) { return dag_.sub(a, b); }); }
+  Pair plus(Pair x, Pair y) {
+    return both(x, y, [&](NodeId a, NodeId b) { return dag_.add(a, b); });
+  }
+  Pair minus(Pair x, Pair y) {
+    return both(x, y, [&](NodeId a, NodeId b) { return dag_.sub(a, b); });
+  }
   Pair product(Factor f, Pair x) {
     if (x.b < 0) return {dag_.mul(f.a, x.a), -1};
     return {dag_.sub(dag_.mul(f.a, x.a), dag_.mul(f.b, x.b)), dag_.add(dag_.mul(f.a, x.b), dag_.mul(f.b, x.a))};
@@ -356,7 +371,8 @@ class Builder {
     return {plus(m0, t1), minus(m0, plus(t1, t2)), plus(m0, t2)};
   }
   // Length 6 = 2 x 3: sums and differences over the 2.
-  std::vector<NodeId> correlate6(const std::vector<NodeId>& x, const std::vector<double>& c, NodeId offset, NodeId* total) {
+  std::vector<NodeId> correlate6(const std::vector<NodeId>& x, const std::vector<double>& c, NodeId offset,
+                                 NodeId* total) {
     std::vector<Pair> sum(3), difference(3);
     std::vector<Factor> c_sum(3), c_difference(3);
     for (std::size_t j = 0; j < 6; j += 2) {  // j and j + 3 agree mod 3; j is even
@@ -377,7 +393,8 @@ class Builder {
     y[1] = dag_.neg(y[1]);
     return y;
   }
-  // With c of period 12 and c_(m+6) = -c_m, index m is (m mod 4, m mod 3): numbers a + b u along the 4, length 3 across.
+  // With c of period 12 and c_(m+6) = -c_m, index m is (m mod 4, m mod 3): numbers a + b u along the 4, length 3
+  // across.
   std::vector<NodeId> negacyclic6(const std::vector<NodeId>& x, const std::vector<double>& c) {
     std::vector<Pair> pairs(3);
     std::vector<Factor> factors(3);
@@ -398,8 +415,8 @@ class Builder {
     return out;
   }
 
-  // y_k = sum_j x_j c_(j-k); c has period h, or changes sign after h (negacyclic). `plus` is added to every y_k, `total`
-  // receives sum x_j.
+  // y_k = sum_j x_j c_(j-k); c has period h, or changes sign after h (negacyclic). `plus` is added to every y_k,
+  // `total` receives sum x_j.
   Values correlate(Values x, const std::vector<double>& c, bool negacyclic, const Complex* plus, Complex* total) {
     const auto h = static_cast<std::int64_t>(x.size());
     const bool alternate = negacyclic && h % 2 == 1;  // (-1)^j makes an odd negacyclic one cyclic
@@ -416,8 +433,10 @@ class Builder {
       long double re = 0, im = 0;
       for (std::int64_t m = 0; m < h; ++m) {
         const long double angle = 2 * std::numbers::pi_v<long double> *
-                                  static_cast<long double>(twist ? (2 * f + 1) * m : 2 * f * m) / static_cast<long double>(2 * h);
-        const long double value = (alternate && m % 2 ? -1.0L : 1.0L) * static_cast<long double>(c[static_cast<std::size_t>(m)]);
+                                  static_cast<long double>(twist ? (2 * f + 1) * m : 2 * f * m) /
+                                  static_cast<long double>(2 * h);
+        const long double value =
+            (alternate && m % 2 ? -1.0L : 1.0L) * static_cast<long double>(c[static_cast<std::size_t>(m)]);
         re += value * std::cos(angle), im += value * std::sin(angle);
       }
       re /= static_cast<long double>(h), im /= static_cast<long double>(h);
@@ -483,15 +502,21 @@ std::vector<Choice> candidates(int n) {
 std::string describe(int n, const std::vector<Choice>& choices) {
   const Choice choice = choices[static_cast<std::size_t>(n)];
   switch (choice.method) {
-    case Method::trivial: return fmt::format("{}", n);
-    case Method::split_radix: return fmt::format("split-radix {}", n);
+    case Method::trivial:
+      return fmt::format("{}", n);
+    case Method::split_radix:
+      return fmt::format("split-radix {}", n);
     case Method::cooley_tukey:
       return fmt::format("Cooley-Tukey {} x ({})", choice.radix, describe(n / choice.radix, choices));
     case Method::prime_factor:
-      return fmt::format("prime factors ({}) x ({})", describe(choice.radix, choices), describe(n / choice.radix, choices));
-    case Method::direct: return fmt::format("symmetric {}", n);
-    case Method::winograd: return fmt::format("Winograd {}", n);
-    case Method::rader: return fmt::format("Rader {} by ({})", n, describe((n - 1) / 2, choices));
+      return fmt::format("prime factors ({}) x ({})", describe(choice.radix, choices),
+                         describe(n / choice.radix, choices));
+    case Method::direct:
+      return fmt::format("symmetric {}", n);
+    case Method::winograd:
+      return fmt::format("Winograd {}", n);
+    case Method::rader:
+      return fmt::format("Rader {} by ({})", n, describe((n - 1) / 2, choices));
   }
   return {};
 }
@@ -528,8 +553,7 @@ const std::vector<Choice>& best_choices(int n, CodeletCost cost) {
 }  // namespace
 
 Codelet make_codelet(int n, CodeletCost cost) {
-  if (n < 1 || n > 64)
-    throw Error(Status::invalid_argument, fmt::format("codelet of {} points: sizes are 1 to 64", n));
+  if (n < 1 || n > 64) throw Error(Status::invalid_argument, fmt::format("codelet of {} points: sizes are 1 to 64", n));
   const auto& choices = best_choices(n, cost);
   Codelet codelet = build(n, cost, choices[static_cast<std::size_t>(n)], choices);
   codelet.algorithm = describe(n, choices);

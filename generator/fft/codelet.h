@@ -48,7 +48,8 @@ Schedule make_schedule(const Codelet& codelet);
 
 // One device function
 //   template <int S> FT_DEVICE void dft<n>(real* x, real* y)
-// that replaces x[S * k] (real parts) and y[S * k] (imaginary), k < n, by their DFT; arrays in registers, so S is known. `real` and ft_fma come from the prelude.
+// that replaces x[S * k] (real parts) and y[S * k] (imaginary), k < n, by their DFT; arrays in registers, so S is
+// known. `real` and ft_fma come from the prelude.
 std::string codelet_text(const Codelet& codelet);
 
 // Shortest text of a floating-point constant that reads back as the nearest value of the precision ("0.5f").

@@ -50,9 +50,8 @@ class Scheduler {
     for (const NodeId id : live_) {
       if (dag_[id].op != Op::mul || outputs.count(id)) continue;
       const auto& users = users_[at(id)];
-      const bool all = std::all_of(users.begin(), users.end(), [&](NodeId user) {
-        return is_sum(dag_[user]) && fused_[at(user)] < 0;
-      });
+      const bool all = std::all_of(users.begin(), users.end(),
+                                   [&](NodeId user) { return is_sum(dag_[user]) && fused_[at(user)] < 0; });
       if (!all) continue;
       for (const NodeId user : users) fused_[at(user)] = id;
       gone_[at(id)] = 1;
@@ -63,9 +62,12 @@ class Scheduler {
     const DagNode& node = dag_[id];
     if (node.op == Op::mul) return {Instruction::Kind::mul, id, node.a, -1, node.value};
     const NodeId product = fused_[at(id)];
-    if (product < 0) return {node.op == Op::add ? Instruction::Kind::add : Instruction::Kind::sub, id, node.a, node.b, 0};
+    if (product < 0)
+      return {node.op == Op::add ? Instruction::Kind::add : Instruction::Kind::sub, id, node.a, node.b, 0};
     const bool first = node.a == product;
-    const auto kind = node.op == Op::add ? Instruction::Kind::fma : first ? Instruction::Kind::fms : Instruction::Kind::fnma;
+    const auto kind = node.op == Op::add ? Instruction::Kind::fma
+                      : first            ? Instruction::Kind::fms
+                                         : Instruction::Kind::fnma;
     return {kind, id, dag_[product].a, first ? node.b : node.a, dag_[product].value};
   }
 

@@ -24,8 +24,9 @@ class Writer {
     for (const Instruction& step : schedule_.instructions)
       text += fmt::format("  const real t{} = {};\n", step.dst, expression(step));
     for (int k = 0; k < n; ++k)
-      text += fmt::format("  x[S * {}] = {}; y[S * {}] = {};\n", k, name(codelet_.outputs[2 * static_cast<std::size_t>(k)]), k,
-                          name(codelet_.outputs[2 * static_cast<std::size_t>(k) + 1]));
+      text +=
+          fmt::format("  x[S * {}] = {}; y[S * {}] = {};\n", k, name(codelet_.outputs[2 * static_cast<std::size_t>(k)]),
+                      k, name(codelet_.outputs[2 * static_cast<std::size_t>(k) + 1]));
     return text + "}\n";
   }
 
@@ -43,12 +44,18 @@ class Writer {
     const std::string a = name(step.a), b = step.b >= 0 ? name(step.b) : "";
     const std::string factor = fmt::format("real({})", literal(step.factor, Precision::f64));
     switch (step.kind) {
-      case Instruction::Kind::add: return fmt::format("{} + {}", a, b);
-      case Instruction::Kind::sub: return fmt::format("{} - {}", a, b);
-      case Instruction::Kind::mul: return fmt::format("{} * {}", factor, a);
-      case Instruction::Kind::fma: return fmt::format("ft_fma({}, {}, {})", factor, a, b);
-      case Instruction::Kind::fms: return fmt::format("ft_fma({}, {}, -{})", factor, a, b);
-      case Instruction::Kind::fnma: return fmt::format("ft_fma(-{}, {}, {})", factor, a, b);
+      case Instruction::Kind::add:
+        return fmt::format("{} + {}", a, b);
+      case Instruction::Kind::sub:
+        return fmt::format("{} - {}", a, b);
+      case Instruction::Kind::mul:
+        return fmt::format("{} * {}", factor, a);
+      case Instruction::Kind::fma:
+        return fmt::format("ft_fma({}, {}, {})", factor, a, b);
+      case Instruction::Kind::fms:
+        return fmt::format("ft_fma({}, {}, -{})", factor, a, b);
+      case Instruction::Kind::fnma:
+        return fmt::format("ft_fma(-{}, {}, {})", factor, a, b);
     }
     return {};
   }
@@ -63,8 +70,9 @@ std::string codelet_text(const Codelet& codelet) { return Writer(codelet).run();
 
 std::string literal(double value, Precision precision) {
   char buffer[64];
-  const auto end = precision == Precision::f32 ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value)).ptr
-                                               : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  const auto end = precision == Precision::f32
+                       ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value)).ptr
+                       : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   std::string text(buffer, end);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return precision == Precision::f32 ? text + "f" : text;

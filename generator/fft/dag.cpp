@@ -61,12 +61,24 @@ std::vector<double> Dag::evaluate(std::span<const NodeId> outputs, std::span<con
     const double a = node.a >= 0 ? value[static_cast<std::size_t>(node.a)] : 0;
     const double b = node.b >= 0 ? value[static_cast<std::size_t>(node.b)] : 0;
     switch (node.op) {
-      case Op::input: value[i] = inputs[static_cast<std::size_t>(node.value)]; break;
-      case Op::constant: value[i] = node.value; break;
-      case Op::add: value[i] = a + b; break;
-      case Op::sub: value[i] = a - b; break;
-      case Op::neg: value[i] = -a; break;
-      case Op::mul: value[i] = node.value * a; break;
+      case Op::input:
+        value[i] = inputs[static_cast<std::size_t>(node.value)];
+        break;
+      case Op::constant:
+        value[i] = node.value;
+        break;
+      case Op::add:
+        value[i] = a + b;
+        break;
+      case Op::sub:
+        value[i] = a - b;
+        break;
+      case Op::neg:
+        value[i] = -a;
+        break;
+      case Op::mul:
+        value[i] = node.value * a;
+        break;
     }
   }
   std::vector<double> result;

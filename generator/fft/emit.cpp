@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fft_prelude_text.h"
 #include "fourtune/status.h"
 #include "generator/fft/codelet.h"
 #include "generator/fft/pass.h"
-#include "fft_prelude_text.h"
 
 namespace fourtune::generator::fft {
 
@@ -42,7 +42,8 @@ double flops_of(const PassSpec& pass) {
   for (const Round& round : pass.rounds)
     for (const Transform& transform : round.transforms) {
       double radix = 1;
-      for (const int atom : transform.digits) radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
+      for (const int atom : transform.digits)
+        radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
       flops += 5 * values * std::log2(radix);
     }
   return flops;
@@ -69,15 +70,17 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Pr
   launch.kernel = kernel;
   std::int64_t blocks = tile_count(pass.spec);
   if (pass.spec.bulk)
-    blocks = std::min<std::int64_t>(blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks
-                                                                      : 132 * pass.spec.blocks_per_multiprocessor);
+    blocks = std::min<std::int64_t>(
+        blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks : 132 * pass.spec.blocks_per_multiprocessor);
   blocks *= pass.spec.cluster;
-  if (blocks > 0x7fffffff) throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
+  if (blocks > 0x7fffffff)
+    throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
   launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
   launch.arguments = {BufferRef{pass.from, pass.from_index, 0}, BufferRef{pass.to, pass.to_index, 0}};
   for (const auto& table : pass.tables) {
     const auto it = std::find(program.constants.begin(), program.constants.end(), table);
-    launch.arguments.push_back(BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
+    launch.arguments.push_back(
+        BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
     if (it == program.constants.end()) program.constants.push_back(table);
   }
   launch.stage = "fft";
@@ -122,13 +125,16 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
     }
     for (std::int64_t s = 0; s < planned.slabs.slabs; ++s)
       for (int i = k; i < k + planned.slabs.count; ++i)
-        program.launches.push_back(slab_launch(whole[static_cast<std::size_t>(i)], planned.passes[static_cast<std::size_t>(i)].spec, s,
-                                               planned.slabs.slabs, real));
+        program.launches.push_back(slab_launch(whole[static_cast<std::size_t>(i)],
+                                               planned.passes[static_cast<std::size_t>(i)].spec, s, planned.slabs.slabs,
+                                               real));
     k += planned.slabs.count;
   }
   return program;
 }
 
-GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options) { return emit_program(plan_passes(plan, options), options); }
+GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options) {
+  return emit_program(plan_passes(plan, options), options);
+}
 
 }  // namespace fourtune::generator::fft

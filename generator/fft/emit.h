@@ -39,7 +39,7 @@ struct EmitOptions {
 struct PlannedPass {
   PassSpec spec;
   BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
-  int from_index = 0, to_index = 0;  // of the workspace
+  int from_index = 0, to_index = 0;            // of the workspace
   std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
 };
 // Passes first..first+count-1 run slab by slab of their common slowest grid atom, so that what one of them writes is

@@ -19,9 +19,7 @@ struct Piece {
   std::int64_t divisor, size, weight;
 };
 
-std::string number_text(std::int64_t value) {
-  return fmt::format("{}{}", value, value > 0x7fffffff ? "ll" : "");
-}
+std::string number_text(std::int64_t value) { return fmt::format("{}{}", value, value > 0x7fffffff ? "ll" : ""); }
 
 // Sum of pieces of `number`, which runs below `total`; neighbours that continue each other become one.
 std::string pieces_text(std::vector<Piece> pieces, const std::string& number, std::int64_t total, bool wide) {
@@ -85,7 +83,8 @@ class PassWriter {
   void plan_shared() {
     std::int64_t values = 0;
     for (std::size_t r = 0; r + 1 < pass_.rounds.size(); ++r) {
-      layouts_.push_back(shared_layout(pass_, pass_.rounds[r], pass_.rounds[r + 1], real_size() * (pass_.apart ? 1 : 2)));
+      layouts_.push_back(
+          shared_layout(pass_, pass_.rounds[r], pass_.rounds[r + 1], real_size() * (pass_.apart ? 1 : 2)));
       values = std::max(values, layouts_.back().values);
     }
     shared_bytes_ = (values * real_size() * (pass_.apart ? 1 : 2) + 127) / 128 * 128;
@@ -127,7 +126,8 @@ class PassWriter {
     const std::string by_block = pieces_text(block_pieces, "rank", block_divisor, wide);
     const bool one = groups(round) == 1;
     const std::string number = one ? "t" : group == 0 ? "t" : fmt::format("(t + {})", group * pass_.threads);
-    const std::string by_thread = pieces_text(pieces, number, one ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
+    const std::string by_thread =
+        pieces_text(pieces, number, one ? divisor : std::max(divisor, groups(round) * pass_.threads), wide);
     return by_thread.empty() ? by_block : by_block.empty() ? by_thread : by_thread + " + " + by_block;
   }
   static std::string sum_text(const std::string& a, const std::string& b) {
@@ -185,13 +185,14 @@ class PassWriter {
     const int count = most_registers();
     if (pass_.bulk) write_fetch();
     line("// {}", pass_.title);
-    std::string parameters = fmt::format("const {}* __restrict__ in, {}* __restrict__ out", value_type(pass_.load),
-                                         value_type(pass_.store));
-    for (std::size_t i = 0; i < pass_.tables.size(); ++i) parameters += fmt::format(", const real2* __restrict__ turns{}", i);
+    std::string parameters =
+        fmt::format("const {}* __restrict__ in, {}* __restrict__ out", value_type(pass_.load), value_type(pass_.store));
+    for (std::size_t i = 0; i < pass_.tables.size(); ++i)
+      parameters += fmt::format(", const real2* __restrict__ turns{}", i);
     for (int i = 0; i < pass_.extra_tables; ++i)
       parameters += fmt::format(", const {}* __restrict__ table{}", table_is_complex(i) ? "real2" : "real", i);
-    line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({}) {{", pass_.threads, pass_.blocks_per_multiprocessor,
-         entry_, parameters);
+    line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({}) {{", pass_.threads,
+         pass_.blocks_per_multiprocessor, entry_, parameters);
     indent_ = 2;
     line("const unsigned t = threadIdx.x;");
     if (shared_bytes_) line("FT_SHARED({}, shared);", pass_.apart ? "real" : "real2");
@@ -238,7 +239,8 @@ class PassWriter {
   // ---- global memory ----
   void write_port_pointer(const char* name, const char* base, const Port& port, bool load) {
     const std::string offset = grid_text(port.address, pass_.wide);
-    line("{}{}* {} = {}{};", load ? "const " : "", value_type(port), name, base, offset.empty() ? "" : " + (" + offset + ")");
+    line("{}{}* {} = {}{};", load ? "const " : "", value_type(port), name, base,
+         offset.empty() ? "" : " + (" + offset + ")");
   }
 
   // Statements that define what the guards and positions of a port need, then per value: condition and address.
@@ -266,18 +268,22 @@ class PassWriter {
     return access;
   }
   // Condition ("" if always) and element of register e.
-  std::pair<std::string, std::string> element(const Port& port, const Access& access, const Round& round, std::int64_t e) {
+  std::pair<std::string, std::string> element(const Port& port, const Access& access, const Round& round,
+                                              std::int64_t e) {
     std::string condition, position = number_text(register_part(port.address, round, e));
     const auto also = [&](const std::string& text) { condition += (condition.empty() ? "" : " && ") + text; };
     for (std::size_t i = 0; i < port.bounds.size(); ++i)
-      also(fmt::format("{} < {}", plus(access.bound[i], register_part(port.bounds[i].index, round, e)), port.bounds[i].limit));
+      also(fmt::format("{} < {}", plus(access.bound[i], register_part(port.bounds[i].index, round, e)),
+                       port.bounds[i].limit));
     for (std::size_t i = 0; i < port.windows.size(); ++i) {
       const Window& window = port.windows[i];
       const std::string n = plus(access.window[i], register_part(window.index, round, e));
-      const char* kind = window.kind == Window::Kind::head ? "head" : window.kind == Window::Kind::wrapped ? "wrapped" : "centred";
+      const char* kind = window.kind == Window::Kind::head      ? "head"
+                         : window.kind == Window::Kind::wrapped ? "wrapped"
+                                                                : "centred";
       also(fmt::format("ft_kept_{}({}, {}, {})", kind, n, window.n, window.kept));
-      position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n, window.n,
-                              window.kept, number_text(window.stride));
+      position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n,
+                              window.n, window.kept, number_text(window.stride));
     }
     if (port.values == Values::hermitian)
       position += fmt::format(" + {}ft_mirror({}, {}) * {}", pass_.wide ? "(long long)" : "",
@@ -366,7 +372,8 @@ class PassWriter {
     std::int64_t next = 1;
     bool contiguous = true;
     for (const int atom : out.order) {
-      contiguous = contiguous && weight_of(pass_.load.address, atom) == next && next * size(atom) * 2 * real_size() <= 16384;
+      contiguous =
+          contiguous && weight_of(pass_.load.address, atom) == next && next * size(atom) * 2 * real_size() <= 16384;
       out.stride[at(atom)] = next;
       next *= size(atom);
       if (contiguous) out.run = next, ++out.run_atoms;
@@ -378,8 +385,11 @@ class PassWriter {
   void write_fetch() {
     const Landing land = landing();
     line("// Starts the copies of one tile: {} runs of {} values, by the threads of a warp.", land.rows, land.run);
-    line("FT_DEVICE void {}_fetch(const real2* __restrict__ in, real2* landing, unsigned long long* arrived, unsigned tile, "
-         "unsigned lane) {{", entry_);
+    line(
+        "FT_DEVICE void {}_fetch(const real2* __restrict__ in, real2* landing, unsigned long long* arrived, unsigned "
+        "tile, "
+        "unsigned lane) {{",
+        entry_);
     indent_ = 2;
     write_port_pointer("from", "in", pass_.load, true);
     line("if (lane == 0) dev_mbarrier_expect(arrived, {});", tile_values(pass_) * 2 * real_size());
@@ -401,7 +411,8 @@ class PassWriter {
   void write_loop_head() {
     const Landing land = landing();
     line("real2* const landing = reinterpret_cast<real2*>(reinterpret_cast<char*>(shared) + {});", landing_offset_);
-    line("unsigned long long* const arrived = reinterpret_cast<unsigned long long*>(landing + {});", tile_values(pass_));
+    line("unsigned long long* const arrived = reinterpret_cast<unsigned long long*>(landing + {});",
+         tile_values(pass_));
     line("unsigned parity = 0;");
     line("if (t == 0) dev_mbarrier_init(arrived);");
     line("__syncthreads();");
@@ -415,7 +426,8 @@ class PassWriter {
     for_groups(round, [&](std::int64_t group, std::int64_t first) {
       line("const real2* p = landing + ({});", sum_text(thread_text(index, round, group), ""));
       for (std::int64_t e = 0; e < product(round.registers); ++e)
-        line("{{ const real2 v = p[{}]; x[{}] = v.x; y[{}] = v.y; }}", register_part(index, round, e), first + e, first + e);
+        line("{{ const real2 v = p[{}]; x[{}] = v.x; y[{}] = v.y; }}", register_part(index, round, e), first + e,
+             first + e);
     });
     line("__syncthreads();");
     line("if (t < 32 && tile + gridDim.x < {}) {{", tile_count(pass_));
@@ -442,7 +454,8 @@ class PassWriter {
     std::vector<std::string> names;
     for (const Factor& factor : factors) {
       names.push_back(fmt::format("f{}", names.size()));
-      line("const unsigned {} = {};", names.back(), sum_text(grid_text(factor.index), thread_text(factor.index, round, group)));
+      line("const unsigned {} = {};", names.back(),
+           sum_text(grid_text(factor.index), thread_text(factor.index, round, group)));
     }
     for (std::int64_t e = 0; e < product(round.registers); ++e) write_factors(factors, names, round, e, first + e);
     indent_ -= 2;
@@ -481,7 +494,8 @@ class PassWriter {
       line("{{");
       indent_ += 2;
       line("const unsigned m = {};", base == "0" ? number_text(offset) : plus(base, offset));
-      const std::int64_t scale = pass_.tables.empty() || transform.table < 0 ? 1 : pass_.tables[at(transform.table)] / transform.period;
+      const std::int64_t scale =
+          pass_.tables.empty() || transform.table < 0 ? 1 : pass_.tables[at(transform.table)] / transform.period;
       for (std::int64_t k = 1; k < radix; ++k) {
         line("const real2 w{} = {};", k, twiddle_text(transform, k, scale, sign));
         for (const auto e : list) line("ft_turn(x[{0}], y[{0}], w{1});", first + e + k * step, k);
@@ -492,7 +506,8 @@ class PassWriter {
   }
 
   std::string twiddle_text(const Transform& transform, std::int64_t k, std::int64_t scale, int sign) const {
-    const bool stored = transform.table >= 0 && pass_.twiddles != Twiddles::computed && pass_.twiddles != Twiddles::fast;
+    const bool stored =
+        transform.table >= 0 && pass_.twiddles != Twiddles::computed && pass_.twiddles != Twiddles::fast;
     if (stored && (pass_.twiddles == Twiddles::table || k == 1))
       return fmt::format("turns{}[m{}]", transform.table, k * scale == 1 ? "" : fmt::format(" * {}", k * scale));
     if (k == 1)
@@ -511,19 +526,24 @@ class PassWriter {
     const char* barrier = cross ? "dev_cluster_sync();" : layout.within_warp ? "__syncwarp();" : "__syncthreads();";
     const auto parts = pass_.apart ? std::vector<const char*>{"x", "y"} : std::vector<const char*>{"xy"};
     for (const char* part : parts) {
-      if (cross && part[0] == 'x') line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
-      else if (shared_read_) line("{}", part[0] == 'y' ? barrier : "__syncthreads();");
+      if (cross && part[0] == 'x')
+        line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
+      else if (shared_read_)
+        line("{}", part[0] == 'y' ? barrier : "__syncthreads();");
       for_groups(from, [&](std::int64_t group, std::int64_t first) {
         line("{}* p = shared + ({});", pass_.apart ? "real" : "real2", sum_text(thread_text(index, from, group), ""));
         for (std::int64_t b = 0; cross && b < pass_.cluster; ++b)
           line("{0}* p{1} = dev_cluster_map(p, {1});", pass_.apart ? "real" : "real2", b);
         for (std::int64_t e = 0; e < product(from.registers); ++e)
-          line("p{}[{}] = {};", cross ? fmt::format("{}", register_part(block_index(to), from, e)) : "", register_part(index, from, e),
-               pass_.apart ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
+          line(
+              "p{}[{}] = {};", cross ? fmt::format("{}", register_part(block_index(to), from, e)) : "",
+              register_part(index, from, e),
+              pass_.apart ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
       });
       line("{}", barrier);
       for_groups(to, [&](std::int64_t group, std::int64_t first) {
-        line("const {}* p = shared + ({});", pass_.apart ? "real" : "real2", sum_text(thread_text(index, to, group), ""));
+        line("const {}* p = shared + ({});", pass_.apart ? "real" : "real2",
+             sum_text(thread_text(index, to, group), ""));
         for (std::int64_t e = 0; e < product(to.registers); ++e) {
           const std::int64_t offset = register_part(index, to, e);
           if (pass_.apart)

@@ -2,9 +2,9 @@
 // the kernel is written.
 //
 // The kernel walks a space of *atoms*, digits of mixed-radix indices. An atom belongs to the grid (it is part of the
-// number of the tile) or to the tile. A tile is T = product of its atoms' sizes complex values, held in the registers of
-// one block's threads. A *round* says which tile atoms are in registers and which are spread over threads, and does the
-// DFTs that this allows; between rounds values move through shared memory. An atom keeps its place when it is
+// number of the tile) or to the tile. A tile is T = product of its atoms' sizes complex values, held in the registers
+// of one block's threads. A *round* says which tile atoms are in registers and which are spread over threads, and does
+// the DFTs that this allows; between rounds values move through shared memory. An atom keeps its place when it is
 // transformed: it was a digit of the input's index and becomes a digit of the output's. Every address is a sum over
 // atoms of value times stride, so a thread computes one address and all its values are constant offsets from it.
 #pragma once
@@ -86,8 +86,8 @@ struct Transform {
   std::vector<int> digits;
   std::int64_t period = 1;
   Index index;
-  int table = 0;     // which twiddle table (table and powers)
-  int sign = 0;      // 0: the pass's own
+  int table = 0;  // which twiddle table (table and powers)
+  int sign = 0;   // 0: the pass's own
 };
 struct Round {
   std::vector<int> registers;  // tile atoms, fastest first
@@ -97,7 +97,7 @@ struct Round {
 };
 
 struct PassSpec {
-  std::string name;  // of the kernel's entry, without prefix
+  std::string name;   // of the kernel's entry, without prefix
   std::string title;  // one line for the comment above it
   Precision precision = Precision::f32;
   int sign = -1;
@@ -108,14 +108,14 @@ struct PassSpec {
   Port load, store;
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
-  std::vector<std::int64_t> tables;  // lengths of the twiddle tables
-  int extra_tables = 0;              // further table arguments (factors)
-  bool apart = false;                // real and imaginary parts exchanged one after the other
-  bool bulk = false;                 // bulk copies into a landing buffer, persistent blocks
-  bool wide = false;                 // 64-bit element offsets
-  int max_registers = 0;             // 0: the compiler's choice
+  std::vector<std::int64_t> tables;   // lengths of the twiddle tables
+  int extra_tables = 0;               // further table arguments (factors)
+  bool apart = false;                 // real and imaginary parts exchanged one after the other
+  bool bulk = false;                  // bulk copies into a landing buffer, persistent blocks
+  bool wide = false;                  // 64-bit element offsets
+  int max_registers = 0;              // 0: the compiler's choice
   int blocks_per_multiprocessor = 1;  // promise to the compiler
-  int resident_blocks = 0;           // bulk: blocks of the grid at most (0: 132 * blocks_per_multiprocessor)
+  int resident_blocks = 0;            // bulk: blocks of the grid at most (0: 132 * blocks_per_multiprocessor)
 };
 
 // Tiles of the grid, and values of one tile.

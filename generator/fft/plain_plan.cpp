@@ -9,7 +9,8 @@
 namespace fourtune::generator::fft {
 namespace {
 
-constexpr std::int64_t most_line = 4096;  // values of one line in one kernel
+// Values of one line in one kernel: along x, and along y and z, where a tile should carry 16 neighbours.
+constexpr std::int64_t most_line = 4096, most_strided = 1024;
 
 std::vector<int> radices_of(std::int64_t n) {
   std::vector<int> primes, radices;
@@ -20,8 +21,10 @@ std::vector<int> radices_of(std::int64_t n) {
     int* best = nullptr;
     for (int& r : radices)
       if (r * p <= 16 && (!best || r > *best)) best = &r;
-    if (best) *best *= p;
-    else radices.push_back(p);
+    if (best)
+      *best *= p;
+    else
+      radices.push_back(p);
   }
   std::sort(radices.rbegin(), radices.rend());
   return radices;
@@ -52,7 +55,8 @@ int threads_for(std::int64_t values, const std::vector<int>& group) {
 
 // A kernel whose tiles are whole lines may write the array that it reads.
 bool keeps_tiles(const Kernel& kernel) {
-  return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix && kernel.subs.back().stride == 1;
+  return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
+         kernel.subs.back().stride == 1;
 }
 // Intermediate values fit the output array and lie there as the next kernel expects them.
 bool output_may_hold(const EmitOptions& options) {
@@ -111,7 +115,8 @@ FftPlan plain_plan(const EmitOptions& options) {
     const std::int64_t n = options.n[static_cast<std::size_t>(d)];
     if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
     if (n == 1) continue;
-    const auto groups = kernels_of(radices_of(n), n <= most_line ? most_line : most_line / 8);
+    const std::int64_t most = d == 0 ? most_line : most_strided;
+    const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
     std::int64_t left = n;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       Kernel kernel;
@@ -123,10 +128,15 @@ FftPlan plain_plan(const EmitOptions& options) {
       auto& w = kernel.with;
       w.exchange = groups[g].size() > 1 ? Exchange::shared : Exchange::none;
       w.tile = {1, 1, 1, 1};
-      const std::size_t carrier = groups.size() > 1 ? static_cast<std::size_t>(d) : d == 0 ? 1 : 0;
-      const std::int64_t count = groups.size() > 1 ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+      // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+      const bool along = d == 0 && groups.size() > 1;
+      const std::size_t carrier = d == 0 && !along ? 1 : 0;
+      const std::int64_t count = along    ? n / product
+                                 : d == 0 ? (dims > 1 ? options.n[1] : options.batch)
+                                          : options.n[0];
       const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
-      w.tile[carrier] = static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, groups.size() > 1));
+      w.tile[carrier] =
+          static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
       w.threads = threads_for(product * w.tile[carrier], groups[g]);
       w.store = Store::sorted;
       w.to = Target::out;

@@ -1,6 +1,7 @@
 // From the notation to digits. Every sub-FFT of a dimension is one digit of its index: value n_i with weight n/radix on
-// the way in. A digit keeps its place (its atom) when it is transformed; only the weights that the arrays give it change:
-// that is where natural order, grouped and sorted stores, and workspaces laid out for the next kernel come from.
+// the way in. A digit keeps its place (its atom) when it is transformed; only the weights that the arrays give it
+// change: that is where natural order, grouped and sorted stores, and workspaces laid out for the next kernel come
+// from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +65,8 @@ class Planner {
       std::int64_t done = 1;
       for (auto& digit : axis.digits) digit.out = done, done *= digit.radix;
       if (axis.digits.empty()) axis.digits.push_back({axis.n, 1, 1, -1}), done = axis.n;
-      if (done != axis.n) bad(fmt::format("{}: the plan's radices give length {}, the transform has {}", axis.name, done, axis.n));
+      if (done != axis.n)
+        bad(fmt::format("{}: the plan's radices give length {}, the transform has {}", axis.name, done, axis.n));
     }
   }
 
@@ -72,8 +74,10 @@ class Planner {
     PlannedProgram out;
     for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
       out.passes.push_back(pass(static_cast<int>(k)));
-      if (k) choose_workspace(out.passes[k - 1], out.passes[k]);
-      for (const PlannedPass& last = out.passes.back(); last.to == BufferRef::Where::workspace && last.to_index >= out.workspaces;) ++out.workspaces;
+      choose_workspace(k ? &out.passes[k - 1] : nullptr, out.passes[k], static_cast<int>(k));
+      for (const PlannedPass& last = out.passes.back();
+           last.to == BufferRef::Where::workspace && last.to_index >= out.workspaces;)
+        ++out.workspaces;
     }
     out.work_values = work_values_;
     return out;
@@ -90,13 +94,16 @@ class Planner {
     return layout(plan_, k)[at(axis.dim)];
   }
 
-  static std::array<std::int64_t, 4> dense(const std::array<std::int64_t, 3>& n) { return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]}; }
+  static std::array<std::int64_t, 4> dense(const std::array<std::int64_t, 3>& n) {
+    return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]};
+  }
   std::array<std::int64_t, 3> array_sizes(bool input) const {
     std::array<std::int64_t, 3> n = options_.n;
     const bool half = options_.type == (input ? FftType::c2r : FftType::r2c);
     if (half) n[0] = n[0] / 2 + 1;
     for (int d = 0; d < 3; ++d)
-      if (const auto& window = input ? options_.hooks[at(d)].input : options_.hooks[at(d)].output) n[at(d)] = window->kept;
+      if (const auto& window = input ? options_.hooks[at(d)].input : options_.hooks[at(d)].output)
+        n[at(d)] = window->kept;
     return n;
   }
   std::array<std::int64_t, 4> strides(bool input) const {
@@ -125,14 +132,29 @@ class Planner {
   }
   bool shortened(int d, int k) const { return length_between(d, k) != axes_[at(d)].n; }
 
+  // Whether a kernel's blocks write places that others still have to read, when both arrays are one.
+  static bool moves_values(const PassSpec& spec) {
+    if (!spec.load.windows.empty() || !spec.store.windows.empty() || spec.load.values != spec.store.values) return true;
+    for (const int atom : spec.grid_order)
+      if (load_weight(spec, atom) != store_weight(spec, atom)) return true;
+    return false;
+  }
   // A kernel that reads a workspace and gives its values other places writes the other workspace.
-  static void choose_workspace(const PlannedPass& before, PlannedPass& pass) {
-    pass.from_index = before.to_index;
-    if (pass.to != BufferRef::Where::workspace) return;
-    bool moves = !pass.spec.load.windows.empty() || !pass.spec.store.windows.empty() || pass.spec.load.values == Values::hermitian;
-    for (const int atom : pass.spec.grid_order)
-      moves = moves || load_weight(pass.spec, atom) != store_weight(pass.spec, atom);
-    pass.to_index = pass.from == BufferRef::Where::workspace && moves ? 1 - pass.from_index : pass.from_index;
+  void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const {
+    using Where = BufferRef::Where;
+    pass.from_index = before ? before->to_index : 0;
+    pass.to_index = pass.to == Where::workspace ? pass.from_index : 0;
+    const Where from = pass.from == Where::first && options_.in_place ? Where::second : pass.from;
+    // A real transform in place reads and writes rows of the same bytes, a tile at a time.
+    const bool rows = options_.in_place && k == 0 && kernels() == 1 && options_.type != FftType::c2c;
+    if (from != pass.to || rows || !moves_values(pass.spec)) return;
+    if (pass.to == Where::workspace)
+      pass.to_index = 1 - pass.from_index;
+    else if (options_.type == FftType::c2c)
+      bad(fmt::format(
+          "kernel {} writes the array that it reads, but gives its values other places: let the kernel before "
+          "write to=work",
+          k + 1));
   }
 
   // ---- one pass ----
@@ -145,11 +167,14 @@ class Planner {
     spec.threads = w.threads;
     spec.apart = w.parts == Parts::apart;
     spec.cluster = w.cluster;
-    if (w.cluster > 1 && w.load == Load::bulk) bad(fmt::format("kernel {}: bulk loads and clusters exclude each other", k + 1));
+    if (w.cluster > 1 && w.load == Load::bulk)
+      bad(fmt::format("kernel {}: bulk loads and clusters exclude each other", k + 1));
     spec.bulk = w.load == Load::bulk;
     spec.max_registers = w.registers;
     if (w.registers) spec.blocks_per_multiprocessor = std::max(1, 65536 / (w.threads * w.registers));
-    spec.twiddles = w.twiddle == TwiddleForm::table ? Twiddles::powers : w.twiddle == TwiddleForm::computed ? Twiddles::computed : Twiddles::fast;
+    spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
+                    : w.twiddle == TwiddleForm::computed ? Twiddles::computed
+                                                         : Twiddles::fast;
     spec.title = to_text(plan_.kernels[at(k)]);
     spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
     const bool first = k == 0, last = k + 1 == kernels();
@@ -169,11 +194,14 @@ class Planner {
     }
     order_grid(spec, w, parts);
     finish_ports(out, k, parts, in, store);
-    for (const auto& table : out.tables) spec.tables.push_back(static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision)));
+    for (const auto& table : out.tables)
+      spec.tables.push_back(static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision)));
     add_factors(out, k, parts);
     spec.wide = extent(spec.load) > 0x7fffffff || extent(spec.store) > 0x7fffffff;
     arrange(spec, transforms);
-    out.from = first ? BufferRef::Where::first : with(k - 1).to == Target::work ? BufferRef::Where::workspace : BufferRef::Where::second;
+    out.from = first                            ? BufferRef::Where::first
+               : with(k - 1).to == Target::work ? BufferRef::Where::workspace
+                                                : BufferRef::Where::second;
     out.to = !last && w.to == Target::work ? BufferRef::Where::workspace : BufferRef::Where::second;
     return out;
   }
@@ -215,7 +243,8 @@ class Planner {
     const Weights before = positions(axis, k);
     std::int64_t active = 1, span = 1;
     for (std::size_t i = 0; i < axis.digits.size(); ++i)
-      if (axis.digits[i].kernel == k) active *= axis.digits[i].radix, span = std::max(span, before[i] * axis.digits[i].radix);
+      if (axis.digits[i].kernel == k)
+        active *= axis.digits[i].radix, span = std::max(span, before[i] * axis.digits[i].radix);
     const std::int64_t tile = tile_along(d, k);
     if (active > 1 && (span != active || tile != 1)) return 0;
     const std::int64_t cut = active * tile;
@@ -229,10 +258,10 @@ class Planner {
   // A run of an axis' digits that is one atom: transformed in this kernel, or neighbours, or part of the grid.
   struct Part {
     int atom = 0;
-    std::size_t digit = 0;  // of the axis; of several joined ones, any
-    std::int64_t in = 1, out = 1;         // weights in the input's and the output's index
-    std::int64_t before = 1, after = 1;   // positions along the axis in the array read and written
-    std::int64_t load = 0, store = 0;     // strides in these arrays
+    std::size_t digit = 0;               // of the axis; of several joined ones, any
+    std::int64_t in = 1, out = 1;        // weights in the input's and the output's index
+    std::int64_t before = 1, after = 1;  // positions along the axis in the array read and written
+    std::int64_t load = 0, store = 0;    // strides in these arrays
   };
   // Passive digits that move as one number.
   struct Run {
@@ -244,8 +273,10 @@ class Planner {
     bool active = false;
     for (std::size_t i = 0; i < axis.digits.size(); ++i) {
       const Digit& digit = axis.digits[i];
-      if (digit.kernel == k) active = true;
-      else runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
+      if (digit.kernel == k)
+        active = true;
+      else
+        runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
     }
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.before < b.before; });
     // Where the axis is worked on, later digits also count in twiddles and earlier ones in the output's index.
@@ -271,8 +302,8 @@ class Planner {
   }
 
   // Adds the atoms of one digit, or of part of one, split where an array's stride changes inside it.
-  void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile, Part part,
-                 const Placing& in, const Placing& out) {
+  void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
+                 Part part, const Placing& in, const Placing& out) {
     if (size == 1) return;
     for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
       if (low == 0) continue;
@@ -293,7 +324,8 @@ class Planner {
     for (std::size_t i = 0; i < axis.digits.size(); ++i) {
       const Digit& digit = axis.digits[i];
       if (digit.kernel == k)
-        add_parts(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix, true, {0, i, digit.in, digit.out, before[i], after[i], 0, 0}, in, out);
+        add_parts(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix, true,
+                  {0, i, digit.in, digit.out, before[i], after[i], 0, 0}, in, out);
     }
     const bool active = !parts.empty();
     const std::int64_t length = active ? 0 : length_between(d, k);
@@ -301,7 +333,8 @@ class Planner {
       // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
       if (tile > length) tile = length;
       const std::int64_t tiles = (length + tile - 1) / tile;
-      const int low = add_atom(spec, axis.name + "_in", tile, true), high = add_atom(spec, axis.name + "_tile", tiles, false);
+      const int low = add_atom(spec, axis.name + "_in", tile, true),
+                high = add_atom(spec, axis.name + "_tile", tiles, false);
       for (Port* port : {&spec.load, &spec.store}) {
         const std::int64_t stride = (port == &spec.load ? in : out).low;
         port->address.push_back({low, stride}), port->address.push_back({high, stride * tile});
@@ -313,14 +346,17 @@ class Planner {
     for (const Run& run : passive_runs(axis, k, before, after)) {
       const std::int64_t low = std::min(left, run.size);
       if (run.size % low || left % low)
-        bad(fmt::format("kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile, axis.name, run.size));
+        bad(fmt::format("kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile, axis.name,
+                        run.size));
       left /= low;
       const std::string name = fmt::format("{}{}", axis.name, run.digit + 1);
-      add_parts(spec, parts, name + "_in", low, true, {0, run.digit, run.in, run.out, run.before, run.after, 0, 0}, in, out);
+      add_parts(spec, parts, name + "_in", low, true, {0, run.digit, run.in, run.out, run.before, run.after, 0, 0}, in,
+                out);
       add_parts(spec, parts, name + "_tile", run.size / low, false,
                 {0, run.digit, run.in * low, run.out * low, run.before * low, run.after * low, 0, 0}, in, out);
     }
-    if (left > 1) bad(fmt::format("kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile, axis.name));
+    if (left > 1)
+      bad(fmt::format("kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile, axis.name));
     for (const Part& part : parts) {
       if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, part.load});
       if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, part.store});
@@ -353,7 +389,8 @@ class Planner {
     t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
     for (const Part& part : parts)
       if (part.digit > i) t.index.push_back({part.atom, part.in});
-    if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers) t.table = table_for(out, t.period);
+    if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers)
+      t.table = table_for(out, t.period);
     if (t.period > most_table && out.spec.twiddles == Twiddles::powers) t.table = -1;
     return t;
   }
@@ -395,7 +432,8 @@ class Planner {
       std::vector<int> atoms;
       for (std::size_t i = 0; i < spec.atoms.size(); ++i)
         if (!spec.atoms[i].in_tile && spec.atoms[i].name.rfind(axis, 0) == 0) atoms.push_back(static_cast<int>(i));
-      std::stable_sort(atoms.begin(), atoms.end(), [&](int a, int b) { return load_weight(spec, a) < load_weight(spec, b); });
+      std::stable_sort(atoms.begin(), atoms.end(),
+                       [&](int a, int b) { return load_weight(spec, a) < load_weight(spec, b); });
       spec.grid_order.insert(spec.grid_order.end(), atoms.begin(), atoms.end());
     };
     for (const Dim d : w.blocks) append(axes_[at(index(d))].name);
@@ -410,8 +448,8 @@ class Planner {
   static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_in(spec.load.address, atom); }
   static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_in(spec.store.address, atom); }
 
-  void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts,
-                    const Placings& in, const Placings& store) {
+  void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
+                    const Placings& store) {
     PassSpec& spec = out.spec;
     for (int d = 0; d < 3; ++d) {
       const Line& axis = axes_[at(d)];
@@ -453,11 +491,13 @@ class Planner {
         const std::int64_t kept = hook ? hook->kept : axis.n;
         for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(hook, i, kept, axis.n))] = factors[at(i)];
         out.tables.push_back(bytes_of(full));
-        (load ? out.spec.load : out.spec.store).factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, false});
+        (load ? out.spec.load : out.spec.store)
+            .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, false});
       }
     }
   }
-  static std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept, std::int64_t n) {
+  static std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept,
+                                            std::int64_t n) {
     if (!hook || hook->kind == Window::Kind::head) return i;
     if (hook->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
     return i >= kept / 2 ? i - kept / 2 : i + n - kept / 2;

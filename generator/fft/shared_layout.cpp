@@ -126,7 +126,8 @@ SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round&
   const auto add_missing = [&](std::vector<int>& order) {  // blocks of the writer are an address for the reader
     for (const int atom : mixed)
       if (std::find(order.begin(), order.end(), atom) == order.end()) order.push_back(atom);
-    std::erase_if(order, [&](int atom) { return std::find(to.blocks.begin(), to.blocks.end(), atom) != to.blocks.end(); });
+    std::erase_if(order,
+                  [&](int atom) { return std::find(to.blocks.begin(), to.blocks.end(), atom) != to.blocks.end(); });
   };
   for (auto* order : {&write, &read, &mixed}) add_missing(*order);
   Candidate best;

@@ -33,15 +33,30 @@ const PlanCase kPlans[] = {
     {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural", -1, 5},
     {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,parts=apart]:order=natural,prec=f64", 1, 4},
     {"{X(13,5,13,65,tw),X(5,13,1,13,no-tw)}[threads=32,tile=1x3]:order=natural", -1, 7},
-    {"{X(64,16,64,1024,tw),X(64,16,4,64,tw)}[threads=64,tile=4x1,to=work]{X(256,4,1,4,no-tw)}[threads=64,tile=16x1]:order=natural", -1, 2},
-    {"{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,tile=16x1]:order=natural", 1, 2},
-    {"{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=64,tile=1x4,to=work]{Y(5,3,5,15,tw),Y(3,5,1,5,no-tw)}[threads=32,tile=4x1]:order=natural,prec=f64", 1, 3},
-    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
-    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural", 1, 2},
-    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,twiddle=computed,load=bulk,pipeline=1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,twiddle=computed]:order=natural,prec=f64"},
-    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,cluster=2]:order=natural", 1, 2},
-    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:order=natural"},
-    {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads=32,tile=4x1x1]:order=natural,place=in", -1, 3},
+    {"{X(64,16,64,1024,tw),X(64,16,4,64,tw)}[threads=64,tile=4x1,to=work]{X(256,4,1,4,no-tw)}[threads=64,tile=16x1]:"
+     "order=natural",
+     -1, 2},
+    {"{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,"
+     "tile=16x1]:order=natural",
+     1, 2},
+    {"{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=64,tile=1x4,to=work]{Y(5,3,5,15,tw),Y(3,5,1,5,no-tw)}[threads=32,"
+     "tile=4x1]:order=natural,prec=f64",
+     1, 3},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural",
+     1, 2},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,twiddle=computed,load=bulk,pipeline=1,to="
+     "work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,twiddle=computed]:order=natural,"
+     "prec=f64"},
+    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,cluster=2]:order=natural",
+     1, 2},
+    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:"
+     "order=natural"},
+    {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
+     "32,tile=4x1x1]:order=natural,place=in",
+     -1, 3},
 };
 
 TEST(EmulatedFft, PlansComputeTheTransformInEveryOrderOfThreads) {
@@ -55,8 +70,10 @@ TEST(EmulatedFft, PlansComputeTheTransformInEveryOrderOfThreads) {
 
 TEST(EmulatedFft, ReversedAndGroupedResultsLieWhereTheGeometrySays) {
   for (const char* order : {"", ":order=grouped"}) {
-    for (const char* text : {"{X(8,4,8,32,tw),X(4,8,1,8,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1]{Y(4,4,1,4,no-tw)}[threads=32,tile=16x1]",
-                             "{X(8,4,8,32,tw),X(8,4,2,8,tw)}[threads=32,tile=1x8,to=work]{X(16,2,1,2,no-tw),Y(5,3,5,15,tw),Y(3,5,1,5,no-tw)}[threads=32,tile=2x1]"}) {
+    for (const char* text : {"{X(8,4,8,32,tw),X(4,8,1,8,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1]{Y(4,4,1,4,no-tw)}["
+                             "threads=32,tile=16x1]",
+                             "{X(8,4,8,32,tw),X(8,4,2,8,tw)}[threads=32,tile=1x8,to=work]{X(16,2,1,2,no-tw),Y(5,3,5,15,"
+                             "tw),Y(3,5,1,5,no-tw)}[threads=32,tile=2x1]"}) {
       SCOPED_TRACE(std::string(text) + order);
       const FftPlan plan = parse_fft_plan(std::string(text) + order);
       const EmitOptions o = options_of(plan);
@@ -81,7 +98,8 @@ EmitOptions sized(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
 }
 
 TEST(EmulatedFft, EveryKindOfLength) {
-  for (const std::int64_t n : {2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 24, 29, 31, 37, 47, 49, 59, 61, 63, 64, 67, 74, 81, 97, 100, 125}) {
+  for (const std::int64_t n : {2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17,  24,
+                               29, 31, 37, 47, 49, 59, 61, 63, 64, 67, 74, 81, 97, 100, 125}) {
     SCOPED_TRACE(n);
     EmitOptions o = sized(n);
     o.batch = 1 + n % 5;
@@ -93,7 +111,13 @@ TEST(EmulatedFft, EveryKindOfLength) {
 }
 
 TEST(EmulatedFft, LongAndAwkwardLengths) {
-  for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5000, 1, 1}, {4096, 1, 1}, {1009, 1, 1}, {12, 67, 5}, {71, 1, 9}, {30, 28, 22}, {1, 1, 64}}) {
+  for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5000, 1, 1},
+                                              {4096, 1, 1},
+                                              {1009, 1, 1},
+                                              {12, 67, 5},
+                                              {71, 1, 9},
+                                              {30, 28, 22},
+                                              {1, 1, 64}}) {
     SCOPED_TRACE(::testing::Message() << n[0] << "x" << n[1] << "x" << n[2]);
     EmitOptions o = sized(n[0], n[1], n[2]);
     o.scale = 0.5;
@@ -104,8 +128,10 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
 TEST(EmulatedFft, RealTransforms) {
   for (const FftType type : {FftType::r2c, FftType::c2r})
     for (const bool in_place : {false, true})
-      for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{32, 1, 1}, {15, 1, 1}, {24, 10, 1}, {9, 8, 6}, {16, 12, 8}}) {
-        SCOPED_TRACE(::testing::Message() << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2] << (in_place ? " in place" : ""));
+      for (const std::array<std::int64_t, 3> n :
+           {std::array<std::int64_t, 3>{32, 1, 1}, {15, 1, 1}, {24, 10, 1}, {9, 8, 6}, {16, 12, 8}}) {
+        SCOPED_TRACE(::testing::Message()
+                     << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2] << (in_place ? " in place" : ""));
         EmitOptions o = sized(n[0], n[1], n[2]);
         o.type = type;
         o.in_place = in_place;

@@ -1,6 +1,4 @@
 // Codelets: right, as cheap as the best published ones, and scheduled without losing an operation.
-#include "generator/fft/codelet.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "fourtune/status.h"
+#include "generator/fft/codelet.h"
 
 namespace fourtune::test {
 namespace {
@@ -31,7 +30,8 @@ double error_of(const std::vector<double>& got, const std::vector<double>& in) {
     Wide sum = 0;
     for (std::size_t j = 0; j < n; ++j)
       sum += Wide(in[2 * j], in[2 * j + 1]) *
-             std::polar<long double>(1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(j * k % n) / static_cast<long double>(n));
+             std::polar<long double>(1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(j * k % n) /
+                                            static_cast<long double>(n));
     error += std::norm(sum - Wide(got[2 * k], got[2 * k + 1]));
     norm += std::norm(sum);
   }
@@ -51,12 +51,24 @@ std::vector<double> run_schedule(const Codelet& codelet, const std::vector<doubl
     const double b = step.b >= 0 ? value[static_cast<std::size_t>(step.b)] : 0;
     double& dst = value[static_cast<std::size_t>(step.dst)];
     switch (step.kind) {
-      case Instruction::Kind::add: dst = a + b; break;
-      case Instruction::Kind::sub: dst = a - b; break;
-      case Instruction::Kind::mul: dst = step.factor * a; break;
-      case Instruction::Kind::fma: dst = step.factor * a + b; break;
-      case Instruction::Kind::fms: dst = step.factor * a - b; break;
-      case Instruction::Kind::fnma: dst = b - step.factor * a; break;
+      case Instruction::Kind::add:
+        dst = a + b;
+        break;
+      case Instruction::Kind::sub:
+        dst = a - b;
+        break;
+      case Instruction::Kind::mul:
+        dst = step.factor * a;
+        break;
+      case Instruction::Kind::fma:
+        dst = step.factor * a + b;
+        break;
+      case Instruction::Kind::fms:
+        dst = step.factor * a - b;
+        break;
+      case Instruction::Kind::fnma:
+        dst = b - step.factor * a;
+        break;
     }
   }
   std::vector<double> out;
@@ -83,9 +95,10 @@ TEST(FftCodelet, OperationsAreThoseOfTheBestPublished) {
     int n, additions, multiplications;
   };
   // Complex DFTs: FFTW's genfft (its codelets' own counts); 7 and 13 below it by Winograd's convolutions.
-  constexpr Published table[] = {{2, 4, 0},     {3, 12, 4},     {4, 16, 0},    {5, 32, 12},  {6, 36, 8},   {7, 60, 36},
-                                 {8, 52, 4},    {9, 80, 40},    {10, 84, 24},  {11, 140, 100}, {12, 96, 16}, {13, 176, 68},
-                                 {14, 148, 72}, {15, 156, 56},  {16, 144, 24}, {32, 372, 84}, {64, 912, 248}};
+  constexpr Published table[] = {{2, 4, 0},     {3, 12, 4},    {4, 16, 0},    {5, 32, 12},   {6, 36, 8},
+                                 {7, 60, 36},   {8, 52, 4},    {9, 80, 40},   {10, 84, 24},  {11, 140, 100},
+                                 {12, 96, 16},  {13, 176, 68}, {14, 148, 72}, {15, 156, 56}, {16, 144, 24},
+                                 {32, 372, 84}, {64, 912, 248}};
   for (const Published& best : table) {
     SCOPED_TRACE(best.n);
     const Codelet codelet = make_codelet(best.n, CodeletCost::operations);

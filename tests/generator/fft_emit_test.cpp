@@ -1,6 +1,4 @@
 // Emitted text: golden files for a dozen plans, and what must hold for all. FOURTUNE_UPDATE_GOLDEN=1 writes the files.
-#include "generator/fft/emit.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include "fourtune/status.h"
 #include "generator/fft/any_size.h"
 #include "generator/fft/arrange.h"
+#include "generator/fft/emit.h"
 #include "generator/fft/geometry.h"
 
 namespace fourtune::test {
@@ -27,17 +26,30 @@ struct Golden {
 };
 const Golden kGolden[] = {
     {"line_16x16", "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural"},
-    {"line_apart_f64", "{X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=64,tile=1x8,parts=apart]:order=natural,prec=f64"},
+    {"line_apart_f64",
+     "{X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=64,tile=1x8,parts=apart]:order=natural,prec=f64"},
     {"line_reversed", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4]"},
     {"line_mixed", "{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x3]:order=natural"},
-    {"long_line", "{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,tile=16x1]:order=natural"},
+    {"long_line",
+     "{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,"
+     "tile=16x1]:order=natural"},
     {"computed_twiddles", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,twiddle=computed]:order=natural"},
     {"fast_twiddles", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,twiddle=fast]:order=natural"},
-    {"in_place_3d", "{X(4,8,4,32,tw),X(8,4,1,4,no-tw)}[threads=32,tile=1x8x1]{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw)}[threads=64,tile=16x1x1]{Z(1,16,1,16,no-tw)}[threads=32,tile=16x1x1]:order=natural,place=in"},
-    {"two_pass_3d", "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
-    {"two_pass_3d_bulk", "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,load=bulk,pipeline=1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural"},
-    {"cluster", "{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:order=natural"},
-    {"primes", "{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads=32,tile=4x1x1]:order=natural"},
+    {"in_place_3d",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw)}[threads=32,tile=1x8x1]{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw)}[threads=64,tile=16x1x1]"
+     "{Z(1,16,1,16,no-tw)}[threads=32,tile=16x1x1]:order=natural,place=in"},
+    {"two_pass_3d",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
+    {"two_pass_3d_bulk",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,load=bulk,pipeline=1,to=work]{Y(4,4,1,4,"
+     "no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural"},
+    {"cluster",
+     "{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:"
+     "order=natural"},
+    {"primes",
+     "{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
+     "32,tile=4x1x1]:order=natural"},
 };
 
 EmitOptions options_of(const FftPlan& plan) {
@@ -118,8 +130,10 @@ TEST(FftEmit, ExchangesOfPowersOfTwoHaveNoBankConflicts) {
 // The 256^3 two-pass plan: all that its design rests on.
 TEST(FftEmit, WideTilesExchangeWithoutConflictsInTheSharedMemoryOfOneBlock) {
   const FftPlan plan = parse_fft_plan(
-      "{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,tile=1x1x1,"
-      "parts=apart,to=work]{Y(64,4,1,4,no-tw),Z(32,8,32,256,tw),Z(32,8,4,32,tw),Z(64,4,1,4,no-tw)}[threads=512,tile=16x1x1,"
+      "{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,tile="
+      "1x1x1,"
+      "parts=apart,to=work]{Y(64,4,1,4,no-tw),Z(32,8,32,256,tw),Z(32,8,4,32,tw),Z(64,4,1,4,no-tw)}[threads=512,tile="
+      "16x1x1,"
       "parts=apart,load=bulk,pipeline=1]:order=natural");
   const auto planned = plan_passes(plan, options_of(plan));
   ASSERT_EQ(planned.passes.size(), 2u);
@@ -145,7 +159,8 @@ TEST(FftEmit, SlabsLaunchTheSameWorkPieceByPiece) {
   const GpuProgram pieces = emit_program(planned, o);
   ASSERT_EQ(pieces.launches.size(), 9u);
   const auto bytes = [](const GpuProgram& p) {
-    return std::accumulate(p.launches.begin(), p.launches.end(), std::int64_t{0}, [](std::int64_t sum, const Launch& l) { return sum + l.bytes; });
+    return std::accumulate(p.launches.begin(), p.launches.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Launch& l) { return sum + l.bytes; });
   };
   EXPECT_EQ(bytes(whole), bytes(pieces));
   EXPECT_EQ(pieces.launches[2].grid[0] * 4, whole.launches[0].grid[0]);
@@ -156,9 +171,11 @@ TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
   EmitOptions o;
   o.n = {2048, 2048, 1024};
   const GpuProgram program = emit_any_size(o);
-  for (const KernelSource& kernel : program.kernels) EXPECT_NE(kernel.text.find("static_cast<long long>"), std::string::npos);
+  for (const KernelSource& kernel : program.kernels)
+    EXPECT_NE(kernel.text.find("static_cast<long long>"), std::string::npos);
   o.n = {256, 256, 256};
-  for (const KernelSource& kernel : emit_any_size(o).kernels) EXPECT_EQ(kernel.text.find("static_cast<long long>(tile"), std::string::npos);
+  for (const KernelSource& kernel : emit_any_size(o).kernels)
+    EXPECT_EQ(kernel.text.find("static_cast<long long>(tile"), std::string::npos);
 }
 
 TEST(FftEmit, StandaloneFilesAreWhole) {
@@ -169,6 +186,15 @@ TEST(FftEmit, StandaloneFilesAreWhole) {
     EXPECT_NE(text.find("int main()"), std::string::npos);
     EXPECT_NE(text.find(to_text(plan)), std::string::npos);
   }
+}
+
+// Blocks would overwrite what others still read.
+TEST(FftEmit, AKernelThatMovesValuesInOneArrayIsRefused) {
+  FftPlan plan = parse_fft_plan(kGolden[4].plan);
+  plan.kernels[0].with.to = Target::out;
+  plan.kernels[0].with.store = Store::place;
+  plan.kernels[1].with.tile[0] = 8;  // two tiles, which read and write different places
+  EXPECT_THROW(emit_program(plan, options_of(plan)), Error);
 }
 
 TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {

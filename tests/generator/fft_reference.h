@@ -34,14 +34,17 @@ inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<s
   for (const std::int64_t length : n) {
     std::vector<Wide> turn, line(static_cast<std::size_t>(length));
     for (std::int64_t k = 0; k < length; ++k)
-      turn.push_back(std::polar<long double>(1, sign * 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(length)));
+      turn.push_back(std::polar<long double>(1, sign * 2 * std::numbers::pi_v<long double> *
+                                                    static_cast<long double>(k) / static_cast<long double>(length)));
     const auto total = static_cast<std::int64_t>(values.size());
     for (std::int64_t i = 0; length > 1 && i < total; ++i) {
       if (i / stride % length) continue;
-      for (std::int64_t j = 0; j < length; ++j) line[static_cast<std::size_t>(j)] = values[static_cast<std::size_t>(i + j * stride)];
+      for (std::int64_t j = 0; j < length; ++j)
+        line[static_cast<std::size_t>(j)] = values[static_cast<std::size_t>(i + j * stride)];
       for (std::int64_t k = 0; k < length; ++k) {
         Wide sum = 0;
-        for (std::int64_t j = 0; j < length; ++j) sum += line[static_cast<std::size_t>(j)] * turn[static_cast<std::size_t>(j * k % length)];
+        for (std::int64_t j = 0; j < length; ++j)
+          sum += line[static_cast<std::size_t>(j)] * turn[static_cast<std::size_t>(j * k % length)];
         values[static_cast<std::size_t>(i + k * stride)] = sum;
       }
     }
@@ -78,7 +81,8 @@ void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
       for (std::int64_t y = 0; y < shape.n[1]; ++y)
         for (std::int64_t x = 0; x < shape.n[0]; ++x)
           use(std::array<std::int64_t, 3>{x, y, z}, b,
-              x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] + b * shape.layout.distance);
+              x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] +
+                  b * shape.layout.distance);
 }
 
 // Relative l2 error of the program. `all` runs every order of threads and blocks and the race checker. Digits of a
@@ -90,7 +94,9 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
   const std::int64_t total = o.n[0] * o.n[1] * o.n[2];
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  const auto parts = [](const ArrayShape& shape) { return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2); };
+  const auto parts = [](const ArrayShape& shape) {
+    return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
+  };
   std::size_t first_size = parts(in), second_size = parts(out);
   if (o.in_place) first_size = second_size = std::max(first_size, second_size);
   std::vector<Real> first(first_size, Real(0)), second(second_size, Real(0));
@@ -105,17 +111,22 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
     bool mirrored = o.type == FftType::c2r;
     for (std::size_t d = 0; d < 3; ++d) {
       p[d] = kept_position(o.hooks[d].input, i[d], o.n[d]);
-      if (!o.hooks[d].input_factors.empty()) factor *= static_cast<long double>(o.hooks[d].input_factors[static_cast<std::size_t>(i[d])]);
+      if (!o.hooks[d].input_factors.empty())
+        factor *= static_cast<long double>(o.hooks[d].input_factors[static_cast<std::size_t>(i[d])]);
     }
     // A spectrum of real data: the stored half counts; what is its own mirror along x is made symmetric.
     if (mirrored && (2 * i[0] == o.n[0] || i[0] == 0)) {
       const std::array<std::int64_t, 3> m{i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]};
-      if (m == i) value = value.real();
-      else if (flat(m, b) < flat(i, b)) value = std::conj(full[flat(m, b)]);
+      if (m == i)
+        value = value.real();
+      else if (flat(m, b) < flat(i, b))
+        value = std::conj(full[flat(m, b)]);
     }
     const auto element = static_cast<std::size_t>(at);
-    if (in.real) first[element] = static_cast<Real>(value.real());
-    else first[2 * element] = static_cast<Real>(value.real()), first[2 * element + 1] = static_cast<Real>(value.imag());
+    if (in.real)
+      first[element] = static_cast<Real>(value.real());
+    else
+      first[2 * element] = static_cast<Real>(value.real()), first[2 * element + 1] = static_cast<Real>(value.imag());
     full[flat(p, b)] = value * factor;
     if (mirrored && i[0] != 0 && 2 * i[0] != o.n[0])
       full[flat({o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
@@ -128,7 +139,8 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       long double factor = static_cast<long double>(o.scale);
       for (std::size_t d = 0; d < 3; ++d) {
         k[d] = kept_position(o.hooks[d].output, i[d], o.n[d]);
-        if (!o.hooks[d].output_factors.empty()) factor *= static_cast<long double>(o.hooks[d].output_factors[static_cast<std::size_t>(i[d])]);
+        if (!o.hooks[d].output_factors.empty())
+          factor *= static_cast<long double>(o.hooks[d].output_factors[static_cast<std::size_t>(i[d])]);
       }
       if (place) {
         at = b * out.layout.distance;
@@ -136,7 +148,8 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       }
       const Wide wanted = want[flat(k, b)] * factor;
       const auto element = static_cast<std::size_t>(at);
-      const Wide value = out.real ? Wide(static_cast<long double>(got[element])) : Wide(got[2 * element], got[2 * element + 1]);
+      const Wide value =
+          out.real ? Wide(static_cast<long double>(got[element])) : Wide(got[2 * element], got[2 * element + 1]);
       error += std::norm(out.real ? Wide(value.real() - wanted.real()) : value - wanted);
       norm += std::norm(wanted);
     });
@@ -152,7 +165,8 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
   if (all) {
     runtime::emulated::run_all_ways(program, a, b, look);
   } else {
-    auto second_bytes = o.in_place ? std::as_writable_bytes(std::span(first)) : std::as_writable_bytes(std::span(second));
+    auto second_bytes =
+        o.in_place ? std::as_writable_bytes(std::span(first)) : std::as_writable_bytes(std::span(second));
     runtime::emulated::run_program(program, std::as_writable_bytes(std::span(first)), second_bytes);
     look({}, second_bytes);
   }
@@ -161,7 +175,8 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
 
 inline double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all = false,
                             const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
-  return o.precision == Precision::f32 ? program_error<float>(program, o, all, place) : program_error<double>(program, o, all, place);
+  return o.precision == Precision::f32 ? program_error<float>(program, o, all, place)
+                                       : program_error<double>(program, o, all, place);
 }
 inline double allowed(const EmitOptions& o) { return o.precision == Precision::f32 ? 8e-7 : 2e-15; }
 
