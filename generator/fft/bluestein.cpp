@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <numbers>
 
 #include "fourtune/status.h"
 #include "generator/fft/any_size.h"
 #include "generator/fft/arrange.h"
+#include "generator/fft/tables.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -43,20 +43,6 @@ void host_fft(std::vector<Complex>& x) {
         x[i] = u + v, x[i + length / 2] = u - v;
       }
     }
-}
-
-std::vector<std::byte> bytes_of(const std::vector<Complex>& values, Precision precision) {
-  std::vector<std::byte> bytes(values.size() * 2 * at(real_bytes(precision)));
-  for (std::size_t i = 0; i < values.size() * 2; ++i) {
-    const long double value = i % 2 ? values[i / 2].imag() : values[i / 2].real();
-    const float single = static_cast<float>(value);
-    const double wide = static_cast<double>(value);
-    if (precision == Precision::f32)
-      std::memcpy(bytes.data() + i * sizeof single, &single, sizeof single);
-    else
-      std::memcpy(bytes.data() + i * sizeof wide, &wide, sizeof wide);
-  }
-  return bytes;
 }
 
 // DFT of the chirp's conjugate, over m, so that an unscaled inverse follows.
@@ -154,7 +140,7 @@ PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, boo
   pass.extra_tables = 2;
   std::vector<Complex> chirps(at(m));
   for (std::int64_t j = 0; j < n; ++j) chirps[at(j)] = chirp(j, n, options.sign);
-  out.tables = {bytes_of(chirps, options.precision), bytes_of(filter(n, m, options.sign), options.precision)};
+  out.tables = {complex_table(chirps, options.precision), complex_table(filter(n, m, options.sign), options.precision)};
   const std::int64_t tile =
       std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
   add_lines(pass, lines, d, tile);

@@ -5,14 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <numbers>
 
 #include "fourtune/status.h"
 #include "generator/fft/arrange.h"
 #include "generator/fft/emit.h"
 #include "generator/fft/geometry.h"
+#include "generator/fft/placing.h"
+#include "generator/fft/tables.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -37,21 +36,6 @@ struct Line {
 
 // Weights of a line's digits in an array.
 using Weights = std::vector<std::int64_t>;
-// Where position p along an axis lies in an array: p % cut * low + p / cut * high.
-struct Placing {
-  std::int64_t cut = 1, low = 1, high = 1;
-};
-using Placings = std::array<Placing, 4>;
-Placing straight(std::int64_t stride) { return {std::int64_t{1} << 62, stride, 0}; }
-// Size of the lower part into which a digit must be split so that each part has one stride; 0: it need not be.
-std::int64_t split_for(const Placing& placing, std::int64_t weight, std::int64_t size) {
-  if (weight >= placing.cut || weight * size <= placing.cut) return 0;
-  return placing.cut / weight;
-}
-std::int64_t stride_of(const Placing& placing, std::int64_t weight) {
-  return weight >= placing.cut ? weight / placing.cut * placing.high : weight * placing.low;
-}
-
 class Planner {
  public:
   Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
@@ -399,34 +383,12 @@ class Planner {
   int table_for(PlannedPass& out, std::int64_t period) {
     for (std::size_t i = 0; i < out.tables.size(); ++i)
       if (table_length(out.tables[i]) % period == 0) return static_cast<int>(i);
-    out.tables.push_back(unit_table(period));
+    out.tables.push_back(unit_table(period, options_.sign, options_.precision));
     return static_cast<int>(out.tables.size()) - 1;
   }
   std::int64_t table_length(const std::vector<std::byte>& table) const {
     return static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision));
   }
-  std::vector<std::byte> unit_table(std::int64_t n) const {
-    std::vector<double> values;
-    for (std::int64_t k = 0; k < n; ++k) {
-      const long double angle = static_cast<long double>(options_.sign) * 2 * std::numbers::pi_v<long double> *
-                                static_cast<long double>(k) / static_cast<long double>(n);
-      values.push_back(static_cast<double>(std::cos(angle)));
-      values.push_back(static_cast<double>(std::sin(angle)));
-    }
-    return bytes_of(values);
-  }
-  std::vector<std::byte> bytes_of(const std::vector<double>& values) const {
-    std::vector<std::byte> bytes(values.size() * at(real_bytes(options_.precision)));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const float single = static_cast<float>(values[i]);
-      if (options_.precision == Precision::f32)
-        std::memcpy(bytes.data() + i * sizeof single, &single, sizeof single);
-      else
-        std::memcpy(bytes.data() + i * sizeof values[i], &values[i], sizeof values[i]);
-    }
-    return bytes;
-  }
-
   void order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&) {
     const auto append = [&](const std::string& axis) {
       std::vector<int> atoms;
@@ -490,7 +452,7 @@ class Planner {
         std::vector<double> full(at(axis.n), 0.0);  // by position in the transform
         const std::int64_t kept = hook ? hook->kept : axis.n;
         for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(hook, i, kept, axis.n))] = factors[at(i)];
-        out.tables.push_back(bytes_of(full));
+        out.tables.push_back(real_table(full, options_.precision));
         (load ? out.spec.load : out.spec.store)
             .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, false});
       }
