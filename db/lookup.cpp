@@ -27,6 +27,11 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
     LayerReport report{path, false, 0, {}};
     try {
       std::error_code ignored;
+      if (as == OpenAs::shared && (path.empty() || fs::status(path, ignored).type() == fs::file_type::not_found)) {
+        report.usable = true;  // nothing tuned yet: not worth loading SQLite for
+        lookup.layers_.push_back(std::move(report));
+        return;
+      }
       if (as == OpenAs::immutable && !fs::exists(path, ignored)) {
         throw StoreError(StoreFault::unreadable, "pack '" + path.string() + "' does not exist");
       }

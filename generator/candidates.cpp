@@ -7,6 +7,7 @@
 #include <set>
 
 #include "generator/fft_size.h"
+#include "generator/type3_model.h"
 
 namespace fourtune::generator {
 namespace {
@@ -16,9 +17,6 @@ constexpr double kMemoryShare = 0.7;  // of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: a window may not wrap around more than once at full speed
 constexpr double kStillRight = 2;  // times the tolerance; a result counts as right up to 3 (validation decides)
-
-// Rounding spoils what a window gains below a few epsilons.
-double window_tolerance(const Problem& problem) { return std::max(problem.tol, 2.5 * epsilon(problem.precision)); }
 
 // Fine grid for an oversampling: the nearest good sizes above sigma n (variant 0), or the next ones (variant 1).
 std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
@@ -31,11 +29,6 @@ std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int 
   return fine;
 }
 
-// Type 3: deconvolving the outer window at the targets also magnifies the inner window's error, the more the nearer
-// sigma is to 1. Fitted to measured errors (pswf, 2D and 3D, extents 5 to 200: 3.4 times the prediction in 3D at
-// sigma 1.25, none at 1.5 and above); windows.md has the prediction without it.
-double type3_magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
-
 // Grid, oversampling as it came out, and the width that the tolerance then needs.
 struct Binding {
   std::array<std::int64_t, 3> fine{0, 0, 0};
@@ -44,28 +37,23 @@ struct Binding {
   int narrower = 0;  // one less, if its predicted error is still within what counts as right; else 0
 };
 
+// Types 1 and 2.
 Binding bind(const Problem& problem, WindowKind kind, double nominal, int variant) {
   Binding out;
-  out.sigma = nominal;
-  const bool grid_known = problem.type != 3;
-  if (grid_known) {
-    out.fine = fine_grid(problem, nominal, variant);
-    double least = kMaxSigma;
-    for (int d = 0; d < problem.dim; ++d)
-      least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
-    out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
-  }
-  const int stages = grid_known ? 1 : 2;
-  const double tol = window_tolerance(problem) / (grid_known ? 1 : type3_magnification(nominal, problem.dim));
-  out.width = width_for(kind, tol, out.sigma, problem.dim, stages);
+  out.fine = fine_grid(problem, nominal, variant);
+  double least = kMaxSigma;
+  for (int d = 0; d < problem.dim; ++d)
+    least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
+  out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
+  const double tol = window_tolerance(problem);
+  out.width = width_for(kind, tol, out.sigma, problem.dim);
   if (out.width > 0) {
-    const double powers = problem.dim * (grid_known ? 1 : 1.5);  // the inner window's edge carries little in a type 3
     const double rounding =
-        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), powers);
+        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), problem.dim);
     if (rounding > std::max(0.5 * problem.tol, 8 * epsilon(problem.precision))) out.width = 0;
   }
   if (out.width > kMinWidth && tol == problem.tol &&
-      predicted_error(kind, out.width - 1, out.sigma, problem.dim, stages) <= kStillRight * tol)
+      predicted_error(kind, out.width - 1, out.sigma, problem.dim) <= kStillRight * tol)
     out.narrower = out.width - 1;
   return out;
 }
@@ -78,6 +66,7 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
 // The best first, by measurement on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
 std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
+  if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
   if (problem.dim == 2) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
   if (problem.precision == Precision::f32)
     return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}};
@@ -116,7 +105,10 @@ std::vector<Method> methods(const Problem& problem) {
            {colour_index, AddRule::lock, InterpFamily::direct, true},
            {colour_list, AddRule::lock, InterpFamily::direct, true},
            {atomic, AddRule::lock, InterpFamily::direct, false}};
-    if (problem.type == 3) out.push_back({subgrid, AddRule::lock, InterpFamily::direct, true});
+    if (problem.type == 3) {
+      out.push_back({subgrid, AddRule::lock, InterpFamily::direct, true});
+      out.push_back({colour_index, AddRule::lock, InterpFamily::tile, true});
+    }
   } else {
     out = {{subgrid, AddRule::lock, InterpFamily::tile, true},
            {subgrid, AddRule::lock, InterpFamily::direct, true},
@@ -201,25 +193,68 @@ constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
 constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
                                {FftFamily::pruned, Rigor::measure, 32},
-                               {FftFamily::pruned, Rigor::measure, 128}};
+                               {FftFamily::pruned, Rigor::measure, 128},
+                               {FftFamily::pruned, Rigor::measure, 16},
+                               {FftFamily::pruned, Rigor::measure, 8}};
 
-// Choices on every axis of a nonuniform problem.
+// Pairs of windows of a type 3, the best first by the model with one method; a few of them, as the rest of the space
+// multiplies them.
+std::vector<Type3Windows> best_type3_windows(const Problem& problem, const DeviceTraits& traits, WindowKind kind,
+                                             double tol) {
+  constexpr std::size_t kOuter = 5, kInner = 3;
+  std::vector<Type3Windows> list = type3_windows(problem, kind, tol);
+  Plan plan;
+  plan.spread.family = SpreadFamily::colour_index;
+  plan.interp.family = InterpFamily::direct;
+  const auto cost = [&](const WindowChoice& outer, const WindowChoice& inner) {
+    plan.window = outer, plan.inner = inner;
+    return estimate(plan, problem, traits).execute;
+  };
+  for (Type3Windows& entry : list) {
+    std::stable_sort(entry.inner.begin(), entry.inner.end(), [&](const WindowChoice& a, const WindowChoice& b) {
+      return cost(entry.outer, a) < cost(entry.outer, b);
+    });
+    if (entry.inner.size() > kInner) entry.inner.resize(kInner);
+  }
+  std::stable_sort(list.begin(), list.end(), [&](const Type3Windows& a, const Type3Windows& b) {
+    return cost(a.outer, a.inner[0]) < cost(b.outer, b.inner[0]);
+  });
+  if (list.size() > kOuter) list.resize(kOuter);
+  return list;
+}
+
+// Choices on every axis of a nonuniform problem. Type 3: the outer window on the sigma axis, the inner one on the axis
+// of fine grids, errors up to what still counts as right on that of widths.
 struct NufftAxes {
   NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds, int variants)
       : tiles(tile_shapes(problem)),
         threads(thread_counts(traits)),
         chunk(chunks(problem, traits)),
         method(methods(problem)),
+        type(problem.type),
         dim(problem.dim) {
-    for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-      for (std::size_t k = 0; k < kinds; ++k)
+    if (type == 3 && threads.back() > 1) threads.push_back(1);  // small ones
+    for (std::size_t k = 0; k < kinds; ++k) {
+      if (type == 3) {
+        const double tol = type3_tolerance(problem);
+        for (int lax = 0; lax < variants && (lax == 0 || tol == problem.tol); ++lax) {
+          pairs[k][lax] = best_type3_windows(problem, traits, kKinds[k], lax == 0 ? tol : kStillRight * tol);
+          outer = std::max(outer, pairs[k][lax].size());
+          for (const Type3Windows& pair : pairs[k][lax]) inner = std::max(inner, pair.inner.size());
+        }
+        continue;
+      }
+      for (std::size_t s = 0; s < std::size(kSigmas); ++s)
         for (int v = 0; v < variants; ++v) binding[s][k][v] = bind(problem, kKinds[k], kSigmas[s], v);
+    }
   }
   std::vector<std::array<int, 3>> tiles;
   std::vector<int> threads, chunk;
   std::vector<Method> method;
-  int dim;
+  int type, dim;
   Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
+  std::vector<Type3Windows> pairs[std::size(kKinds)][2];
+  std::size_t outer = 0, inner = 0;  // most of any list
 };
 
 enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
@@ -228,10 +263,17 @@ const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "wid
 
 // False when there is no such plan (no width reaches the tolerance).
 bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
-  const Binding& binding = axes.binding[at[kSigma]][at[kWindow]][at[kFine]];
-  const int width = at[kWidth] == 0 ? binding.width : binding.narrower;
-  if (width == 0) return false;
-  bind_windows(plan, kKinds[at[kWindow]], binding, width);
+  if (axes.type == 3) {
+    const auto& pairs = axes.pairs[at[kWindow]][at[kWidth]];
+    const auto outer = static_cast<std::size_t>(at[kSigma]), inner = static_cast<std::size_t>(at[kFine]);
+    if (outer >= pairs.size() || inner >= pairs[outer].inner.size()) return false;
+    plan.window = pairs[outer].outer, plan.inner = pairs[outer].inner[inner];
+  } else {
+    const Binding& binding = axes.binding[at[kSigma]][at[kWindow]][at[kFine]];
+    const int width = at[kWidth] == 0 ? binding.width : binding.narrower;
+    if (width == 0) return false;
+    bind_windows(plan, kKinds[at[kWindow]], binding, width);
+  }
   const Method& method = axes.method[at[kMethod]];
   plan.spread.family = method.spread;
   plan.spread.add = method.add;
@@ -249,14 +291,15 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
 }
 
 Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
-  const int variants = problem.type == 3 ? 1 : 2;  // type 3 grids are sized by the points
-  const NufftAxes axes(problem, traits, std::size(kKinds), variants);
+  const NufftAxes axes(problem, traits, std::size(kKinds), 2);
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
   std::vector<int> sizes(kAxes);
-  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kKinds), sizes[kFine] = variants, sizes[kWidth] = 2;
+  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kKinds), sizes[kFine] = 2, sizes[kWidth] = 2;
+  if (problem.type == 3) sizes[kSigma] = static_cast<int>(axes.outer), sizes[kFine] = static_cast<int>(axes.inner);
   sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kRecords] = 3;
   sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
-  sizes[kFft] = problem.dim == 1 ? 1 : size(kFfts);  // one dimension has no strided pass
+  // One dimension has no strided pass; few lines at a time are for the small grids of type 3.
+  sizes[kFft] = problem.dim == 1 ? 1 : problem.type == 3 ? size(kFfts) : 3;
   SpaceBuilder builder(problem, traits);
   builder.space.axes = kAxisNames;
   for_each(sizes, [&](const std::vector<int>& at) {
@@ -275,7 +318,7 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
       plan.gaussian_r = r;
       plan.sort.tile = axes.tiles[0];
       std::vector<int> at(kAxes, 0);
-      at[kSigma] = size(kSigmas) + static_cast<int>(r * 10);  // its own place on the sigma axis
+      at[kSigma] = 100 + static_cast<int>(r * 10);  // its own place on the sigma axis
       builder.add(plan, at);
     }
   return std::move(builder).finish();
@@ -296,15 +339,25 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   }
   const NufftAxes axes(problem, traits, 1, 1);
   double least = INFINITY;
-  std::vector<int> at(kAxes, 0);
-  for (int sigma = 0; sigma < static_cast<int>(std::size(kSigmas)); ++sigma)
-    for (int method = 0; method < static_cast<int>(axes.method.size()); ++method) {
-      at[kSigma] = sigma, at[kMethod] = method;
-      Plan plan;
-      if (!make_plan(plan, at, axes)) continue;
-      const double cost = estimate(plan, problem, traits).execute;
-      if (cost < least) least = cost, best = plan;
-    }
+  const bool type3 = problem.type == 3;
+  std::vector<int> sizes(kAxes, 1);
+  sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
+  sizes[kMethod] = static_cast<int>(axes.method.size());
+  if (type3) {  // small ones: tiles, and threads that may cost more than they save
+    sizes[kFine] = static_cast<int>(axes.inner);
+    sizes[kTile] = static_cast<int>(axes.tiles.size());
+    sizes[kThreads] = static_cast<int>(axes.threads.size());
+    sizes[kFft] = problem.dim == 1 ? 1 : static_cast<int>(std::size(kFfts));
+  }
+  const bool any = std::all_of(sizes.begin(), sizes.end(), [](int size) { return size > 0; });
+  for_each(sizes, [&](const std::vector<int>& at) {
+    Plan plan;
+    if (!any || !make_plan(plan, at, axes)) return;
+    // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
+    const Cost parts = estimate(plan, problem, traits);
+    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
+    if (cost < least) least = cost, best = plan;
+  });
   if (least == INFINITY)
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
@@ -316,13 +369,17 @@ Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits)
   out.threads = std::clamp(plan.threads, 1, std::max(1, traits.cores));
   if (problem.kind == Kind::nufft) {
     out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
-    if (!(problem.type == 3 && plan.type3 == Type3Rule::gaussian)) {
+    if (problem.type == 3 && plan.type3 == Type3Rule::compose) {
+      const double tol = type3_tolerance(problem);
+      out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
+      out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
+    } else if (problem.type != 3) {
       const Binding binding = bind(problem, plan.window.kind, plan.window.sigma, 0);
-      if (binding.width == 0)
-        throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
       bind_windows(out, plan.window.kind, binding, binding.width);
       out.window.table = plan.window.table;
     }
+    if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
+      throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
   }
   return parse_plan(to_text(out, problem), problem);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/candidates.h"
+#include "generator/type3_model.h"
 
 namespace fourtune::generator {
 namespace {
@@ -13,13 +14,15 @@ namespace {
 constexpr double kClock = 3e9;
 constexpr double kPoint = 35;        // locate, gather, evaluate the window in one dimension more or less
 constexpr double kPerDimension = 8;  // evaluate in one dimension
-// One 64-byte line of one row. Spreading loads, multiplies, adds and stores it, interpolation only reads; the wider
-// rows of f64 no longer stay in the first-level cache.
-constexpr double kSpreadLine32 = 1.7, kSpreadLine64 = 2.5, kInterpLine32 = 1.2, kInterpLine64 = 1.6;
-constexpr double kBatchPoint = 12;                     // per further transform: gather and broadcast
-constexpr double kCellLine = 6;                        // per 64-byte line of the padded fine grid: clear, add, stream
+// One 64-byte line of one row. Spreading loads, multiplies, adds and stores it, interpolation only reads.
+constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, kInterpLine64 = 0.5;
+constexpr double kBatchPoint = 12;  // per further transform: gather and broadcast
+// Per 64-byte line of the fine grid, of one in the second-level cache and of a larger one, which clearing, adding and
+// every pass over it move through memory.
+constexpr double kCellLine = 6, kFarCellLine = 60;
+constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
+constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
-constexpr double kFftPassLine = 3;                     // per line moved by one pass over the grid
 constexpr double kSortPoint = 22;
 constexpr double kAtomicCell = 20;  // compare-and-swap per real number
 
@@ -28,6 +31,8 @@ struct Counts {
 };
 
 double lanes(const Problem& problem) { return 64.0 / (2.0 * static_cast<double>(real_bytes(problem.precision))); }
+
+bool is_far(double cells, const Problem& problem) { return cells * 64 / lanes(problem) > kNearBytes; }
 
 Counts counts_of(const WindowChoice& window, const Problem& problem, const std::array<double, 3>& fine) {
   Counts out;
@@ -44,10 +49,13 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   const bool f32 = problem.precision == Precision::f32;
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
   double point = (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
-  double cell_line = kCellLine;
+  double cell_line = is_far(counts.cells, problem) ? kFarCellLine : kCellLine;
   if (spreads && plan.spread.family == SpreadFamily::atomic)
     point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
-  if (!spreads && plan.interp.family == InterpFamily::direct) point *= 1.25, cell_line = 0;
+  // Reading cells from the grid itself: unaligned rows, no private copy; its lines come through the caches all the
+  // same.
+  if (!spreads && plan.interp.family == InterpFamily::direct)
+    point *= problem.dim == 3 ? 1.8 : 1.25, cell_line -= kCellLine;
   // Unsorted points miss the cache unless the grid lies in it; then they save the tiles' bookkeeping.
   if (plan.sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
   return points * point + counts.cells / lanes(problem) * cell_line;
@@ -57,8 +65,9 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
 double fft_cycles(const Problem& problem, const std::array<double, 3>& fine, const std::array<double, 3>& kept) {
   const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
   double cycles = 0, lines = fine[0] * fine[1] * fine[2];
+  const double pass = is_far(lines, problem) ? kFarFftPassLine : kFftPassLine;
   for (int d = 0; d < problem.dim; ++d) {
-    cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * kFftPassLine;
+    cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * pass;
     lines *= kept[d] / fine[d];
   }
   return cycles;
@@ -70,37 +79,21 @@ double points_of(const Problem& problem, const std::array<double, 3>& fine) {
 }
 
 Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
-  std::array<double, 3> fine{1, 1, 1}, outer{1, 1, 1}, kept{1, 1, 1};
+  std::array<double, 3> fine{1, 1, 1}, kept{1, 1, 1};
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
   Cost cost;
-  if (problem.type == 3) {
-    const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
-    for (int d = 0; d < problem.dim; ++d) {
-      const double product =
-          problem.extent ? (*problem.extent)[d] : std::acos(-1.0) / 2 * std::pow(k, 1.0 / problem.dim);
-      outer[d] = kept[d] = 2 * plan.window.sigma * product / std::acos(-1.0) + plan.window.width;
-      fine[d] = plan.inner.sigma * outer[d];
-    }
-    const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
-    const Counts first = counts_of(plan.window, problem, outer), second = counts_of(plan.inner, problem, fine);
-    cost.execute = batch * (gridding_cycles(first, problem, m, true, plan) +
-                            gridding_cycles(second, problem, k, false, plan) + fft_cycles(problem, fine, kept));
-    cost.set_points = (m + k) * (kSortPoint + 60);
-    cost.bytes = (first.cells + second.cells) * plan.chunk * complex_bytes + (m + k) * (20 + complex_bytes);
-  } else {
-    for (int d = 0; d < problem.dim; ++d) {
-      fine[d] = static_cast<double>(plan.window.fine[d]);
-      kept[d] = static_cast<double>(problem.n[d]);
-    }
-    const double m = points_of(problem, fine);
-    const Counts counts = counts_of(plan.window, problem, fine);
-    cost.execute =
-        batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
-    cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
-    cost.bytes = counts.cells * plan.chunk * complex_bytes +
-                 m * (4 + (plan.sort.copy ? problem.dim : problem.dim) * complex_bytes / 2);
+  for (int d = 0; d < problem.dim; ++d) {
+    fine[d] = static_cast<double>(plan.window.fine[d]);
+    kept[d] = static_cast<double>(problem.n[d]);
   }
+  const double m = points_of(problem, fine);
+  const Counts counts = counts_of(plan.window, problem, fine);
+  cost.execute =
+      batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
+  cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+  cost.bytes = counts.cells * plan.chunk * complex_bytes +
+               m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
   cost.execute /= kClock * threads;
   cost.set_points /= kClock * threads;
   return cost;
@@ -126,6 +119,7 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
   if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
   return cost;

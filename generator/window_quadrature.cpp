@@ -1,6 +1,9 @@
 // Gauss-Legendre rules of any size: Newton's method on P_n from Tricomi's asymptotic guess.
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <numbers>
+#include <utility>
 
 #include "generator/window_detail.h"
 
@@ -35,26 +38,31 @@ void legendre_node(int n, int i, double& node, double& weight) {
   weight = 2 / ((1 - node) * (1 + node) * derivative * derivative);
 }
 
-}  // namespace
-
-Quadrature half_gauss_legendre(int q) {
-  Quadrature rule{std::vector<double>(static_cast<std::size_t>(q)), std::vector<double>(static_cast<std::size_t>(q))};
-  for (int i = 0; i < q; ++i) {
-    const auto at = static_cast<std::size_t>(q - 1 - i);
-    legendre_node(2 * q, i, rule.nodes[at], rule.weights[at]);
+// The first q nodes of the n-point rule on [-1, 1], in ascending order. Kept: a few sizes are asked for over and over.
+const Quadrature& nodes(int n, int q) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, int>, Quadrature> rules;  // references into a map stay valid
+  const std::lock_guard lock(mutex);
+  Quadrature& rule = rules[{n, q}];
+  if (rule.nodes.empty()) {
+    rule.nodes.resize(static_cast<std::size_t>(q));
+    rule.weights.resize(static_cast<std::size_t>(q));
+    for (int i = 0; i < q; ++i) {
+      const auto at = static_cast<std::size_t>(q - 1 - i);
+      legendre_node(n, i, rule.nodes[at], rule.weights[at]);
+    }
   }
   return rule;
 }
 
+}  // namespace
+
+Quadrature half_gauss_legendre(int q) { return nodes(2 * q, q); }
+
 Quadrature gauss_legendre(int q, double length) {
-  Quadrature rule{std::vector<double>(static_cast<std::size_t>(q)), std::vector<double>(static_cast<std::size_t>(q))};
-  for (int i = 0; i < q; ++i) {
-    const auto at = static_cast<std::size_t>(q - 1 - i);
-    double node, weight;
-    legendre_node(q, i, node, weight);
-    rule.nodes[at] = (node + 1) * length / 2;
-    rule.weights[at] = weight * length / 2;
-  }
+  Quadrature rule = nodes(q, q);
+  for (double& node : rule.nodes) node = (node + 1) * length / 2;
+  for (double& weight : rule.weights) weight *= length / 2;
   return rule;
 }
 

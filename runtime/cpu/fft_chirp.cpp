@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "generator/fft_size.h"
 #include "runtime/cpu/fft_arrays.h"
-#include "runtime/cpu/pruned_fft.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -42,7 +42,7 @@ std::vector<std::complex<double>> transform_of(const std::vector<std::complex<do
   return result;
 }
 
-std::int64_t convolution_length(std::int64_t n) { return good_fft_size(2 * n - 1); }
+std::int64_t convolution_length(std::int64_t n) { return generator::smooth_size(2 * n - 1); }
 
 }  // namespace
 

@@ -65,6 +65,7 @@ class TiledGridder final : public Gridder<T> {
                 (spread_family_ == SpreadFamily::subgrid && (spec.deterministic || spec.spread.add == AddRule::colour));
     check_sizes();
     e_.tables = make_weight_tables<T>(spec, e_.tiling);
+    e_.fraction = position_bits<T>(spec);
     e_.kernels = select_kernels<T>(e_.tiling, e_.tables);
     if (coloured_) {
       colours_ = std::make_unique<TileColours>(e_.tiling);
@@ -77,7 +78,7 @@ class TiledGridder final : public Gridder<T> {
   void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.spec.threads, e_.kernels);
+    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.spec.threads, e_.kernels);
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : std::max(e_.spec.spread.cap, 1), e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
@@ -150,7 +151,7 @@ class TiledGridder final : public Gridder<T> {
     if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(e_.spec.threads);
     for (auto& w : e_.workspaces) {
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
-      w.gathered.resize(std::int64_t{kBlockPoints} * (t.dim + 1));
+      w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
       if (spread_family_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
       w.rows.resize(t.rows());
       w.tile.resize(2 * t.private_elements());

@@ -14,17 +14,17 @@ std::int64_t Workspace<T>::bytes() const {
 
 template <class T>
 void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const {
-  const int words = points.words();
-  const Word<T>* records = nullptr;
+  const RecordForm& form = points.form();
+  const std::uint32_t* records = nullptr;
   switch (points.order()) {
     case PointOrder::permuted:
       records = points.record(position);
-      for (int j = 0; j < n; ++j) block.index[j] = points.index_of(records + j * words);
+      for (int j = 0; j < n; ++j) block.index[j] = form.index(records + j * form.words);
       break;
     case PointOrder::indexed:
       for (int j = 0; j < n; ++j) {
         block.index[j] = points.indexed(position + j);
-        std::copy_n(points.record(block.index[j]), words, work.gathered.data() + j * words);
+        std::copy_n(points.record(block.index[j]), form.words, work.gathered.data() + j * form.words);
       }
       records = work.gathered.data();
       break;
@@ -34,7 +34,7 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
       for (int j = 0; j < n; ++j) block.index[j] = position + j;
       break;
   }
-  kernels.evaluate(tables, tiling, records, n, in_bins, block.weights);
+  kernels.evaluate(tables, tiling, form, records, n, in_bins, block.weights);
 }
 
 template <class T>
@@ -43,7 +43,7 @@ void Engine<T>::look_ahead(std::int64_t position, std::int64_t end, const std::c
   const int n = static_cast<int>(std::clamp<std::int64_t>(end - position, 0, kBlockPoints));
   const void** ahead = block.weights.ahead;
   if (points.order() == PointOrder::permuted) {
-    for (int j = 0; j < n; ++j) ahead[j] = values + points.index_of(points.record(position + j));
+    for (int j = 0; j < n; ++j) ahead[j] = values + points.form().index(points.record(position + j));
   } else {
     for (int j = 0; j < n; ++j) ahead[j] = values + points.indexed(position + j);
   }
@@ -69,7 +69,7 @@ void Engine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int&
   if (points.order() != PointOrder::permuted) return;
   int low = kMaxTile, high = 0;
   for (std::int64_t p = begin; p < end; ++p) {
-    const int x = points.x_cell(points.record(p));
+    const int x = points.form().cell(points.record(p), 0);
     low = std::min(low, x);
     high = std::max(high, x);
   }

@@ -38,7 +38,7 @@ struct Workspace {
   std::vector<PointBlock<T>> blocks;   // one for a single transform, several kept for a batch
   Buffer<T> tile;                      // private tile, all zero between subproblems of spreading
   std::vector<std::complex<T>*> rows;  // of the fine grid under the padded tile, y fastest
-  Buffer<Word<T>> gathered;            // records of a block when they are not stored together
+  Buffer<std::uint32_t> gathered;      // records of a block when they are not stored together
   alignas(kLine) std::complex<T> values[kBlockPoints];
   std::vector<std::int64_t> locked;
   bool tile_is_zero = false;
@@ -57,6 +57,7 @@ struct Engine {
   WeightTables<T> tables;
   Kernels<T> kernels;
   PointStore<T> points;
+  int fraction = 24;                                   // bits of a record's positions
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
   std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
   std::unique_ptr<std::atomic<std::int32_t>[]> turns;  // per spread unit: has been added (colour rule)

@@ -9,6 +9,7 @@
 #include "runtime/cpu/gridder_tables.h"
 
 #define FOURTUNE_REAL double
+#include "runtime/cpu/gridder_simd_aligned-inl.h"
 #include "runtime/cpu/gridder_simd_interp-inl.h"
 #undef FOURTUNE_REAL
 

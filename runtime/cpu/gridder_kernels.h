@@ -3,10 +3,12 @@
 // `values` are complex<T> with T pairs contiguous. All pointers to private tiles and block rows are 64-byte aligned.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 
 #include "runtime/cpu/gridder_layout.h"
+#include "runtime/cpu/gridder_record.h"
 #include "runtime/cpu/gridder_weights.h"
 
 namespace fourtune::runtime::cpu {
@@ -17,30 +19,38 @@ struct Axis {
   std::int32_t fine = 1;
   int width = 2;
 };
-// How f is handed from locating to records: 24-bit integer (f32) or double.
-template <class T>
-struct FractionOf {
-  using type = std::uint32_t;
+// The grid as locating sees it.
+struct Frame {
+  Tiling tiling;
+  std::array<Axis, 3> axes{};
+  std::array<double, 3> inverse_tile{};
+  // f64: plain products are exact enough for the record's positions of points up to kNearPeriods away from the centre;
+  // otherwise, and for points beyond, error-free ones are used.
+  bool quick = false;
 };
-template <>
-struct FractionOf<double> {
-  using type = double;
-};
-template <class T>
-using Fraction = typename FractionOf<T>::type;
+inline constexpr double kNearPeriods = 2;
+
+// First cell and fraction of one coordinate, with error-free products; false when it is NaN, infinite or overflows.
+bool locate_one(float x, const Axis& axis, std::int64_t& cell, double& fraction);
+bool locate_one(double x, const Axis& axis, std::int64_t& cell, double& fraction);
+
+inline constexpr int kZGroup = 4;
+inline int z_groups(const Tiling& tiling) { return (tiling.tile[2] + kZGroup - 1) / kZGroup; }
 
 template <class T>
 struct Kernels {
   const char* isa;
-  // First cells and fractions (unless null) of n coordinates; the index of the first that is NaN or infinite, or -1.
-  std::int64_t (*locate)(const T* x, int n, const Axis& axis, std::int32_t* cell, Fraction<T>* fraction);
-  // Tiles of n points. Cells, `pitch` apart from one dimension to the next, become relative to the tile.
-  void (*tiles_of)(const Tiling& tiling, const double* inverse_tile, int n, int pitch, std::int32_t* cell,
-                   std::int32_t* tile);
+  // Tiles and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` the index of the
+  // first. What a point becomes depends on nothing but the point. False when a coordinate is not finite.
+  bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                 int n, Located& out);
+  // Keys of n records of a 3D tile by which neighbours come together: x-bin, then kZGroup planes at a time.
+  void (*local_keys)(const RecordForm& form, const Tiling& tiling, const std::uint32_t* records, int n,
+                     std::uint16_t* key);
   // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
   // otherwise x windows start at slot 0.
-  void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const Word<T>* records, int n, bool in_bins,
-                   WeightBlock<T>& block);
+  void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,
+                   const std::uint32_t* records, int n, bool in_bins, WeightBlock<T>& block);
   // tile += sum_j strengths[j] * window_j
   void (*spread)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths, T* tile);
   // values[j] = sum window_j * tile

@@ -7,8 +7,7 @@
 // 2. The fine grid is cut into tiles of `tile` cells a side (the last one of a dimension may be smaller). A point
 // belongs
 //    to the tile of its first cell; it touches at most the padded tile of tile + width - 1 cells a side.
-// 3. A record is dim + 1 words. f32: 32-bit words, per dimension (cell in tile) << 24 | (f in units of 2^-24), then the
-//    point's index. f64: 64-bit words, f as a double per dimension, then index << 24 | the cells in tile, 8 bits each.
+// 3. Records: gridder_record.h.
 // 4. A private tile is stored by x-bins: bin b starts at x cell b * bin, holds the windows that start in its `bin`
 // cells
 //    and owns `slots` complex elements a row, slots >= bin + width - 1 and a whole number of 64-byte lines: every
@@ -22,24 +21,9 @@
 
 namespace fourtune::runtime::cpu {
 
-inline constexpr int kMaxTile = 256;      // cells a side: 8 bits in a record
-inline constexpr int kBlockPoints = 64;   // points whose weights are evaluated together
-inline constexpr int kLine = 64;          // bytes
-inline constexpr int kFractionBits = 24;  // of an f32 record
-inline constexpr int kCellBits = 8;
-
-template <class T>
-struct RecordWord;
-template <>
-struct RecordWord<float> {
-  using type = std::uint32_t;
-};
-template <>
-struct RecordWord<double> {
-  using type = std::uint64_t;
-};
-template <class T>
-using Word = typename RecordWord<T>::type;
+inline constexpr int kMaxTile = 256;     // cells a side
+inline constexpr int kBlockPoints = 64;  // points whose weights are evaluated together
+inline constexpr int kLine = 64;         // bytes
 
 struct Tiling {
   int dim = 1;

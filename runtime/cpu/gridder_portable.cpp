@@ -8,95 +8,64 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-std::int64_t locate_f32(const float* x, int n, const Axis& a, std::int32_t* cell, std::uint32_t* fraction) {
-  const double fine = a.fine, half = 0.5 * a.width;
+template <class T>
+bool locate(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
+            Located& out) {
+  const Tiling& g = frame.tiling;
   for (int j = 0; j < n; ++j) {
-    const double p = (double{x[j]} - a.centre) * a.factor;
-    if (!std::isfinite(p)) return j;
-    const double v = (p - std::rint(p)) * fine - half;
-    const double i0 = std::ceil(v);
-    std::int64_t i = static_cast<std::int64_t>(i0) % a.fine;
-    cell[j] = static_cast<std::int32_t>(i < 0 ? i + a.fine : i);
-    if (fraction != nullptr)
-      fraction[j] = static_cast<std::uint32_t>(std::min(std::rint((i0 - v) * 0x1p24), 0x1p24 - 1));
-  }
-  return -1;
-}
-
-// u = p * fine with p = (x - centre) * factor as an unevaluated sum high + low; the nearest integers are taken off
-// while that is exact, so that f keeps full relative precision for any number of cells.
-std::int64_t locate_f64(const double* x, int n, const Axis& a, std::int32_t* cell, double* fraction) {
-  const double fine = a.fine;
-  const double odd = (a.width & 1) != 0 ? 0.5 : 0;
-  for (int j = 0; j < n; ++j) {
-    const double d = x[j] - a.centre;
-    const double seen = d - x[j];  // what d holds of -centre: the error of the difference by Knuth's two-sum
-    const double d_low = (x[j] - (d - seen)) - (a.centre + seen);
-    const double p = d * a.factor;
-    if (!std::isfinite(p)) return j;
-    const double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
-    const double r = p - std::rint(p);
-    const double q = r * fine;
-    const double nearest = std::rint(q);
-    const double t = (q - nearest) + (std::fma(r, fine, -q) + p_low * fine) - odd;
-    const double up = std::ceil(t);
-    std::int64_t i = (static_cast<std::int64_t>(nearest) - a.width / 2 + static_cast<std::int64_t>(up)) % a.fine;
-    cell[j] = static_cast<std::int32_t>(i < 0 ? i + a.fine : i);
-    if (fraction != nullptr) fraction[j] = up - t;
-  }
-  return -1;
-}
-
-void tiles_of(const Tiling& g, const double* inverse_tile, int n, int pitch, std::int32_t* cell, std::int32_t* tile) {
-  for (int j = 0; j < n; ++j) {
+    std::uint64_t field[4] = {0, 0, 0, static_cast<std::uint64_t>(first + j)};
     std::int64_t t = 0;
     for (int d = g.dim - 1; d >= 0; --d) {
-      std::int32_t& c = cell[d * pitch + j];
-      const auto k = static_cast<std::int32_t>((c + 0.5) * inverse_tile[d]);
-      c -= k * g.tile[d];
+      std::int64_t cell = 0;
+      double f = 0;
+      if (!locate_one(x[d][j], frame.axes[d], cell, f)) return false;
+      const auto k = static_cast<std::int64_t>((static_cast<double>(cell) + 0.5) * frame.inverse_tile[d]);
       t = t * g.count[d] + k;
+      if (form == nullptr) continue;
+      const double scale = std::ldexp(1.0, form->fraction);
+      field[d] = static_cast<std::uint64_t>(cell - k * g.tile[d]) << form->fraction |
+                 static_cast<std::uint64_t>(std::rint(std::min(f * scale, scale - 1)));
     }
-    tile[j] = static_cast<std::int32_t>(t);
+    out.tile[j] = static_cast<std::int32_t>(t);
+    if (form == nullptr) continue;
+    std::uint64_t word[(kMaxRecordWords + 1) / 2] = {};
+    for (int p = 0; p < form->parts; ++p) {
+      const RecordForm::Part& part = form->part[p];
+      word[part.word] |= part.shift >= 0 ? field[part.field] << part.shift : field[part.field] >> -part.shift;
+    }
+    for (int w = 0; 2 * w < form->words; ++w) out.word[w][j] = word[w];
+  }
+  return true;
+}
+
+void local_keys(const RecordForm& form, const Tiling& g, const std::uint32_t* records, int n, std::uint16_t* key) {
+  const int groups = z_groups(g);
+  for (int j = 0; j < n; ++j) {
+    const std::uint32_t* r = records + std::int64_t{j} * form.words;
+    key[j] = static_cast<std::uint16_t>(form.cell(r, 0) / g.bin * groups + form.cell(r, 2) / kZGroup);
   }
 }
 
+// f of dimension d, as a number in [0, 1) exact in T up to its precision.
 template <class T>
-struct Unpack;
-template <>
-struct Unpack<float> {
-  static int cell(const std::uint32_t* r, int, int d) { return static_cast<int>(r[d] >> kFractionBits); }
-  static float z(const std::uint32_t* r, int d) {
-    return static_cast<float>(static_cast<std::int32_t>(r[d] & 0xffffffu)) * 0x1p-23f - 1.0f;
-  }
-  static float f(const std::uint32_t* r, int d) { return static_cast<float>(r[d] & 0xffffffu) * 0x1p-24f; }
-};
-template <>
-struct Unpack<double> {
-  static int cell(const std::uint64_t* r, int dim, int d) {
-    return static_cast<int>((r[dim] >> (kCellBits * d)) & 0xff);
-  }
-  static double f(const std::uint64_t* r, int d) {
-    double f;
-    static_assert(sizeof f == sizeof r[0]);
-    __builtin_memcpy(&f, &r[d], sizeof f);
-    return f;
-  }
-  static double z(const std::uint64_t* r, int d) { return 2 * f(r, d) - 1; }
-};
+T fraction_of(const RecordForm& form, const std::uint32_t* record, int d) {
+  const std::uint64_t f = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
+  return static_cast<T>(std::ldexp(static_cast<double>(f), -form.fraction));
+}
 
 // weight[p * stride], p < width
 template <class T>
-void weights_of(const WeightTables<T>& t, const Word<T>* record, int d, T* weight, std::int64_t stride) {
+void weights_of(const WeightTables<T>& t, T f, T* weight, std::int64_t stride) {
   const int w = t.width;
   if (t.table > 0) {
-    const T at = Unpack<T>::f(record, d) * static_cast<T>(t.table);
+    const T at = f * static_cast<T>(t.table);
     const int e = std::min(static_cast<int>(at), t.table - 1);
     const T s = at - static_cast<T>(e);
     const T* low = t.piece.data() + std::int64_t{e} * w;
     for (int p = 0; p < w; ++p) weight[p * stride] = low[p] + s * (low[w + p] - low[p]);
     return;
   }
-  const T z = Unpack<T>::z(record, d);
+  const T z = 2 * f - 1;
   const T* c = t.piece.data();
   for (int p = 0; p < w; ++p) {
     T sum = c[p];
@@ -106,23 +75,23 @@ void weights_of(const WeightTables<T>& t, const Word<T>* record, int d, T* weigh
 }
 
 template <class T>
-void evaluate(const WeightTables<T>& t, const Tiling& g, const Word<T>* records, int n, bool in_bins,
-              WeightBlock<T>& block) {
+void evaluate(const WeightTables<T>& t, const Tiling& g, const RecordForm& form, const std::uint32_t* records, int n,
+              bool in_bins, WeightBlock<T>& block) {
   block.n = n;
   T weight[128];
   for (int j = 0; j < n; ++j) {
-    const Word<T>* r = records + std::int64_t{j} * (g.dim + 1);
-    for (int d = 0; d < g.dim; ++d) block.cell[d][j] = Unpack<T>::cell(r, g.dim, d);
+    const std::uint32_t* r = records + std::int64_t{j} * form.words;
+    for (int d = 0; d < g.dim; ++d) block.cell[d][j] = form.cell(r, d);
     const int x = block.cell[0][j];
     const int b = x / g.bin;
     const int offset = in_bins ? x - b * g.bin : 0;
     block.row[j] = ((b * g.padded[2] + block.cell[2][j]) * g.padded[1] + block.cell[1][j]) * g.slots;
-    weights_of(t, r, 0, weight, 1);
+    weights_of(t, fraction_of<T>(form, r, 0), weight, 1);
     T* row = block.x.data() + std::int64_t{j} * 2 * g.slots;
     std::fill(row, row + 2 * g.slots, T{0});
     for (int p = 0; p < g.width; ++p) row[2 * (offset + p)] = row[2 * (offset + p) + 1] = weight[p];
-    if (g.dim > 1) weights_of(t, r, 1, block.y.data() + j, kBlockPoints);
-    if (g.dim > 2) weights_of(t, r, 2, block.z.data() + j, kBlockPoints);
+    if (g.dim > 1) weights_of(t, fraction_of<T>(form, r, 1), block.y.data() + j, kBlockPoints);
+    if (g.dim > 2) weights_of(t, fraction_of<T>(form, r, 2), block.z.data() + j, kBlockPoints);
   }
 }
 
@@ -221,14 +190,46 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 
 }  // namespace
 
+bool locate_one(float x, const Axis& a, std::int64_t& cell, double& fraction) {
+  const double p = (double{x} - a.centre) * a.factor;
+  if (!std::isfinite(p)) return false;
+  const double v = (p - std::rint(p)) * a.fine - 0.5 * a.width;
+  const double i0 = std::ceil(v);
+  const std::int64_t i = static_cast<std::int64_t>(i0) % a.fine;
+  cell = i < 0 ? i + a.fine : i;
+  fraction = i0 - v;
+  return true;
+}
+
+// u = p * fine with p = (x - centre) * factor as an unevaluated sum high + low; the nearest integers are taken off
+// while that is exact, so that f keeps full relative precision for any number of cells.
+bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
+  const double fine = a.fine;
+  const double d = x - a.centre;
+  const double seen = d - x;  // what d holds of -centre: the error of the difference by Knuth's two-sum
+  const double d_low = (x - (d - seen)) - (a.centre + seen);
+  const double p = d * a.factor;
+  if (!std::isfinite(p)) return false;
+  const double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
+  const double r = p - std::rint(p);
+  const double q = r * fine;
+  const double nearest = std::rint(q);
+  const double t = (q - nearest) + (std::fma(r, fine, -q) + p_low * fine) - ((a.width & 1) != 0 ? 0.5 : 0);
+  const double up = std::ceil(t);
+  const std::int64_t i = (static_cast<std::int64_t>(nearest) - a.width / 2 + static_cast<std::int64_t>(up)) % a.fine;
+  cell = i < 0 ? i + a.fine : i;
+  fraction = up - t;
+  return true;
+}
+
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",         locate_f32,     tiles_of,        evaluate<float>,      spread<float>,
+  return {"portable",         locate<float>,  local_keys,      evaluate<float>,      spread<float>,
           interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",          locate_f64,      tiles_of,         evaluate<double>,      spread<double>,
+  return {"portable",          locate<double>,  local_keys,       evaluate<double>,      spread<double>,
           interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 

@@ -10,25 +10,46 @@ struct Unpacked {
   alignas(kLine) std::int32_t offset[kBlockPoints];  // of the window in its x-bin
 };
 
-template <int Dim>
-HWY_INLINE void unpack(const std::uint32_t* HWY_RESTRICT r, int n, WeightBlock<float>& block, Unpacked<float>& u) {
-  for (int d = 0; d < Dim; ++d) {
-    for (int j = 0; j < n; ++j) {
-      const std::uint32_t word = r[j * (Dim + 1) + d];
-      block.cell[d][j] = static_cast<std::int32_t>(word >> kFractionBits);
-      u.z[d][j] = static_cast<float>(static_cast<std::int32_t>(word & 0xffffffu)) * 0x1p-23f - 1.0f;
+// One field of every record: cells and z = 2 f - 1. Integers below 2^52 become doubles by way of the mantissa.
+template <class T>
+HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RESTRICT records, int n, int dimension,
+                             std::int32_t* HWY_RESTRICT cell, T* HWY_RESTRICT z) {
+  using D64 = Row<double>;
+  constexpr int kN64 = kLanes<double>;
+  const D64 d;
+  const hn::RebindToUnsigned<D64> du;
+  const hn::RebindToSigned<D64> ds;
+  const hn::Rebind<std::int32_t, D64> di;
+  const Field field = form.field[dimension];
+  const auto* base =
+      reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (field.offset >> 3));
+  const std::int64_t stride = std::int64_t{4} * form.words;
+  const auto mask = hn::Set(du, field.mask()), below = hn::Set(du, (std::uint64_t{1} << form.fraction) - 1);
+  const hn::Vec<D64> two52 = hn::Set(d, 0x1p52);
+  const auto exponent = hn::BitCast(du, two52);
+  const double unit = 2.0 / static_cast<double>(std::uint64_t{1} << form.fraction);
+  const auto step = hn::Mul(hn::Iota(ds, 0), hn::Set(ds, stride));
+  alignas(kLine) std::uint64_t raw[kN64];
+  for (int j = 0; j < n; j += kN64) {
+    hn::Vec<decltype(du)> v;
+    if (j + kN64 <= n) {
+      v = hn::GatherOffset(du, base, hn::Add(step, hn::Set(ds, j * stride)));
+    } else {
+      for (int i = 0; i < kN64; ++i) {
+        __builtin_memcpy(raw + i, reinterpret_cast<const char*>(base) + std::min(j + i, n - 1) * stride, sizeof raw[0]);
+      }
+      v = hn::Load(du, raw);
     }
-  }
-}
-template <int Dim>
-HWY_INLINE void unpack(const std::uint64_t* HWY_RESTRICT r, int n, WeightBlock<double>& block, Unpacked<double>& u) {
-  for (int j = 0; j < n; ++j) {
-    const std::uint64_t cells = r[j * (Dim + 1) + Dim];
-    for (int d = 0; d < Dim; ++d) {
-      block.cell[d][j] = static_cast<std::int32_t>((cells >> (kCellBits * d)) & 0xff);
-      double f;
-      __builtin_memcpy(&f, &r[j * (Dim + 1) + d], sizeof f);
-      u.z[d][j] = 2 * f - 1;
+    v = hn::And(hn::ShiftRightSame(v, field.offset & 7), mask);
+    const auto whole = hn::Sub(hn::BitCast(d, hn::Or(hn::ShiftRightSame(v, form.fraction), exponent)), two52);
+    const auto f = hn::Sub(hn::BitCast(d, hn::Or(hn::And(v, below), exponent)), two52);
+    const auto at = hn::MulSub(f, hn::Set(d, unit), hn::Set(d, 1.0));
+    hn::Store(hn::DemoteTo(di, whole), di, cell + j);
+    if constexpr (sizeof(T) == 8) {
+      hn::Store(at, d, z + j);
+    } else {
+      const hn::Rebind<float, D64> df;
+      hn::Store(hn::DemoteTo(df, at), df, z + j);
     }
   }
 }
@@ -88,11 +109,11 @@ HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n,
 }
 
 template <class T, int W, int Dim>
-void evaluate(const WeightTables<T>& tables, const Tiling& g, const Word<T>* records, int n, bool in_bins,
-              WeightBlock<T>& block) {
+void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& form, const std::uint32_t* records,
+              int n, bool in_bins, WeightBlock<T>& block) {
   block.n = n;
   Unpacked<T> u;
-  unpack<Dim>(records, n, block, u);
+  for (int d = 0; d < Dim; ++d) unpack_field(form, records, n, d, block.cell[d], u.z[d]);
   const int whole = (n + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
   for (int d = 1; d < Dim; ++d) {
     for (int j = n; j < whole; ++j) u.z[d][j] = 0;

@@ -74,9 +74,23 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
 }
 
 template <class T, int W, int Dim>
-void interpolate_points(const WeightBlock<T>& block, const Tiling&, const T* HWY_RESTRICT grid,
+void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT grid,
                         const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
                         std::complex<T>* HWY_RESTRICT values) {
+  if constexpr (kByLines<W, T>) {
+    if (rows_are_lines(grid, g, stride_y, stride_z)) {
+      const T* HWY_RESTRICT x = block.x.data();
+      const T* HWY_RESTRICT y = block.y.data();
+      const T* HWY_RESTRICT z = block.z.data();
+      for (int j = 0; j < block.n; ++j) {
+        __builtin_prefetch(block.ahead[j], 1, 3);
+        if (element[j] >= 0)
+          values[j] = interpolate_point_lines<T, W, Dim>(x + std::int64_t{j} * 2 * kSlots<T, W>, y + j, z + j,
+                                                         grid + 2 * element[j], 2 * stride_y, 2 * stride_z);
+      }
+      return;
+    }
+  }
   for (int j = 0; j < block.n; ++j) {
     __builtin_prefetch(block.ahead[j], 1, 3);
     if (element[j] >= 0) values[j] = interpolate_point<T, W, Dim>(block, j, grid + 2 * element[j], stride_y, stride_z);

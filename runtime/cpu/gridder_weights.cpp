@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "generator/window.h"
+#include "runtime/cpu/gridder_record.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -63,6 +64,16 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   return t;
 }
 
+// Rounded positions and the window err independently of each other: at 0.4 of the window's error, the sum of squares
+// grows by a twelfth of the root. A float holds 24 bits of f.
+template <class T>
+int position_bits(const GridderSpec& spec) {
+  const int bits = fraction_bits(4 * wanted_accuracy<T>(spec), spec.window.sigma, spec.grid.dim);
+  return sizeof(T) == 4 ? std::min(bits, 24) : bits;
+}
+
+template int position_bits<float>(const GridderSpec&);
+template int position_bits<double>(const GridderSpec&);
 template WeightTables<float> make_weight_tables<float>(const GridderSpec&, const Tiling&);
 template WeightTables<double> make_weight_tables<double>(const GridderSpec&, const Tiling&);
 

@@ -31,6 +31,9 @@ struct WeightTables {
 
 template <class T>
 WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling);
+// Fraction bits that a record needs so that rounded positions stay well below the window's own error.
+template <class T>
+int position_bits(const GridderSpec& spec);
 
 // Weights of up to kBlockPoints points. x rows: 2 * slots values a point, windows either at their place in the x-bin
 // (private tiles) or at slot 0 (fine grid). y, z: weight p of point j at p * kBlockPoints + j.

@@ -4,7 +4,8 @@
 // already done) and writes only the kept modes, packed to the front of each line in the order of the caller's array;
 // the last pass writes to the caller's array. So each grid cell is read once, and what follows the first pass is
 // smaller by the oversampling. pad is the mirror image: z, y, x, expanding packed lines and generating the zeros in the
-// work buffer. Factors are applied where a pass writes (truncate) or reads (pad) modes.
+// work buffer. Where the grid holds only some cells of a dimension, the others are zeros in the work buffer, or never
+// stored: passes that follow have fewer lines. Factors are applied where a pass writes (truncate) or reads (pad) modes.
 #include "runtime/cpu/pruned_fft.h"
 
 #include <algorithm>
@@ -24,6 +25,19 @@ constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 
 using Extent = std::array<std::int64_t, 3>;
 
+// Where positions of a transform of length n are in an array: those from 0 up, then those below 0 (as n - 1, n - 2,
+// ..).
+struct Side {
+  LineRange low, high;
+  std::int64_t low_at = 0, high_at = 0;
+};
+Side whole_side(std::int64_t n) { return {{0, n}, {n, 0}, 0, 0}; }
+Side part_side(std::int64_t n, std::int64_t count, ModeOrder order) {
+  const std::int64_t negative = count / 2, positive = count - negative;
+  const bool centred = order == ModeOrder::centred;
+  return {{0, positive}, {n - negative, negative}, centred ? negative : 0, centred ? 0 : positive};
+}
+
 // Passes done together on one box, by one thread.
 struct Step {
   int first = 0, last = 0;  // dimensions
@@ -38,18 +52,24 @@ class PrunedLines final : public PrunedFft<T> {
  public:
   PrunedLines(const PrunedFftSpec& spec, bool truncate_first) : spec_(spec), dim_(spec.grid.dim) {
     check();
-    mode_stride_ = {1, spec.modes[0], spec.modes[0] * spec.modes[1]};
+    mode_stride_ = spec.mode_stride;
+    mode_stride_[0] = 1;
+    for (int d = 1; d < 3; ++d)
+      if (mode_stride_[d] == 0) mode_stride_[d] = mode_stride_[d - 1] * spec.modes[d - 1];
     for (int d = 0; d < dim_; ++d) {
+      const std::int64_t n = length(d);
+      cells_[d] = spec.length[d] > 0 ? part_side(n, spec.grid.fine[d], ModeOrder::centred) : whole_side(n);
+      modes_[d] = part_side(n, spec.modes[d], spec.order);
       make_factors(d);
-      if (dim_ == 1 && spec.grid.fine[0] >= kShortLine && LongFft<T>::supports(spec.grid.fine[0])) {
-        long_ = std::make_unique<LongFft<T>>(spec.grid.fine[0], spec.sign, spec.threads);
-        if (spec.grid.fine[0] > kLongLine) break;
+      if (dim_ == 1 && spec.length[0] == 0 && n >= kShortLine && LongFft<T>::supports(n)) {
+        long_ = std::make_unique<LongFft<T>>(n, spec.sign, spec.threads);
+        if (n > kLongLine) break;
       }
       // Lines of one dimension: those of the batch, as many as there are.
       const std::int64_t available = dim_ == 1 ? std::numeric_limits<int>::max()
                                      : d == 0  ? spec.grid.fine[1]
                                                : spec.modes[0];
-      fft_[d] = make_line_fft<T>({spec.grid.fine[d], spec.sign, available, spec.fft, spec.wisdom});
+      fft_[d] = make_line_fft<T>({n, spec.sign, available, spec.fft, spec.wisdom});
       work_stride_ = std::max(work_stride_, (fft_[d]->work_bytes() + 4095) / 4096 * 4096 + 256);
     }
     (void)truncate_first;  // both directions use the same line transforms
@@ -75,27 +95,31 @@ class PrunedLines final : public PrunedFft<T> {
   }
 
  private:
+  std::int64_t length(int d) const { return spec_.length[d] > 0 ? spec_.length[d] : spec_.grid.fine[d]; }
+
   void check() const {
+    const auto refuse = [](const std::string& why) { throw Error(Status::invalid_argument, "pruned fft: " + why); };
     for (int d = 0; d < dim_; ++d) {
-      const std::int64_t modes = spec_.modes[d], fine = spec_.grid.fine[d];
-      if (modes < 1 || modes > fine)
-        throw Error(Status::invalid_argument, "pruned fft: " + std::to_string(modes) + " modes on a grid of " +
-                                                  std::to_string(fine) + "; 1 up to the grid's size are possible");
+      const std::int64_t modes = spec_.modes[d], cells = spec_.grid.fine[d], n = length(d);
+      if (modes < 1 || modes > n)
+        refuse(std::to_string(modes) + " modes of a transform of length " + std::to_string(n) +
+               "; 1 up to that are possible");
+      if (cells > n) refuse("the grid holds " + std::to_string(cells) + " cells of " + std::to_string(n));
+      if (d + 1 < dim_ && modes > (d == 0 ? spec_.grid.stride[1] : spec_.grid.stride[2] / spec_.grid.stride[1]))
+        refuse("the grid has no room for " + std::to_string(modes) + " modes in dimension " + std::to_string(d));
       if (!spec_.factors[d].empty() && static_cast<std::int64_t>(spec_.factors[d].size()) < modes / 2 + 1)
-        throw Error(Status::invalid_argument, "pruned fft: factors need modes/2 + 1 entries");
+        refuse("factors need modes/2 + 1 entries");
     }
   }
 
   // Factors in the order of the caller's modes.
   void make_factors(int d) {
-    const std::int64_t modes = spec_.modes[d], negative = modes / 2, positive = modes - negative;
-    position_[d] = spec_.order == ModeOrder::centred ? Extent{negative, 0, 0} : Extent{0, positive, 0};
+    const Side& side = modes_[d];
     if (spec_.factors[d].empty()) return;
-    factor_[d].resize(static_cast<std::size_t>(modes));
-    for (std::int64_t k = -negative; k < positive; ++k) {
-      const std::int64_t at = k >= 0 ? position_[d][0] + k : position_[d][1] + negative + k;
-      factor_[d][at] = static_cast<T>(spec_.factors[d][std::abs(k)]);
-    }
+    factor_[d].resize(static_cast<std::size_t>(spec_.modes[d]));
+    for (std::int64_t k = 0; k < side.low.count; ++k) factor_[d][side.low_at + k] = static_cast<T>(spec_.factors[d][k]);
+    for (std::int64_t k = 0; k < side.high.count; ++k)
+      factor_[d][side.high_at + k] = static_cast<T>(spec_.factors[d][side.high.count - k]);
   }
 
   int across(int d) const { return d == 0 ? 1 : 0; }
@@ -120,7 +144,7 @@ class PrunedLines final : public PrunedFft<T> {
            std::int64_t count) {
     if (long_ && (!fft_[0] || 4 * count < simd_fft_kernels<T>().lanes)) {
       const std::int64_t high = spec_.modes[0] / 2;
-      const KeptModes<T> kept{spec_.modes[0] - high, high, position_[0][0], position_[0][1],
+      const KeptModes<T> kept{spec_.modes[0] - high, high, modes_[0].low_at, modes_[0].high_at,
                               factor_[0].empty() ? nullptr : factor_[0].data()};
       for (std::int64_t b = 0; b < count; ++b) {
         Value *grid = grids + b * grid_distance, *kept_modes = modes + b * mode_distance;
@@ -216,33 +240,38 @@ class PrunedLines final : public PrunedFft<T> {
   void block(bool truncate, int d, Value* grid, std::int64_t grid_line, Value* modes, std::int64_t mode_line, int count,
              void* work) const {
     const LineFft<T>& fft = *fft_[d];
-    const std::int64_t n = fft.n(), negative = spec_.modes[d] / 2, positive = spec_.modes[d] - negative;
     const LinePlaces cells{spec_.grid.stride[d], grid_line, count};
     const bool outside = d == dim_ - 1;
     const LinePlaces packed = outside ? LinePlaces{mode_stride_[d], mode_line, count} : cells;
     Value* kept = outside ? modes : grid;
-    Value *kept_positive = kept + position_[d][0] * packed.step, *kept_negative = kept + position_[d][1] * packed.step;
     const T* factor = factor_[d].empty() ? nullptr : factor_[d].data();
-    const T* factor_positive = factor == nullptr ? nullptr : factor + position_[d][0];
-    const T* factor_negative = factor == nullptr ? nullptr : factor + position_[d][1];
-    const LineRange low{0, positive}, high{n - negative, negative};
     if (truncate) {
-      fft.load(work, grid, cells, {0, n}, nullptr);
-      const void* result = fft.transform(work, count);
-      fft.store(result, kept_positive, packed, low, factor_positive);
-      fft.store(result, kept_negative, packed, high, factor_negative);
+      load(fft, work, grid, cells, cells_[d], nullptr);
+      store(fft, fft.transform(work, count), kept, packed, modes_[d], factor);
     } else {
-      fft.load(work, kept_positive, packed, low, factor_positive);
-      fft.zero(work, {positive, n - positive - negative});
-      fft.load(work, kept_negative, packed, high, factor_negative);
-      fft.store(fft.transform(work, count), grid, cells, {0, n}, nullptr);
+      load(fft, work, kept, packed, modes_[d], factor);
+      store(fft, fft.transform(work, count), grid, cells, cells_[d], nullptr);
     }
+  }
+  static const T* from(const T* factor, std::int64_t at) { return factor == nullptr ? nullptr : factor + at; }
+  static void load(const LineFft<T>& fft, void* work, const Value* array, const LinePlaces& places, const Side& side,
+                   const T* factor) {
+    fft.load(work, array + side.low_at * places.step, places, side.low, from(factor, side.low_at));
+    if (side.low.count < side.high.first) fft.zero(work, {side.low.count, side.high.first - side.low.count});
+    if (side.high.count > 0)
+      fft.load(work, array + side.high_at * places.step, places, side.high, from(factor, side.high_at));
+  }
+  static void store(const LineFft<T>& fft, const void* result, Value* array, const LinePlaces& places, const Side& side,
+                    const T* factor) {
+    fft.store(result, array + side.low_at * places.step, places, side.low, from(factor, side.low_at));
+    if (side.high.count > 0)
+      fft.store(result, array + side.high_at * places.step, places, side.high, from(factor, side.high_at));
   }
 
   PrunedFftSpec spec_;
   int dim_;
   Extent mode_stride_{};
-  std::array<Extent, 3> position_{};  // where modes 0 and -modes/2 are in the caller's order
+  std::array<Side, 3> cells_{}, modes_{};
   std::array<std::vector<T>, 3> factor_;
   std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
   std::unique_ptr<LongFft<T>> long_;  // one-dimensional
@@ -259,16 +288,5 @@ std::unique_ptr<PrunedFft<T>> make_pruned_fft(const PrunedFftSpec& spec, bool di
 }
 template std::unique_ptr<PrunedFft<float>> make_pruned_fft(const PrunedFftSpec&, bool);
 template std::unique_ptr<PrunedFft<double>> make_pruned_fft(const PrunedFftSpec&, bool);
-
-std::int64_t good_fft_size(std::int64_t least) {
-  for (std::int64_t n = std::max<std::int64_t>(least, 1);; ++n) {
-    if (n > 2 && n % 2 != 0) continue;
-    std::int64_t rest = n;
-    for (const int p : {2, 3, 5, 7}) {
-      while (rest % p == 0) rest /= p;
-    }
-    if (rest == 1) return n;
-  }
-}
 
 }  // namespace fourtune::runtime::cpu

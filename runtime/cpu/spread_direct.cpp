@@ -54,14 +54,14 @@ std::complex<T> strength(const Batch<T>& batch, std::int64_t b, std::int64_t i) 
 template <class T>
 void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, const Batch<T>& batch) {
   PointBlock<T>& block = work.blocks[0];
-  const int words = e.points.words();
+  const RecordForm& form = e.points.form();
   for (std::int64_t p = e.points.head(tile); p >= 0;) {
     int n = 0;
     for (; p >= 0 && n < kBlockPoints; p = e.points.next(p), ++n) {
       block.index[n] = p;
-      std::copy_n(e.points.record(p), words, work.gathered.data() + n * words);
+      std::copy_n(e.points.record(p), form.words, work.gathered.data() + n * form.words);
     }
-    e.kernels.evaluate(e.tables, e.tiling, work.gathered.data(), n, false, block.weights);
+    e.kernels.evaluate(e.tables, e.tiling, form, work.gathered.data(), n, false, block.weights);
     spread_block(e, block, e.tiling.origin(tile), batch);
   }
 }

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "generator/window_fourier.h"
 #include "runtime/cpu/buffer.h"
+#include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/nufft_common.h"
 #include "runtime/cpu/nufft_executor.h"
 #include "runtime/cpu/stage_clock.h"
@@ -14,12 +17,32 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// exp(i a b), with the product's rounding error carried into the angle: |a b| may be large.
-std::complex<double> unit_phase(double a, double b) {
-  const double angle = a * b, error = std::fma(a, b, -angle);
-  const double c = std::cos(angle), s = std::sin(angle);
-  return {c - error * s, s + error * c};
+// The angle of a phase that is a product of exp(i a b): rounding errors of products and sums are carried along, as |a
+// b| may be large.
+struct Angle {
+  double sum = 0, error = 0;
+  void add(double a, double b) {
+    const double product = a * b, total = sum + product, part = total - sum;
+    error += std::fma(a, b, -product) + ((sum - (total - part)) + (product - part));
+    sum = total;
+  }
+  std::complex<double> phase() const {
+    const double c = std::cos(sum), s = std::sin(sum);
+    return {c - error * s, s + error * c};
+  }
+};
+
+// Fine grid of which `held` cells a dimension are there; its rows and planes also have room for `modes` (PrunedFft).
+GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
+                     std::int64_t element_bytes) {
+  std::array<std::int64_t, 3> room = held;
+  for (int d = 0; d + 1 < dim; ++d) room[d] = std::max(held[d], modes[d]);
+  GridShape shape = padded_shape(dim, room, element_bytes);
+  shape.fine = held;
+  return shape;
 }
+
+std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 template <class T>
 class Type3Executor final : public Executor {
@@ -48,17 +71,8 @@ class Type3Executor final : public Executor {
     clock_.time("centre", [&] { find_geometry(sources, targets); });
     clock_.time("plan", [&] { bind_grids(); });
     clock_.time("sort", [&] {
-      PointMap map;
-      for (int d = 0; d < problem_.dim; ++d) {
-        map.centre[d] = geometry_[d].source_centre;
-        map.factor[d] = 1 / (static_cast<double>(geometry_[d].outer) * geometry_[d].spacing);
-      }
-      outer_->set_points(m_, sources[0], sources[1], sources[2], map);
-      for (int d = 0; d < problem_.dim; ++d) {
-        map.centre[d] = geometry_[d].target_centre;
-        map.factor[d] = geometry_[d].spacing / (2 * kPi);
-      }
-      inner_->set_points(k_, targets[0], targets[1], targets[2], map);
+      outer_->set_points(m_, sources[0], sources[1], sources[2], source_map());
+      inner_->set_points(k_, targets[0], targets[1], targets[2], target_map());
     });
     clock_.time("phase", [&] { make_phases(sources, targets); });
     ready_ = true;
@@ -116,12 +130,53 @@ class Type3Executor final : public Executor {
       const Interval source = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
       const Interval target = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
       geometry_[d] = type3_dimension(plan_, source, target, gaussian_);
+      if (problem_.dim > 1) {
+        fill_vectors(d);
+      } else if (geometry_[d].inner >= kShortLine) {  // long lines are transformed whole
+        geometry_[d].held = geometry_[d].inner;
+        geometry_[d].part = false;
+      }
       if (problem_.extent && source.half * target.half > 1.001 * (*problem_.extent)[d] + 1e-300)
         throw Error(
             Status::contradiction,
             fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
                         source.half * target.half, "xyz"[d], (*problem_.extent)[d]));
     }
+  }
+
+  // The line FFTs move whole vectors of neighbouring lines: more cells than needed where a few would be left over.
+  void fill_vectors(int d) {
+    constexpr std::int64_t kLines = 64 / sizeof(T);
+    Type3Dimension& g = geometry_[d];
+    if (d == 0 && g.middle) g.outer = std::min(round_up(g.outer, kLines), g.inner);
+    if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
+  }
+
+  // Cell position of a coordinate: (x - centre) * cells, and half of an odd grid's cells rounded down, where position 0
+  // is in the middle.
+  static void map_to_middle(PointMap& map, int d, double centre, double cells_per_unit, std::int64_t cells) {
+    map.factor[d] = cells_per_unit / static_cast<double>(cells);
+    map.centre[d] = centre - static_cast<double>(cells / 2) / cells_per_unit;
+  }
+  PointMap source_map() const {
+    PointMap map;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const Type3Dimension& g = geometry_[d];
+      map.centre[d] = g.source_centre;
+      map.factor[d] = 1 / (static_cast<double>(g.outer) * g.spacing);
+      if (g.middle) map_to_middle(map, d, g.source_centre, 1 / g.spacing, g.outer);
+    }
+    return map;
+  }
+  PointMap target_map() const {
+    PointMap map;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const Type3Dimension& g = geometry_[d];
+      map.centre[d] = g.target_centre;
+      map.factor[d] = g.spacing / (2 * kPi);
+      if (g.part) map_to_middle(map, d, g.target_centre, g.spacing * static_cast<double>(g.inner) / (2 * kPi), g.held);
+    }
+    return map;
   }
 
   GridderSpec gridder_spec(const GridShape& grid, const generator::WindowChoice& window) const {
@@ -140,13 +195,15 @@ class Type3Executor final : public Executor {
 
   // Grids, gridders and FFTs; kept when a new point set needs the same sizes.
   void bind_grids() {
-    std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1};
-    for (int d = 0; d < problem_.dim; ++d) outer[d] = geometry_[d].outer, inner[d] = geometry_[d].inner;
-    if (fft_ && outer == outer_shape_.fine && inner == inner_shape_.fine) return;
+    std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
+    for (int d = 0; d < problem_.dim; ++d)
+      outer[d] = geometry_[d].outer, inner[d] = geometry_[d].inner, held[d] = geometry_[d].held;
+    if (fft_ && outer == outer_shape_.fine && held == inner_shape_.fine && inner == plan_.inner.fine) return;
     fft_.reset(), adjoint_fft_.reset();
+    outer_.reset(), inner_.reset();
     outer_grids_ = {}, inner_grids_ = {};
-    outer_shape_ = dense_shape(problem_.dim, outer);
-    inner_shape_ = padded_shape(problem_.dim, inner, sizeof(Complex));
+    outer_shape_ = padded_shape(problem_.dim, outer, sizeof(Complex));
+    inner_shape_ = held_shape(problem_.dim, held, outer, sizeof(Complex));
     plan_.window.fine = outer, plan_.inner.fine = inner;
     outer_ = make_gridder<T>(gridder_spec(outer_shape_, plan_.window));
     inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));
@@ -159,11 +216,14 @@ class Type3Executor final : public Executor {
     PrunedFftSpec spec;
     spec.grid = inner_shape_;
     spec.modes = outer_shape_.fine;
+    spec.mode_stride = outer_shape_.stride;
     spec.sign = sign;
-    spec.order = ModeOrder::fft;
+    spec.order = geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft;
     const generator::Window window = bound_window(plan_.inner);
-    for (int d = 0; d < problem_.dim; ++d)
-      spec.factors[d] = deconvolution(window, inner_shape_.fine[d], outer_shape_.fine[d]);
+    for (int d = 0; d < problem_.dim; ++d) {
+      if (geometry_[d].part) spec.length[d] = geometry_[d].inner;
+      spec.factors[d] = deconvolution(window, geometry_[d].inner, outer_shape_.fine[d]);
+    }
     spec.fft = plan_.fft;
     spec.threads = plan_.threads;
     spec.wisdom = options_.wisdom;
@@ -178,33 +238,40 @@ class Type3Executor final : public Executor {
   // before_j = exp(+-i D.x'_j); after_l = exp(+-i s_l.C) / prod_d phihat(h s'_d).
   void make_phases(const T* const* sources, const T* const* targets) {
     before_conjugate_ = {}, after_conjugate_ = {};
-    before_ = {};
-    bool shifted = false;
-    for (int d = 0; d < problem_.dim; ++d) shifted |= geometry_[d].target_centre != 0;
+    bool shifted = false, off_centre = false;
+    for (int d = 0; d < problem_.dim; ++d) {
+      shifted |= geometry_[d].target_centre != 0;
+      off_centre |= geometry_[d].source_centre != 0;
+    }
     if (shifted) {
-      before_ = Buffer<Complex>(m_);
-#pragma omp parallel for num_threads(plan_.threads) schedule(static)
+      before_.resize(m_);
+#pragma omp parallel for num_threads(plan_.threads) schedule(static) if (m_ > kShared)
       for (std::int64_t j = 0; j < m_; ++j) {
-        std::complex<double> phase = 1;
+        Angle angle;
         for (int d = 0; d < problem_.dim; ++d)
           if (geometry_[d].target_centre != 0)
-            phase *= unit_phase(problem_.sign * geometry_[d].target_centre, sources[d][j] - geometry_[d].source_centre);
-        before_[j] = Complex(phase);
+            angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j] - geometry_[d].source_centre);
+        before_[j] = Complex(angle.phase());
       }
+    } else {
+      before_ = {};
     }
-    after_ = Buffer<Complex>(k_);
-    const auto window = bound_window(plan_.window);
-    const FourierInterpolant transform(window, window_reach());
-#pragma omp parallel for num_threads(plan_.threads) schedule(static)
+    after_.resize(k_);
+    if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
+    const generator::FourierInterpolant& transform = *transform_;
+#pragma omp parallel for num_threads(plan_.threads) schedule(static) if (k_ > kShared)
     for (std::int64_t l = 0; l < k_; ++l) {
-      std::complex<double> phase = 1;
       double deconvolve = 1;
-      for (int d = 0; d < problem_.dim; ++d) {
+      for (int d = 0; d < problem_.dim; ++d)
         deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
-        if (geometry_[d].source_centre != 0)
-          phase *= unit_phase(problem_.sign * geometry_[d].source_centre, targets[d][l]);
+      if (!off_centre) {
+        after_[l] = static_cast<T>(1 / deconvolve);
+        continue;
       }
-      after_[l] = Complex(phase / deconvolve);
+      Angle angle;
+      for (int d = 0; d < problem_.dim; ++d)
+        if (geometry_[d].source_centre != 0) angle.add(problem_.sign * geometry_[d].source_centre, targets[d][l]);
+      after_[l] = Complex(angle.phase() / deconvolve);
     }
   }
 
@@ -212,36 +279,6 @@ class Type3Executor final : public Executor {
   double window_reach() const {
     return kPi / (plan_.type3 == generator::Type3Rule::gaussian ? plan_.gaussian_r : plan_.window.sigma);
   }
-
-  // The window's Fourier transform as Chebyshev series on [0, reach]: one evaluation a target instead of a quadrature.
-  class FourierInterpolant {
-   public:
-    FourierInterpolant(const generator::Window& window, double reach) : reach_(reach * 1.0000001) {
-      const int n = std::max(32, 2 * window.width() + 16);
-      std::vector<double> values(n);
-      for (int i = 0; i < n; ++i) values[i] = window.fourier(0.5 * reach_ * (1 + std::cos(kPi * (i + 0.5) / n)));
-      coefficients_.assign(n, 0.0);
-      for (int k = 0; k < n; ++k) {
-        for (int i = 0; i < n; ++i) coefficients_[k] += values[i] * std::cos(kPi * k * (i + 0.5) / n);
-        coefficients_[k] *= (k == 0 ? 1.0 : 2.0) / n;
-      }
-      while (coefficients_.size() > 2 && std::abs(coefficients_.back()) < 1e-18 * std::abs(coefficients_[0]))
-        coefficients_.pop_back();
-    }
-    double operator()(double xi) const {  // Clenshaw
-      const double y = 2 * std::min(std::abs(xi) / reach_, 1.0) - 1;
-      double b1 = 0, b2 = 0;
-      for (std::size_t k = coefficients_.size(); k-- > 1;) {
-        const double b0 = 2 * y * b1 - b2 + coefficients_[k];
-        b2 = b1, b1 = b0;
-      }
-      return y * b1 - b2 + coefficients_[0];
-    }
-
-   private:
-    double reach_;
-    std::vector<double> coefficients_;
-  };
 
   void forward(const Complex* values, Complex* results, std::int64_t now) {
     clock_.time("spread",
@@ -285,7 +322,7 @@ class Type3Executor final : public Executor {
       const double k = static_cast<double>(problem_.k.value_or(1));
       const double product = problem_.extent ? (*problem_.extent)[d] : kPi / 2 * std::pow(k, 1.0 / problem_.dim);
       const Type3Dimension guess = type3_dimension(plan_, {0, product}, {0, 1}, gaussian_);
-      cells *= static_cast<double>(guess.inner);
+      cells *= static_cast<double>(guess.held);
       outer *= static_cast<double>(guess.outer);
     }
     const double points = static_cast<double>(problem_.m.value_or(0) + problem_.k.value_or(0)) *
@@ -294,6 +331,7 @@ class Type3Executor final : public Executor {
     return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
   }
 
+  static constexpr std::int64_t kShared = 4096;  // points that are worth more than one thread
   static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
 
   Problem problem_;
@@ -309,6 +347,7 @@ class Type3Executor final : public Executor {
   std::unique_ptr<PrunedFft<T>> fft_, adjoint_fft_;
   Buffer<Complex> outer_grids_, inner_grids_;
   Buffer<Complex> before_, after_, before_conjugate_, after_conjugate_;
+  std::optional<generator::FourierInterpolant> transform_;  // of the outer window
   StageClock clock_;
 };
 

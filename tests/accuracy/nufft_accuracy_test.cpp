@@ -51,6 +51,11 @@ class Experiment {
                           at(s_[1]), at(s_[2])});
   }
 
+  void scale_targets(double factor) {
+    for (auto& dimension : s_)
+      for (T& value : dimension) value = static_cast<T>(value * factor);
+  }
+
   // Relative l2 error of execute (or of the adjoint) against the direct sum, the whole batch together.
   double error(Transform& transform, bool adjoint) const {
     const bool to_modes = (problem_.type != 2) != adjoint;
@@ -301,6 +306,52 @@ TEST(NufftAccuracy, ManyMorePointsThanModesAndManyMoreModesThanPoints) {
     Transform transform(token, untuned());
     experiment.set_points(transform);
     EXPECT_LE(experiment.error(transform, false), 3e-8) << token << " " << transform.plan();
+  }
+}
+
+// Both windows apart, points straight in the grids or through tiles, one thread and several; grids that hold the part
+// of the transform that is read, and (small oversampling, few modes) whole ones whose windows wrap.
+TEST(NufftAccuracy, Type3WithTwoDifferentWindowsIsRightBothWays) {
+  struct Pair {
+    const char *outer, *inner;
+    double adjointness;  // deconvolution magnifies rounding
+  };
+  const Pair pairs[] = {{"pswf(sigma=2.5,width=9)", "pswf(sigma=1.5,width=12)", 1e-13},
+                        {"pswf(sigma=1.5,width=12)", "pswf(sigma=2,width=10)", 1e-13},
+                        {"pswf(sigma=1.25,width=16)", "pswf(sigma=1.25,width=16)", 1e-10}};
+  const char* methods[] = {"spread=subgrid(cap=64,add=lock);interp=tile(cap=64)", "spread=colour_index;interp=direct",
+                           "spread=colour_index;interp=tile(cap=64)"};
+  int number = 0;
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const Pair& pair : pairs)
+      for (const char* method : methods) {
+        Case c;
+        c.problem = parse_problem("nufft:type=3,dim=" + std::to_string(dim) + ",m=130,k=120,prec=f64,tol=1e-8");
+        const char* tiles[] = {"32", "16x12", "8x8x8"};
+        Options options = untuned();
+        options.plan = "cpu;threads=" + std::to_string(1 + number++ % 3) + ";type3=compose;window=" + pair.outer +
+                       ";inner=" + pair.inner + ";sort=tiles(tile=" + tiles[dim - 1] + ");" + method +
+                       ";fft=pruned(rigor=estimate,block=8)";
+        const Experiment<double> experiment(c);
+        Transform transform(to_token(c.problem), options);
+        experiment.set_points(transform);
+        EXPECT_LE(experiment.error(transform, false), 3e-8) << options.plan;
+        EXPECT_LE(experiment.error(transform, true), 3e-8) << options.plan;
+        EXPECT_LE(experiment.adjointness(transform), pair.adjointness) << options.plan;
+      }
+}
+
+// New points on the same transform: other sizes of grids, and the same sizes with other centres.
+TEST(NufftAccuracy, Type3FollowsItsPoints) {
+  Case c;
+  c.problem = parse_problem("nufft:type=3,dim=2,m=300,k=250,prec=f64,tol=1e-9");
+  Transform transform(to_token(c.problem), untuned());
+  for (const double scale : {1.0, 3.0, 0.01, 1.0}) {
+    Experiment<double> experiment(c);
+    experiment.scale_targets(scale);
+    experiment.set_points(transform);
+    EXPECT_LE(experiment.error(transform, false), 3e-9) << scale;
+    EXPECT_LE(experiment.error(transform, true), 3e-9) << scale;
   }
 }
 

@@ -61,6 +61,41 @@ TEST(Candidates, EveryPlanReachesTheTolerance) {
   }
 }
 
+TEST(Candidates, BothWindowsOfAType3ReachTheTolerance) {
+  for (const double tol : {1e-2, 1e-10})
+    for (const char* token :
+         {"nufft:type=3,dim=1,m=10000,k=10000,prec=f64,tol=1e-3", "nufft:type=3,dim=2,m=100000,k=300,prec=f64,tol=1e-3",
+          "nufft:type=3,dim=3,m=10000,k=50000,prec=f64,tol=1e-3"}) {
+      Problem problem = parse_problem(token);
+      problem.tol = tol;
+      const auto error = [&](const WindowChoice& w) {
+        return predicted_error(w.kind, w.width, w.sigma, problem.dim, 2);
+      };
+      const Plan plan = default_plan(problem, laptop(2));
+      EXPECT_LE(error(plan.window), tol) << token << " " << tol;
+      EXPECT_LE(error(plan.inner), tol) << token << " " << tol;
+      for (const Candidate& c : candidates(problem, laptop(2)).candidates) {
+        if (c.plan.type3 != Type3Rule::compose) continue;
+        ASSERT_LE(error(c.plan.window), 2.01 * tol) << to_text(c.plan, problem);
+        ASSERT_LE(error(c.plan.inner), 2.01 * tol) << to_text(c.plan, problem);
+      }
+    }
+}
+
+TEST(Candidates, AType3OfManySourcesAndFewTargetsSpreadsWithANarrowerWindow) {
+  const Problem few = parse_problem("nufft:type=3,dim=2,m=1000000,k=1000,prec=f64,tol=1e-10");
+  const Problem many = parse_problem("nufft:type=3,dim=2,m=1000,k=1000000,prec=f64,tol=1e-10");
+  const Plan narrow = default_plan(few, laptop(1)), wide = default_plan(many, laptop(1));
+  EXPECT_LT(narrow.window.width, wide.window.width);
+  EXPECT_GT(narrow.window.sigma, wide.window.sigma);
+}
+
+TEST(Candidates, SmallType3ProblemsRunOnOneThread) {
+  const auto threads = [](const char* token) { return default_plan(parse_problem(token), laptop(8)).threads; };
+  EXPECT_EQ(threads("nufft:type=3,dim=2,m=200,k=200,prec=f64,tol=1e-10"), 1);
+  EXPECT_EQ(threads("nufft:type=3,dim=2,m=1000000,k=1000000,prec=f64,tol=1e-10"), 8);
+}
+
 TEST(Candidates, PlansBeyondTheMemoryAreLeftOut) {
   DeviceTraits small = laptop(2);
   small.memory_bytes = 200 << 20;

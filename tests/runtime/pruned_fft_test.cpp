@@ -17,10 +17,11 @@ using Extent = std::array<std::int64_t, 3>;
 struct Case {
   int dim = 1;
   Extent fine{1, 1, 1}, modes{1, 1, 1};
+  Extent length{0, 0, 0};  // where the grid holds a part: of the transform
   int sign = -1;
   ModeOrder order = ModeOrder::centred;
   bool factors = true;
-  std::int64_t row_padding = 0;
+  std::int64_t row_padding = 0, mode_padding = 0;
   int threads = 1;
   int block = 16;
   std::int64_t count = 1;
@@ -31,10 +32,15 @@ PrunedFftSpec spec_of(const Case& c, std::mt19937_64& random) {
   spec.grid.dim = c.dim;
   spec.grid.fine = c.fine;
   spec.grid.stride = {1, 0, 0};
-  if (c.dim > 1) spec.grid.stride[1] = c.fine[0] + c.row_padding;
-  if (c.dim > 2) spec.grid.stride[2] = spec.grid.stride[1] * c.fine[1] + c.row_padding;
+  if (c.dim > 1) spec.grid.stride[1] = std::max(c.fine[0], c.modes[0]) + c.row_padding;
+  if (c.dim > 2) spec.grid.stride[2] = spec.grid.stride[1] * std::max(c.fine[1], c.modes[1]) + c.row_padding;
   spec.grid.elements = c.dim == 1 ? c.fine[0] : spec.grid.stride[c.dim - 1] * c.fine[c.dim - 1];
+  spec.length = c.length;
   spec.modes = c.modes;
+  if (c.mode_padding > 0) {
+    spec.mode_stride[1] = c.modes[0] + c.mode_padding;
+    spec.mode_stride[2] = spec.mode_stride[1] * c.modes[1] + c.mode_padding;
+  }
   spec.sign = c.sign;
   spec.order = c.order;
   spec.threads = c.threads;
@@ -52,21 +58,30 @@ std::int64_t frequency(const PrunedFftSpec& spec, int d, std::int64_t index) {
   return index < modes - modes / 2 ? index : index - modes;
 }
 
-// Applies F[mode, cell] = factor exp(sign i 2pi k cell / fine) along every dimension, from cells to modes or back.
+// The transform's length along d, and the position in it of a cell of the grid.
+std::int64_t length_of(const PrunedFftSpec& spec, int d) {
+  return spec.length[d] > 0 ? spec.length[d] : spec.grid.fine[d];
+}
+std::int64_t position(const PrunedFftSpec& spec, int d, std::int64_t cell) {
+  return spec.length[d] > 0 ? cell - spec.grid.fine[d] / 2 : cell;
+}
+
+// Applies F[mode, cell] = factor exp(sign i 2pi k position / length) along every dimension, from cells to modes or
+// back.
 std::vector<LongComplex> direct(const PrunedFftSpec& spec, std::vector<LongComplex> data, bool truncate) {
   Extent size = truncate ? spec.grid.fine : spec.modes;
   for (int d = 0; d < 3; ++d) {
     Extent next = size;
     next[d] = truncate ? spec.modes[d] : spec.grid.fine[d];
     const std::int64_t below = d == 0 ? 1 : d == 1 ? size[0] : size[0] * size[1];
-    const std::int64_t above = size[0] * size[1] * size[2] / below / size[d], fine = spec.grid.fine[d];
+    const std::int64_t above = size[0] * size[1] * size[2] / below / size[d], fine = length_of(spec, d);
     std::vector<LongComplex> result(next[0] * next[1] * next[2]), root(fine);
     for (std::int64_t j = 0; j < fine; ++j)
       root[j] = std::polar(Long(1),
                            spec.sign * 2 * std::numbers::pi_v<Long> * static_cast<Long>(j) / static_cast<Long>(fine));
     for (std::int64_t i = 0; i < next[d]; ++i)
       for (std::int64_t j = 0; j < size[d]; ++j) {
-        const std::int64_t k = frequency(spec, d, truncate ? i : j), cell = truncate ? j : i;
+        const std::int64_t k = frequency(spec, d, truncate ? i : j), cell = position(spec, d, truncate ? j : i);
         const LongComplex f = root[((k * cell) % fine + fine) % fine] *
                               (spec.factors[d].empty() ? Long(1) : Long(spec.factors[d][std::abs(k)]));
         for (std::int64_t a = 0; a < above; ++a)
@@ -101,7 +116,8 @@ void check(const Case& c, std::mt19937_64& random) {
                                   << " count " << c.count << " block " << c.block << " bytes " << sizeof(T));
   const PrunedFftSpec spec = spec_of(c, random);
   const auto fft = make_pruned_fft<T>(spec, random() % 2 == 0);
-  const std::int64_t kept = c.modes[0] * c.modes[1] * c.modes[2];
+  const std::int64_t row = c.modes[0] + c.mode_padding, plane = row * c.modes[1] + c.mode_padding;
+  const std::int64_t kept = c.dim == 1 ? c.modes[0] : c.dim == 2 ? row * c.modes[1] : plane * c.modes[2];
   const std::int64_t grid_distance = spec.grid.elements + 3, mode_distance = kept + 2;
   const auto grids = random_values<T>(random, c.count * grid_distance);
   const auto modes = random_values<T>(random, c.count * mode_distance);
@@ -124,7 +140,12 @@ void check(const Case& c, std::mt19937_64& random) {
     return dense;
   };
   const auto dense_modes = [&](const std::vector<std::complex<T>>& from, std::int64_t b) {
-    return std::vector<LongComplex>(from.begin() + b * mode_distance, from.begin() + b * mode_distance + kept);
+    std::vector<LongComplex> dense;
+    for (std::int64_t z = 0; z < c.modes[2]; ++z)
+      for (std::int64_t y = 0; y < c.modes[1]; ++y)
+        for (std::int64_t x = 0; x < c.modes[0]; ++x)
+          dense.emplace_back(from[b * mode_distance + x + y * row + z * plane]);
+    return dense;
   };
   for (std::int64_t b = 0; b < c.count; ++b) {
     EXPECT_LE(relative(dense_modes(spectrum, b), direct(spec, dense_grid(grids, b), true)), tolerance)
@@ -145,7 +166,18 @@ TEST(PrunedFft, RandomCasesMatchTheDirectSum) {
     do {
       for (int d = 0; d < c.dim; ++d) c.fine[d] = sizes[random() % std::size(sizes)];
     } while (c.fine[0] * c.fine[1] * c.fine[2] > 4000);
-    for (int d = 0; d < c.dim; ++d) c.modes[d] = 1 + static_cast<std::int64_t>(random() % c.fine[d]);
+    const bool part = random() % 2 == 0;
+    for (int d = 0; d < c.dim; ++d) {
+      std::int64_t length = c.fine[d];
+      if (part && random() % 4 != 0) {  // more modes than cells held happen too
+        do {
+          length = sizes[random() % std::size(sizes)];
+        } while (length < c.fine[d]);
+        c.length[d] = length;
+      }
+      c.modes[d] = 1 + static_cast<std::int64_t>(random() % length);
+    }
+    c.mode_padding = static_cast<std::int64_t>(random() % 3);
     c.sign = random() % 2 == 0 ? -1 : 1;
     c.order = random() % 2 == 0 ? ModeOrder::centred : ModeOrder::fft;
     c.factors = random() % 4 != 0;
@@ -221,6 +253,38 @@ TEST(PrunedFft, LongLinesMatchTheDirectSum) {
       }
 }
 
+// What the held cells of a transform contain is what the same cells of the whole one do.
+TEST(PrunedFft, HeldCellsAgreeWithTheWholeTransform) {
+  std::mt19937_64 random(131);
+  Case c;
+  c.dim = 2;
+  c.fine = {240, 250, 1};
+  c.modes = {160, 150, 1};
+  c.block = 64;
+  const PrunedFftSpec whole = spec_of(c, random);
+  PrunedFftSpec part = whole;
+  part.grid.fine = {104, 130, 1};
+  part.grid.stride = {1, 163, 0};  // room for the modes
+  part.grid.elements = 163 * 130;
+  part.length = c.fine;
+  const auto modes = random_values<double>(random, 160 * 150);
+  std::vector<std::complex<double>> all(whole.grid.elements), held(part.grid.elements);
+  make_pruned_fft<double>(whole, false)->pad(modes.data(), 0, all.data(), 0, 1);
+  make_pruned_fft<double>(part, false)->pad(modes.data(), 0, held.data(), 0, 1);
+  for (std::int64_t y = 0; y < 130; ++y)
+    for (std::int64_t x = 0; x < 104; ++x)
+      ASSERT_EQ(held[x + 163 * y], all[(x - 52 + 240) % 240 + 240 * ((y - 65 + 250) % 250)]) << x << " " << y;
+
+  // The adjoint direction: cells that are not held count as zero.
+  std::vector<std::complex<double>> spread(whole.grid.elements), from_all(160 * 150), from_held(160 * 150);
+  for (std::int64_t y = 0; y < 130; ++y)
+    for (std::int64_t x = 0; x < 104; ++x)
+      spread[(x - 52 + 240) % 240 + 240 * ((y - 65 + 250) % 250)] = held[x + 163 * y];
+  make_pruned_fft<double>(whole, true)->truncate(spread.data(), 0, from_all.data(), 0, 1);
+  make_pruned_fft<double>(part, true)->truncate(held.data(), 0, from_held.data(), 0, 1);
+  for (std::size_t i = 0; i < from_all.size(); ++i) ASSERT_EQ(from_held[i], from_all[i]) << i;
+}
+
 TEST(PrunedFft, TruncateAndConjugatePadAreAdjoint) {
   std::mt19937_64 random(109);
   Case c;
@@ -277,20 +341,18 @@ TEST(PrunedFft, MoreModesThanCellsAreRefused) {
   PrunedFftSpec spec = spec_of(c, random);
   spec.modes[0] = 9;
   EXPECT_THROW(make_pruned_fft<double>(spec, true), Error);
-}
-
-TEST(GoodFftSize, IsTheLeastSizeThatFactorsWell) {
-  for (std::int64_t least = 1; least <= 3000; ++least) {
-    const std::int64_t size = good_fft_size(least);
-    ASSERT_GE(size, least);
-    ASSERT_LE(size, least + least / 8 + 2);
-    std::int64_t rest = size;
-    for (const int p : {2, 3, 5, 7})
-      while (rest % p == 0) rest /= p;
-    ASSERT_EQ(rest, 1) << size;
-    ASSERT_TRUE(size <= 2 || size % 2 == 0);
-    ASSERT_EQ(good_fft_size(size), size) << "a good size stays";
-  }
+  spec.length[0] = 9;
+  EXPECT_NO_THROW(make_pruned_fft<double>(spec, true));
+  spec.length[0] = 7;  // fewer than the grid holds
+  spec.modes[0] = 7;
+  EXPECT_THROW(make_pruned_fft<double>(spec, true), Error);
+  Case rows;
+  rows.dim = 2;
+  rows.fine = rows.modes = {8, 8, 1};
+  rows.length = {10, 10, 0};
+  spec = spec_of(rows, random);
+  spec.modes[0] = 9;  // no room in the grid's rows
+  EXPECT_THROW(make_pruned_fft<double>(spec, true), Error);
 }
 
 }  // namespace

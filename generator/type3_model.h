@@ -1,0 +1,33 @@
+// Type 3: the pairs of windows worth trying, and what a plan is expected to cost on a CPU.
+#pragma once
+
+#include <vector>
+
+#include "generator/candidates.h"
+
+namespace fourtune::generator {
+
+// Windows of the outer spreading and of the inner type 2, the widest first: every width that has a least oversampling
+// at which the error meets `tol`, at that oversampling (grids are sized by the points, so any will do). Both are shared
+// between the two windows as predicted_error's two stages are. Deconvolving the outer window at the targets magnifies
+// the inner one's error the more the nearer the outer oversampling is to 1, hence a list of inner windows an outer one.
+struct Type3Windows {
+  WindowChoice outer;
+  std::vector<WindowChoice> inner;
+};
+std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind, double tol);
+
+// The least widths at given oversamplings that meet the tolerance, 0 where none does.
+int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, double tol);
+int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol);
+
+// Rounding spoils what a window gains below a few epsilons.
+double window_tolerance(const Problem& problem);
+// The same for the windows of a type 3: predictions are means over many points, of which few may all lie where the
+// error is largest, at the edges of their box.
+double type3_tolerance(const Problem& problem);
+
+// As estimate(), for a problem of type 3. Without extents the points are taken to fill pi/2 k^(1/dim) a dimension.
+Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& traits, double threads);
+
+}  // namespace fourtune::generator

@@ -1,0 +1,183 @@
+// What the gridder promises beyond right sums: adjointness, reproducible grids, batches, errors that name the bad
+// point.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "fourtune/status.h"
+#include "runtime/cpu/gridder.h"
+#include "tests/runtime/gridder_reference.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+template <class T>
+void adjointness(int dim, const Family& f) {
+  GridderSpec spec = make_spec(dim, small_grid(dim), 4, sizeof(std::complex<T>));
+  spec.sort.family = f.sort;
+  spec.sort.copy = f.copy;
+  spec.spread = {f.spread, 100, f.add};
+  spec.interp = {f.interp, 100};
+  spec.accuracy = 1e-3;  // adjoint to rounding even where the window itself is coarse
+  const auto points = make_points<T>(Kind::far, dim, 700, 0, 13);
+  const std::int64_t m = points.size(), n = spec.grid.elements;
+  auto gridder = make_gridder<T>(spec);
+  gridder->set_points(m, points.data(0, dim), points.data(1, dim), points.data(2, dim), radians());
+  const auto values = random_values<T>(m, 1), cells = random_values<T>(n, 2);
+  std::vector<std::complex<T>> grid(n), out(m);
+  gridder->spread(values.data(), m, nullptr, grid.data(), n, 1);
+  gridder->interpolate(cells.data(), n, nullptr, out.data(), m, 1);
+  std::complex<double> left = 0, right = 0;
+  double norm = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    left += std::complex<double>(grid[i]) * std::conj(std::complex<double>(cells[i]));
+    norm += std::abs(grid[i]) * std::abs(cells[i]);
+  }
+  for (std::int64_t j = 0; j < m; ++j)
+    right += std::complex<double>(values[j]) * std::conj(std::complex<double>(out[j]));
+  EXPECT_LT(std::abs(left - right) / norm, sizeof(T) == 4 ? 1e-6 : 1e-15) << f.name << " " << dim << "D";
+}
+TEST(GridderPromises, SpreadAndInterpolateAreAdjointToRounding) {
+  for (int dim = 1; dim <= 3; ++dim) {
+    for (const Family& f : kFamilies) {
+      adjointness<float>(dim, f);
+      adjointness<double>(dim, f);
+    }
+  }
+}
+
+TEST(GridderPromises, DeterministicGridsAreBitIdenticalForAnyThreadCount) {
+  for (const auto family :
+       {SpreadFamily::subgrid, SpreadFamily::atomic, SpreadFamily::colour_index, SpreadFamily::colour_list}) {
+    for (const Kind kind : {Kind::far, Kind::clustered}) {
+      const auto points = make_points<float>(kind, 3, 20000, 0, 5);
+      const auto values = random_values<float>(points.size(), 1);
+      std::vector<std::complex<float>> first;
+      for (const int threads : {1, 2, 3}) {
+        GridderSpec spec = make_spec(3, small_grid(3), 4, 8);
+        spec.spread = {family, 128, AddRule::lock};
+        spec.deterministic = true;
+        spec.threads = threads;
+        auto gridder = make_gridder<float>(spec);
+        gridder->set_points(points.size(), points.data(0, 3), points.data(1, 3), points.data(2, 3), radians());
+        std::vector<std::complex<float>> grid(spec.grid.elements);
+        gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+        if (threads == 1) first = grid;
+        EXPECT_TRUE(grid == first) << threads << " threads, family " << static_cast<int>(family);
+      }
+    }
+  }
+}
+
+TEST(GridderPromises, BatchEqualsALoopOfSingleTransforms) {
+  for (int dim = 1; dim <= 3; ++dim) {
+    for (const Family& f : kFamilies) {
+      GridderSpec spec = make_spec(dim, small_grid(dim), 5, 8);
+      spec.sort.family = f.sort;
+      spec.sort.copy = f.copy;
+      spec.spread = {f.spread, 3000, f.add};
+      spec.interp = {f.interp, 3000};
+      spec.threads = 1;
+      const auto points = make_points<float>(Kind::far, dim, 12000, 0, 3);
+      const std::int64_t m = points.size(), n = spec.grid.elements, batch = 3, md = m + 5, nd = n + 8;
+      auto gridder = make_gridder<float>(spec);
+      gridder->set_points(m, points.data(0, dim), points.data(1, dim), points.data(2, dim), radians());
+      const auto values = random_values<float>(md * batch, 1), cells = random_values<float>(nd * batch, 2);
+      std::vector<std::complex<float>> grids(nd * batch), one(n), outs(md * batch), out(m);
+      gridder->spread(values.data(), md, nullptr, grids.data(), nd, batch);
+      gridder->interpolate(cells.data(), nd, nullptr, outs.data(), md, batch);
+      for (std::int64_t b = 0; b < batch; ++b) {
+        gridder->spread(values.data() + b * md, 0, nullptr, one.data(), 0, 1);
+        const std::vector<std::complex<double>> want(one.begin(), one.end());
+        EXPECT_LT(relative_error(grids.data() + b * nd, want), 1e-6) << f.name << " " << dim << "D";
+        gridder->interpolate(cells.data() + b * nd, 0, nullptr, out.data(), 0, 1);
+        const std::vector<std::complex<double>> values_want(out.begin(), out.end());
+        EXPECT_LT(relative_error(outs.data() + b * md, values_want), 1e-6) << f.name << " " << dim << "D";
+      }
+    }
+  }
+}
+
+template <class T>
+void first_bad_point(int dim, int bad_dimension, T bad_value, const Family& f) {
+  GridderSpec spec = make_spec(dim, small_grid(dim), 4, sizeof(std::complex<T>));
+  spec.sort.family = f.sort;
+  spec.sort.copy = f.copy;
+  spec.spread.family = f.spread;
+  auto points = make_points<T>(Kind::far, dim, 20000, 0, 3);
+  points.c[bad_dimension][12345] = bad_value;
+  points.c[0][17000] = std::numeric_limits<T>::quiet_NaN();
+  auto gridder = make_gridder<T>(spec);
+  try {
+    gridder->set_points(points.size(), points.data(0, dim), points.data(1, dim), points.data(2, dim), radians());
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), Status::invalid_point);
+    EXPECT_NE(std::string(e.what()).find("12345"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(fmt::format("coordinate {}", "xyz"[bad_dimension])), std::string::npos)
+        << e.what();
+  }
+  // The gridder stays usable.
+  const auto good = make_points<T>(Kind::far, dim, 10, 0, 3);
+  gridder->set_points(good.size(), good.data(0, dim), good.data(1, dim), good.data(2, dim), radians());
+  const auto values = random_values<T>(good.size(), 1);
+  std::vector<std::complex<T>> grid(spec.grid.elements);
+  gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+  EXPECT_LT(relative_error(grid.data(), Reference<T>(spec, good).spread(values.data(), nullptr)), 1e-5);
+}
+TEST(GridderPromises, TheFirstBadPointAndItsDimensionAreNamed) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (const Family& f : kFamilies) {
+    for (int d = 0; d < 3; ++d) {
+      first_bad_point<double>(3, d, d == 1 ? inf : -inf, f);
+      first_bad_point<float>(3, d, std::numeric_limits<float>::quiet_NaN(), f);
+    }
+    first_bad_point<float>(1, 0, std::numeric_limits<float>::infinity(), f);
+  }
+}
+
+TEST(GridderPromises, CoordinatesMayBeFreedAfterSetPoints) {
+  for (const Family& f : kFamilies) {
+    GridderSpec spec = make_spec(2, small_grid(2), 4, 16);
+    spec.sort.family = f.sort;
+    spec.sort.copy = f.copy;
+    spec.spread.family = f.spread;
+    auto points = make_points<double>(Kind::far, 2, 500, 0, 3);
+    const Reference<double> reference(spec, points);
+    auto gridder = make_gridder<double>(spec);
+    gridder->set_points(points.size(), points.data(0, 2), points.data(1, 2), nullptr, radians());
+    for (auto& c : points.c) std::fill(c.begin(), c.end(), 1e300);
+    const auto values = random_values<double>(500, 1);
+    std::vector<std::complex<double>> grid(spec.grid.elements);
+    gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+    EXPECT_LT(relative_error(grid.data(), reference.spread(values.data(), nullptr)), 1e-12) << f.name;
+  }
+}
+
+TEST(GridderPromises, PaddedShapesKeepRowsApartAndCheckOverflow) {
+  for (const std::int64_t bytes : {8, 16}) {
+    const GridShape g = padded_shape(3, {512, 512, 416}, bytes);
+    EXPECT_EQ(g.stride[0], 1);
+    EXPECT_GE(g.stride[1], 512);
+    EXPECT_LT(g.stride[1], 512 + 64);
+    EXPECT_EQ(g.stride[1] * bytes / 64 % 2, 1);
+    EXPECT_EQ(g.stride[2] * bytes / 64 % 2, 1);
+    EXPECT_GE(g.elements, g.stride[2] * 416);
+  }
+  EXPECT_EQ(padded_shape(1, {1, 1, 1}, 16).elements, 1);
+  EXPECT_THROW(padded_shape(3, {std::int64_t{1} << 31, std::int64_t{1} << 31, 8}, 8), Error);
+}
+
+TEST(GridderPromises, CombinationsThatNothingCoversAreRefused) {
+  GridderSpec spec = make_spec(2, small_grid(2), 17, 16);
+  EXPECT_THROW(make_gridder<double>(spec), Error);
+  spec = make_spec(2, small_grid(2), 4, 16);
+  spec.threads = 0;
+  EXPECT_THROW(make_gridder<double>(spec), Error);
+  spec = make_spec(2, small_grid(2), 4, 16);
+  spec.grid.fine[1] = std::int64_t{1} << 40;
+  EXPECT_THROW(make_gridder<double>(spec), Error);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu

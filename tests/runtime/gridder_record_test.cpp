@@ -1,0 +1,148 @@
+// Packed records: every field comes back, they are as short as promised, and rounded positions cost what is allowed.
+#include "runtime/cpu/gridder_record.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/cpu/gridder_weights.h"
+#include "runtime/cpu/sort.h"
+#include "tests/runtime/gridder_reference.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+Tiling tiling_of(int dim, std::array<int, 3> tile, int width = 4) {
+  return make_tiling(dim, {200, 180, 160}, width, tile, 16);
+}
+
+TEST(GridderRecord, LengthsFollowFromBits) {
+  // Bits of 64 x 64 cells, two fractions and an index of 10^6 points: 6 + 6 + 2 f + 20.
+  EXPECT_EQ(make_record_form(tiling_of(2, {64, 64, 1}), 16, 1000000, true).words, 2);
+  EXPECT_EQ(make_record_form(tiling_of(2, {64, 64, 1}), 17, 1000000, true).words, 3);
+  EXPECT_EQ(make_record_form(tiling_of(3, {32, 16, 16}), 52, 1000000, true).words, 6);
+  EXPECT_EQ(make_record_form(tiling_of(1, {256, 1, 1}), 24, 1000000, false).words, 1);
+  EXPECT_EQ(make_record_form(tiling_of(3, {256, 256, 256}), 52, (std::int64_t{1} << 40) - 1, true).words,
+            kMaxRecordWords);
+}
+
+// The least sufficient number of bits: one less would not do.
+TEST(GridderRecord, FractionBitsAreTheLeastThatKeepTheError) {
+  for (const int dim : {1, 2, 3}) {
+    for (const double error : {1e-2, 1e-5, 3e-9, 1e-13}) {
+      const int bits = fraction_bits(error, 1.5, dim);
+      const double unit = std::sqrt(static_cast<double>(dim)) * std::numbers::pi / (6 * 1.5);
+      EXPECT_LE(unit * std::ldexp(1.0, -bits), error);
+      if (bits > 8) {
+        EXPECT_GT(unit * std::ldexp(1.0, 1 - bits), error);
+      }
+    }
+  }
+  EXPECT_EQ(fraction_bits(1e-30, 2, 3), 52);
+}
+
+// Every point comes back with its index, its cell and its fraction, whatever the form; both the vector kernels and the
+// portable ones.
+template <class T>
+void round_trip(int dim, std::array<int, 3> tile, int fraction, std::int64_t m, bool portable) {
+  const Tiling tiling = tiling_of(dim, tile);
+  const auto points = make_points<T>(m > 100 ? Kind::far : Kind::interior, dim, m, 0, 5);
+  WeightTables<T> tables;
+  const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
+  PointStore<T> store;
+  store.set(m, {points.data(0, dim), points.data(1, dim), points.data(2, dim)}, radians(), tiling, PointOrder::permuted,
+            dim == 3, fraction, 2, kernels);
+  const RecordForm& form = store.form();
+  std::vector<char> seen(m, 0);
+  for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
+    const auto origin = tiling.origin(t);
+    for (std::int64_t p = store.tile_start(t); p < store.tile_start(t + 1); ++p) {
+      const std::uint32_t* record = store.record(p);
+      const std::int64_t j = form.index(record);
+      ASSERT_LT(j, m);
+      ASSERT_EQ(seen[j], 0);
+      seen[j] = 1;
+      for (int d = 0; d < dim; ++d) {
+        const bool single = sizeof(T) == 4;
+        const Axis axis{0, kInverseTwoPi, single ? 0 : kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[d]),
+                        tiling.width};
+        std::int64_t cell = 0;
+        double f = 0;
+        ASSERT_TRUE(locate_one(points.c[d][j], axis, cell, f));
+        const std::uint64_t below = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
+        const double position = static_cast<double>(origin[d] + form.cell(record, d)) -
+                                std::ldexp(static_cast<double>(below), -form.fraction);
+        // A quarter of a unit for plain products, half a unit of rounding, all of one at the upper end of a cell.
+        double apart = std::abs(position - (static_cast<double>(cell) - f));
+        apart = std::min(apart, static_cast<double>(tiling.fine[d]) - apart);
+        EXPECT_LE(apart, 1.25 * std::ldexp(1.0, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
+      }
+    }
+  }
+}
+TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
+  for (const bool portable : {false, true}) {
+    for (const int fraction : {8, 13, 16, 20, 21, 24, 29, 33, 40, 44, 47, 52}) {
+      for (const std::int64_t m : {1, 100, 3000}) {
+        round_trip<double>(1, {200, 1, 1}, fraction, m, portable);
+        round_trip<double>(2, {64, 17, 1}, fraction, m, portable);
+        round_trip<double>(3, {32, 8, 16}, fraction, m, portable);
+        round_trip<float>(2, {64, 64, 1}, std::min(fraction, 24), m, portable);
+        round_trip<float>(3, {7, 16, 1}, std::min(fraction, 24), m, portable);
+      }
+    }
+  }
+}
+
+// Among near points, one that is millions of periods away: plain products would lose its digits.
+TEST(GridderRecord, FarPointsAmongNearOnesKeepTheirDigits) {
+  GridderSpec spec = make_spec(2, {64, 60, 1}, 7, 16);
+  spec.accuracy = 1e-7;
+  auto points = make_points<double>(Kind::interior, 2, 1000, 0, 3);
+  for (std::int64_t j = 5; j < points.size(); j += 97) points.c[j % 2][j] = 3e10 + 0.1 * static_cast<double>(j);
+  const auto cells = random_values<double>(spec.grid.elements, 9);
+  const Reference<double> reference(spec, points);
+  auto gridder = make_gridder<double>(spec);
+  gridder->set_points(points.size(), points.data(0, 2), points.data(1, 2), nullptr, radians());
+  std::vector<std::complex<double>> out(points.size());
+  gridder->interpolate(cells.data(), 0, nullptr, out.data(), 0, 1);
+  EXPECT_LT(relative_error(out.data(), reference.interpolate(cells.data(), nullptr)), 4e-6);
+}
+
+// At every tolerance, and so on both sides of every length of a record, the gridder keeps to what its window promises;
+// the data are modes of the frequencies that a transform keeps, at random phases.
+TEST(GridderRecord, RoundedPositionsStayBelowTheWindowsError) {
+  for (int width = 2; width <= 14; ++width) {
+    GridderSpec spec = make_spec(1, {128, 1, 1}, width, 16);
+    spec.window.kind = WindowKind::kaiser_bessel;
+    spec.sort.tile = {32, 1, 1};
+    spec.accuracy = 0;  // from the window, as transforms do
+    const int bits = position_bits<double>(spec);
+    const double promised = generator::predicted_error(spec.window.kind, width, spec.window.sigma, 1);
+    const double unit = std::numbers::pi / (6 * spec.window.sigma);
+    EXPECT_LE(unit * std::ldexp(1.0, -bits),
+              std::max(0.4 * promised, 4 * 0.25 * std::numeric_limits<double>::epsilon()))
+        << "width " << width;
+    const auto points = make_points<double>(Kind::interior, 1, 2000, 0, 3);
+    // Modes up to a quarter of the grid (oversampling 2), placed on the cells exactly.
+    std::vector<std::complex<double>> grid(spec.grid.elements), exact(points.size()), got(points.size());
+    auto fine_spec = spec;
+    fine_spec.accuracy = 1e-16;
+    const auto coefficients = random_values<double>(64, 11);
+    for (std::int64_t i = 0; i < 128; ++i) {
+      for (int k = -32; k < 32; ++k) {
+        grid[i] += coefficients[k + 32] * std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k * i) / 128);
+      }
+    }
+    for (const bool rounded : {false, true}) {
+      auto gridder = make_gridder<double>(rounded ? spec : fine_spec);
+      gridder->set_points(points.size(), points.data(0, 1), nullptr, nullptr, radians());
+      gridder->interpolate(grid.data(), 0, nullptr, (rounded ? got : exact).data(), 0, 1);
+    }
+    EXPECT_LT(relative_error(got.data(), exact), std::max(0.6 * promised, 1e-14)) << "width " << width;
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu
