@@ -17,7 +17,7 @@ struct Sheet {
 // Shared memory, threads and clusters by compute capability as in the CUDA C++ programming guide's table of technical
 // specifications; the rest from the vendors' data sheets. All have 65536 registers a multiprocessor.
 constexpr Sheet sheets[] = {
-    {"h200", "NVIDIA H200", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 50 * MiB, 141 * GiB, 1.98e9, 4.8e12},
+    {"h200", "NVIDIA H200", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 60 * MiB, 141 * GiB, 1.98e9, 4.8e12},
     {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 50 * MiB, 80 * GiB, 1.98e9, 3.35e12},
     {"b200", "NVIDIA B200", 100, 148, 2048, 228 * KiB, 227 * KiB, 8, 126 * MiB, 180 * GiB, 1.965e9, 8.0e12},
     {"a100", "NVIDIA A100 80GB", 80, 108, 2048, 164 * KiB, 163 * KiB, 1, 40 * MiB, 80 * GiB, 1.41e9, 2.039e12},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -114,17 +115,19 @@ class Enumeration {
       : request_(request), dims_(dims), device_(device), limits_(limits) {}
 
   FftCandidates run() {
-    std::vector<Grouping> kept;
     double best_floor = 0;
-    int fewest = 0;
+    int fewest = 0;  // kernels with which there are plans
     for (int kernels = 1; kernels <= 6 && (fewest == 0 || kernels <= fewest + limits_.extra_kernels); ++kernels) {
-      auto all = groupings(request_, dims_, device_, kernels, counts_);
-      if (all.empty()) continue;
+      double floor = best_floor;
+      const std::size_t before = list_.size();
+      const auto kept = best_groupings(groupings(request_, dims_, device_, kernels, counts_), request_, device_, floor,
+                                       limits_, counts_);
+      per_group_ = std::max(limits_.plans_per_group, limits_.plans / std::max(1, static_cast<int>(kept.size())));
+      for (const Grouping& grouping : kept) visit(grouping);
+      if (list_.size() == before) continue;  // what seemed to fit did not
+      best_floor = floor;
       if (fewest == 0) fewest = kernels;
-      for (auto& grouping : best_groupings(std::move(all), request_, device_, best_floor, limits_, counts_))
-        kept.push_back(std::move(grouping));
     }
-    for (const Grouping& grouping : kept) visit(grouping);
     return finish();
   }
 
@@ -183,12 +186,17 @@ class Enumeration {
     double choices = 0;
     for (const auto& shape : shapes) {
       plan.kernels[k] = shape.kernel;
-      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, counts_);
+      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_);
       choices += static_cast<double>(chosen.size());
-      keep_best(chosen, limits_.choices);
-      for (auto& option : chosen) out.push_back(std::move(option));
+      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // what the estimate knows least about
+        std::vector<KernelOption> same;
+        for (const auto& option : chosen)
+          if (option.kernel.with.load == load) same.push_back(option);
+        keep_best(same, limits_.choices);
+        for (auto& option : same) out.push_back(std::move(option));
+      }
     }
-    counts_.add("choices", "the best of a shape by estimate", choices, static_cast<double>(out.size()));
+    counts_.add("choices", "the best of a shape with each kind of load", choices, static_cast<double>(out.size()));
     std::stable_sort(out.begin(), out.end(), cheaper);
     return out;
   }
@@ -208,7 +216,7 @@ class Enumeration {
     next.emplace(seconds(start), start);
     seen.insert(start);
     int taken = 0;
-    while (!next.empty() && taken < limits_.plans_per_group) {
+    while (!next.empty() && taken < per_group_) {
       const auto [sum, at] = next.top();
       next.pop();
       FftCandidate candidate;
@@ -228,6 +236,44 @@ class Enumeration {
     taken_ += taken;
   }
 
+  // At most limits.plans, the cheapest; but every number of kernels has its share, as the estimate is least sure there.
+  std::vector<FftCandidate> shortened(std::vector<FftCandidate> all) const {
+    const auto most = static_cast<std::size_t>(std::max(0, limits_.plans));
+    if (all.size() <= most) return all;
+    std::map<std::size_t, std::size_t> taken;
+    for (const auto& candidate : all) taken[candidate.plan.kernels.size()] = 0;
+    const std::size_t share = most / (taken.size() + 1);
+    std::vector<bool> keep(all.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (taken[all[i].plan.kernels.size()]++ < share) keep[i] = true, ++kept;
+    for (std::size_t i = 0; i < all.size() && kept < most; ++i)
+      if (!keep[i]) keep[i] = true, ++kept;
+    std::vector<FftCandidate> out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (keep[i]) out.push_back(std::move(all[i]));
+    return out;
+  }
+
+  // The estimate does not see in which order blocks run; so the best plans come in every order as well, at the end of
+  // the list of equals.
+  void add_block_orders(std::vector<FftCandidate>& list) {
+    const auto best = std::min(list.size(), static_cast<std::size_t>(std::max(0, limits_.block_orders)));
+    for (std::size_t i = 0; i < best; ++i)
+      for (std::size_t k = 0; k < list[i].plan.kernels.size(); ++k) {
+        std::array<Dim, 3> order{Dim::x, Dim::y, Dim::z};
+        const auto end = order.begin() + dims_;
+        while (std::next_permutation(order.begin(), end)) {
+          FftCandidate other = list[i];
+          other.plan.kernels[k].with.blocks = order;
+          list.push_back(std::move(other));
+        }
+      }
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+    counts_.add("plans", "block orders of the best", static_cast<double>(list.size()),
+                static_cast<double>(list.size()));
+  }
+
   FftCandidates finish() {
     counts_.add("plans", "the cheapest combinations of each grouping", combinations_, taken_);
     std::stable_sort(list_.begin(), list_.end(),
@@ -240,9 +286,10 @@ class Enumeration {
           candidate.seconds <= 2 * limits_.slack * list_[0].seconds)
         within.push_back(std::move(candidate));
     counts_.add("plans", "floor within the slack of the best estimate", found, static_cast<double>(within.size()));
-    const auto kept = std::min(within.size(), static_cast<std::size_t>(limits_.plans));
-    counts_.add("plans", "the list's length", static_cast<double>(within.size()), static_cast<double>(kept));
-    within.resize(kept);
+    const double before = static_cast<double>(within.size());
+    within = shortened(std::move(within));
+    counts_.add("plans", "the list's length", before, static_cast<double>(within.size()));
+    add_block_orders(within);
     return {std::move(within), counts_.take()};
   }
 
@@ -252,6 +299,7 @@ class Enumeration {
   EnumerationLimits limits_;
   CountTable counts_;
   std::vector<FftCandidate> list_;
+  int per_group_ = 0;
   double combinations_ = 0, taken_ = 0;
 };
 
@@ -293,7 +341,7 @@ FftPlan bind(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch
     keep_best(shapes, 64);
     for (const auto& shape : shapes) {
       trial.kernels[k] = shape.kernel;
-      for (const auto& choice : kernel_choices(trial, at, device, batch, counts))
+      for (const auto& choice : kernel_choices(trial, at, device, batch, {true, true, true}, counts))
         if (keeps(plan.kernels[k], choice.kernel.with) && (best.seconds == 0 || choice.seconds < best.seconds))
           best = choice;
     }

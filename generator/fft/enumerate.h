@@ -25,13 +25,23 @@ struct FftRequest {
   std::int64_t batch = 1;
 };
 
+// Forms that a plan can name and that not every emitter turns into different text: without one, candidates that differ
+// in it alone would be one kernel measured twice.
+struct EnumerationForms {
+  bool swizzle = false;  // banks=swizzle besides pad
+  bool shuffle = false;  // exchange=shuffle
+  bool async = false;    // load=async
+};
+
 struct EnumerationLimits {
-  int plans = 1000;          // most in the list
-  int plans_per_group = 24;  // most of one grouping and layout, so that the list holds different ones
+  EnumerationForms forms;
+  int plans = 1000;          // most in the list; each number of kernels gets its share of it
+  int plans_per_group = 24;  // of one grouping and layout (more where there are few), so that the list is varied
   int extra_kernels = 1;     // more kernels than the fewest possible
   int groupings = 48;        // most with the same number of kernels
   int shapes = 32;           // most tiles and threads of one kernel, over all its radix sequences
-  int choices = 6;           // most exchanges, twiddles and loads of one shape
+  int choices = 4;           // most exchanges and twiddles of one shape and kind of load
+  int block_orders = 8;      // of the best plans come in every order of blocks, past `plans`
   double slack = 1.6;        // out is what has a floor, or an estimate, of more than slack times the best
 };
 

@@ -67,9 +67,15 @@ Bound bound_of(const Grouping& grouping, const FftRequest& request, const Device
       const double efficiency = run_efficiency(static_cast<double>(run) * complex_bytes);
       return 2 * values * complex_bytes / (copy_bandwidth(device) * efficiency);
     };
-    const bool fits_block = part[0] * part[1] * part[2] <= largest;
-    const double pair = seconds(2 * largest) / cluster_overlap;
-    out.seconds += device.cluster_blocks < 2 ? seconds(largest) : fits_block ? std::min(seconds(largest), pair) : pair;
+    // One block, or the smallest cluster that holds it, or a larger one for longer runs.
+    double best = 0;
+    for (int cluster = 1; cluster <= largest_cluster(device); cluster *= 2) {
+      if (cluster < largest_cluster(device) && part[0] * part[1] * part[2] > largest * cluster) continue;
+      const double crossing = values * complex_bytes * (1 - 1.0 / cluster) / copy_bandwidth(device);
+      const double sum = seconds(largest * cluster) + crossing;
+      if (best == 0 || sum < best) best = sum;
+    }
+    out.seconds += best;
     for (const std::int64_t p : part) out.pieces += p > 1 ? 1 : 0;
   }
   return out;
@@ -79,7 +85,7 @@ Bound bound_of(const Grouping& grouping, const FftRequest& request, const Device
 
 std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest& request, const DeviceTraits& device,
                                      double& best_seconds, const EnumerationLimits& limits, CountTable& counts) {
-  const std::int64_t largest = largest_tile(device, request.precision) / (device.cluster_blocks > 1 ? 2 : 1);
+  const std::int64_t largest = largest_tile(device, request.precision) / largest_cluster(device);
   std::vector<std::pair<Bound, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(bound_of(all[i], request, device, largest), i);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
@@ -107,7 +113,7 @@ std::int64_t largest_tile(const DeviceTraits& device, Precision precision) {
     registers = std::max<std::int64_t>(registers, std::int64_t{threads} * ((each - 16) / (3 * words)));
   }
   const std::int64_t shared = device.shared_per_block / real_bytes(precision);
-  return std::min(registers, shared) * std::min(2, std::max(1, device.cluster_blocks));
+  return std::min(registers, shared) * largest_cluster(device);
 }
 
 std::vector<Grouping> groupings(const FftRequest& request, int dims, const DeviceTraits& device, int kernels,
@@ -137,7 +143,7 @@ std::vector<Grouping> groupings(const FftRequest& request, int dims, const Devic
         if (fits) out.push_back(std::move(grouping));
       }
   counts.add("groupings", "no kernel without work", all, not_empty);
-  counts.add("groupings", "a tile with runs of 32 bytes fits a block or a cluster of two", not_empty,
+  counts.add("groupings", "a tile with runs of 32 bytes fits a block or a cluster", not_empty,
              static_cast<double>(out.size()));
   return out;
 }

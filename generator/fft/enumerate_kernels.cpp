@@ -29,6 +29,35 @@ struct Setting {
   }
 };
 
+// A warp's registers hold everything that belongs together, with a sector's worth of neighbours along x: without them
+// a warp that has whole transforms reads single values far apart.
+bool warp_holds(const KernelGeometry& g, Precision precision) {
+  std::int64_t together = 1, step = g.dims[0].length;
+  for (const auto& dim : g.dims) together *= dim.transformed;
+  for (const Axis& own : g.dims[0].own) step = std::min(step, own.read_stride);
+  const std::int64_t sector = 32 / (2 * real_bytes(precision));
+  if (step > 1) together *= std::min(g.dims[0].carried, sector);
+  return together <= std::int64_t{32} * g.elements_per_thread;
+}
+
+bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
+  const KernelParameters& with = kernel.with;
+  const int cc = device.compute_capability;
+  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
+  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
+  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  if (with.exchange == Exchange::shuffle && !warp_holds(g, precision)) return false;
+  const bool twiddles =
+      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
+  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
+  if (with.load == Load::async && cc < 80) return false;
+  if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to one block
+  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
+  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
+  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
+}
+
 struct Seen {
   double before = 0, after = 0;
 };
@@ -42,7 +71,7 @@ class ShapeMaker {
     for (const auto& tile : tiles()) {
       set_.which().with.tile = tile;
       const KernelGeometry g = geometry(set_.plan, set_.kernel);
-      for (const int cluster : {1, 2})
+      for (int cluster = 1; cluster <= largest_cluster(set_.device); cluster *= 2)
         if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
     }
     counts.add("kernels", "tile: fits a block or a cluster, and is worth one", tiles_.before, tiles_.after);
@@ -101,12 +130,13 @@ class ShapeMaker {
     g.block_elements = g.tile_elements / cluster;
     const bool small = g.block_elements < 2048;  // one block holds such a tile easily
     if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
-    if (cluster > 1 && set_.which().subs.size() < 2) return;
+    if (cluster > 1 && set_.which().subs.size() < 2) return;  // nothing to exchange
     ++clusters_.after;
     for (const int threads : {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
       if (bound_.threads != 0 && bound_.threads != threads) continue;
       ++threads_.before;
       g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
+      if (cluster > 1 && !divides_rounds(g, cluster, threads)) continue;
       const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
       if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
       ++threads_.after;
@@ -118,6 +148,22 @@ class ShapeMaker {
     }
   }
 
+  // Values cross the blocks of a cluster between the first two rounds: it divides the DFTs of both, and the tile
+  // evenly.
+  bool divides_rounds(const KernelGeometry& g, int cluster, int threads) {
+    const auto& subs = set_.which().subs;
+    if (g.block_elements % threads != 0) return false;
+    std::size_t at = 0;
+    for (int round = 0; round < 2; ++round) {
+      if (at == subs.size()) return false;
+      std::int64_t radices = 1;
+      for (const std::size_t end = at + round_size(subs, at, g.elements_per_thread); at < end; ++at)
+        radices *= subs[at].radix;
+      if (radices % cluster != 0) return false;
+    }
+    return true;
+  }
+
   void leanest(const KernelGeometry& g, int cluster, int threads) {
     Kernel kernel = set_.which();
     kernel.with.threads = threads;
@@ -125,12 +171,17 @@ class ShapeMaker {
     if (kernel.subs.size() > 1) {
       kernel.with.exchange = Exchange::shared;
       kernel.with.parts = Parts::apart;
-      kernel.with.banks = Banks::swizzle;
+      kernel.with.banks = Banks::pad;
     }
     ++shared_.before;
     if (!set_.fits(kernel.with, g)) return;
     ++shared_.after;
-    const double seconds = set_.seconds(kernel, g);
+    double seconds = set_.seconds(kernel, g);
+    Kernel landing = kernel;  // the shape is as good as its best loads
+    landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
+    landing.with.pipeline = 1;
+    if (agrees(landing, g, set_.plan.precision, set_.device) && set_.fits(landing.with, g))
+      seconds = std::min(seconds, set_.seconds(landing, g));
     out_.push_back({std::move(kernel), seconds});
   }
 
@@ -141,25 +192,6 @@ class ShapeMaker {
   std::vector<KernelOption> out_;
 };
 
-bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
-  const KernelParameters& with = kernel.with;
-  const int cc = device.compute_capability;
-  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
-  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
-  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
-  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
-  std::int64_t together = 1;
-  for (const auto& dim : g.dims) together *= dim.transformed;
-  if (with.exchange == Exchange::shuffle && together > std::int64_t{32} * g.elements_per_thread) return false;
-  const bool twiddles =
-      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
-  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
-  if (with.load == Load::async && cc < 80) return false;
-  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
-  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
-  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
-}
-
 }  // namespace
 
 std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
@@ -168,7 +200,7 @@ std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const D
 }
 
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
-                                         std::int64_t batch, CountTable& counts) {
+                                         std::int64_t batch, const EnumerationForms& forms, CountTable& counts) {
   const Setting set(plan, kernel, device, batch);
   const KernelGeometry g = geometry(plan, kernel);
   constexpr std::pair<Load, int> landings[] = {{Load::plain, 0}, {Load::async, 1}, {Load::bulk, 1}, {Load::bulk, 2}};
@@ -188,6 +220,9 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
             with.twiddle = twiddle;
             with.load = load;
             with.pipeline = pipeline;
+            if ((exchange == Exchange::shuffle && !forms.shuffle) || (banks == Banks::swizzle && !forms.swizzle) ||
+                (load == Load::async && !forms.async))
+              continue;
             ++choices.before;
             if (!agrees(candidate, g, plan.precision, device)) continue;
             ++choices.after;

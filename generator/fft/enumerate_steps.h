@@ -23,6 +23,11 @@ class CountTable {
 // parts[k][d]: what kernel k transforms of dimension d, a product of radices; 1: nothing.
 using Grouping = std::vector<std::array<std::int64_t, 3>>;
 
+// Most blocks of a cluster that are tried: a power of two, at most 8.
+inline int largest_cluster(const DeviceTraits& device) {
+  return device.cluster_blocks >= 8 ? 8 : device.cluster_blocks >= 4 ? 4 : device.cluster_blocks >= 2 ? 2 : 1;
+}
+
 // What one block, or cluster of blocks, can hold at most, in complex values.
 std::int64_t largest_tile(const DeviceTraits& device, Precision precision);
 
@@ -53,6 +58,6 @@ std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const D
 // Every exchange, bank layout, twiddle form and load for kernels[kernel], whose tile, cluster and threads are bound.
 // store, to and blocks stay. Counted in the table.
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
-                                         std::int64_t batch, CountTable& counts);
+                                         std::int64_t batch, const EnumerationForms& forms, CountTable& counts);
 
 }  // namespace fourtune::generator::fft

@@ -206,6 +206,13 @@ int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elem
   return static_cast<int>(std::min(most, std::int64_t{1} << 20));
 }
 
+std::size_t round_size(const std::vector<SubFft>& subs, std::size_t first, int elements_per_thread) {
+  std::int64_t used = 1;
+  std::size_t at = first;
+  while (at < subs.size() && (at == first || used * subs[at].radix <= elements_per_thread)) used *= subs[at++].radix;
+  return at - first;
+}
+
 std::int64_t shared_bytes(const KernelParameters& with, std::int64_t block_elements, Precision precision) {
   const std::int64_t real = real_bytes(precision);
   std::int64_t exchange = 0;

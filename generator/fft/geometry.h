@@ -67,6 +67,9 @@ bool may_carry(const DimGeometry& dim, std::int64_t carried);
 
 // Values that a thread holds: every sub-FFT's DFTs are dealt to `threads` threads in whole DFTs.
 int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elements, int threads);
+// How many of the sub-FFTs, from `first` on, a thread does on the values it holds before values move: as many as fit
+// side by side. 0 at the end.
+std::size_t round_size(const std::vector<SubFft>& subs, std::size_t first, int elements_per_thread);
 // Dynamic shared memory of a block: exchange buffer with padding, and the landing buffers.
 std::int64_t shared_bytes(const KernelParameters& with, std::int64_t block_elements, Precision precision);
 std::int64_t shared_bytes(const FftPlan& plan, int kernel);

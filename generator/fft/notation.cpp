@@ -67,6 +67,7 @@ constexpr RuleWords rule_words[] = {
     {Rule::finished, "finished", "nothing follows the last sub-FFT of a dimension"},
     {Rule::count, "count", "count times radix is the dimension's length"},
     {Rule::length, "length", "the plan's lengths are those of the problem"},
+    {Rule::problem, "problem", "precision and place are those of the problem"},
     {Rule::threads, "threads", "a block has a multiple of 32 threads, at most 1024"},
     {Rule::tile, "tile", "a tile carries whole runs of neighbours, no more than there are"},
     {Rule::exchange, "exchange", "a kernel of several sub-FFTs exchanges values through shared memory or shuffles"},

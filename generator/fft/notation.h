@@ -131,6 +131,7 @@ enum class Rule {
   finished,    // nothing follows the last sub-FFT of a dimension
   count,       // count * radix = the length
   length,      // the length is the one the problem asks for
+  problem,     // precision and place are the problem's
   // of kernel parameters
   threads,
   tile,
@@ -164,6 +165,10 @@ using Lengths = std::array<std::int64_t, 3>;  // x, y, z; 1 for a dimension that
 std::vector<Violation> check(const FftPlan& plan);
 // The same with known lengths (0: unknown).
 std::vector<Violation> check(const FftPlan& plan, const Lengths& lengths);
+
+// The same against a complex FFT problem: lengths (those of 1 left out), precision and place. What a plan database
+// holds goes through parse_notation and this.
+std::vector<Violation> check(const FftPlan& plan, const Problem& problem);
 
 // Of a plan without violations: dimensions, and the length of each.
 int rank(const FftPlan& plan);

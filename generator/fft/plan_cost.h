@@ -1,5 +1,6 @@
 // Floors and a cost estimate of GPU FFT plans. A floor is a bound that no kernel can beat on the device (as its traits
-// state it); the estimate orders candidates before anything is measured, and nothing else.
+// state it); the estimate orders candidates before anything is measured, and nothing else. Its constants come from runs
+// of emitted kernels on an H200 (docs/fft-plans.md).
 #pragma once
 
 #include "fourtune/device_traits.h"
@@ -20,11 +21,10 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
 double peak_flops(const DeviceTraits& device, Precision precision);
 // Copy bandwidth: 0.9 of the data sheet's.
 double copy_bandwidth(const DeviceTraits& device);
-// Part of the bandwidth that scattered contiguous runs of this many bytes reach: 1/2 at 32 bytes, 4/5 at 128.
+// Part of copy bandwidth that scattered contiguous runs of this many bytes reach.
 double run_efficiency(double run_bytes);
-
-// What each doubling of a cluster leaves of that: its blocks wait for each other.
-inline constexpr double cluster_overlap = 0.92;
+// The same of bulk copies whose rows are this long.
+double bulk_efficiency(double row_bytes);
 
 // Estimated seconds of one kernel; the plan is bound.
 double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch = 1);

@@ -208,6 +208,22 @@ std::vector<Violation> check(const FftPlan& plan, const Lengths& asked) {
 
 std::vector<Violation> check(const FftPlan& plan) { return check(plan, Lengths{0, 0, 0}); }
 
+std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
+  Lengths asked{1, 1, 1};
+  std::size_t d = 0;
+  for (const std::int64_t n : problem.n)
+    if (n > 1) asked[d++] = n;
+  auto found = check(plan, asked);
+  const auto add = [&](const char* what, const char* has, const char* wants) {
+    found.push_back(
+        {Rule::problem, 0, -1,
+         fmt::format("rule {}: the plan has {}={}, the problem {}", rule_name(Rule::problem), what, has, wants)});
+  };
+  if (plan.precision != problem.precision) add("prec", to_string(plan.precision), to_string(problem.precision));
+  if (plan.place != problem.place) add("place", to_string(plan.place), to_string(problem.place));
+  return found;
+}
+
 int rank(const FftPlan& plan) {
   int out = 0;
   for (const Kernel& kernel : plan.kernels)

@@ -78,9 +78,10 @@ TEST(FftReport, HasTheNumbersOfTheTwoPassPlan) {
            "kernel 1: input -> output, 268.4 MB",
            "kernel 2: output -> output, 268.4 MB",
            "Y(32,8,4,32,tw): 32 DFTs of 8 along Y, 4 apart, twiddles of 32\n",
-           "tile 256x64x1 (131.1 kB), 512 threads x 32 values, 65.54 kB shared; runs of 2.048 kB read, 131.1 kB "
-           "written",
-           "tile 16x4x256 (131.1 kB), 512 threads x 32 values, 196.6 kB shared; runs of 128 B read, 128 B written",
+           "tile 256x64x1 (131.1 kB), 512 threads x 32 values, 65.54 kB shared",
+           "runs of 2.048 kB read, 131.1 kB written\n",
+           "tile 16x4x256 (131.1 kB), 512 threads x 32 values, 196.6 kB shared",
+           "runs of 128 B read, 128 B written\n",
            "loads bulk, landing buffers 1",
            "floor on NVIDIA H200: 128.3 us (bytes 124.3 us",
        })

@@ -71,7 +71,8 @@ TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
 
 TEST_P(FftCandidatesOn, CoverOneAndTwoDimensionsAndLongLines) {
   const auto device = *known_device(GetParam());
-  for (const Lengths& n : {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}}) {
+  for (const Lengths& n :
+       {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}, Lengths{59, 61, 7}}) {
     FftRequest request;
     request.lengths = n;
     request.batch = n[0] < 2000 ? 64 : 1;
@@ -104,23 +105,69 @@ TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
     if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
     const auto& second = candidate.plan.kernels.back();
     if (name == "X256Y64|Y4Z256")  // 16 neighbours along x: runs of 128 bytes, both tiles 128 KiB
-      tile = tile ||
-             (second.with.tile[0] == 16 && second.with.load == Load::bulk &&
-              geometry(candidate.plan, 0).tile_elements == 16384 && geometry(candidate.plan, 1).tile_elements == 16384);
+      tile = tile || (second.with.tile[0] == 16 && geometry(candidate.plan, 0).tile_elements == 16384 &&
+                      geometry(candidate.plan, 1).tile_elements == 16384);
   }
   EXPECT_TRUE(tile);
   EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 5);
   EXPECT_GT(order.size(), 10U);  // not one idea in a thousand variants
 }
 
-TEST(FftCandidates, SizesThatTwoPassesCannotHoldTakeThree) {
+// Estimates of the best candidates against the best plans measured on an H200 so far (cuFFT needs 33.3, 238, 1824 and
+// 14900 us): within a fifth, so that floors and slack prune what they should.
+TEST(FftCandidates, EstimatesAreNearWhatAnH200Measured) {
+  const auto device = *known_device("h200");
+  const struct {
+    std::int64_t n;
+    Precision precision;
+    double measured;
+  } runs[] = {{128, Precision::f32, 20.0e-6},
+              {256, Precision::f32, 160.0e-6},
+              {512, Precision::f32, 1336e-6},
+              {1024, Precision::f32, 13.05e-3},
+              {256, Precision::f64, 336e-6}};
+  for (const auto& run : runs) {
+    const auto found = fft_candidates(cube(run.n, run.precision), device);
+    EXPECT_LT(std::abs(std::log(found.list[0].seconds / run.measured)), std::log(1.2)) << run.n;
+    EXPECT_LT(floors(found.list[0].plan, device).total, run.measured) << run.n;
+  }
+}
+
+TEST(FftCandidates, NameOnlyTheFormsAskedFor) {
+  const auto device = *known_device("h200");
+  const auto count = [&](const EnumerationForms& forms) {
+    EnumerationLimits limits;
+    limits.forms = forms;
+    limits.choices = 100;
+    limits.plans = 20000;
+    limits.plans_per_group = 1000;
+    int swizzle = 0, shuffle = 0, async = 0;
+    const auto found = fft_candidates(cube(64), device, limits);
+    for (const auto& candidate : found.list)
+      for (const Kernel& kernel : candidate.plan.kernels) {
+        swizzle += kernel.with.banks == Banks::swizzle ? 1 : 0;
+        shuffle += kernel.with.exchange == Exchange::shuffle ? 1 : 0;
+        async += kernel.with.load == Load::async ? 1 : 0;
+      }
+    return std::array<bool, 3>{swizzle > 0, shuffle > 0, async > 0};
+  };
+  EXPECT_EQ(count({}), (std::array<bool, 3>{false, false, false}));
+  EXPECT_EQ(count({true, true, true}), (std::array<bool, 3>{true, true, true}));
+}
+
+TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
   const auto device = *known_device("h200");
   EXPECT_EQ(fft_candidates(cube(256), device).list[0].plan.kernels.size(), 2U);
   EXPECT_EQ(fft_candidates(cube(1024), device).list[0].plan.kernels.size(), 3U);
-  const auto large = fft_candidates(cube(512), device).list[0].plan;  // two passes with clusters of two blocks
-  EXPECT_EQ(large.kernels.size(), 2U);
-  EXPECT_TRUE(
-      std::any_of(large.kernels.begin(), large.kernels.end(), [](const Kernel& k) { return k.with.cluster == 2; }));
+  std::set<std::size_t> kernels;
+  for (const auto& candidate : fft_candidates(cube(512), device).list) {
+    const auto& plan = candidate.plan;
+    kernels.insert(plan.kernels.size());
+    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one needs several blocks
+      EXPECT_TRUE(plan.kernels[0].with.cluster > 1 || plan.kernels[1].with.cluster > 1) << to_text(plan);
+    }
+  }
+  EXPECT_EQ(kernels, (std::set<std::size_t>{2, 3}));
 }
 
 TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
@@ -192,6 +239,18 @@ TEST(FftCandidates, ImpossibleSizesAreRefused) {
   EXPECT_THROW(fft_candidates(request, device), Error);
 }
 
+TEST(FftCandidates, TheBestPlansComeInEveryOrderOfBlocks) {
+  const auto found = fft_candidates(cube(64), *known_device("h200"));
+  std::set<std::string> orders;
+  for (const auto& candidate : found.list)
+    for (const Kernel& kernel : candidate.plan.kernels) {
+      std::string order;
+      for (const Dim dim : kernel.with.blocks) order += "xyz"[index(dim)];
+      orders.insert(order);
+    }
+  EXPECT_EQ(orders.size(), 6U);
+}
+
 TEST(FftPlanCost, FloorsGrowWithWorkAndShrinkWithTheDevice) {
   const auto two = parse_fft_plan("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}");
   const auto four =
@@ -215,7 +274,7 @@ TEST(FftPlanCost, FloorsAreThoseOfTheArithmetic) {
 }
 
 TEST(FftPlanCost, LongerRunsMoreBlocksAndBulkLoadsAreNeverEstimatedSlower) {
-  EXPECT_DOUBLE_EQ(run_efficiency(32), 0.5);
+  EXPECT_NEAR(run_efficiency(128), 0.86, 0.02);
   for (double run = 8; run < 1e5; run *= 2) EXPECT_LT(run_efficiency(run), run_efficiency(2 * run));
   const auto device = *known_device("h200");
   const std::string text =

@@ -186,6 +186,18 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "to=work") + ",place=in"), "accepted");
 }
 
+TEST(FftNotation, APlanIsCheckedAgainstTheProblem) {
+  const auto plan = parse_fft_plan("{X(4,16,4,64,tw),X(16,4,1,4,no-tw),Y(1,8,1,8,no-tw)}");
+  EXPECT_TRUE(check(plan, parse_problem("fft:type=c2c,n=64x8,prec=f32")).empty());
+  EXPECT_TRUE(check(plan, parse_problem("fft:type=c2c,n=64x1x8,prec=f32,batch=3")).empty());
+  EXPECT_EQ(check(plan, parse_problem("fft:type=c2c,n=8x64,prec=f32")).front().rule, Rule::length);
+  EXPECT_EQ(check(plan, parse_problem("fft:type=c2c,n=64x8x2,prec=f32")).front().rule, Rule::length);
+  const auto found = check(plan, parse_problem("fft:type=c2c,n=64x8,prec=f64,place=in"));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].message, "rule problem: the plan has prec=f32, the problem f64");
+  EXPECT_EQ(found[1].message, "rule problem: the plan has place=out, the problem in");
+}
+
 TEST(FftNotation, EveryRuleHasANameAndASentence) {
   for (int rule = 0; rule <= static_cast<int>(Rule::capability); ++rule) {
     EXPECT_STRNE(rule_name(static_cast<Rule>(rule)), "?") << rule;

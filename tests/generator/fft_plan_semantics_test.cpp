@@ -137,6 +137,12 @@ TEST(FftPlanSemantics, TheThreeMisprintsAreExplained) {
 TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
   const auto found = check(parse_notation(paper_fragment_512x256x256), Lengths{512, 256, 256});
   ASSERT_FALSE(found.empty());
+  // Section 4.3.1, before X is dealt out; and 4.3.3, the share of one block.
+  EXPECT_EQ(check(parse_notation("{Y(16,16,16,256,tw)}{Y(16,16,1,16,no-tw)}{Z(16,16,16,256,tw)}{Z(16,16,1,16,no-tw)}"))
+                .front()
+                .rule,
+            Rule::dimensions);
+  EXPECT_EQ(check(parse_notation("X(8,8,8,64,tw)")).front().rule, Rule::last);
   const auto whole = parse_fft_plan("{Y(16,16,16,256,tw)}{X(64,8,64,512,tw),Y(16,16,1,16,no-tw)}" +
                                     std::string(paper_fragment_512x256x256));
   EXPECT_EQ(lengths(whole), (Lengths{512, 256, 256}));
