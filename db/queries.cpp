@@ -195,7 +195,7 @@ std::vector<LookupEntry> read_lookup_entries(const Database& database) {
 std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session) {
   Statement rows = database.prepare(
       "SELECT r.session, l.text, r.round, r.status, r.error, r.samples_ns, r.stages_ns, r.wisdom, r.memory_bytes,"
-      " r.message, r.started_ms FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan "
+      " r.message, r.started_ms, r.kernels FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan "
       "WHERE p.token = ?1 AND (?2 IS NULL OR r.session = ?2) ORDER BY r.id");
   std::optional<std::int64_t> only;
   if (session) only = static_cast<std::int64_t>(*session);
@@ -213,6 +213,7 @@ std::vector<StoredRun> read_runs(const Database& database, std::string_view prob
     run.memory_bytes = row.integer(8);
     run.message = row.text(9, kMaxText);
     run.started_ms = row.integer(10);
+    run.kernels = row.text(11, kMaxText);
     return run;
   });
 }

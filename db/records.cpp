@@ -17,6 +17,10 @@ constexpr std::array<const char*, 8> kRunStatusNames{"ok",           "rejected",
 
 std::string traits_text(const DeviceTraits& traits) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  if (traits.compute_capability > 0)
+    return fmt::format(R"({{"multiprocessors":{},"shared_per_block":{},"registers":{},"l2_bytes":{},"memory_gib":{}}})",
+                       traits.multiprocessors, traits.shared_per_block, traits.registers_per_multiprocessor,
+                       traits.l2_bytes, (traits.memory_bytes + kGib / 2) / kGib);
   return fmt::format(R"({{"cores":{},"l1_bytes":{},"l2_bytes":{},"l3_bytes":{},"memory_gib":{}}})", traits.cores,
                      traits.l1_bytes, traits.l2_bytes, traits.l3_bytes, (traits.memory_bytes + kGib / 2) / kGib);
 }

@@ -79,6 +79,7 @@ struct Run {
   std::string wisdom;                    // FFTW wisdom gathered while planning; empty: none
   std::int64_t memory_bytes = 0;         // held by the transform
   std::string message;                   // why it failed, for people
+  std::string kernels;                   // JSON list of a GPU plan's kernels and what they take; empty: none
   std::int64_t started_ms = 0;           // since the epoch, UTC; 0 when recording: now
   friend bool operator==(const Run&, const Run&) = default;
 };

@@ -96,3 +96,5 @@ CREATE TABLE kernel (
   used_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX kernel_by_use ON kernel (used_ms);
+-- Registers, spills, shared memory and occupancy of a GPU plan's kernels, a JSON list; empty: no kernels.
+ALTER TABLE run ADD COLUMN kernels TEXT NOT NULL DEFAULT '';

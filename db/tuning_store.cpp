@@ -78,6 +78,7 @@ void require_run(const Run& run) {
   require_name(run.plan, kMaxPlan, "plan text");
   require_text(run.wisdom, kMaxWisdom, "wisdom");
   require_text(run.message, kMaxText, "message");
+  require_text(run.kernels, kMaxText, "list of kernels");
   for (const StageNs& stage : run.stages) require_text(stage.stage, 100, "stage name");
   if (run.round < 0) throw Error(Status::invalid_argument, fmt::format("round is {}, must not be negative", run.round));
   if (run.samples_ns.size() > kMaxSamples || run.stages.size() > kMaxSamples) {
@@ -155,10 +156,10 @@ void TuningStore::record_run(SessionId session, const Run& run) {
   database
       .prepare(
           "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
-          " wisdom, message, started_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          " wisdom, message, started_ms, kernels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(static_cast<std::int64_t>(session), problem, plan, std::int64_t{run.round}, to_string(run.status),
             run.error, samples_text(run.samples_ns), stages_text(run.stages), run.memory_bytes, run.wisdom, run.message,
-            run.started_ms ? run.started_ms : now_ms())
+            run.started_ms ? run.started_ms : now_ms(), run.kernels)
       .run();
   transaction.commit();
 }

@@ -3,21 +3,69 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <new>
+
+#include "runtime/cuda/cuda_backend.h"
 #ifdef FOURTUNE_FFTW
 #include "runtime/cpu/cpu_backend.h"
 #endif
 
 namespace fourtune::runtime {
+namespace {
 
-std::span<const Backend* const> backends() {
+std::vector<const Backend*>& table() {
+  static std::vector<const Backend*> all = [] {
+    std::vector<const Backend*> found;
 #ifdef FOURTUNE_FFTW
-  static const cpu::CpuBackend cpu;
-  static const Backend* const all[] = {&cpu};
-  return all;
-#else
-  return {};
+    static const cpu::CpuBackend cpu;
+    found.push_back(&cpu);
 #endif
+    if (cuda::available()) {
+      static const cuda::CudaBackend cuda(gpu::library_programs());
+      found.push_back(&cuda);
+    }
+    return found;
+  }();
+  return all;
 }
+
+class HostMemory final : public ArrayMemory {
+ public:
+  void* allocate(std::size_t bytes) override {
+    void* array = ::operator new(bytes, kAlignment, std::nothrow);
+    if (!array) throw Error(Status::out_of_memory, fmt::format("{} bytes of memory are needed", bytes));
+    return array;
+  }
+  void release(void* array) noexcept override { ::operator delete(array, kAlignment); }
+  void upload(void* array, const void* host, std::size_t bytes) override { std::memcpy(array, host, bytes); }
+  void download(void* host, const void* array, std::size_t bytes) override { std::memcpy(host, array, bytes); }
+  void wait() override {}
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+};
+
+}  // namespace
+
+std::string kernels_text(std::span<const KernelReport> kernels) {
+  std::string text;
+  for (const KernelReport& kernel : kernels)  // entries are identifiers, nothing to escape
+    text += fmt::format(R"({}{{"entry":"{}","registers":{},"spill_bytes":{},"shared_bytes":{},"blocks":{}}})",
+                        text.empty() ? "[" : ",", kernel.entry, kernel.registers, kernel.spill_bytes,
+                        kernel.shared_bytes, kernel.blocks);
+  return text.empty() ? text : text + "]";
+}
+
+void Executor::set_stream(void* stream) {
+  if (stream) throw Error(Status::invalid_argument, "set_stream: this backend has no streams; pass null");
+}
+
+std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
+
+std::span<const Backend* const> backends() { return table(); }
+
+void add_backend(const Backend& backend) { table().push_back(&backend); }
 
 const Backend& find_backend(std::string_view name) {
   std::string names;
@@ -25,9 +73,10 @@ const Backend& find_backend(std::string_view name) {
     if (name.empty() || backend->name() == name) return *backend;
     names += (names.empty() ? "" : ", ") + std::string(backend->name());
   }
+  const std::string missing = name == "cuda" ? "; " + cuda::why_not_available() : std::string();
   throw Error(Status::backend_unavailable,
-              names.empty() ? "this build has no backend (it was configured without FFTW: FOURTUNE_FFTW=OFF)"
-                            : fmt::format("backend '{}' is not available here; available: {}", name, names));
+              names.empty() ? "this build has no backend (it was configured without FFTW: FOURTUNE_FFTW=OFF)" + missing
+                            : fmt::format("backend '{}' is not available here; available: {}{}", name, names, missing));
 }
 
 }  // namespace fourtune::runtime

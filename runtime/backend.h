@@ -1,6 +1,7 @@
 // Where transforms run. A backend turns (problem, plan) into an Executor; tuner and public API use the same one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,7 +29,37 @@ struct ExecutorOptions {
   ModeOrder mode_order = ModeOrder::centred;
   Only only = Only::whole;  // spread or interpolate only: modes array is the fine grid (FFT order)
   std::string wisdom;       // FFTW wisdom to start from; empty: none
+  // GPUs only.
+  int device = 0;
+  void* stream = nullptr;    // CUstream of the caller; null: the device's default stream
+  bool time_stages = false;  // events between the stages; stage_times() is empty without
 };
+
+// Memory that a backend's executors take, for the tuner and the command line; applications bring their own arrays.
+class ArrayMemory {
+ public:
+  virtual ~ArrayMemory() = default;
+  // Contents are undefined. Throws Error{out_of_memory}. Released before the ArrayMemory ends.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* array) noexcept = 0;
+  // Both wait until done. bytes from the array's start.
+  virtual void upload(void* array, const void* host, std::size_t bytes) = 0;
+  virtual void download(void* host, const void* array, std::size_t bytes) = 0;
+  // Until everything started on the default stream is done.
+  virtual void wait() = 0;
+};
+
+// A kernel of a bound transform and what it takes of a GPU.
+struct KernelReport {
+  std::string entry;
+  int registers = 0;              // per thread
+  int spill_bytes = 0;            // per thread, stores plus loads; -1: unknown
+  std::int64_t shared_bytes = 0;  // per block
+  int blocks = 0;                 // resident on a multiprocessor
+  bool compiled = false;          // when it was bound; else it came from the kernel store
+};
+// As a run's row keeps it: a JSON list, empty without kernels.
+std::string kernels_text(std::span<const KernelReport> kernels);
 
 // One bound transform. Not thread-safe; different executors may run at the same time on different threads.
 class Executor {
@@ -46,6 +77,10 @@ class Executor {
   virtual const generator::Plan& plan() const = 0;
   // FFTW wisdom gathered while planning (to be stored with a run); empty when there is none.
   virtual std::string wisdom() const { return {}; }
+  // GPUs: the kernels of the forward transform.
+  virtual std::vector<KernelReport> kernels() const { return {}; }
+  // GPUs: later executes run there. Throws Error{invalid_argument} where there are no streams.
+  virtual void set_stream(void* stream);
 };
 
 class Backend {
@@ -55,11 +90,16 @@ class Backend {
   virtual DeviceTraits traits() const = 0;
   virtual std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                          const ExecutorOptions& options) const = 0;
+  // Memory of this device; host memory unless the backend says otherwise.
+  virtual std::unique_ptr<ArrayMemory> memory(int device) const;
 };
 
 // Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend
 // when the name is unknown or the backend cannot run here, naming those that can.
 std::span<const Backend* const> backends();
 const Backend& find_backend(std::string_view name);
+// Adds a backend behind the others, for this process; it must live as long. For backends that the library has not (the
+// emulated one). Call it before the first use of backends(), or from one thread.
+void add_backend(const Backend& backend);
 
 }  // namespace fourtune::runtime

@@ -1,8 +1,15 @@
 #include "runtime/environment.h"
 
+#include <fmt/format.h>
+
 #ifdef FOURTUNE_FFTW
 #include <fftw3.h>
 #endif
+
+#include "runtime/cuda/compiler.h"
+#include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime {
 
@@ -11,6 +18,13 @@ db::Environment environment_here(const DeviceTraits& traits) {
 #ifdef FOURTUNE_FFTW
   here.libraries = fftw_version;
 #endif
+  if (traits.backend == "cuda") {
+    here.driver = cuda::why_no_driver().empty()
+                      ? fmt::format("CUDA {}.{}", cuda::driver().version / 1000, cuda::driver().version % 1000 / 10)
+                      : std::string();
+    here.compiler = cuda::why_no_nvrtc().empty() ? cuda::nvrtc_version_text() : std::string("no nvrtc");
+    here.libraries = cuda::why_no_cufft().empty() ? fmt::format("cufft {}", cuda::cufft().version) : std::string();
+  }
   here.generator = std::string("plan texts 1");  // raised when a plan text starts to mean other code
   return here;
 }

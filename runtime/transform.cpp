@@ -31,14 +31,19 @@ Problem reachable(Problem problem, bool clamp) {
 
 void check_options(const Problem& problem, const Options& options) {
   if (options.threads < 0) throw Error(Status::invalid_option, fmt::format("threads={} is negative", options.threads));
-  if (options.device != 0)
-    throw Error(Status::invalid_option, fmt::format("device={}: the cpu backend has device 0 only", options.device));
-  if (options.stream) throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
   if (options.only == Only::whole) return;
   const int type = options.only == Only::spread ? 1 : 2;
   if (problem.kind != Kind::nufft || problem.type != type)
     throw Error(Status::invalid_option,
                 fmt::format("only={}: needs a type {} nufft", type == 1 ? "spread" : "interpolate", type));
+}
+
+// GPUs look at their device number when they bind.
+void check_device(const runtime::Backend& backend, const Options& options) {
+  if (backend.name() != "cpu") return;
+  if (options.device != 0)
+    throw Error(Status::invalid_option, fmt::format("device={}: the cpu backend has device 0 only", options.device));
+  if (options.stream) throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
 }
 
 db::Lookup load_lookup(const Options& options) {
@@ -75,6 +80,8 @@ struct Transform::State {
     bound.mode_order = options.mode_order;
     bound.only = options.only;
     bound.wisdom = resolution.wisdom;
+    bound.device = options.device;
+    bound.stream = options.stream;
     executor.reset();
     executor = backend->bind(problem, resolution.plan, bound);
   }
@@ -124,6 +131,7 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
   state.asked = state.problem = reachable(parse_problem(problem), options.clamp_tolerance);
   check_options(state.problem, options);
   state.backend = &runtime::find_backend(options.backend);
+  check_device(*state.backend, options);
   state.traits = state.backend->traits();
   if (options.threads > 0) state.traits.cores = options.threads;
   if (options.plan.empty()) state.lookup = load_lookup(options);
@@ -163,7 +171,10 @@ void Transform::execute(void* point_values, void* mode_values) { state_->run(poi
 void Transform::execute_adjoint(void* point_values, void* mode_values) { state_->run(point_values, mode_values, true); }
 
 void Transform::set_stream(void* stream) {
-  if (stream) throw Error(Status::invalid_argument, "set_stream: the cpu backend has no streams; pass null");
+  if (stream && state_->backend->name() == "cpu")
+    throw Error(Status::invalid_argument, "set_stream: the cpu backend has no streams; pass null");
+  if (state_->executor) state_->executor->set_stream(stream);
+  state_->options.stream = stream;
 }
 
 const Problem& Transform::problem() const noexcept { return state_->problem; }

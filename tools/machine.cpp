@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -22,60 +21,6 @@ std::string first_line(const char* path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-// A shared library opened for a look. It stays loaded: drivers are not made for being unloaded.
-class Library {
- public:
-  template <std::size_t N>
-  explicit Library(const std::array<const char*, N>& names) {
-    for (const char* name : names) {
-      handle_ = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-      if (handle_ == nullptr) continue;
-      name_ = name;
-      return;
-    }
-  }
-
-  explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& name() const { return name_; }
-  template <class Function>
-  Function* function(const char* symbol) const {
-    return reinterpret_cast<Function*>(dlsym(handle_, symbol));
-  }
-
- private:
-  void* handle_ = nullptr;
-  std::string name_;
-};
-
-Finding cuda_driver() {
-  const Library driver(std::array{"libcuda.so.1"});
-  if (!driver)
-    return {"CUDA driver", State::missing, "libcuda.so.1 is not there",
-            "nothing now: this version computes on the processor only"};
-  auto* version = driver.function<int(int*)>("cuDriverGetVersion");
-  auto* start = driver.function<int(unsigned)>("cuInit");
-  auto* count = driver.function<int(int*)>("cuDeviceGetCount");
-  int number = 0, devices = 0;
-  if (version == nullptr || version(&number) != 0) number = 0;
-  const bool works = start != nullptr && start(0) == 0 && count != nullptr && count(&devices) == 0;
-  return {"CUDA driver", State::note,
-          fmt::format("{}, CUDA {}.{}, {}", driver.name(), number / 1000, number % 1000 / 10,
-                      works ? fmt::format("{} device{}", devices, devices == 1 ? "" : "s") : "it does not start"),
-          "found but not used: this version computes on the processor only"};
-}
-
-Finding cuda_compiler() {
-  const Library compiler(std::array{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"});
-  if (!compiler)
-    return {"CUDA compiler", State::missing, "libnvrtc is not there",
-            "nothing now: this version computes on the processor only"};
-  int major = 0, minor = 0;
-  auto* version = compiler.function<int(int*, int*)>("nvrtcVersion");
-  if (version == nullptr || version(&major, &minor) != 0) major = minor = 0;
-  return {"CUDA compiler", State::note, fmt::format("{}, version {}.{}", compiler.name(), major, minor),
-          "found but not used: this version computes on the processor only"};
 }
 
 bool has_flag(std::string_view flag) {
@@ -169,8 +114,6 @@ std::vector<Finding> examine_fftw() {
   return findings;
 }
 
-std::vector<Finding> examine_cuda() { return {cuda_driver(), cuda_compiler()}; }
-
 std::vector<Finding> examine_memory() {
   std::vector<Finding> findings;
   findings.push_back({"memory", State::ok, bytes_text(cpu_traits().memory_bytes) + " installed", {}});
@@ -194,8 +137,8 @@ std::vector<Finding> examine_memory() {
 
 std::vector<Finding> examine_machine(const std::filesystem::path& database) {
   std::vector<Finding> all;
-  for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_cuda(),
-                      examine_database(database)})
+  for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_gpu(),
+                      examine_emulation(), examine_database(database)})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -24,7 +24,8 @@ std::vector<Finding> examine_machine(const std::filesystem::path& database);
 std::vector<Finding> examine_processor();
 std::vector<Finding> examine_backends();
 std::vector<Finding> examine_fftw();
-std::vector<Finding> examine_cuda();
+std::vector<Finding> examine_gpu();        // driver, GPUs, compiler, cuFFT
+std::vector<Finding> examine_emulation();  // CUDA kernels on the processor, for tests
 std::vector<Finding> examine_memory();
 std::vector<Finding> examine_database(const std::filesystem::path& database);
 

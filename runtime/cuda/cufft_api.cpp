@@ -41,8 +41,9 @@ struct Loaded {
 };
 
 const Loaded& loaded_cufft() {
-  static const Loaded loaded = [] {
-    Loaded made;
+  static const Loaded& loaded = *[] {
+    auto* const loaded_once = new Loaded;  // outlives every plan
+    Loaded& made = *loaded_once;
     std::vector<std::string> names{"libcufft.so.12", "libcufft.so.11"};  // of CUDA 13 and 12
     if (why_no_driver().empty() && driver().version < 13000) names.erase(names.begin());
     const DynamicLibrary library = DynamicLibrary::open(names);
@@ -55,7 +56,7 @@ const Loaded& loaded_cufft() {
       made.api.path = library.path();
       made.api.cufftGetVersion(&made.api.version);
     }
-    return made;
+    return loaded_once;
   }();
   return loaded;
 }

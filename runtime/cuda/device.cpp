@@ -172,7 +172,6 @@ void Kernel::prepare(const generator::KernelSource& source) {
   resources_.registers = read(kFunctionRegisters);
   resources_.local_bytes = read(kFunctionLocalBytes);
   resources_.static_shared_bytes = read(kFunctionSharedBytes);
-  resources_.spill_bytes = -1;
   const DeviceTraits& traits = device_->traits();
   if (shared_bytes_ > traits.shared_per_block)
     throw Error(Status::unsupported, fmt::format("kernel {} needs {} bytes of shared memory a block and {} has {}",

@@ -106,7 +106,6 @@ class Stream {
 struct KernelResources {
   int registers = 0;                  // per thread
   int local_bytes = 0;                // per thread: stack frame with spills
-  int spill_bytes = 0;                // stores plus loads, from the compiler's log; -1: unknown
   int static_shared_bytes = 0;        // of a block
   int blocks_per_multiprocessor = 0;  // resident at most, with the dynamic shared memory of the launch
   friend bool operator==(const KernelResources&, const KernelResources&) = default;

@@ -51,6 +51,7 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   FOURTUNE_LOAD(cuEventRecord, "cuEventRecord")
   FOURTUNE_LOAD(cuEventSynchronize, "cuEventSynchronize")
   FOURTUNE_LOAD(cuEventElapsedTime, "cuEventElapsedTime")
+  FOURTUNE_LOAD(cuPointerGetAttribute, "cuPointerGetAttribute")
   FOURTUNE_LOAD(cuGetErrorName, "cuGetErrorName")
   FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
 #undef FOURTUNE_LOAD
@@ -103,7 +104,7 @@ Loaded load_driver() {
 }
 
 const Loaded& loaded_driver() {
-  static const Loaded loaded = load_driver();
+  static const Loaded& loaded = *new Loaded(load_driver());  // outlives every owner of a handle
   return loaded;
 }
 

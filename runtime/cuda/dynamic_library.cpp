@@ -1,6 +1,7 @@
 #include "runtime/cuda/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 
@@ -23,7 +24,9 @@ DynamicLibrary DynamicLibrary::open(const std::vector<std::string>& names) {
       const std::string path = folder + name;
       if (void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         library.handle_.reset(handle);
-        library.path_ = path;
+        link_map* loaded = nullptr;
+        const bool known = ::dlinfo(handle, RTLD_DI_LINKMAP, &loaded) == 0 && loaded && *loaded->l_name;
+        library.path_ = known ? loaded->l_name : path;
         return library;
       }
       const char* error = ::dlerror();

@@ -74,7 +74,7 @@ Loaded load_nvrtc() {
 }
 
 const Loaded& loaded_nvrtc() {
-  static const Loaded loaded = load_nvrtc();
+  static const Loaded& loaded = *new Loaded(load_nvrtc());
   return loaded;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "runtime/gpu/launch_arguments.h"
+
 namespace fourtune::runtime::emulated {
 namespace {
 
@@ -16,17 +18,7 @@ struct Buffers {
   std::vector<GuardedMemory> workspace, constants;
 
   GuardedMemory& at(const BufferRef& ref) {
-    switch (ref.where) {
-      case BufferRef::Where::first:
-        return first;
-      case BufferRef::Where::second:
-        return in_place ? first : second;
-      case BufferRef::Where::workspace:
-        return workspace.at(static_cast<std::size_t>(ref.index));
-      case BufferRef::Where::constant:
-        return constants.at(static_cast<std::size_t>(ref.index));
-    }
-    throw Error(Status::internal, "a launch refers to an unknown buffer");
+    return (ref.where == BufferRef::Where::workspace ? workspace : constants).at(static_cast<std::size_t>(ref.index));
   }
 };
 
@@ -49,17 +41,10 @@ Buffers make_buffers(const generator::GpuProgram& program, std::span<std::byte> 
   return buffers;
 }
 
-// One argument in the form that cuLaunchKernel and a module's caller take: 8 bytes that a pointer leads to.
-union ArgumentValue {
-  void* pointer;
-  std::int64_t integer;
-  float single;
-  double real;
-};
-
 }  // namespace
 
 Program::Program(generator::GpuProgram program, const CompileOptions& options) : program_(std::move(program)) {
+  gpu::check_program(program_);
   for (const generator::KernelSource& kernel : program_.kernels)
     modules_.push_back(std::make_unique<Module>(kernel, options));
 }
@@ -79,26 +64,9 @@ void Program::run(std::span<std::byte> first, std::span<std::byte> second, const
     if (module.parameters() != static_cast<int>(launch.arguments.size()))
       throw Error(Status::internal, fmt::format("kernel {} has {} parameters and the launch {} arguments",
                                                 module.entry(), module.parameters(), launch.arguments.size()));
-    std::vector<ArgumentValue> values(launch.arguments.size());
-    std::vector<void*> pointers(launch.arguments.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      pointers[i] = &values[i];
-      std::visit(
-          [&](const auto& argument) {
-            using T = std::decay_t<decltype(argument)>;
-            if constexpr (std::is_same_v<T, BufferRef>) {
-              values[i].pointer = buffers.at(argument).data() + argument.byte_offset;
-            } else if constexpr (std::is_same_v<T, float>) {
-              values[i].single = argument;
-            } else if constexpr (std::is_same_v<T, double>) {
-              values[i].real = argument;
-            } else {
-              values[i].integer = argument;
-            }
-          },
-          launch.arguments[i]);
-    }
-    engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid, pointers.data());
+    gpu::LaunchArguments arguments(launch, [&](const BufferRef& ref) { return buffers.at(ref).data(); });
+    arguments.set_arrays(buffers.first.data(), (buffers.in_place ? buffers.first : buffers.second).data());
+    engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments.pointers());
   }
   std::memcpy(first.data(), buffers.first.data(), first.size());
   if (!buffers.in_place) std::memcpy(second.data(), buffers.second.data(), second.size());

@@ -98,7 +98,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   stack_pool().reserve(std::size_t{threads_} * cluster_);
   *module.block_dim = source.block;
   *module.grid_dim = grid;
-  if (shadow_) shadow_->begin_launch();
+  if (shadow_) shadow_->begin_launch(serial_);
   launch_serial_ = serial_;
 
   // Clusters in the order asked for; each as the linear index of its first block.
@@ -271,12 +271,11 @@ void Engine::arrive_at_barrier(Fiber& fiber) {
   for (std::uint32_t id = first; id < end; ++id) wake(id);
 }
 
-std::vector<std::uint32_t> Engine::warp_of(const Fiber& fiber, unsigned mask) const {
-  std::vector<std::uint32_t> lanes;
+void Engine::find_lanes(const Fiber& fiber, unsigned mask) {
+  lanes_.clear();
   const std::uint32_t first = fiber.linear / 32 * 32;
   for (std::uint32_t lane = 0; lane < 32 && first + lane < threads_; ++lane)
-    if (mask >> lane & 1) lanes.push_back(fiber.rank * threads_ + first + lane);
-  return lanes;
+    if (mask >> lane & 1) lanes_.push_back(fiber.rank * threads_ + first + lane);
 }
 
 void Engine::arrive_at_warp(Fiber& fiber) {
@@ -287,26 +286,26 @@ void Engine::arrive_at_warp(Fiber& fiber) {
     trouble.text = fmt::format("the mask 0x{:08x} does not contain the calling lane {}", fiber.mask, fiber.linear % 32);
     fail(std::move(trouble));
   }
-  const std::vector<std::uint32_t> lanes = warp_of(fiber, fiber.mask);
-  for (const std::uint32_t id : lanes) {
+  find_lanes(fiber, fiber.mask);
+  for (const std::uint32_t id : lanes_) {
     const Fiber& other = fibers_[id];
     if (other.state != State::warp || other.mask != fiber.mask || other.kind != fiber.kind) return;
   }
-  release_warp(lanes);
+  release_warp();
 }
 
-void Engine::release_warp(const std::vector<std::uint32_t>& lanes) {
+void Engine::release_warp() {
   unsigned long long votes = 0;
-  for (const std::uint32_t id : lanes)
+  for (const std::uint32_t id : lanes_)
     if (fibers_[id].value != 0) votes |= 1ull << (fibers_[id].linear % 32);
-  for (const std::uint32_t id : lanes) {
+  for (const std::uint32_t id : lanes_) {
     Fiber& fiber = fibers_[id];
     if (fiber.kind == 2) fiber.result = votes;
     if (fiber.kind != 1) continue;
-    const auto source = std::find_if(lanes.begin(), lanes.end(), [&](std::uint32_t other) {
+    const auto source = std::find_if(lanes_.begin(), lanes_.end(), [&](std::uint32_t other) {
       return fibers_[other].linear % 32 == static_cast<std::uint32_t>(fiber.source);
     });
-    if (source == lanes.end()) {
+    if (source == lanes_.end()) {
       Trouble trouble;
       trouble.kind = FaultKind::bad_warp_mask;
       trouble.line = fiber.line;
@@ -317,8 +316,8 @@ void Engine::release_warp(const std::vector<std::uint32_t>& lanes) {
     fiber.result = fibers_[*source].value;
   }
   // Only __syncwarp orders memory; shuffles and votes do not.
-  if (shadow_ && fibers_[lanes.front()].kind == 0) shadow_->warp_sync(lanes);
-  for (const std::uint32_t id : lanes) wake(id);
+  if (shadow_ && fibers_[lanes_.front()].kind == 0) shadow_->warp_sync(lanes_);
+  for (const std::uint32_t id : lanes_) wake(id);
 }
 
 bool Engine::wake_mbarrier_waiters() {

@@ -90,7 +90,7 @@ class Engine {
   void wake(std::uint32_t id);
   void arrive_at_barrier(Fiber& fiber);
   void arrive_at_warp(Fiber& fiber);
-  void release_warp(const std::vector<std::uint32_t>& lanes);
+  void release_warp();
   bool wake_mbarrier_waiters();
   void leave(Fiber& fiber);
   void check_bounds(const void* address, std::size_t bytes, bool is_write, int line);
@@ -99,7 +99,7 @@ class Engine {
   std::string describe_waits() const;
   std::string describe_address(const void* address, std::size_t bytes) const;
   std::string describe_access(const Trouble& trouble) const;
-  std::vector<std::uint32_t> warp_of(const Fiber& fiber, unsigned mask) const;
+  void find_lanes(const Fiber& fiber, unsigned mask);
   Index3 block_of(std::uint32_t linear) const;
 
   RunOptions options_;
@@ -118,6 +118,7 @@ class Engine {
   std::vector<GuardedMemory> shared_;
   std::vector<Fiber> fibers_;
   std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> lanes_;  // of the warp operation at hand; not on a fiber's stack, which may be abandoned
   std::uint32_t running_ = 0, left_ = 0;
   bool in_fiber_ = false;
   void* scheduler_ = nullptr;

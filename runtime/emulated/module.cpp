@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -88,6 +89,7 @@ std::vector<std::string> flags(const CompileOptions& options) {
                                 "-fno-math-errno",
                                 "-ffp-contract=fast",
                                 "-fno-stack-protector",
+                                "-fstack-clash-protection",
                                 "-U_FORTIFY_SOURCE"};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("fma")) list.push_back("-mfma");
@@ -102,6 +104,26 @@ std::vector<std::string> flags(const CompileOptions& options) {
     list.push_back("-fsanitize-undefined-trap-on-error");
   }
   return list;
+}
+
+// Keeps the folder at a few thousand modules: the oldest half goes, and what killed processes left. Others may be at it
+// too, so nothing that fails matters.
+void trim(const fs::path& folder) {
+  constexpr std::size_t kMost = 4096;
+  constexpr std::chrono::hours kLeftOver{24};
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> modules;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const auto made = entry.last_write_time(ignored);
+    if (entry.path().filename().string().starts_with("tmp-")) {
+      if (fs::file_time_type::clock::now() - made > kLeftOver) fs::remove(entry.path(), ignored);
+    } else if (entry.path().extension() == ".so") {
+      modules.emplace_back(made, entry.path());
+    }
+  }
+  if (modules.size() <= kMost) return;
+  std::sort(modules.begin(), modules.end());
+  for (std::size_t i = 0; i < modules.size() / 2; ++i) fs::remove(modules[i].second, ignored);
 }
 
 void compile(const generator::KernelSource& source, const CompileOptions& options, const fs::path& file) {
@@ -128,7 +150,7 @@ void compile(const generator::KernelSource& source, const CompileOptions& option
   };
   std::ofstream(text, std::ios::binary) << compiled_text(source);
   std::ofstream(shim, std::ios::binary) << kHostTableText << kShimText;
-  ++compilations_done;
+  if (compilations_done++ % 64 == 0) trim(folder);
   std::vector<std::string> words{compiler()};
   for (const std::string& flag : flags(options)) words.push_back(flag);
   for (const std::string& word :
@@ -209,10 +231,13 @@ Module::Module(const generator::KernelSource& source, const CompileOptions& opti
   const std::string digest = db::sha256(
       {compiled_text(source), kHostTableText, kShimText, kHooksText, all_flags, compiler(), compiler_version()});
   file_ = cache_folder() / (digest.substr(0, 40) + ".so");
-  if (!fs::exists(file_)) compile(source, options, file_);
   // A copy of its own: the built-in variables belong to one Module, and dlopen gives the same file only once.
   const fs::path own = unique_name(file_.parent_path(), ".so");
-  fs::copy_file(file_, own);
+  std::error_code missing;
+  if (!fs::copy_file(file_, own, missing)) {
+    compile(source, options, file_);
+    fs::copy_file(file_, own);
+  }
   handle_.reset(::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL));
   Range range{own.c_str()};
   if (handle_) ::dl_iterate_phdr(find_range, &range);

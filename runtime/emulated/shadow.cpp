@@ -15,8 +15,6 @@ void Shadow::attach(const GuardedMemory& buffer, bool initialised) {
   buffers_ = regions_.size();
 }
 
-void Shadow::begin_launch() { launch_first_ = cluster_first_ + blocks_; }
-
 void Shadow::begin_cluster(std::uint32_t first_serial, std::uint32_t blocks, std::uint32_t threads,
                            const std::vector<GuardedMemory>& shared) {
   cluster_first_ = first_serial;

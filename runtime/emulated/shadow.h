@@ -39,7 +39,7 @@ class Shadow {
  public:
   // Device memory of the program; must stay where it is. initialised: the host wrote it.
   void attach(const GuardedMemory& buffer, bool initialised);
-  void begin_launch();
+  void begin_launch(std::uint32_t first_serial) { launch_first_ = first_serial; }
   // Blocks with consecutive serial numbers that run at the same time; serials never repeat within a program.
   void begin_cluster(std::uint32_t first_serial, std::uint32_t blocks, std::uint32_t threads,
                      const std::vector<GuardedMemory>& shared);

@@ -62,8 +62,9 @@ struct Layer {
 const std::vector<Layer> kLayers{
     {"runtime/include/", {"fourtune/"}},
     {"runtime/base/", {"fourtune/", "runtime/base/"}},
-    {"generator/", {"fourtune/", "runtime/base/", "generator/"}},
+    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_prelude_text.h", "fft_standalone_text.h"}},
     {"db/", {"fourtune/", "runtime/base/", "db/", "schema_text.h"}},
+    {"runtime/emulated/", {"fourtune/", "runtime/", "generator/", "db/", "embedded_texts.h"}},
     {"runtime/", {"fourtune/", "runtime/", "generator/", "db/"}},
     {"tuner/", {"fourtune/", "runtime/", "generator/", "db/", "tuner/"}},
     {"examples/", {"fourtune/", "examples/"}},
@@ -80,6 +81,8 @@ const std::vector<Stranger> kStrangers{
     {std::regex("fftw3.*"), {"runtime/", "tests/", "tools/bench"}},
     {std::regex("sqlite3\\.h"), {"db/", "tools/", "tests/"}},
     {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/cuda/"}},
+    {std::regex("boost/.*"), {"runtime/emulated/"}},
+    {std::regex("(sodium|zstd).*"), {"db/"}},
     {std::regex("hwy/.*"), {"runtime/", "tests/"}},
     {std::regex("CLI/.*"), {"tools/", "examples/"}},
     {std::regex("nlohmann/.*"), {"db/", "runtime/", "tools/", "tuner/", "tests/"}},
@@ -90,6 +93,11 @@ const std::vector<Stranger> kStrangers{
 bool is_ours(const Include& include) {
   if (include.name.starts_with("fourtune/")) return true;
   return include.quoted && !starts_with_any(include.name, {"hwy/", "fmt/", "CLI/", "nlohmann/", "gtest/"});
+}
+
+bool generated(const std::string& name) {
+  return name == "schema_text.h" || name == "embedded_texts.h" || name == "fft_prelude_text.h" ||
+         name == "fft_standalone_text.h";
 }
 
 std::string place(const Include& include) {
@@ -125,10 +133,17 @@ TEST(Layers, PublicHeadersUseTheStandardLibraryOnly) {
   EXPECT_GT(seen, 10);
 }
 
+TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
+  for (const Include& include : all_includes())
+    if (include.name.starts_with("runtime/emulated/")) {
+      EXPECT_TRUE(starts_with_any(include.file, {"runtime/emulated/", "tools/", "tests/"})) << place(include);
+    }
+}
+
 TEST(Layers, EveryIncludeOfOursExists) {
   const fs::path root = FOURTUNE_SOURCE_DIR;
   for (const Include& include : all_includes()) {
-    if (!is_ours(include) || include.name == "schema_text.h") continue;  // that one is generated
+    if (!is_ours(include) || generated(include.name)) continue;
     const bool there = fs::exists(root / include.name) || fs::exists(root / "runtime/include" / include.name);
     EXPECT_TRUE(there) << place(include) << " by a path that is not from the root";
   }

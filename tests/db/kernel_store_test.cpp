@@ -250,5 +250,20 @@ TEST(KernelStore, OldFilesAreUpgradedAndKeepTheirContents) {
   EXPECT_EQ(TuningStore::open_for_reading(path).verdicts().size(), 2u);
 }
 
+TEST(KernelStore, FilesOfVersion2AreUpgradedWithTheirRuns) {
+  const TempFolder folder;
+  const fs::path path = folder / "version2.db";
+  raw_sql(path, bytes_of(fs::path(__FILE__).parent_path() / "version1.sql"));
+  raw_sql(path, "ALTER TABLE verdict ADD COLUMN withdrawn TEXT CHECK (withdrawn <> ''); PRAGMA user_version = 2");
+  EXPECT_EQ(TuningStore::open_for_reading(path).runs(kOtherProblem).at(0).kernels, "");
+  KernelStore store(path);
+  EXPECT_TRUE(store.put(origin_of("a"), kernel_of(1))) << store.why();
+  TuningStore runs = TuningStore::open_for_writing(path);
+  EXPECT_EQ(runs.runs(kOtherProblem).size(), 1u);
+  runs.record_run(runs.begin_session(sample_session()), sample_run());
+  EXPECT_EQ(runs.runs(kProblem).at(0).kernels, sample_run().kernels);
+  EXPECT_EQ(store.find(origin_of("a")), kernel_of(1));
+}
+
 }  // namespace
 }  // namespace fourtune::db::testing

@@ -65,6 +65,7 @@ inline Run sample_run(const std::string& plan = "cpu;threads=2;spread=atomic", R
   run.wisdom = "(fftw-3.3.10 fftw_wisdom\n)";
   run.memory_bytes = std::int64_t{5} << 32;
   run.message = "naïve \"quotes\" and\nlines";
+  run.kernels = R"([{"entry":"fft_x","registers":96,"spill_bytes":0,"shared_bytes":32768,"blocks":2}])";
   run.started_ms = 1700000000123;
   return run;
 }

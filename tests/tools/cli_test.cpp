@@ -291,8 +291,8 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
     names.push_back(finding["name"]);
     if (finding["state"] == "missing") EXPECT_NE(finding["cost"], "") << finding["name"];
   }
-  for (const char* name : {"processor", "kernels", "backends", "FFTW f64", "CUDA driver", "CUDA compiler", "SQLite",
-                           "database", "huge pages", "problem lists"})
+  for (const char* name : {"processor", "kernels", "backends", "FFTW f64", "CUDA driver", "CUDA compiler", "cuFFT",
+                           "GPU emulation", "SQLite", "database", "huge pages", "problem lists"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_EQ(run({"doctor", "--db", file("foreign.db", "not a database")}).code, 0);
 }

@@ -1,0 +1,110 @@
+#include "runtime/cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "db/tuning_store.h"
+#include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/program.h"
+#include "runtime/gpu/gpu_executor.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+// The whole transform by cuFFT, exactly what the library would run.
+class CufftTransform final : public gpu::GpuTransform {
+ public:
+  CufftTransform(std::shared_ptr<const Device> device, const Problem& problem, bool time_stages)
+      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem) {
+    if (!time_stages) return;
+    marks_.emplace_back(device_);
+    marks_.emplace_back(device_);
+  }
+  void run(void* in, void* out, void* stream) override {
+    auto* const queue = static_cast<CUstream>(stream);
+    const ContextGuard guard(*device_);
+    check_device_pointer(in);
+    check_device_pointer(out);
+    if (!marks_.empty()) marks_[0].record(queue);
+    plan_.execute(in, out, sign_, queue);
+    if (!marks_.empty()) marks_[1].record(queue);
+    ran_ = true;
+  }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
+  std::vector<StageTime> stage_times() override {
+    if (marks_.empty() || !ran_) return {};
+    const ContextGuard guard(*device_);
+    return {{"fft", marks_[1].seconds_since(marks_[0])}};
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  int sign_;
+  CufftPlan plan_;
+  std::vector<Event> marks_;
+  bool ran_ = false;
+};
+
+class CudaArrays final : public ArrayMemory {
+ public:
+  explicit CudaArrays(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
+  void* allocate(std::size_t bytes) override {
+    DeviceMemory memory(device_, std::max<std::size_t>(bytes, 1));
+    void* const array = memory.pointer();
+    held_.emplace(array, std::move(memory));
+    return array;
+  }
+  void release(void* array) noexcept override { held_.erase(array); }
+  void upload(void* array, const void* host, std::size_t bytes) override { held_.at(array).upload(host, bytes); }
+  void download(void* host, const void* array, std::size_t bytes) override {
+    held_.at(const_cast<void*>(array)).download(host, bytes);
+  }
+  void wait() override {
+    const ContextGuard guard(*device_);
+    check(driver().cuStreamSynchronize(nullptr), "waiting for the GPU");
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  std::map<void*, DeviceMemory> held_;
+};
+
+}  // namespace
+
+bool available() { return why_no_driver().empty(); }
+std::string why_not_available() { return why_no_driver(); }
+
+CudaBackend::CudaBackend(gpu::ProgramSource programs, std::filesystem::path store)
+    : programs_(std::move(programs)), store_(store.empty() ? db::default_database_path() : std::move(store)) {}
+
+std::shared_ptr<const Device> CudaBackend::device(int ordinal) const {
+  const std::lock_guard lock(mutex_);
+  if (ordinal >= 0 && static_cast<std::size_t>(ordinal) < devices_.size() && devices_[ordinal])
+    return devices_[ordinal];
+  auto opened = Device::open(ordinal);
+  devices_.resize(std::max(devices_.size(), static_cast<std::size_t>(ordinal) + 1));
+  return devices_[ordinal] = std::move(opened);
+}
+
+DeviceTraits CudaBackend::traits() const { return device(0)->traits(); }
+
+std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const generator::Plan& plan,
+                                            const ExecutorOptions& options) const {
+  if (plan.backend != name())
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cuda");
+  const auto chosen = device(options.device);
+  const bool timed = options.time_stages;
+  return gpu::make_gpu_fft_executor(
+      problem, plan, options, [this, chosen, plan, timed](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
+        auto program = programs_(bound, plan, chosen->traits());
+        if (!program) return std::make_unique<CufftTransform>(chosen, bound, timed);
+        return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed);
+      });
+}
+
+std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
+  return std::make_unique<CudaArrays>(device(ordinal));
+}
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,42 @@
+// The CUDA backend: generated kernels and cuFFT on NVIDIA GPUs.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "db/kernel_store.h"
+#include "runtime/backend.h"
+#include "runtime/cuda/device.h"
+#include "runtime/gpu/program_source.h"
+
+namespace fourtune::runtime::cuda {
+
+// There is a driver and a GPU. Cheap after the first call.
+bool available();
+std::string why_not_available();
+
+// Arrays given to its executors are device pointers of the device chosen by the options.
+class CudaBackend final : public Backend {
+ public:
+  // store: the database that keeps compiled kernels; empty: the user's.
+  explicit CudaBackend(gpu::ProgramSource programs, std::filesystem::path store = {});
+  std::string_view name() const override { return "cuda"; }
+  DeviceTraits traits() const override;  // of device 0
+  // Throws Error{invalid_plan} when the plan is for another backend, Error{invalid_option} for a device that is not
+  // there.
+  std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
+                                 const ExecutorOptions& options) const override;
+  std::unique_ptr<ArrayMemory> memory(int device) const override;
+
+  std::shared_ptr<const Device> device(int ordinal) const;
+
+ private:
+  gpu::ProgramSource programs_;
+  mutable db::KernelStore store_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const Device>> devices_;
+};
+
+}  // namespace fourtune::runtime::cuda

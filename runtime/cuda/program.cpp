@@ -1,0 +1,126 @@
+#include "runtime/cuda/program.h"
+
+#include <fmt/format.h>
+
+#include "runtime/cuda/compiler.h"
+#include "runtime/cuda/nvrtc_api.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTraits& traits) {
+  return {source.entry, source.text, compile_options(source, traits.compute_capability), nvrtc_version_text(),
+          fmt::format("sm_{}", traits.compute_capability)};
+}
+
+db::StoredKernel compiled(const generator::KernelSource& source, int compute_capability, double seconds) {
+  CompiledKernel made = compile(source, compute_capability, seconds);
+  if (made.outcome == CompileOutcome::timeout)
+    throw Error(Status::internal, fmt::format("kernel {} was not compiled within {} s", source.entry, seconds));
+  if (made.outcome != CompileOutcome::ok)
+    throw Error(Status::internal,
+                fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)));
+  return {std::move(made.image), std::move(made.log)};
+}
+
+}  // namespace
+
+void check_device_pointer(const void* pointer) {
+  constexpr int kMemoryType = 2;
+  unsigned type = 0;
+  const CUresult result = driver().cuPointerGetAttribute(&type, kMemoryType, reinterpret_cast<CUdeviceptr>(pointer));
+  if (result == CUDA_ERROR_INVALID_VALUE)
+    throw Error(Status::invalid_argument,
+                "execute: an array is not in GPU memory; allocate it with cudaMalloc or cuMemAlloc");
+  check(result, "looking at an array");
+}
+
+std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
+                                 double seconds, std::vector<KernelReport>& reports) {
+  const DeviceTraits& traits = device->traits();
+  std::vector<db::StoredKernel> images(sources.size());
+  std::vector<std::size_t> missing, weights;
+  reports.assign(sources.size(), {});
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    reports[i].entry = sources[i].entry;
+    if (auto found = store.find(origin_of(sources[i], traits))) {
+      images[i] = std::move(*found);
+    } else {
+      reports[i].compiled = true;
+      missing.push_back(i);
+      weights.push_back(sources[i].text.size());
+    }
+  }
+  run_longest_first(weights, threads, [&](std::size_t m) {
+    const std::size_t i = missing[m];
+    images[i] = compiled(sources[i], traits.compute_capability, seconds);
+    store.put(origin_of(sources[i], traits), images[i]);
+  });
+  std::vector<Kernel> kernels;
+  kernels.reserve(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    kernels.emplace_back(device, sources[i], images[i].image);
+    const KernelResources& taken = kernels.back().resources();
+    const CompileReport said = parse_ptxas_log(images[i].log, sources[i].entry);
+    reports[i].registers = taken.registers;
+    reports[i].spill_bytes = said.spill_store_bytes + said.spill_load_bytes;
+    reports[i].shared_bytes = taken.static_shared_bytes + static_cast<std::int64_t>(sources[i].shared_bytes);
+    reports[i].blocks = taken.blocks_per_multiprocessor;
+  }
+  return kernels;
+}
+
+CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+                         bool time_stages)
+    : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
+  gpu::check_program(program_);
+  constexpr double kCompileSeconds = 120;
+  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, kCompileSeconds, reports_);
+  for (const std::int64_t bytes : program_.workspace_bytes) {
+    workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
+    bytes_ += bytes;
+  }
+  for (auto& table : program_.constants) {
+    constants_.emplace_back(device_, table.size());
+    constants_.back().upload(table.data(), table.size());
+    bytes_ += static_cast<std::int64_t>(table.size());
+  }
+  using Where = generator::BufferRef::Where;
+  for (const generator::Launch& launch : program_.launches) {
+    arguments_.emplace_back(launch, [&](const generator::BufferRef& ref) {
+      const auto& buffers = ref.where == Where::workspace ? workspace_ : constants_;
+      return static_cast<std::byte*>(buffers[static_cast<std::size_t>(ref.index)].pointer());
+    });
+    if (stages_.empty() || stages_.back() != launch.stage) stages_.push_back(launch.stage);
+  }
+  if (time_stages_)
+    for (std::size_t i = 0; i <= stages_.size(); ++i) marks_.emplace_back(device_);
+}
+
+void CudaProgram::run(void* in, void* out, void* stream) {
+  auto* const queue = static_cast<CUstream>(stream);
+  const ContextGuard guard(*device_);
+  check_device_pointer(in);
+  check_device_pointer(out);
+  std::size_t mark = 0;
+  for (std::size_t i = 0; i < program_.launches.size(); ++i) {
+    const generator::Launch& launch = program_.launches[i];
+    if (time_stages_ && (i == 0 || launch.stage != program_.launches[i - 1].stage)) marks_[mark++].record(queue);
+    arguments_[i].set_arrays(in, out);
+    kernels_[static_cast<std::size_t>(launch.kernel)].launch(launch.grid, arguments_[i].pointers(), queue);
+  }
+  if (time_stages_) marks_[mark].record(queue);
+  ran_ = true;
+}
+
+std::vector<StageTime> CudaProgram::stage_times() {
+  std::vector<StageTime> times;
+  if (!time_stages_ || !ran_) return times;
+  const ContextGuard guard(*device_);
+  for (std::size_t i = 0; i < stages_.size(); ++i)
+    times.push_back({stages_[i], marks_[i + 1].seconds_since(marks_[i])});
+  return times;
+}
+
+}  // namespace fourtune::runtime::cuda

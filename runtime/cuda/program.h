@@ -1,0 +1,52 @@
+// GpuPrograms on a GPU: kernels from the kernel store or NVRTC, workspaces and tables on the device, launches on the
+// caller's stream.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/kernel_store.h"
+#include "generator/kernel_source.h"
+#include "runtime/cuda/device.h"
+#include "runtime/gpu/gpu_executor.h"
+#include "runtime/gpu/launch_arguments.h"
+
+namespace fourtune::runtime::cuda {
+
+// Loads all kernels; those that the store has not are compiled on up to `threads` threads, longest first, and put
+// there. NVRTC is not even looked for when the store has them all. Throws Error{internal} with the compiler's words
+// when a text does not compile or takes longer than `seconds`, and what Kernel throws.
+std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
+                                 double seconds, std::vector<KernelReport>& reports);
+
+class CudaProgram final : public gpu::GpuTransform {
+ public:
+  CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+              bool time_stages);
+  void run(void* in, void* out, void* stream) override;
+  std::int64_t bytes() const override { return bytes_; }
+  std::vector<StageTime> stage_times() override;
+  std::vector<KernelReport> kernels() const override { return reports_; }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  generator::GpuProgram program_;
+  std::vector<KernelReport> reports_;
+  std::vector<Kernel> kernels_;
+  std::vector<DeviceMemory> workspace_, constants_;
+  std::vector<gpu::LaunchArguments> arguments_;
+  std::int64_t bytes_ = 0;
+  bool time_stages_ = false;
+  std::vector<Event> marks_;  // before each stage and after the last
+  std::vector<std::string> stages_;
+  bool ran_ = false;
+};
+
+// Throws Error{invalid_argument} for a pointer that the GPU cannot use.
+void check_device_pointer(const void* pointer);
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,93 @@
+#include "runtime/gpu/gpu_executor.h"
+
+#include <utility>
+
+namespace fourtune::runtime::gpu {
+namespace {
+
+std::size_t span_bytes(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, const Problem& problem,
+                       bool real) {
+  std::int64_t last = checked_multiply(problem.batch - 1, layout.distance, "the array");
+  for (int d = 0; d < problem.dim; ++d) last += checked_multiply(sizes[d] - 1, layout.stride[d], "the array");
+  return static_cast<std::size_t>(
+      checked_multiply(last + 1, (real ? 1 : 2) * real_bytes(problem.precision), "the array"));
+}
+
+class GpuFftExecutor final : public Executor {
+ public:
+  GpuFftExecutor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options,
+                 BindTransform bind)
+      : problem_(problem), plan_(plan), stream_(options.stream), bind_(std::move(bind)), forward_(bind_(problem)) {}
+
+  void set_points(const PointSet&) override {
+    throw Error(Status::invalid_argument, "an fft has no points: set_points belongs to a nufft");
+  }
+  void set_stream(void* stream) override { stream_ = stream; }
+
+  void execute(void* first, void* second, bool adjoint) override {
+    check(first, second);
+    if (adjoint) {
+      if (!adjoint_) adjoint_ = bind_(adjoint_problem(problem_));
+      adjoint_->run(second, first, stream_);
+    } else {
+      forward_->run(first, second, stream_);
+    }
+    last_ = adjoint ? adjoint_.get() : forward_.get();
+  }
+
+  MemoryUse memory() const override {
+    const std::int64_t held = forward_->bytes() + (adjoint_ ? adjoint_->bytes() : 0);
+    return {held, held};
+  }
+  std::span<const StageTime> stage_times() const override {
+    if (last_) times_ = last_->stage_times();
+    return times_;
+  }
+  const generator::Plan& plan() const override { return plan_; }
+  std::vector<KernelReport> kernels() const override { return forward_->kernels(); }
+
+ private:
+  void check(const void* first, const void* second) const {
+    if (first == nullptr || second == nullptr)
+      throw Error(Status::invalid_argument, "execute: an array is null; both are needed");
+    if (problem_.place == Place::in && first != second)
+      throw Error(Status::invalid_argument, "execute: place=in needs the same pointer twice");
+    if (problem_.place == Place::out && first == second)
+      throw Error(Status::invalid_argument, "execute: equal pointers need place=in in the problem");
+  }
+
+  Problem problem_;
+  generator::Plan plan_;
+  void* stream_ = nullptr;
+  BindTransform bind_;
+  std::unique_ptr<GpuTransform> forward_, adjoint_;
+  GpuTransform* last_ = nullptr;
+  mutable std::vector<StageTime> times_;
+};
+
+}  // namespace
+
+std::size_t input_bytes(const Problem& problem) {
+  return span_bytes(resolved_input_layout(problem), input_sizes(problem), problem, problem.fft_type == FftType::r2c);
+}
+std::size_t output_bytes(const Problem& problem) {
+  return span_bytes(resolved_output_layout(problem), output_sizes(problem), problem, problem.fft_type == FftType::c2r);
+}
+
+Problem adjoint_problem(const Problem& problem) {
+  if (problem.fft_type != FftType::c2c)
+    throw Error(Status::unsupported, "the adjoint of a real transform does not run on a GPU; use backend=cpu for it");
+  Problem adjoint = problem;
+  adjoint.sign = -problem.sign;
+  std::swap(adjoint.input_layout, adjoint.output_layout);
+  return adjoint;
+}
+
+std::unique_ptr<Executor> make_gpu_fft_executor(const Problem& problem, const generator::Plan& plan,
+                                                const ExecutorOptions& options, BindTransform bind) {
+  if (problem.kind != Kind::fft) throw Error(Status::unsupported, "this backend runs uniform transforms only");
+  validate(problem);
+  return std::make_unique<GpuFftExecutor>(problem, plan, options, std::move(bind));
+}
+
+}  // namespace fourtune::runtime::gpu

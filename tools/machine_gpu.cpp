@@ -1,0 +1,101 @@
+// What `fourtune doctor` says of GPUs and of their emulation.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/emulated/module.h"
+#include "tools/machine.h"
+#include "tools/text.h"
+
+namespace fourtune::tools {
+namespace {
+
+namespace cuda = runtime::cuda;
+
+std::vector<Finding> driver_and_devices(std::vector<int>& targets) {
+  if (const std::string why = cuda::why_no_driver(); !why.empty())
+    return {{"CUDA driver", State::missing, why, "no GPU: transforms run on the processor"}};
+  std::vector<Finding> findings;
+  const int version = cuda::driver().version;
+  findings.push_back({"CUDA driver",
+                      State::ok,
+                      fmt::format("{}, CUDA {}.{}", cuda::driver().path, version / 1000, version % 1000 / 10),
+                      {}});
+  for (int i = 0; i < cuda::device_count(); ++i) {
+    const std::string name = fmt::format("GPU {}", i);
+    try {
+      const DeviceTraits traits = cuda::Device::open(i)->traits();
+      targets.push_back(traits.compute_capability);
+      findings.push_back(
+          {name,
+           State::ok,
+           fmt::format("{}, {}, {} multiprocessors, {}, {:.2f} TB/s", traits.name, traits.isa, traits.multiprocessors,
+                       bytes_text(traits.memory_bytes), traits.memory_bandwidth / 1e12),
+           {}});
+    } catch (const Error& error) {
+      findings.push_back({name, State::missing, error.what(), "nothing runs on this GPU"});
+    }
+  }
+  return findings;
+}
+
+Finding compiler(const std::vector<int>& targets) {
+  if (const std::string why = cuda::why_no_nvrtc(); !why.empty())
+    return {"CUDA compiler", State::missing, why, "generated kernels cannot be compiled, so GPUs have cuFFT only"};
+  const cuda::NvrtcApi& api = cuda::nvrtc();
+  Finding finding{"CUDA compiler",
+                  State::ok,
+                  fmt::format("{}, version {}.{}, sm_{} to sm_{}", api.path, api.major, api.minor,
+                              api.architectures.front(), api.architectures.back()),
+                  {}};
+  for (const int target : targets)
+    if (std::find(api.architectures.begin(), api.architectures.end(), target) == api.architectures.end()) {
+      finding.state = State::note;
+      finding.cost = fmt::format(
+          "it does not compile for this machine's sm_{}: install the NVRTC of a CUDA version that "
+          "does",
+          target);
+    }
+  return finding;
+}
+
+Finding library() {
+  if (const std::string why = cuda::why_no_cufft(); !why.empty())
+    return {"cuFFT", State::missing, why, "on GPUs tuning has no library to fall back to"};
+  const int version = cuda::cufft().version;
+  return {"cuFFT",
+          State::ok,
+          fmt::format("{}, version {}.{}.{}", cuda::cufft().path, version / 1000, version % 1000 / 100, version % 100),
+          {}};
+}
+
+}  // namespace
+
+std::vector<Finding> examine_gpu() {
+  std::vector<int> targets;
+  std::vector<Finding> findings = driver_and_devices(targets);
+  findings.push_back(compiler(targets));
+  findings.push_back(library());
+  return findings;
+}
+
+std::vector<Finding> examine_emulation() {
+  try {
+    const std::string version = runtime::emulated::compiler_version();
+    if (!version.empty())
+      return {{"GPU emulation",
+               State::ok,
+               fmt::format("{}, kernels kept in {}", version, runtime::emulated::cache_folder().string()),
+               {}}};
+  } catch (const Error& error) {
+    return {{"GPU emulation", State::missing, error.what(), "GPU kernels cannot be tested on the processor"}};
+  }
+  return {{"GPU emulation", State::missing, "no C++ compiler can be started",
+           "GPU kernels cannot be tested on the processor; install g++ or set FOURTUNE_EMULATED_CXX"}};
+}
+
+}  // namespace fourtune::tools
