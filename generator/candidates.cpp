@@ -330,6 +330,17 @@ Space candidates(const Problem& problem, const DeviceTraits& traits) {
   return problem.kind == Kind::fft ? fft_candidates(problem, traits) : nufft_candidates(problem, traits);
 }
 
+namespace {
+
+// The private cells of one tile, for all transforms of a chunk, leave room in the second-level cache.
+bool fits_cache(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
+  for (int d = 0; d < problem.dim; ++d) bytes *= plan.sort.tile[d] + plan.window.width;
+  return bytes <= 0.5 * static_cast<double>(traits.l2_bytes);
+}
+
+}  // namespace
+
 Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   Plan best;
   best.threads = std::max(1, traits.cores);
@@ -343,6 +354,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   std::vector<int> sizes(kAxes, 1);
   sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
   sizes[kMethod] = static_cast<int>(axes.method.size());
+  sizes[kChunk] = static_cast<int>(axes.chunk.size());
   if (type3) {  // small ones: tiles, and threads that may cost more than they save
     sizes[kFine] = static_cast<int>(axes.inner);
     sizes[kTile] = static_cast<int>(axes.tiles.size());
@@ -353,6 +365,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   for_each(sizes, [&](const std::vector<int>& at) {
     Plan plan;
     if (!any || !make_plan(plan, at, axes)) return;
+    if (at[kChunk] > 0 && !fits_cache(plan, problem, traits)) return;
     // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
     const Cost parts = estimate(plan, problem, traits);
     const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
