@@ -18,7 +18,8 @@ FftPlan plain_plan(const EmitOptions& options);
 std::int64_t bluestein_length(std::int64_t n);
 
 // Any lengths; complex transforms with hooks, or real ones, need has_codelets for every length. A dimension that has
-// not and is longer than 4096 (f64: 2048) must be the only one. Throws Error{unsupported} where a rule is broken.
+// not and is longer than 4096 (f64: 2048) must be the only one, and at most 2^23. Throws Error{unsupported} where a
+// rule is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

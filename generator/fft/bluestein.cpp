@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <iterator>
 #include <numbers>
 
 #include "fourtune/status.h"
@@ -189,6 +190,38 @@ GpuProgram emit_by_lines(const EmitOptions& options) {
   return emit_program(planned, options);
 }
 
+// One long line: the two DFTs of the convolution by plans of their own, the products on their loads and stores. The
+// spectrum goes through workspace 2.
+GpuProgram emit_long_line(const EmitOptions& options) {
+  const std::int64_t n = options.n[0], m = bluestein_length(n);
+  if (m > (std::int64_t{1} << 24))
+    throw Error(Status::unsupported,
+                fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));
+  std::vector<Complex> chirps;
+  for (std::int64_t j = 0; j < n; ++j) chirps.push_back(chirp(j, n, options.sign));
+  Window head;
+  head.kept = n;
+  EmitOptions forward = options, inverse = options;
+  forward.n[0] = inverse.n[0] = m;
+  forward.sign = -1, inverse.sign = 1;
+  forward.in_place = inverse.in_place = false;
+  forward.scale = 1;
+  const ArrayLayout dense{{1, m, m}, m}, own{{1, n, n}, n};
+  forward.input = options.input.value_or(own), forward.output = dense;
+  inverse.input = dense, inverse.output = options.output.value_or(own);
+  forward.hooks[0].input = inverse.hooks[0].output = head;
+  forward.hooks[0].input_turns = inverse.hooks[0].output_turns = chirps;
+  forward.hooks[0].output_turns = filter(n, m, options.sign);
+  PlannedProgram all = plan_passes(plain_plan(forward), forward), back = plan_passes(plain_plan(inverse), inverse);
+  all.passes.back().to = back.passes.front().from = BufferRef::Where::workspace;
+  all.passes.back().to_index = back.passes.front().from_index = 2;
+  for (auto& pass : back.passes) pass.spec.name = "inverse" + pass.spec.name;
+  std::move(back.passes.begin(), back.passes.end(), std::back_inserter(all.passes));
+  all.work_values = m * options.batch;
+  all.workspaces = 3;
+  return emit_program(all, options);
+}
+
 }  // namespace
 
 GpuProgram emit_any_size(const EmitOptions& options) {
@@ -201,7 +234,9 @@ GpuProgram emit_any_size(const EmitOptions& options) {
   if (codelets) return emit_program(plain_plan(options), options);
   if (!plain)
     throw Error(Status::unsupported, "a length with a prime factor above 61 needs a complex transform without hooks");
-  return emit_by_lines(options);
+  const bool line = options.n[1] == 1 && options.n[2] == 1;
+  const std::int64_t most = options.precision == Precision::f32 ? 8192 : 4096;
+  return line && bluestein_length(options.n[0]) > most ? emit_long_line(options) : emit_by_lines(options);
 }
 
 }  // namespace fourtune::generator::fft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ struct DimensionHooks {
   std::optional<Window> input, output;  // kind and kept are read
   // Real factors for every kept position, applied while loading or storing (deconvolution). Empty: none.
   std::vector<double> input_factors, output_factors;
+  // The same with complex factors (Bluestein's chirps).
+  std::vector<std::complex<long double>> input_turns, output_turns;
 };
 
 struct EmitOptions {
@@ -56,7 +59,11 @@ struct PlannedProgram {
 };
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 
-// Throws Error{invalid_plan} that says which rule of the kernels the plan breaks.
+// What the kernels make of a plan's parameters: exchanges go through shared memory (exchange=shuffle too; values that
+// stay in a warp need only its barrier), bank conflicts are avoided by a search of layouts whatever `banks` says,
+// load=async is a plain load, a pipeline has one landing buffer, and twiddle=table takes a thread's first factor from
+// the table and its powers by multiplication. bulk excludes cluster. Throws Error{invalid_plan} that says which rule of
+// the kernels the plan breaks.
 GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
 

@@ -64,8 +64,8 @@ bool output_may_hold(const EmitOptions& options) {
   for (const auto& hook : options.hooks) may = may && !hook.input && !hook.output;
   return may;
 }
-// Where each kernel writes: the last one the output, none what it reads unless it keeps its tiles; the output rather
-// than the workspace.
+// Where each kernel writes: the last one the output, none the output that it reads unless it keeps its tiles (there are
+// two workspaces); the output rather than a workspace.
 void choose_targets(FftPlan& plan, const EmitOptions& options) {
   const std::size_t count = plan.kernels.size();
   const bool hold = output_may_hold(options);
@@ -75,14 +75,14 @@ void choose_targets(FftPlan& plan, const EmitOptions& options) {
     int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: an input of its own
     for (std::size_t k = 0; k < count; ++k) {
       const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
-      right = right && (to != before || keeps_tiles(plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
+      right = right && (to != before || to == 1 || keeps_tiles(plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
       if (!hold && options.in_place && k + 1 == count && before == 0) right = right && count == 1;
       plan.kernels[k].with.to = to ? Target::work : Target::out;
       before = to;
     }
     if (right) return;
   }
-  throw Error(Status::unsupported, "lines of three kernels cannot be transformed in place: use two arrays");
+  throw Error(Status::unsupported, "no order of arrays for the kernels of this transform");
 }
 
 // Neighbours that a tile may carry: at most `wanted`, and where the dimension is worked on a divisor of what is left.

@@ -441,22 +441,35 @@ class Planner {
     }
   }
 
-  // Real factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
+  // Factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
   void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts) {
     for (int d = 0; d < 3; ++d) {
       const Line& axis = axes_[at(d)];
+      const DimensionHooks& hooks = options_.hooks[at(d)];
       for (const bool load : {true, false}) {
-        const auto& factors = load ? options_.hooks[at(d)].input_factors : options_.hooks[at(d)].output_factors;
-        if (factors.empty() || (load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
-        const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
-        std::vector<double> full(at(axis.n), 0.0);  // by position in the transform
-        const std::int64_t kept = hook ? hook->kept : axis.n;
-        for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(hook, i, kept, axis.n))] = factors[at(i)];
-        out.tables.push_back(real_table(full, options_.precision));
-        (load ? out.spec.load : out.spec.store)
-            .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, false});
+        if ((load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
+        const auto& window = load ? hooks.input : hooks.output;
+        const auto add = [&](std::vector<std::byte> table, bool complex) {
+          out.tables.push_back(std::move(table));
+          (load ? out.spec.load : out.spec.store)
+              .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, complex});
+        };
+        if (const auto& factors = load ? hooks.input_factors : hooks.output_factors; !factors.empty())
+          add(real_table(by_position(window, factors, axis.n), options_.precision), false);
+        if (const auto& turns = load ? hooks.input_turns : hooks.output_turns; !turns.empty())
+          add(complex_table(by_position(window, turns, axis.n), options_.precision), true);
       }
     }
+  }
+  // Values of the kept positions, by position in the transform; 0 elsewhere.
+  template <class T>
+  static std::vector<T> by_position(const std::optional<Window>& window, const std::vector<T>& values, std::int64_t n) {
+    const std::int64_t kept = window ? window->kept : n;
+    if (static_cast<std::int64_t>(values.size()) != kept)
+      bad(fmt::format("{} factors for {} kept positions", values.size(), kept));
+    std::vector<T> full(at(n), T(0));
+    for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(window, i, kept, n))] = values[at(i)];
+    return full;
   }
   static std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept,
                                             std::int64_t n) {

@@ -125,6 +125,19 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
   }
 }
 
+// Longer than a block's convolution: the two DFTs by kernels of their own.
+TEST(EmulatedFft, LongPrimeLengths) {
+  EmitOptions o = sized(4099);
+  o.batch = 2;
+  o.scale = 2;
+  EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  o.precision = Precision::f64;
+  o.n = {2053, 1, 1};
+  o.sign = 1;
+  o.in_place = true;
+  EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+}
+
 TEST(EmulatedFft, RealTransforms) {
   for (const FftType type : {FftType::r2c, FftType::c2r})
     for (const bool in_place : {false, true})

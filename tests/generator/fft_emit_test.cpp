@@ -10,9 +10,10 @@
 
 #include "fourtune/status.h"
 #include "generator/fft/any_size.h"
-#include "generator/fft/arrange.h"
 #include "generator/fft/emit.h"
+#include "generator/fft/enumerate.h"
 #include "generator/fft/geometry.h"
+#include "generator/fft/paper_plans.h"
 
 namespace fourtune::test {
 namespace {
@@ -178,6 +179,36 @@ TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
     EXPECT_EQ(kernel.text.find("static_cast<long long>(tile"), std::string::npos);
 }
 
+// Reversed order in place as the paper has it; natural order between the output and a workspace.
+TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
+  DeviceTraits device;
+  device.backend = "cuda";
+  device.isa = "sm_90";
+  device.compute_capability = 90;
+  device.multiprocessors = 132;
+  device.threads_per_multiprocessor = 2048;
+  device.registers_per_multiprocessor = 65536;
+  device.shared_per_multiprocessor = 228 * 1024;
+  device.shared_per_block = 227 * 1024;
+  device.cluster_blocks = 8;
+  device.clock_hz = 1.98e9;
+  device.memory_bandwidth = 4.3e12;
+  for (const PaperPlan& paper : paper_plans())
+    for (const Order order : {Order::reversed, Order::natural}) {
+      SCOPED_TRACE(paper.title);
+      FftPlan plan = parse_notation(corrected(paper));
+      plan.order = order;
+      const std::size_t count = plan.kernels.size();
+      for (std::size_t k = 0; order == Order::natural && k < count; ++k)
+        plan.kernels[k].with.to = (count - 1 - k) % 2 ? Target::work : Target::out;
+      plan = bind(plan, device);
+      const GpuProgram program = emit_program(plan, options_of(plan));
+      EXPECT_EQ(program.kernels.size(), count);
+      for (const Launch& launch : program.launches)
+        EXPECT_EQ(launch.bytes, 16 * paper.lengths[0] * paper.lengths[1] * paper.lengths[2]);
+    }
+}
+
 TEST(FftEmit, StandaloneFilesAreWhole) {
   for (const Golden& golden : kGolden) {
     const FftPlan plan = parse_fft_plan(golden.plan);
@@ -207,8 +238,10 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
     }
   };
   EmitOptions o;
-  o.n = {100003, 1, 1};
+  o.n = {100003, 2, 1};
   refuses(o, "Bluestein");
+  o.n = {10000019, 1, 1};
+  refuses(o, "2^24");
   o.n = {67, 4, 1};
   o.type = FftType::r2c;
   refuses(o, "prime factor");
