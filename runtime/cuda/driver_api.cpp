@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "fourtune/status.h"
 #include "runtime/cuda/dynamic_library.h"
 
@@ -76,12 +80,14 @@ struct Loaded {
 Loaded load_driver() {
   Loaded loaded;
   DriverApi& api = loaded.api;
-  const DynamicLibrary library = DynamicLibrary::open({"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
+  std::vector<std::string> names{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+  if (const char* forced = std::getenv("FOURTUNE_CUDA_DRIVER"); forced && *forced) names = {forced};
+  const DynamicLibrary library = DynamicLibrary::open(names);
   if (library.empty()) {
     loaded.why = fmt::format(
-        "no NVIDIA driver: libcuda.so.1 cannot be loaded ({}); install the driver, or set "
+        "no NVIDIA driver: {} cannot be loaded ({}); install the driver, or set "
         "LD_LIBRARY_PATH to its folder",
-        library.why());
+        names.front(), library.why());
     return loaded;
   }
   api.path = library.path();

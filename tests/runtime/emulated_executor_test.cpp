@@ -129,9 +129,8 @@ TEST(GpuArrays, SpansFollowTheLayouts) {
 TEST(GpuKernels, AreToldAsJson) {
   EXPECT_EQ(kernels_text({}), "");
   const KernelReport reports[] = {{"a", 40, 0, 1024, 8, true}, {"b", 128, 16, 0, 2, false}};
-  EXPECT_EQ(kernels_text(reports),
-            R"([{"entry":"a","registers":40,"spill_bytes":0,"shared_bytes":1024,"blocks":8},)"
-            R"({"entry":"b","registers":128,"spill_bytes":16,"shared_bytes":0,"blocks":2}])");
+  EXPECT_EQ(kernels_text(reports), R"([{"entry":"a","registers":40,"spill_bytes":0,"shared_bytes":1024,"blocks":8},)"
+                                   R"({"entry":"b","registers":128,"spill_bytes":16,"shared_bytes":0,"blocks":2}])");
 }
 
 TEST(GpuProgram, ReferencesAreChecked) {

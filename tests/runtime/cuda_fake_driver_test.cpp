@@ -1,0 +1,169 @@
+// The CUDA backend against a driver that only counts: promises that need no GPU to be checked, and errors that no GPU
+// gives on demand.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "runtime/cuda/compiler.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/cuda/program.h"
+#include "tests/runtime/gpu_programs.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+using runtime::testing::direct_program;
+using runtime::testing::direct_programs;
+
+// Before anybody asks for the driver.
+const int chosen = ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1);
+
+class FakeDriver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(chosen, 0);
+    ASSERT_EQ(why_no_driver(), "");
+    for (const char* result : {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result"})
+      number(result) = 0;
+  }
+  static int& number(const char* name) {
+    static void* const library = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
+    return *static_cast<int*>(::dlsym(library, name));
+  }
+  static std::pair<Status, std::string> failure(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return {error.status(), error.what()};
+    }
+    return {Status::success, ""};
+  }
+  static generator::KernelSource source() {
+    generator::KernelSource kernel;
+    kernel.entry = "tested";
+    kernel.block = {64, 1, 1};
+    return kernel;
+  }
+  std::vector<std::byte> image_ = std::vector<std::byte>(100);
+};
+
+TEST_F(FakeDriver, TraitsAreThoseThatItTells) {
+  const auto device = Device::open(0);
+  const DeviceTraits& traits = device->traits();
+  EXPECT_EQ(traits.name, "Fake H200");
+  EXPECT_EQ(traits.isa, "sm_90");
+  EXPECT_EQ(traits.compute_capability, 90);
+  EXPECT_EQ(traits.multiprocessors, 132);
+  EXPECT_EQ(traits.shared_per_block, 232448);
+  EXPECT_EQ(traits.cluster_blocks, 8);
+  EXPECT_NEAR(traits.memory_bandwidth, 4.81e12, 1e10);
+  EXPECT_EQ(failure([] { Device::open(1); }).first, Status::invalid_option);
+}
+
+TEST_F(FakeDriver, EveryHandleIsGivenBack) {
+  {
+    const auto device = Device::open(0);
+    EXPECT_EQ(number("fake_retained"), 1);
+    const DeviceMemory memory(device, 100);
+    const Kernel kernel(device, source(), image_);
+    EXPECT_EQ(number("fake_allocations"), 1);
+    EXPECT_EQ(number("fake_modules"), 1);
+    EXPECT_EQ(kernel.resources().registers, 40);
+  }
+  for (const char* count : {"fake_retained", "fake_allocations", "fake_modules", "fake_pushed"})
+    EXPECT_EQ(number(count), 0) << count;
+}
+
+TEST_F(FakeDriver, ClustersAndSharedMemoryReachTheLaunch) {
+  const auto device = Device::open(0);
+  generator::KernelSource kernel = source();
+  kernel.cluster = {2, 1, 1};
+  kernel.shared_bytes = 100000;
+  const Kernel loaded(device, kernel, image_);
+  const int before = number("fake_cluster_launches");
+  loaded.launch({4, 1, 1}, nullptr, nullptr);
+  EXPECT_EQ(number("fake_cluster_launches"), before + 1);
+  EXPECT_EQ(number("fake_last_shared"), 100000);
+  kernel.shared_bytes = 232449;
+  const auto [status, words] = failure([&] { Kernel(device, kernel, image_); });
+  EXPECT_EQ(status, Status::unsupported);
+  EXPECT_NE(words.find("232448"), std::string::npos) << words;
+  EXPECT_EQ(number("fake_modules"), 1) << "a kernel that failed was not unloaded";
+}
+
+TEST_F(FakeDriver, ADriverOlderThanTheCompilerIsNamed) {
+  number("fake_load_result") = 222;
+  const auto [status, words] = failure([&] { Kernel(Device::open(0), source(), image_); });
+  EXPECT_EQ(status, Status::unsupported);
+  for (const char* part : {"tested", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "CUDA 13.0", "older than the compiler"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << " in: " << words;
+}
+
+TEST_F(FakeDriver, MemoryThatIsNotThereIsNamedWithSizes) {
+  number("fake_alloc_result") = 2;
+  const auto [status, words] = failure([&] { DeviceMemory(Device::open(0), 999); });
+  EXPECT_EQ(status, Status::out_of_memory);
+  for (const char* part : {"999", "12345", "54321"}) EXPECT_NE(words.find(part), std::string::npos) << words;
+}
+
+TEST_F(FakeDriver, OtherErrorsCarryTheDriversWords) {
+  const auto device = Device::open(0);
+  const Kernel kernel(device, source(), image_);
+  number("fake_launch_result") = 701;
+  EXPECT_EQ(failure([&] { kernel.launch({1, 1, 1}, nullptr, nullptr); }).first, Status::unsupported);
+  number("fake_launch_result") = 719;
+  const auto [status, words] = failure([&] { kernel.launch({1, 1, 1}, nullptr, nullptr); });
+  EXPECT_EQ(status, Status::internal);
+  EXPECT_NE(words.find("launching kernel tested: CUDA_ERROR_FAKE (words of the driver)"), std::string::npos) << words;
+}
+
+TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  if (std::find(known.begin(), known.end(), 90) == known.end()) GTEST_SKIP() << "NOT TESTED: no sm_90";
+  const auto device = Device::open(0);
+  db::KernelStore store("");
+  const Problem problem = parse_problem("fft:type=c2c,n=60,prec=f32,batch=3");
+  const int allocated = number("fake_allocations");
+  CudaProgram program(device, direct_program(problem), store, false);
+  EXPECT_EQ(number("fake_allocations"), allocated + 2);
+  EXPECT_EQ(program.bytes(), 8 * 180 + 8 * 60);
+  ASSERT_EQ(program.kernels().size(), 2u);
+  EXPECT_TRUE(program.kernels()[0].compiled);
+  EXPECT_EQ(program.kernels()[1].shared_bytes, 480);
+  const int waits = number("fake_waits"), launches = number("fake_launches"), held = number("fake_allocations");
+  std::vector<float> in(360), out(360);
+  int stream = 0;
+  for (int i = 0; i < 10; ++i) program.run(in.data(), out.data(), &stream);
+  EXPECT_EQ(number("fake_launches"), launches + 20);
+  EXPECT_EQ(number("fake_waits"), waits);
+  EXPECT_EQ(number("fake_allocations"), held);
+  EXPECT_EQ(number("fake_pushed"), 0);
+  EXPECT_EQ(failure([&] { program.run(reinterpret_cast<char*>(in.data()) + 1, out.data(), nullptr); }).first,
+            Status::invalid_argument);
+  EXPECT_EQ(number("fake_pushed"), 0) << "a failed call left its context behind";
+}
+
+TEST(MissingNvrtc, IsNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("FOURTUNE_NVRTC", "/nowhere/libnvrtc.so", 1);
+        try {
+          compile(generator::KernelSource{}, 90);
+        } catch (const Error& error) {
+          const std::string words = error.what();
+          std::exit(error.status() == Status::backend_unavailable && words.find("/nowhere") != words.npos ? 0 : 1);
+        }
+        std::exit(2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,142 @@
+// A CUDA driver without a GPU: device memory is host memory, launches are counted, and the next result of some calls
+// can be chosen. Built as a module that the driver test loads instead of libcuda.so.1.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Result;
+int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
+int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
+unsigned fake_last_shared;
+void* fake_last_stream;
+
+Result cuInit(unsigned flags) { return (void)flags, 0; }
+Result cuDriverGetVersion(int* version) { return *version = 13000, 0; }
+Result cuDeviceGetCount(int* count) { return *count = 1, 0; }
+Result cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+Result cuDeviceGetName(char* name, int size, int device) {
+  return (void)device, strncpy(name, "Fake H200", (size_t)size), 0;
+}
+Result cuDeviceGetAttribute(int* value, int which, int device) {
+  (void)device;
+  switch (which) {
+    case 13:
+      *value = 1980000;
+      break;
+    case 16:
+      *value = 132;
+      break;
+    case 36:
+      *value = 3201000;
+      break;
+    case 37:
+      *value = 6016;
+      break;
+    case 38:
+      *value = 62914560;
+      break;
+    case 39:
+      *value = 2048;
+      break;
+    case 75:
+      *value = 9;
+      break;
+    case 76:
+      *value = 0;
+      break;
+    case 81:
+      *value = 233472;
+      break;
+    case 82:
+      *value = 65536;
+      break;
+    case 97:
+      *value = 232448;
+      break;
+    case 120:
+      *value = 1;
+      break;
+    default:
+      return 1;
+  }
+  return 0;
+}
+Result cuDeviceTotalMem_v2(size_t* bytes, int device) { return (void)device, *bytes = (size_t)140 << 30, 0; }
+Result cuDevicePrimaryCtxRetain(void** context, int device) {
+  return (void)device, ++fake_retained, *context = &fake_retained, 0;
+}
+Result cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, --fake_retained, 0; }
+Result cuCtxPushCurrent_v2(void* context) { return (void)context, ++fake_pushed, 0; }
+Result cuCtxPopCurrent_v2(void** context) { return *context = &fake_retained, --fake_pushed, 0; }
+Result cuCtxGetCurrent(void** context) { return *context = fake_pushed > 0 ? (void*)&fake_retained : NULL, 0; }
+Result cuModuleLoadData(void** module, const void* image) {
+  (void)image;
+  if (fake_load_result) return fake_load_result;
+  return ++fake_modules, *module = &fake_modules, 0;
+}
+Result cuModuleUnload(void* module) { return (void)module, --fake_modules, 0; }
+Result cuModuleGetFunction(void** function, void* module, const char* name) {
+  return (void)module, (void)name, *function = &fake_launches, 0;
+}
+Result cuFuncGetAttribute(int* value, int which, void* function) {
+  return (void)function, *value = which == 4 ? 40 : 0, 0;
+}
+Result cuFuncSetAttribute(void* function, int which, int value) {
+  return (void)function, (void)which, (void)value, fake_optin_result;
+}
+Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void* stream, void** arguments, void** extra) {
+  (void)function, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)arguments, (void)extra;
+  return ++fake_launches, fake_last_shared = shared, fake_last_stream = stream, fake_launch_result;
+}
+struct Config {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  struct {
+    int id;
+    char pad[4];
+    unsigned x, y, z;
+    char rest[52];
+  } * attributes;
+  unsigned count;
+};
+Result cuLaunchKernelEx(const struct Config* config, void* function, void** arguments, void** extra) {
+  (void)function, (void)arguments, (void)extra;
+  if (config->count == 1 && config->attributes->id == 4 && config->attributes->x == 2) ++fake_cluster_launches;
+  return ++fake_launches, fake_last_shared = config->shared, fake_last_stream = config->stream, fake_launch_result;
+}
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
+  return (void)function, (void)threads, (void)shared, *blocks = 3, 0;
+}
+Result cuMemGetInfo_v2(size_t* available, size_t* total) { return *available = 12345, *total = 54321, 0; }
+Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+  if (fake_alloc_result) return fake_alloc_result;
+  return ++fake_allocations, *address = (uint64_t)(uintptr_t)malloc(bytes), 0;
+}
+Result cuMemFree_v2(uint64_t address) { return free((void*)(uintptr_t)address), --fake_allocations, 0; }
+Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+  return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), 0;
+}
+Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+  return (void)stream, memcpy(to, (void*)(uintptr_t)from, bytes), 0;
+}
+Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* stream) {
+  return (void)stream, memset((void*)(uintptr_t)to, value, bytes), 0;
+}
+Result cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stream = malloc(1), 0; }
+Result cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
+Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, 0; }
+Result cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = malloc(1), 0; }
+Result cuEventDestroy_v2(void* event) { return free(event), 0; }
+Result cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
+Result cuEventSynchronize(void* event) { return (void)event, ++fake_waits, 0; }
+Result cuEventElapsedTime(float* ms, void* first, void* second) { return (void)first, (void)second, *ms = 2, 0; }
+// Odd addresses are "host memory".
+Result cuPointerGetAttribute(void* value, int which, uint64_t address) {
+  return (void)which, *(unsigned*)value = 2, address & 1 ? 1 : 0;
+}
+Result cuGetErrorName(Result result, const char** name) {
+  return *name = result == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" : "CUDA_ERROR_FAKE", 0;
+}
+Result cuGetErrorString(Result result, const char** text) { return (void)result, *text = "words of the driver", 0; }
