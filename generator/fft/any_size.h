@@ -1,0 +1,25 @@
+// Programs for every size without a plan from the tuner: known-good plans where lengths are products of codelet sizes,
+// Bluestein's algorithm for lengths with a larger prime factor.
+#pragma once
+
+#include "generator/fft/emit.h"
+
+namespace fourtune::generator::fft {
+
+// n is a product of primes up to 61 (codelets do it).
+bool has_codelets(std::int64_t n);
+
+// A bound plan in natural order, one kernel a dimension (two or three where a line is longer than a block holds). Every
+// length must pass has_codelets, else Error{invalid_plan}.
+FftPlan plain_plan(const EmitOptions& options);
+
+// n-point DFTs as convolutions of length bluestein_length(n), the least power of two from 2n - 1 on:
+//   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n).
+std::int64_t bluestein_length(std::int64_t n);
+
+// Any lengths; complex transforms with hooks, or real ones, need has_codelets for every length. A dimension that has
+// not and is longer than 4096 (f64: 2048) must be the only one, and at most 2^23. Throws Error{unsupported} where a
+// rule is broken.
+GpuProgram emit_any_size(const EmitOptions& options);
+
+}  // namespace fourtune::generator::fft

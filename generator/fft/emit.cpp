@@ -1,0 +1,140 @@
+#include "generator/fft/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fft_prelude_text.h"
+#include "fourtune/status.h"
+#include "generator/fft/codelet.h"
+#include "generator/fft/pass.h"
+
+namespace fourtune::generator::fft {
+
+std::string emit_prelude(Precision precision, const std::vector<int>& codelets) {
+  const char* name = precision == Precision::f32 ? "float" : "double";
+  std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n\n{1}\n", name, fft_prelude_text);
+  std::vector<int> sizes = codelets;
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const int n : sizes)
+    if (n > 1) text += codelet_text(make_codelet(n)) + "\n";
+  return text;
+}
+
+KernelSource emit_kernel(const PassSpec& pass) {
+  const PassText body = emit_pass(pass);
+  KernelSource kernel;
+  kernel.entry = body.entry;
+  kernel.text = emit_prelude(pass.precision, body.codelets) + body.text;
+  kernel.block = {static_cast<std::uint32_t>(pass.threads), 1, 1};
+  kernel.cluster = {static_cast<std::uint32_t>(pass.cluster), 1, 1};
+  kernel.shared_bytes = body.shared_bytes;
+  kernel.max_registers = pass.max_registers;
+  return kernel;
+}
+
+namespace {
+
+double flops_of(const PassSpec& pass) {
+  double values = static_cast<double>(tile_values(pass)) * static_cast<double>(tile_count(pass)), flops = 0;
+  for (const Round& round : pass.rounds)
+    for (const Transform& transform : round.transforms) {
+      double radix = 1;
+      for (const int atom : transform.digits)
+        radix *= static_cast<double>(pass.atoms[static_cast<std::size_t>(atom)].size);
+      flops += 5 * values * std::log2(radix);
+    }
+  return flops;
+}
+
+std::int64_t bytes_of(const PassSpec& pass, Precision precision) {
+  const std::int64_t values = tile_values(pass) * tile_count(pass), one = real_bytes(precision);
+  return values * one * ((pass.load.values == Values::real ? 1 : 2) + (pass.store.values == Values::real ? 1 : 2));
+}
+
+}  // namespace
+
+namespace {
+
+std::int64_t stride_of(const Index& index, int atom) {
+  std::int64_t stride = 0;
+  for (const auto& term : index)
+    if (term.atom == atom) stride += term.weight;
+  return stride;
+}
+
+Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Precision precision) {
+  Launch launch;
+  launch.kernel = kernel;
+  std::int64_t blocks = tile_count(pass.spec);
+  if (pass.spec.bulk)
+    blocks = std::min<std::int64_t>(
+        blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks : 132 * pass.spec.blocks_per_multiprocessor);
+  blocks *= pass.spec.cluster;
+  if (blocks > 0x7fffffff)
+    throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
+  launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
+  launch.arguments = {BufferRef{pass.from, pass.from_index, 0}, BufferRef{pass.to, pass.to_index, 0}};
+  for (const auto& table : pass.tables) {
+    const auto it = std::find(program.constants.begin(), program.constants.end(), table);
+    launch.arguments.push_back(
+        BufferRef{BufferRef::Where::constant, static_cast<int>(it - program.constants.begin()), 0});
+    if (it == program.constants.end()) program.constants.push_back(table);
+  }
+  launch.stage = "fft";
+  launch.bytes = bytes_of(pass.spec, precision);
+  launch.flops = flops_of(pass.spec);
+  return launch;
+}
+
+// The part of a launch that does slab s of `slabs`.
+Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int64_t slabs, std::int64_t real) {
+  if (pass.grid_order.empty() || pass.bulk) throw Error(Status::invalid_plan, "slabs need plain loads and a grid");
+  const int atom = pass.grid_order.back();
+  const std::int64_t size = pass.atoms[static_cast<std::size_t>(atom)].size;
+  if (size % slabs) throw Error(Status::invalid_plan, fmt::format("{} slabs do not divide {}", slabs, size));
+  launch.grid[0] = static_cast<std::uint32_t>(launch.grid[0] / slabs);
+  launch.bytes /= slabs, launch.flops /= static_cast<double>(slabs);
+  const auto shift = [&](std::size_t argument, const Port& port) {
+    std::get<BufferRef>(launch.arguments[argument]).byte_offset =
+        stride_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
+  };
+  shift(0, pass.load), shift(1, pass.store);
+  return launch;
+}
+
+}  // namespace
+
+GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
+  GpuProgram program;
+  const std::int64_t real = real_bytes(options.precision);
+  program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), planned.work_values * 2 * real);
+  std::vector<Launch> whole;
+  for (const PlannedPass& pass : planned.passes) {
+    program.kernels.push_back(emit_kernel(pass.spec));
+    whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options.precision));
+  }
+  const int passes = static_cast<int>(whole.size());
+  for (int k = 0; k < passes;) {
+    const bool together = planned.slabs.slabs > 1 && k == planned.slabs.first;
+    if (!together) {
+      program.launches.push_back(whole[static_cast<std::size_t>(k++)]);
+      continue;
+    }
+    for (std::int64_t s = 0; s < planned.slabs.slabs; ++s)
+      for (int i = k; i < k + planned.slabs.count; ++i)
+        program.launches.push_back(slab_launch(whole[static_cast<std::size_t>(i)],
+                                               planned.passes[static_cast<std::size_t>(i)].spec, s, planned.slabs.slabs,
+                                               real));
+    k += planned.slabs.count;
+  }
+  return program;
+}
+
+GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options) {
+  return emit_program(plan_passes(plan, options), options);
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,74 @@
+// From a plan to kernels and launches: plan -> passes (digits, pass.h) -> CUDA text -> GpuProgram.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "generator/fft/notation.h"
+#include "generator/fft/pass.h"
+#include "generator/kernel_source.h"
+
+namespace fourtune::generator::fft {
+
+// What rides on the transform, by dimension; x first.
+struct DimensionHooks {
+  // Zero padding: the input array holds only these positions. Truncation: the output array does.
+  std::optional<Window> input, output;  // kind and kept are read
+  // Real factors for every kept position, applied while loading or storing (deconvolution). Empty: none.
+  std::vector<double> input_factors, output_factors;
+  // The same with complex factors (Bluestein's chirps).
+  std::vector<std::complex<long double>> input_turns, output_turns;
+};
+
+struct EmitOptions {
+  Lengths n{1, 1, 1};  // of the transform
+  FftType type = FftType::c2c;
+  Precision precision = Precision::f32;
+  int sign = -1;
+  std::int64_t batch = 1;
+  bool in_place = false;
+  double scale = 1;
+  // Element strides of x, y, z and distance of the batch (ArrayLayout's meaning); absent: dense, x fastest.
+  std::optional<ArrayLayout> input, output;
+  std::array<DimensionHooks, 3> hooks;
+};
+
+// The passes of a bound plan, in order; `to_work` says where each one writes (first reads the input).
+struct PlannedPass {
+  PassSpec spec;
+  BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
+  int from_index = 0, to_index = 0;            // of the workspace
+  std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
+};
+// Passes first..first+count-1 run slab by slab of their common slowest grid atom, so that what one of them writes is
+// still in the cache when the next one reads it.
+struct Slabs {
+  int first = 0, count = 0;
+  std::int64_t slabs = 1;  // divides the atom's size
+};
+struct PlannedProgram {
+  std::vector<PlannedPass> passes;
+  std::int64_t work_values = 0;  // complex values of each workspace
+  int workspaces = 0;
+  Slabs slabs;
+};
+PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
+
+// What the kernels make of a plan's parameters: exchanges go through shared memory (exchange=shuffle too; values that
+// stay in a warp need only its barrier), bank conflicts are avoided by a search of layouts whatever `banks` says,
+// load=async is a plain load, a pipeline has one landing buffer, and twiddle=table takes a thread's first factor from
+// the table and its powers by multiplication. bulk excludes cluster. Throws Error{invalid_plan} that says which rule of
+// the kernels the plan breaks.
+GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
+GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
+
+// One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
+// sampled outputs with direct sums in double and prints error, median time and rates.
+std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options);
+
+}  // namespace fourtune::generator::fft

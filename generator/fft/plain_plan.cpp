@@ -1,0 +1,150 @@
+// Known-good plans: not tuned, right on every device.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "generator/fft/any_size.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// Values of one line in one kernel: along x, and along y and z, where a tile should carry 16 neighbours.
+constexpr std::int64_t most_line = 4096, most_strided = 1024;
+
+std::vector<int> radices_of(std::int64_t n) {
+  std::vector<int> primes, radices;
+  for (std::int64_t p = 2; n > 1; ++p)
+    while (n % p == 0) primes.push_back(static_cast<int>(p)), n /= p;
+  std::sort(primes.rbegin(), primes.rend());
+  for (const int p : primes) {  // the largest radix up to 16 that takes the factor
+    int* best = nullptr;
+    for (int& r : radices)
+      if (r * p <= 16 && (!best || r > *best)) best = &r;
+    if (best)
+      *best *= p;
+    else
+      radices.push_back(p);
+  }
+  std::sort(radices.rbegin(), radices.rend());
+  return radices;
+}
+
+// Groups of radices, each a kernel, with products of at most `most`.
+std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most) {
+  std::int64_t total = 1;
+  for (const int r : radices) total *= r;
+  std::int64_t count = 1, reach = most;
+  while (reach < total) ++count, reach *= most;
+  for (;; ++count) {  // even shares
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> product(groups.size(), 1);
+    for (const int r : radices) {
+      const auto least = static_cast<std::size_t>(std::min_element(product.begin(), product.end()) - product.begin());
+      groups[least].push_back(r), product[least] *= r;
+    }
+    if (*std::max_element(product.begin(), product.end()) <= most) return groups;
+  }
+}
+
+int threads_for(std::int64_t values, const std::vector<int>& group) {
+  const std::int64_t most = *std::max_element(group.begin(), group.end());
+  const std::int64_t threads = (values / std::max<std::int64_t>(most, 8) + 31) / 32 * 32;
+  return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 512));
+}
+
+// A kernel whose tiles are whole lines may write the array that it reads.
+bool keeps_tiles(const Kernel& kernel) {
+  return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
+         kernel.subs.back().stride == 1;
+}
+// Intermediate values fit the output array and lie there as the next kernel expects them.
+bool output_may_hold(const EmitOptions& options) {
+  bool may = options.type != FftType::c2r && !options.output && (!options.in_place || !options.input);
+  for (const auto& hook : options.hooks) may = may && !hook.input && !hook.output;
+  return may;
+}
+// Where each kernel writes: the last one the output, none the output that it reads unless it keeps its tiles (there are
+// two workspaces); the output rather than a workspace.
+void choose_targets(FftPlan& plan, const EmitOptions& options) {
+  const std::size_t count = plan.kernels.size();
+  const bool hold = output_may_hold(options);
+  const std::size_t ways = std::size_t{1} << (count ? count - 1 : 0);
+  for (std::size_t way = 0; way < ways; ++way) {  // bit k: kernel k writes the workspace
+    bool right = true;
+    int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: an input of its own
+    for (std::size_t k = 0; k < count; ++k) {
+      const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
+      right = right && (to != before || to == 1 || keeps_tiles(plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
+      if (!hold && options.in_place && k + 1 == count && before == 0) right = right && count == 1;
+      plan.kernels[k].with.to = to ? Target::work : Target::out;
+      before = to;
+    }
+    if (right) return;
+  }
+  throw Error(Status::unsupported, "no order of arrays for the kernels of this transform");
+}
+
+// Neighbours that a tile may carry: at most `wanted`, and where the dimension is worked on a divisor of what is left.
+std::int64_t neighbours(std::int64_t wanted, std::int64_t count, bool divide) {
+  std::int64_t tile = std::min(wanted, count);
+  while (divide && count % tile) --tile;
+  return tile;
+}
+
+}  // namespace
+
+bool has_codelets(std::int64_t n) {
+  for (std::int64_t p = 2; p <= 61; ++p)
+    while (n % p == 0) n /= p;
+  return n == 1;
+}
+
+FftPlan plain_plan(const EmitOptions& options) {
+  FftPlan plan;
+  plan.order = Order::natural;
+  plan.precision = options.precision;
+  plan.place = options.in_place ? Place::in : Place::out;
+  int dims = 3;
+  while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  // A real output has x last, everything else x first.
+  std::vector<int> order;
+  for (int d = 0; d < dims; ++d) order.push_back(options.type == FftType::c2r ? (d + 1) % dims : d);
+  for (const int d : order) {
+    const std::int64_t n = options.n[static_cast<std::size_t>(d)];
+    if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
+    if (n == 1) continue;
+    const std::int64_t most = d == 0 ? most_line : most_strided;
+    const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
+    std::int64_t left = n;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      Kernel kernel;
+      std::int64_t product = 1;
+      for (const int r : groups[g]) {
+        kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
+        left /= r, product *= r;
+      }
+      auto& w = kernel.with;
+      w.exchange = groups[g].size() > 1 ? Exchange::shared : Exchange::none;
+      w.tile = {1, 1, 1, 1};
+      // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+      const bool along = d == 0 && groups.size() > 1;
+      const std::size_t carrier = d == 0 && !along ? 1 : 0;
+      const std::int64_t count = along    ? n / product
+                                 : d == 0 ? (dims > 1 ? options.n[1] : options.batch)
+                                          : options.n[0];
+      const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
+      w.tile[carrier] =
+          static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
+      w.threads = threads_for(product * w.tile[carrier], groups[g]);
+      w.store = Store::sorted;
+      w.to = Target::out;
+      plan.kernels.push_back(kernel);
+    }
+  }
+  choose_targets(plan, options);
+  return plan;
+}
+
+}  // namespace fourtune::generator::fft

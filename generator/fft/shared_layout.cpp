@@ -1,0 +1,152 @@
+// Where values lie in shared memory between two rounds: mixed-radix addresses with padding, found by counting bank
+// conflicts of every candidate. Affine addresses cost one computation per thread (all values are constant offsets),
+// which swizzles by exclusive or do not offer.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "generator/fft/pass.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+using Strides = std::vector<std::int64_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Value of every thread atom for thread number b.
+std::int64_t thread_address(const PassSpec& pass, const Round& round, const Strides& stride, std::int64_t b) {
+  std::int64_t address = 0;
+  for (const int atom : round.threads) {
+    const std::int64_t size = pass.atoms[at(atom)].size;
+    address += b % size * stride[at(atom)];
+    b /= size;
+  }
+  return address;
+}
+
+// Passes of shared memory per access over the least possible, averaged over the first warps.
+double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {
+  std::int64_t lanes = 1;
+  for (const int atom : round.threads) lanes *= pass.atoms[at(atom)].size;
+  lanes = std::min<std::int64_t>(lanes, pass.threads);
+  const std::int64_t group = 128 / word, words = word / 4;  // threads of one pass; banks of one value
+  std::int64_t passes = 0, groups = 0;
+  for (std::int64_t first = 0; first < std::min<std::int64_t>(lanes, 128); first += std::min<std::int64_t>(group, 32)) {
+    std::array<int, 32> load{};
+    std::set<std::int64_t> seen;
+    for (std::int64_t b = first; b < std::min(lanes, first + std::min<std::int64_t>(group, 32)); ++b) {
+      const std::int64_t address = thread_address(pass, round, stride, b);
+      if (!seen.insert(address).second) continue;
+      ++load[at(((address * words % 32) + 32) % 32)];
+    }
+    passes += *std::max_element(load.begin(), load.end());
+    ++groups;
+  }
+  return groups ? static_cast<double>(passes) / static_cast<double>(groups) : 1;
+}
+
+struct Candidate {
+  Strides stride;
+  std::int64_t values = 0;
+  double conflicts = 1e9;
+  bool better_than(const Candidate& other) const {
+    return conflicts < other.conflicts - 1e-9 || (conflicts < other.conflicts + 1e-9 && values < other.values);
+  }
+};
+
+Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order,
+                   const std::vector<std::int64_t>& pad) {
+  Candidate out;
+  out.stride.assign(pass.atoms.size(), 0);
+  std::int64_t next = 1, last = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::int64_t size = pass.atoms[at(order[i])].size;
+    out.stride[at(order[i])] = next;
+    last += (size - 1) * next;
+    next = next * size + pad[i];
+  }
+  out.values = last + 1;
+  out.conflicts = (conflicts_of(pass, from, out.stride, word) + conflicts_of(pass, to, out.stride, word)) / 2;
+  return out;
+}
+
+// No padding, then one padded place, then two, then one place more as long as that helps.
+Candidate search(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order) {
+  constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
+  std::vector<std::int64_t> pad(order.size(), 0);
+  Candidate best = evaluate(pass, from, to, word, order, pad);
+  std::vector<std::int64_t> best_pad = pad;
+  const auto consider = [&] {
+    const Candidate candidate = evaluate(pass, from, to, word, order, pad);
+    if (candidate.better_than(best)) best = candidate, best_pad = pad;
+  };
+  for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
+    for (const auto p : pads) pad[i] = p, consider(), pad[i] = 0;
+  for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
+    for (std::size_t k = i + 1; k + 1 < order.size(); ++k)
+      for (const auto p : pads)
+        for (const auto q : pads) pad[i] = p, pad[k] = q, consider(), pad[i] = pad[k] = 0;
+  for (double before = 0; best.conflicts > 1 && before != best.conflicts;) {
+    before = best.conflicts;
+    const std::vector<std::int64_t> start = best_pad;
+    for (std::size_t i = 0; i + 1 < order.size(); ++i)
+      for (const auto p : pads) pad = start, pad[i] = p, consider();
+  }
+  return best;
+}
+
+// Atoms that number the warps, from lane 32 up; empty optional when an atom straddles that border.
+bool same_warps(const PassSpec& pass, const Round& from, const Round& to) {
+  const auto warp_atoms = [&](const Round& round, std::vector<int>& atoms, std::int64_t& lanes) {
+    std::int64_t count = 1;
+    for (const int atom : round.threads) {
+      if (count >= 32) atoms.push_back(atom);
+      count *= pass.atoms[at(atom)].size;
+      if (count > 32 && atoms.empty()) return false;
+    }
+    lanes = count;
+    return count <= pass.threads;
+  };
+  std::vector<int> a, b;
+  std::int64_t lanes_a = 1, lanes_b = 1;
+  return warp_atoms(from, a, lanes_a) && warp_atoms(to, b, lanes_b) && a == b && lanes_a == lanes_b;
+}
+
+}  // namespace
+
+SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  std::vector<int> write = from.threads, read = to.threads, mixed;
+  write.insert(write.end(), from.registers.begin(), from.registers.end());
+  read.insert(read.end(), to.registers.begin(), to.registers.end());
+  for (const auto& list : {from.threads, to.threads, from.registers, to.registers})
+    for (const int atom : list)
+      if (std::find(mixed.begin(), mixed.end(), atom) == mixed.end()) mixed.push_back(atom);
+  const auto add_missing = [&](std::vector<int>& order) {  // blocks of the writer are an address for the reader
+    for (const int atom : mixed)
+      if (std::find(order.begin(), order.end(), atom) == order.end()) order.push_back(atom);
+    std::erase_if(order,
+                  [&](int atom) { return std::find(to.blocks.begin(), to.blocks.end(), atom) != to.blocks.end(); });
+  };
+  for (auto* order : {&write, &read, &mixed}) add_missing(*order);
+  Candidate best;
+  for (const auto& order : {write, read, mixed}) {
+    const Candidate candidate = search(pass, from, to, word, order);
+    if (candidate.better_than(best)) best = candidate;
+    if (best.conflicts <= 1) break;
+  }
+  std::sort(write.begin(), write.end());
+  while (best.conflicts > 1 && write.size() <= 5 && std::next_permutation(write.begin(), write.end())) {
+    const Candidate candidate = search(pass, from, to, word, write);
+    if (candidate.better_than(best)) best = candidate;
+  }
+  SharedLayout out;
+  out.stride = best.stride;
+  out.values = best.values;
+  out.conflicts = best.conflicts;
+  out.within_warp = from.blocks == to.blocks && same_warps(pass, from, to);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

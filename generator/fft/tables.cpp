@@ -1,0 +1,36 @@
+#include "generator/fft/tables.h"
+
+#include <cstring>
+#include <numbers>
+
+namespace fourtune::generator::fft {
+
+std::vector<std::byte> real_table(const std::vector<double>& values, Precision precision) {
+  const auto size = static_cast<std::size_t>(real_bytes(precision));
+  std::vector<std::byte> bytes(values.size() * size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float single = static_cast<float>(values[i]);
+    std::memcpy(bytes.data() + i * size, precision == Precision::f32 ? static_cast<const void*>(&single) : &values[i],
+                size);
+  }
+  return bytes;
+}
+
+std::vector<std::byte> complex_table(const std::vector<std::complex<long double>>& values, Precision precision) {
+  std::vector<double> parts;
+  for (const auto& value : values) {
+    parts.push_back(static_cast<double>(value.real()));
+    parts.push_back(static_cast<double>(value.imag()));
+  }
+  return real_table(parts, precision);
+}
+
+std::vector<std::byte> unit_table(std::int64_t n, int sign, Precision precision) {
+  std::vector<std::complex<long double>> values;
+  for (std::int64_t k = 0; k < n; ++k)
+    values.push_back(std::polar<long double>(1, static_cast<long double>(sign) * 2 * std::numbers::pi_v<long double> *
+                                                    static_cast<long double>(k) / static_cast<long double>(n)));
+  return complex_table(values, precision);
+}
+
+}  // namespace fourtune::generator::fft

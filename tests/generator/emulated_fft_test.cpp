@@ -1,0 +1,225 @@
+// Emitted FFT kernels, run on the emulator.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/geometry.h"
+#include "tests/generator/fft_reference.h"
+
+namespace fourtune::test {
+namespace {
+
+using namespace generator::fft;
+
+EmitOptions options_of(const FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
+  EmitOptions o;
+  o.n = lengths(plan);
+  o.precision = plan.precision;
+  o.in_place = plan.place == Place::in;
+  o.sign = sign;
+  o.batch = batch;
+  return o;
+}
+
+struct PlanCase {
+  const char* text;
+  int sign = -1;
+  std::int64_t batch = 1;
+};
+
+// Every way in which kernels differ, small.
+const PlanCase kPlans[] = {
+    {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural", -1, 5},
+    {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,parts=apart]:order=natural,prec=f64", 1, 4},
+    {"{X(13,5,13,65,tw),X(5,13,1,13,no-tw)}[threads=32,tile=1x3]:order=natural", -1, 7},
+    {"{X(64,16,64,1024,tw),X(64,16,4,64,tw)}[threads=64,tile=4x1,to=work]{X(256,4,1,4,no-tw)}[threads=64,tile=16x1]:"
+     "order=natural",
+     -1, 2},
+    {"{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,"
+     "tile=16x1]:order=natural",
+     1, 2},
+    {"{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=64,tile=1x4,to=work]{Y(5,3,5,15,tw),Y(3,5,1,5,no-tw)}[threads=32,"
+     "tile=4x1]:order=natural,prec=f64",
+     1, 3},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural",
+     1, 2},
+    {"{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,twiddle=computed,load=bulk,pipeline=1,to="
+     "work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,twiddle=computed]:order=natural,"
+     "prec=f64"},
+    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,cluster=2]:order=natural",
+     1, 2},
+    {"{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:"
+     "order=natural"},
+    {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
+     "32,tile=4x1x1]:order=natural,place=in",
+     -1, 3},
+};
+
+TEST(EmulatedFft, PlansComputeTheTransformInEveryOrderOfThreads) {
+  for (const PlanCase& c : kPlans) {
+    SCOPED_TRACE(c.text);
+    const FftPlan plan = parse_fft_plan(c.text);
+    const EmitOptions o = options_of(plan, c.sign, c.batch);
+    EXPECT_LT(program_error(emit_program(plan, o), o, true), allowed(o));
+  }
+}
+
+TEST(EmulatedFft, ReversedAndGroupedResultsLieWhereTheGeometrySays) {
+  for (const char* order : {"", ":order=grouped"}) {
+    for (const char* text : {"{X(8,4,8,32,tw),X(4,8,1,8,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1]{Y(4,4,1,4,no-tw)}["
+                             "threads=32,tile=16x1]",
+                             "{X(8,4,8,32,tw),X(8,4,2,8,tw)}[threads=32,tile=1x8,to=work]{X(16,2,1,2,no-tw),Y(5,3,5,15,"
+                             "tw),Y(3,5,1,5,no-tw)}[threads=32,tile=2x1]"}) {
+      SCOPED_TRACE(std::string(text) + order);
+      const FftPlan plan = parse_fft_plan(std::string(text) + order);
+      const EmitOptions o = options_of(plan);
+      const Layout at = layout(plan, static_cast<int>(plan.kernels.size()));
+      const auto place = [&](int d, std::int64_t k) {
+        std::int64_t position = 0;
+        std::size_t i = 0;
+        for (const Kernel& kernel : plan.kernels)
+          for (const SubFft& sub : kernel.subs)
+            if (index(sub.dim) == d) position += k % sub.radix * at[static_cast<std::size_t>(d)][i++], k /= sub.radix;
+        return position;
+      };
+      EXPECT_LT(program_error(emit_program(plan, o), o, true, place), allowed(o));
+    }
+  }
+}
+
+EmitOptions sized(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
+  EmitOptions o;
+  o.n = {x, y, z};
+  return o;
+}
+
+TEST(EmulatedFft, EveryKindOfLength) {
+  for (const std::int64_t n : {2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17,  24,
+                               29, 31, 37, 47, 49, 59, 61, 63, 64, 67, 74, 81, 97, 100, 125}) {
+    SCOPED_TRACE(n);
+    EmitOptions o = sized(n);
+    o.batch = 1 + n % 5;
+    o.sign = n % 2 ? -1 : 1;
+    o.precision = n % 3 ? Precision::f32 : Precision::f64;
+    o.in_place = n % 4 == 0;
+    EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  }
+}
+
+TEST(EmulatedFft, LongAndAwkwardLengths) {
+  for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5000, 1, 1},
+                                              {4096, 1, 1},
+                                              {1009, 1, 1},
+                                              {12, 67, 5},
+                                              {71, 1, 9},
+                                              {30, 28, 22},
+                                              {1, 1, 64}}) {
+    SCOPED_TRACE(::testing::Message() << n[0] << "x" << n[1] << "x" << n[2]);
+    EmitOptions o = sized(n[0], n[1], n[2]);
+    o.scale = 0.5;
+    EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  }
+}
+
+// Longer than a block's convolution: the two DFTs by kernels of their own.
+TEST(EmulatedFft, LongPrimeLengths) {
+  EmitOptions o = sized(4099);
+  o.batch = 2;
+  o.scale = 2;
+  EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  o.precision = Precision::f64;
+  o.n = {2053, 1, 1};
+  o.sign = 1;
+  o.in_place = true;
+  EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+}
+
+TEST(EmulatedFft, RealTransforms) {
+  for (const FftType type : {FftType::r2c, FftType::c2r})
+    for (const bool in_place : {false, true})
+      for (const std::array<std::int64_t, 3> n :
+           {std::array<std::int64_t, 3>{32, 1, 1}, {15, 1, 1}, {24, 10, 1}, {9, 8, 6}, {16, 12, 8}}) {
+        SCOPED_TRACE(::testing::Message()
+                     << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2] << (in_place ? " in place" : ""));
+        EmitOptions o = sized(n[0], n[1], n[2]);
+        o.type = type;
+        o.in_place = in_place;
+        o.batch = 2;
+        o.sign = type == FftType::r2c ? -1 : 1;
+        if (in_place) {
+          const std::int64_t row = n[0] / 2 + 1;
+          const ArrayLayout real{{1, 2 * row, 2 * row * n[1]}, 2 * row * n[1] * n[2]};
+          (type == FftType::r2c ? o.input : o.output) = real;
+        }
+        EXPECT_LT(program_error(emit_any_size(o), o), allowed(o));
+      }
+}
+
+TEST(EmulatedFft, PaddedInputAndTruncatedOutputInEveryDimension) {
+  for (const Window::Kind kind : {Window::Kind::head, Window::Kind::wrapped, Window::Kind::centred})
+    for (const bool input : {true, false}) {
+      EmitOptions o = sized(24, 20, 16);
+      o.batch = 2;
+      std::mt19937 random(3);
+      for (std::size_t d = 0; d < 3; ++d) {
+        Window w;
+        w.kind = kind;
+        w.kept = o.n[d] / 2 - static_cast<std::int64_t>(d % 2);
+        (input ? o.hooks[d].input : o.hooks[d].output) = w;
+        auto& factors = input ? o.hooks[d].input_factors : o.hooks[d].output_factors;
+        for (std::int64_t i = 0; i < w.kept; ++i) factors.push_back(0.5 + static_cast<double>(random() % 1000) / 1000);
+      }
+      SCOPED_TRACE(::testing::Message() << static_cast<int>(kind) << (input ? " input" : " output"));
+      const auto program = emit_any_size(o);
+      EXPECT_LT(program_error(program, o), allowed(o));
+      // Lines known to be zero or unwanted are skipped: fewer bytes than the full transform's.
+      std::int64_t bytes = 0, full = 0;
+      for (const auto& launch : program.launches) bytes += launch.bytes;
+      for (const auto& launch : emit_any_size(sized(24, 20, 16)).launches) full += 2 * launch.bytes;
+      EXPECT_LT(2 * bytes, full + full / 2);
+    }
+}
+
+TEST(EmulatedFft, StridesAndDistances) {
+  EmitOptions o = sized(12, 10, 6);
+  o.batch = 3;
+  o.input = ArrayLayout{{2, 30, 310}, 2000};
+  o.output = ArrayLayout{{1, 13, 131}, 800};
+  EXPECT_LT(program_error(emit_any_size(o), o), allowed(o));
+  o.n = {67, 1, 1};
+  o.input = ArrayLayout{{3, 0, 0}, 250};
+  o.output = ArrayLayout{{2, 0, 0}, 150};
+  EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+}
+
+// Each barrier of a kernel matters: without it some order of threads shows a wrong result, or the checker a race.
+TEST(EmulatedFft, NoBarrierIsSuperfluous) {
+  const FftPlan plan = parse_fft_plan(
+      "{X(16,4,16,64,tw),X(16,4,4,16,tw),X(16,4,1,4,no-tw)}[threads=64,tile=1x4,parts=apart]:order=natural");
+  const EmitOptions o = options_of(plan, -1, 4);
+  const auto program = emit_program(plan, o);
+  int removed = 0;
+  for (std::size_t at = 0;; ++removed) {
+    const std::string barrier = "__syncthreads();";
+    at = program.kernels[0].text.find(barrier, at);
+    if (at == std::string::npos) break;
+    auto broken = program;
+    broken.kernels[0].text.replace(at, barrier.size(), ";");
+    at += barrier.size();
+    bool seen = false;
+    try {
+      seen = program_error(broken, o, true) > allowed(o);
+    } catch (const std::exception&) {
+      seen = true;
+    }
+    EXPECT_TRUE(seen) << "barrier " << removed;
+  }
+  EXPECT_GE(removed, 4);
+}
+
+}  // namespace
+}  // namespace fourtune::test

@@ -1,0 +1,251 @@
+// Emitted text: golden files for a dozen plans, and what must hold for all. FOURTUNE_UPDATE_GOLDEN=1 writes the files.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "fourtune/status.h"
+#include "generator/fft/any_size.h"
+#include "generator/fft/emit.h"
+#include "generator/fft/enumerate.h"
+#include "generator/fft/geometry.h"
+#include "generator/fft/paper_plans.h"
+
+namespace fourtune::test {
+namespace {
+
+using namespace generator;
+using namespace generator::fft;
+
+struct Golden {
+  const char* name;
+  const char* plan;
+};
+const Golden kGolden[] = {
+    {"line_16x16", "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural"},
+    {"line_apart_f64",
+     "{X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=64,tile=1x8,parts=apart]:order=natural,prec=f64"},
+    {"line_reversed", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4]"},
+    {"line_mixed", "{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x3]:order=natural"},
+    {"long_line",
+     "{X(64,16,64,1024,tw)}[threads=64,tile=16x1,store=sorted,to=work]{X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,"
+     "tile=16x1]:order=natural"},
+    {"computed_twiddles", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,twiddle=computed]:order=natural"},
+    {"fast_twiddles", "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,twiddle=fast]:order=natural"},
+    {"in_place_3d",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw)}[threads=32,tile=1x8x1]{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw)}[threads=64,tile=16x1x1]"
+     "{Z(1,16,1,16,no-tw)}[threads=32,tile=16x1x1]:order=natural,place=in"},
+    {"two_pass_3d",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),"
+     "Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart]:order=natural"},
+    {"two_pass_3d_bulk",
+     "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,load=bulk,pipeline=1,to=work]{Y(4,4,1,4,"
+     "no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,load=bulk,pipeline=1]:order=natural"},
+    {"cluster",
+     "{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,cluster=4]:"
+     "order=natural"},
+    {"primes",
+     "{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
+     "32,tile=4x1x1]:order=natural"},
+};
+
+EmitOptions options_of(const FftPlan& plan) {
+  EmitOptions o;
+  o.n = lengths(plan);
+  o.precision = plan.precision;
+  o.in_place = plan.place == Place::in;
+  return o;
+}
+
+// Kernels without the prelude and codelets, and the launches.
+std::string summary(const FftPlan& plan) {
+  const EmitOptions o = options_of(plan);
+  std::string text = "// " + to_text(plan) + "\n";
+  for (const PlannedPass& pass : plan_passes(plan, o).passes) text += "\n" + emit_pass(pass.spec).text;
+  for (const Launch& launch : emit_program(plan, o).launches) {
+    text += fmt::format("// launch: {} blocks,", launch.grid[0]);
+    for (const auto& argument : launch.arguments) {
+      const auto& buffer = std::get<BufferRef>(argument);
+      static const char* where[] = {"first", "second", "work", "constant"};
+      text += fmt::format(" {}{}", where[static_cast<int>(buffer.where)], buffer.index);
+    }
+    text += fmt::format(", {} bytes\n", launch.bytes);
+  }
+  return text;
+}
+
+TEST(FftEmit, GoldenText) {
+  for (const Golden& golden : kGolden) {
+    SCOPED_TRACE(golden.name);
+    const std::string path = std::string(FOURTUNE_SOURCE_DIR) + "/tests/golden/fft/" + golden.name + ".cu";
+    const std::string text = summary(parse_fft_plan(golden.plan));
+    if (std::getenv("FOURTUNE_UPDATE_GOLDEN")) std::ofstream(path) << text;
+    std::ifstream file(path);
+    std::stringstream wanted;
+    wanted << file.rdbuf();
+    EXPECT_EQ(text, wanted.str());
+  }
+}
+
+TEST(FftEmit, EmissionIsDeterministicAndNeedsNoHeader) {
+  for (const Golden& golden : kGolden) {
+    const FftPlan plan = parse_fft_plan(golden.plan);
+    const GpuProgram program = emit_program(plan, options_of(plan));
+    EXPECT_EQ(program, emit_program(plan, options_of(plan)));
+    std::set<std::string> entries;
+    for (const KernelSource& kernel : program.kernels) {
+      EXPECT_EQ(kernel.text.find("#include"), std::string::npos);
+      EXPECT_NE(kernel.text.find("extern \"C\" __global__"), std::string::npos);
+      EXPECT_TRUE(entries.insert(kernel.entry).second);
+      EXPECT_EQ(kernel.shared_bytes % 16, 0u);
+    }
+    for (const Launch& launch : program.launches) {
+      EXPECT_GT(launch.bytes, 0);
+      EXPECT_GT(launch.flops, 0);
+      EXPECT_EQ(launch.stage, "fft");
+    }
+  }
+}
+
+// Every pass moves each value once each way: the floor that the tuner prunes with.
+TEST(FftEmit, BytesAreTwoPassesOverTheData) {
+  const FftPlan plan = parse_fft_plan(kGolden[8].plan);
+  std::int64_t bytes = 0;
+  for (const Launch& launch : emit_program(plan, options_of(plan)).launches) bytes += launch.bytes;
+  EXPECT_EQ(bytes, 2 * 2 * 8 * 32 * 16 * 16);
+}
+
+TEST(FftEmit, ExchangesOfPowersOfTwoHaveNoBankConflicts) {
+  for (const Golden& golden : kGolden) {
+    const FftPlan plan = parse_fft_plan(golden.plan);
+    if (std::string(golden.name) == "line_mixed" || std::string(golden.name) == "primes") continue;
+    for (const PlannedPass& pass : plan_passes(plan, options_of(plan)).passes)
+      EXPECT_EQ(emit_pass(pass.spec).conflicts, 1) << golden.name;
+  }
+}
+
+// The 256^3 two-pass plan: all that its design rests on.
+TEST(FftEmit, WideTilesExchangeWithoutConflictsInTheSharedMemoryOfOneBlock) {
+  const FftPlan plan = parse_fft_plan(
+      "{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,tile="
+      "1x1x1,"
+      "parts=apart,to=work]{Y(64,4,1,4,no-tw),Z(32,8,32,256,tw),Z(32,8,4,32,tw),Z(64,4,1,4,no-tw)}[threads=512,tile="
+      "16x1x1,"
+      "parts=apart,load=bulk,pipeline=1]:order=natural");
+  const auto planned = plan_passes(plan, options_of(plan));
+  ASSERT_EQ(planned.passes.size(), 2u);
+  for (const PlannedPass& pass : planned.passes) {
+    const PassText text = emit_pass(pass.spec);
+    EXPECT_EQ(tile_values(pass.spec), 16384);
+    EXPECT_EQ(text.conflicts, 1);
+    EXPECT_LE(text.shared_bytes, 227u * 1024);
+  }
+  EXPECT_EQ(planned.passes[0].spec.rounds.size(), 3u);  // two exchanges
+  EXPECT_EQ(planned.passes[1].spec.rounds.size(), 2u);  // one
+  // The workspace lies tile after tile of the second kernel, so that its copies are long runs.
+  EXPECT_NE(emit_pass(planned.passes[1].spec).text.find("8 runs of 2048 values"), std::string::npos);
+}
+
+TEST(FftEmit, SlabsLaunchTheSameWorkPieceByPiece) {
+  const FftPlan plan = parse_fft_plan(kGolden[7].plan);
+  EmitOptions o = options_of(plan);
+  o.in_place = false;
+  auto planned = plan_passes(plan, o);
+  const GpuProgram whole = emit_program(planned, o);
+  planned.slabs = {0, 2, 4};
+  const GpuProgram pieces = emit_program(planned, o);
+  ASSERT_EQ(pieces.launches.size(), 9u);
+  const auto bytes = [](const GpuProgram& p) {
+    return std::accumulate(p.launches.begin(), p.launches.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Launch& l) { return sum + l.bytes; });
+  };
+  EXPECT_EQ(bytes(whole), bytes(pieces));
+  EXPECT_EQ(pieces.launches[2].grid[0] * 4, whole.launches[0].grid[0]);
+  EXPECT_EQ(std::get<BufferRef>(pieces.launches[2].arguments[0]).byte_offset, 8 * 32 * 32 * 4);
+}
+
+TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
+  EmitOptions o;
+  o.n = {2048, 2048, 1024};
+  const GpuProgram program = emit_any_size(o);
+  for (const KernelSource& kernel : program.kernels)
+    EXPECT_NE(kernel.text.find("static_cast<long long>"), std::string::npos);
+  o.n = {256, 256, 256};
+  for (const KernelSource& kernel : emit_any_size(o).kernels)
+    EXPECT_EQ(kernel.text.find("static_cast<long long>(tile"), std::string::npos);
+}
+
+// Reversed order in place as the paper has it; natural order between the output and a workspace.
+TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
+  DeviceTraits device;
+  device.backend = "cuda";
+  device.isa = "sm_90";
+  device.compute_capability = 90;
+  device.multiprocessors = 132;
+  device.threads_per_multiprocessor = 2048;
+  device.registers_per_multiprocessor = 65536;
+  device.shared_per_multiprocessor = 228 * 1024;
+  device.shared_per_block = 227 * 1024;
+  device.cluster_blocks = 8;
+  device.clock_hz = 1.98e9;
+  device.memory_bandwidth = 4.3e12;
+  for (const PaperPlan& paper : paper_plans())
+    for (const Order order : {Order::reversed, Order::natural}) {
+      SCOPED_TRACE(paper.title);
+      FftPlan plan = parse_notation(corrected(paper));
+      plan.order = order;
+      const std::size_t count = plan.kernels.size();
+      for (std::size_t k = 0; order == Order::natural && k < count; ++k)
+        plan.kernels[k].with.to = (count - 1 - k) % 2 ? Target::work : Target::out;
+      plan = bind(plan, device);
+      const GpuProgram program = emit_program(plan, options_of(plan));
+      EXPECT_EQ(program.kernels.size(), count);
+      for (const Launch& launch : program.launches)
+        EXPECT_EQ(launch.bytes, 16 * paper.lengths[0] * paper.lengths[1] * paper.lengths[2]);
+    }
+}
+
+TEST(FftEmit, StandaloneFilesAreWhole) {
+  for (const Golden& golden : kGolden) {
+    const FftPlan plan = parse_fft_plan(golden.plan);
+    const EmitOptions o = options_of(plan);
+    const std::string text = emit_standalone(emit_program(plan, o), plan, o);
+    EXPECT_NE(text.find("int main()"), std::string::npos);
+    EXPECT_NE(text.find(to_text(plan)), std::string::npos);
+  }
+}
+
+// Blocks would overwrite what others still read.
+TEST(FftEmit, AKernelThatMovesValuesInOneArrayIsRefused) {
+  FftPlan plan = parse_fft_plan(kGolden[4].plan);
+  plan.kernels[0].with.to = Target::out;
+  plan.kernels[0].with.store = Store::place;
+  plan.kernels[1].with.tile[0] = 8;  // two tiles, which read and write different places
+  EXPECT_THROW(emit_program(plan, options_of(plan)), Error);
+}
+
+TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
+  const auto refuses = [](const EmitOptions& o, const char* word) {
+    try {
+      emit_any_size(o);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  EmitOptions o;
+  o.n = {100003, 2, 1};
+  refuses(o, "Bluestein");
+  o.n = {10000019, 1, 1};
+  refuses(o, "2^24");
+  o.n = {67, 4, 1};
+  o.type = FftType::r2c;
+  refuses(o, "prime factor");
+}
+
+}  // namespace
+}  // namespace fourtune::test

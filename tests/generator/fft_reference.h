@@ -1,0 +1,183 @@
+// Runs emitted FFT programs on the emulator and compares them with sums in extended precision.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstring>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/fft/emit.h"
+#include "runtime/emulated/emulator.h"
+
+namespace fourtune::test {
+
+using Wide = std::complex<long double>;
+using generator::fft::EmitOptions;
+using generator::fft::Window;
+
+// Position in the transform of value i of an array that keeps part of a dimension.
+inline std::int64_t kept_position(const std::optional<Window>& window, std::int64_t i, std::int64_t n) {
+  if (!window || window->kind == Window::Kind::head) return i;
+  const std::int64_t kept = window->kept;
+  if (window->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
+  const std::int64_t k = i - kept / 2;
+  return k < 0 ? k + n : k;
+}
+
+// DFT along every dimension by direct sums; sizes n, x fastest, then batches.
+inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<std::int64_t, 3>& n, int sign) {
+  std::int64_t stride = 1;
+  for (const std::int64_t length : n) {
+    std::vector<Wide> turn, line(static_cast<std::size_t>(length));
+    for (std::int64_t k = 0; k < length; ++k)
+      turn.push_back(std::polar<long double>(1, sign * 2 * std::numbers::pi_v<long double> *
+                                                    static_cast<long double>(k) / static_cast<long double>(length)));
+    const auto total = static_cast<std::int64_t>(values.size());
+    for (std::int64_t i = 0; length > 1 && i < total; ++i) {
+      if (i / stride % length) continue;
+      for (std::int64_t j = 0; j < length; ++j)
+        line[static_cast<std::size_t>(j)] = values[static_cast<std::size_t>(i + j * stride)];
+      for (std::int64_t k = 0; k < length; ++k) {
+        Wide sum = 0;
+        for (std::int64_t j = 0; j < length; ++j)
+          sum += line[static_cast<std::size_t>(j)] * turn[static_cast<std::size_t>(j * k % length)];
+        values[static_cast<std::size_t>(i + k * stride)] = sum;
+      }
+    }
+    stride *= length;
+  }
+  return values;
+}
+
+// One array of a transform: how its elements map to positions of the full complex transform.
+struct ArrayShape {
+  std::array<std::int64_t, 3> n{1, 1, 1};
+  ArrayLayout layout;
+  bool real = false;
+  std::int64_t elements = 0;  // allocated
+};
+inline ArrayShape shape_of(const EmitOptions& o, bool input) {
+  ArrayShape shape;
+  shape.n = o.n;
+  shape.real = o.type == (input ? FftType::r2c : FftType::c2r);
+  if (o.type == (input ? FftType::c2r : FftType::r2c)) shape.n[0] = o.n[0] / 2 + 1;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (const auto& w = input ? o.hooks[d].input : o.hooks[d].output) shape.n[d] = w->kept;
+  const std::int64_t row = shape.real && o.in_place ? 2 * (o.n[0] / 2 + 1) : shape.n[0];
+  shape.layout = {{1, row, row * shape.n[1]}, row * shape.n[1] * shape.n[2]};
+  if (const auto& l = input ? o.input : o.output) shape.layout = *l;
+  shape.elements = shape.layout.distance * (o.batch - 1) + 1;
+  for (std::size_t d = 0; d < 3; ++d) shape.elements += shape.layout.stride[d] * (shape.n[d] - 1);
+  return shape;
+}
+template <class F>
+void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
+  for (std::int64_t b = 0; b < batch; ++b)
+    for (std::int64_t z = 0; z < shape.n[2]; ++z)
+      for (std::int64_t y = 0; y < shape.n[1]; ++y)
+        for (std::int64_t x = 0; x < shape.n[0]; ++x)
+          use(std::array<std::int64_t, 3>{x, y, z}, b,
+              x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] +
+                  b * shape.layout.distance);
+}
+
+// Relative l2 error of the program. `all` runs every order of threads and blocks and the race checker. Digits of a
+// reversed result are undone with `place` (result's index k of dimension d to position).
+template <class Real>
+double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all,
+                     const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
+  const ArrayShape in = shape_of(o, true), out = shape_of(o, false);
+  const std::int64_t total = o.n[0] * o.n[1] * o.n[2];
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const auto parts = [](const ArrayShape& shape) {
+    return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
+  };
+  std::size_t first_size = parts(in), second_size = parts(out);
+  if (o.in_place) first_size = second_size = std::max(first_size, second_size);
+  std::vector<Real> first(first_size, Real(0)), second(second_size, Real(0));
+  std::vector<Wide> full(static_cast<std::size_t>(total * o.batch));
+  const auto flat = [&](const std::array<std::int64_t, 3>& i, std::int64_t b) {
+    return static_cast<std::size_t>(i[0] + o.n[0] * (i[1] + o.n[1] * (i[2] + o.n[2] * b)));
+  };
+  for_elements(in, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
+    Wide value(static_cast<Real>(uniform(random)), in.real ? Real(0) : static_cast<Real>(uniform(random)));
+    std::array<std::int64_t, 3> p{};
+    long double factor = 1;
+    bool mirrored = o.type == FftType::c2r;
+    for (std::size_t d = 0; d < 3; ++d) {
+      p[d] = kept_position(o.hooks[d].input, i[d], o.n[d]);
+      if (!o.hooks[d].input_factors.empty())
+        factor *= static_cast<long double>(o.hooks[d].input_factors[static_cast<std::size_t>(i[d])]);
+    }
+    // A spectrum of real data: the stored half counts; what is its own mirror along x is made symmetric.
+    if (mirrored && (2 * i[0] == o.n[0] || i[0] == 0)) {
+      const std::array<std::int64_t, 3> m{i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]};
+      if (m == i)
+        value = value.real();
+      else if (flat(m, b) < flat(i, b))
+        value = std::conj(full[flat(m, b)]);
+    }
+    const auto element = static_cast<std::size_t>(at);
+    if (in.real)
+      first[element] = static_cast<Real>(value.real());
+    else
+      first[2 * element] = static_cast<Real>(value.real()), first[2 * element + 1] = static_cast<Real>(value.imag());
+    full[flat(p, b)] = value * factor;
+    if (mirrored && i[0] != 0 && 2 * i[0] != o.n[0])
+      full[flat({o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
+  });
+  const std::vector<Wide> want = direct_dft(std::move(full), o.n, o.sign);
+  const auto error_of = [&](const Real* got) {
+    long double error = 0, norm = 0;
+    for_elements(out, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
+      std::array<std::int64_t, 3> k{};
+      long double factor = static_cast<long double>(o.scale);
+      for (std::size_t d = 0; d < 3; ++d) {
+        k[d] = kept_position(o.hooks[d].output, i[d], o.n[d]);
+        if (!o.hooks[d].output_factors.empty())
+          factor *= static_cast<long double>(o.hooks[d].output_factors[static_cast<std::size_t>(i[d])]);
+      }
+      if (place) {
+        at = b * out.layout.distance;
+        for (std::size_t d = 0; d < 3; ++d) at += place(static_cast<int>(d), i[d]) * out.layout.stride[d];
+      }
+      const Wide wanted = want[flat(k, b)] * factor;
+      const auto element = static_cast<std::size_t>(at);
+      const Wide value =
+          out.real ? Wide(static_cast<long double>(got[element])) : Wide(got[2 * element], got[2 * element + 1]);
+      error += std::norm(out.real ? Wide(value.real() - wanted.real()) : value - wanted);
+      norm += std::norm(wanted);
+    });
+    return static_cast<double>(std::sqrt(error / norm));
+  };
+  double worst = 0;
+  const auto look = [&](std::span<const std::byte>, std::span<const std::byte> result) {
+    const double error = error_of(reinterpret_cast<const Real*>(result.data()));
+    worst = error > worst || error != error ? error : worst;
+    return std::string();
+  };
+  const auto a = std::as_bytes(std::span(first)), b = o.in_place ? a : std::as_bytes(std::span(second));
+  if (all) {
+    runtime::emulated::run_all_ways(program, a, b, look);
+  } else {
+    auto second_bytes =
+        o.in_place ? std::as_writable_bytes(std::span(first)) : std::as_writable_bytes(std::span(second));
+    runtime::emulated::run_program(program, std::as_writable_bytes(std::span(first)), second_bytes);
+    look({}, second_bytes);
+  }
+  return worst;
+}
+
+inline double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all = false,
+                            const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
+  return o.precision == Precision::f32 ? program_error<float>(program, o, all, place)
+                                       : program_error<double>(program, o, all, place);
+}
+inline double allowed(const EmitOptions& o) { return o.precision == Precision::f32 ? 8e-7 : 2e-15; }
+
+}  // namespace fourtune::test

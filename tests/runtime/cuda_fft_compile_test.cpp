@@ -1,0 +1,98 @@
+// Emitted FFT kernels through NVRTC, without a GPU: the winners of docs/gpu-fft.md and one kernel of every kind compile
+// for each architecture, within the registers that their blocks leave and without spills.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "generator/fft/any_size.h"
+#include "runtime/cuda/compiler.h"
+#include "runtime/cuda/nvrtc_api.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+using namespace generator::fft;
+
+struct Case {
+  const char* plan;
+  int least_capability;
+};
+const Case kPlans[] = {
+    // 128^3, 256^3 and 512^3 f32
+    {"{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1x1x1,to=work,registers=64]"
+     "{Y(32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8x1x1,registers=64]:"
+     "order=natural",
+     75},
+    {"{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,"
+     "tile=1x1x1,parts=apart,twiddle=computed,load=bulk,pipeline=1,to=work]{Y(64,4,1,4,no-tw),Z(32,8,32,256,tw),"
+     "Z(32,8,4,32,tw),Z(64,4,1,4,no-tw)}[threads=512,tile=16x1x1,parts=apart,load=bulk,pipeline=1]:order=natural",
+     90},
+    {"{Y(32,16,32,512,tw),X(256,2,256,512,tw),X(32,16,16,256,tw),X(32,16,1,16,no-tw),Y(256,2,16,32,tw)}[threads=512,"
+     "tile=1x1x1,parts=apart,to=work]{Y(32,16,1,16,no-tw),Z(32,16,32,512,tw),Z(256,2,16,32,tw),Z(32,16,1,16,no-tw)}["
+     "threads=512,tile=16x1x1,cluster=8]:order=natural",
+     90},
+    // 256^3 f64, and the wide strided pass
+    {"{Y(16,16,16,256,tw),X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(128,2,8,16,tw)}[threads=512,tile=1x1x1,parts=apart,"
+     "to=work]{Y(32,8,1,8,no-tw),Z(128,2,128,256,tw),Z(16,16,8,128,tw),Z(32,8,1,8,no-tw)}[threads=512,tile=4x1x1,"
+     "parts=apart]:order=natural,prec=f64",
+     75},
+    {"{X(32,32,32,1024,tw),X(32,32,1,32,no-tw)}[threads=64,tile=1x2x1,registers=128]{Y(32,32,32,1024,tw),"
+     "Y(32,32,1,32,no-tw)}[threads=512,tile=16x1x1,parts=apart]:order=natural",
+     75},
+};
+
+TEST(CudaFftCompile, WinnersFitTheirBlocksWithoutSpills) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  int compiled = 0;
+  for (const int capability : {75, 80, 90, 100, 120})
+    for (const Case& c : kPlans) {
+      if (capability < c.least_capability || std::find(known.begin(), known.end(), capability) == known.end()) continue;
+      const FftPlan plan = parse_fft_plan(c.plan);
+      EmitOptions o;
+      o.n = lengths(plan);
+      o.precision = plan.precision;
+      for (const auto& kernel : emit_program(plan, o).kernels) {
+        const CompiledKernel result = compile(kernel, capability);
+        ++compiled;
+        ASSERT_EQ(result.outcome, CompileOutcome::ok) << result.log;
+        EXPECT_EQ(result.report.spill_store_bytes, 0) << "sm_" << capability << " " << c.plan;
+        EXPECT_LE(result.report.registers * static_cast<int>(kernel.block[0]), 65536);
+      }
+    }
+  EXPECT_GT(compiled, 0);
+}
+
+TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto compiles = [](const EmitOptions& o) {
+    for (const auto& kernel : emit_any_size(o).kernels) {
+      const CompiledKernel result = compile(kernel, 90);
+      EXPECT_EQ(result.outcome, CompileOutcome::ok) << result.log;
+    }
+  };
+  EmitOptions o;
+  o.n = {67, 1, 1};  // Bluestein
+  compiles(o);
+  o.n = {24, 10, 1};
+  for (const FftType type : {FftType::r2c, FftType::c2r}) {
+    o.type = type;
+    compiles(o);
+  }
+  o.type = FftType::c2c;
+  o.n = {24, 20, 1};
+  for (std::size_t d = 0; d < 2; ++d) {
+    Window w;
+    w.kind = d == 0 ? Window::Kind::wrapped : Window::Kind::centred;
+    w.kept = 10;
+    o.hooks[d].input = w;
+    o.hooks[d].input_factors.assign(10, 0.5);
+  }
+  compiles(o);
+  o.hooks = {};
+  o.n = {2048, 2048, 1024};  // 64-bit offsets
+  compiles(o);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cuda
