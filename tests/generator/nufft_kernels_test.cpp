@@ -1,0 +1,421 @@
+// Sort, spreading and interpolation kernels on the emulated backend, against direct sums in double precision that use
+// the window itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fourtune/status.h"
+#include "generator/nufft/kernels.h"
+#include "runtime/emulated/emulator.h"
+
+namespace fourtune::generator::nufft {
+namespace {
+
+using Complex = std::complex<double>;
+using runtime::emulated::run_program;
+using runtime::emulated::RunOptions;
+
+enum class Points { uniform, clustered, edges, one, none };
+
+struct Case {
+  std::string name;
+  Shape shape;
+  bool spreads = true;
+  Spread spread{};
+  Interpolate interpolate{};
+  Parameters parameters;
+  Points points = Points::uniform;
+  int count = 200;
+  int transforms = 1;
+};
+
+// Coordinates as the kernel gets them: exact numbers of its precision, held as doubles.
+std::array<std::vector<double>, 3> make_points(const Case& c) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> wide(-3 * std::numbers::pi, 3 * std::numbers::pi), narrow(0.3, 0.32);
+  std::array<std::vector<double>, 3> x;
+  const int m = c.points == Points::none ? 0 : c.points == Points::one ? 1 : c.count;
+  for (int d = 0; d < 3; ++d) {
+    const double cell = 2 * std::numbers::pi / static_cast<double>(c.shape.fine[d]);
+    const double edge[] = {-std::numbers::pi, std::numbers::pi, 0.0, cell, -cell, 0.5 * cell, -0.0, 3 * std::numbers::pi, 1e-9, -1e-9};
+    for (int i = 0; i < m; ++i) {
+      double value = c.points == Points::clustered ? narrow(random) : c.points == Points::edges ? edge[random() % 10] : wide(random);
+      if (c.shape.precision == Precision::f32) value = static_cast<float>(value);
+      x[d].push_back(value);
+    }
+  }
+  return x;
+}
+
+// Weights of one dimension for a point: position in cells mod n, and w weights from there.
+struct Reached {
+  std::vector<int> cell;
+  std::vector<double> weight;
+};
+Reached reached(long double x, int n, const Window& window) {
+  const long double turns = x / (2 * std::numbers::pi_v<long double>);
+  const long double u = (turns - std::floor(turns)) * n;
+  const int w = window.width();
+  const long double first = std::ceil(u - 0.5L * w);
+  Reached r;
+  for (int k = 0; k < w; ++k) {
+    r.cell.push_back(((static_cast<int>(first) + k) % n + n) % n);
+    r.weight.push_back(window.value(static_cast<double>(2 * (first + k - u) / w)));
+  }
+  return r;
+}
+
+template <class T>
+std::vector<std::byte> packed(const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+std::vector<std::byte> packed_reals(const std::vector<double>& values, Precision precision) {
+  if (precision == Precision::f64) return packed(values);
+  return packed(std::vector<float>(values.begin(), values.end()));
+}
+std::vector<std::byte> packed_complex(const std::vector<Complex>& values, Precision precision) {
+  std::vector<double> parts;
+  for (const Complex& v : values) parts.insert(parts.end(), {v.real(), v.imag()});
+  return packed_reals(parts, precision);
+}
+std::vector<Complex> unpacked(std::span<const std::byte> bytes, Precision precision) {
+  std::vector<Complex> values(bytes.size() / (precision == Precision::f32 ? 8 : 16));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double parts[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (precision == Precision::f32) {
+        float part;
+        std::memcpy(&part, bytes.data() + (2 * i + k) * 4, 4);
+        parts[k] = part;
+      } else {
+        std::memcpy(parts + k, bytes.data() + (2 * i + k) * 8, 8);
+      }
+    }
+    values[i] = {parts[0], parts[1]};
+  }
+  return values;
+}
+
+double distance(const std::vector<Complex>& got, const std::vector<Complex>& right) {
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    error += std::norm(got[i] - right[i]);
+    size += std::norm(right[i]);
+  }
+  return std::isnan(error) ? 1 : std::sqrt(error / std::max(size, 1e-300));
+}
+
+std::vector<Complex> noise(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::vector<Complex> values(count);
+  for (Complex& v : values) v = {static_cast<float>(unit(random)), static_cast<float>(unit(random))};
+  return values;
+}
+
+// Program, inputs and the right answer of a case. first: strengths or the grid; second: what comes out.
+struct Prepared {
+  GpuProgram program;
+  std::vector<std::byte> first, second;
+  std::vector<Complex> right;
+  double allowed = 0;
+};
+
+const Window& window_of(int width) {
+  static std::map<int, Window> windows;
+  return windows.try_emplace(width, WindowKind::kaiser_bessel, width, 2.0).first->second;
+}
+
+Prepared prepare(const Case& c) {
+  const Window& window = window_of(c.shape.width);
+  const PiecewisePolynomial polynomial = fit(window, c.shape.precision == Precision::f32 ? 1e-8 : 1e-14);
+  const Kernels kernels(c.shape, c.parameters, polynomial);
+  const auto points = make_points(c);
+  const std::int64_t m = static_cast<std::int64_t>(points[0].size());
+  Prepared p;
+  Arrays arrays;
+  for (int d = 0; d < 3; ++d) {
+    arrays.points[static_cast<std::size_t>(d)] = {BufferRef::Where::constant, d < c.shape.dim ? d : 0, 0};
+    std::vector<double> padded = points[static_cast<std::size_t>(d)];
+    padded.push_back(0);  // no array is empty
+    p.program.constants.push_back(packed_reals(padded, c.shape.precision));
+  }
+  for (const std::int64_t bytes : kernels.workspace_bytes(m)) p.program.workspace_bytes.push_back(bytes);
+  const BufferRef first{BufferRef::Where::first, 0, 0}, second{BufferRef::Where::second, 0, 0};
+  arrays.values = c.spreads ? first : second;
+  arrays.grid = c.spreads ? second : first;
+  kernels.emit_sort(p.program, arrays, m, {});
+  if (c.spreads) {
+    kernels.emit_clear(p.program, arrays, c.transforms);
+    kernels.emit_spread(p.program, arrays, m, c.transforms, c.spread);
+  } else {
+    kernels.emit_interpolate(p.program, arrays, m, c.transforms, c.interpolate);
+  }
+  const std::size_t cells = static_cast<std::size_t>(c.shape.fine[0] * c.shape.fine[1] * c.shape.fine[2]);
+  const std::size_t in = c.spreads ? static_cast<std::size_t>(m) : cells, out = c.spreads ? cells : static_cast<std::size_t>(m);
+  const std::vector<Complex> values = noise(std::max<std::size_t>(1, in * static_cast<std::size_t>(c.transforms)), 11);
+  p.right.resize(out * static_cast<std::size_t>(c.transforms));
+  for (std::int64_t i = 0; i < m; ++i) {
+    std::array<Reached, 3> r;
+    for (int d = 0; d < 3; ++d)
+      r[d] = d < c.shape.dim ? reached(points[d][i], static_cast<int>(c.shape.fine[d]), window) : Reached{{0}, {1}};
+    for (std::size_t a = 0; a < r[2].cell.size(); ++a)
+      for (std::size_t b = 0; b < r[1].cell.size(); ++b)
+        for (std::size_t k = 0; k < r[0].cell.size(); ++k) {
+          const double weight = r[0].weight[k] * r[1].weight[b] * r[2].weight[a];
+          const std::size_t cell = static_cast<std::size_t>((r[2].cell[a] * c.shape.fine[1] + r[1].cell[b]) * c.shape.fine[0] + r[0].cell[k]);
+          for (std::size_t t = 0; t < static_cast<std::size_t>(c.transforms); ++t) {
+            if (c.spreads)
+              p.right[t * out + cell] += weight * values[t * in + static_cast<std::size_t>(i)];
+            else
+              p.right[t * out + static_cast<std::size_t>(i)] += weight * values[t * in + cell];
+          }
+        }
+  }
+  p.first = packed_complex(values, c.shape.precision);
+  p.second.assign(std::max<std::size_t>(1, p.right.size()) * (c.shape.precision == Precision::f32 ? 8 : 16), std::byte{0xff});
+  p.allowed = c.shape.precision == Precision::f32 ? 2e-6 : 3e-13;
+  return p;
+}
+
+std::string wrong(const Case& c, const Prepared& p, std::span<const std::byte> second) {
+  const double error = distance(unpacked(second, c.shape.precision), p.right);
+  return error <= p.allowed ? "" : "relative error " + std::to_string(error);
+}
+
+Case spreading(std::string name, int dim, Precision precision, int width, Spread family) {
+  Case c;
+  c.shape.dim = dim;
+  c.shape.precision = precision;
+  c.shape.width = width;
+  // Unequal sizes, no multiples of the bins, barely above the padded tile in one dimension.
+  c.shape.fine = dim == 3 ? std::array<std::int64_t, 3>{std::max(17, width + 1), std::max(14, width), std::max(11, width)}
+                 : dim == 2 ? std::array<std::int64_t, 3>{45, 38, 1}
+                            : std::array<std::int64_t, 3>{301, 1, 1};
+  c.spread = family;
+  c.parameters = default_parameters(c.shape, family);
+  c.parameters.cap = 40;
+  c.name = name + std::to_string(dim) + "d" + (precision == Precision::f32 ? "F32" : "F64") + "W" + std::to_string(width);
+  return c;
+}
+Case interpolating(std::string name, int dim, Precision precision, int width, Interpolate family) {
+  Case c = spreading(name, dim, precision, width, Spread::points);
+  c.spreads = false;
+  c.interpolate = family;
+  c.parameters = default_parameters(c.shape, family);
+  c.parameters.cap = 40;
+  return c;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  const Precision single = Precision::f32, twice = Precision::f64;
+  for (const int dim : {1, 2, 3}) {
+    cases.push_back(spreading("Points", dim, single, 4 + dim, Spread::points));
+    cases.push_back(spreading("Points", dim, twice, 11 - dim, Spread::points));
+    cases.push_back(spreading("TileAtomic", dim, dim == 2 ? twice : single, 6, Spread::tile_atomic));
+    cases.push_back(spreading("TileOwned", dim, single, 5 + dim, Spread::tile_owned));
+    cases.push_back(spreading("TileOwned", dim, twice, 8, Spread::tile_owned));
+    cases.push_back(spreading("Window", dim, single, 6, Spread::window));
+    cases.push_back(spreading("Window", dim, single, 2 + dim, Spread::window));
+    cases.push_back(spreading("Window", dim, twice, 13, Spread::window));
+    cases.push_back(spreading("Window", dim, twice, 8, Spread::window));
+    cases.push_back(interpolating("InterpolatePoints", dim, single, 3 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolatePoints", dim, twice, 9 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolateTiled", dim, single, 6, Interpolate::tiled));
+    cases.push_back(interpolating("InterpolateTiled", dim, twice, 7, Interpolate::tiled));
+  }
+  for (const int width : {2, 16}) {
+    cases.push_back(spreading("Window", 3, single, width, Spread::window));
+    cases.push_back(spreading("Points", 3, single, width, Spread::points));
+    cases.push_back(spreading("TileOwned", 2, twice, width, Spread::tile_owned));
+    cases.push_back(interpolating("InterpolateTiled", 2, twice, width, Interpolate::tiled));
+  }
+  Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  c.name = "PointsInTheCallersOrder";
+  c.parameters.order = Order::caller;
+  cases.push_back(c);
+  c = interpolating("InterpolateOneThreadEach", 3, single, 6, Interpolate::points);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  c = interpolating("InterpolateTiledOneThreadEach", 3, single, 6, Interpolate::tiled);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
+    const std::string name = points == Points::clustered ? "Clustered" : points == Points::edges ? "Edges" : points == Points::one ? "One" : "None";
+    for (const int dim : {1, 2, 3}) {
+      for (const Spread family : {Spread::points, Spread::tile_owned, Spread::window}) {
+        c = spreading(name + std::to_string(static_cast<int>(family)) + "Spread", dim, single, 5, family);
+        c.points = points;
+        cases.push_back(c);
+      }
+      c = interpolating(name + "Tiled", dim, twice, 5, Interpolate::tiled);
+      c.points = points;
+      cases.push_back(c);
+    }
+  }
+  c = spreading("WindowSparse", 3, single, 6, Spread::window);
+  c.shape.fine = {20, 18, 90};  // long empty stretches along the columns
+  c.count = 12;
+  c.parameters.cap = 1000;
+  cases.push_back(c);
+  c = spreading("WindowDense", 3, single, 6, Spread::window);
+  c.count = 1500;
+  c.parameters.cap = 300;
+  cases.push_back(c);
+  c = spreading("WindowSharedByWarps", 3, single, 6, Spread::window);
+  c.parameters.warps = 3;
+  c.parameters.bin = {5, 4, 1};
+  c.parameters.unroll = 2;
+  cases.push_back(c);
+  c = spreading("WindowManyTransforms", 2, single, 6, Spread::window);
+  c.transforms = 3;
+  cases.push_back(c);
+  c = interpolating("InterpolateManyTransforms", 2, single, 6, Interpolate::tiled);
+  c.transforms = 3;
+  cases.push_back(c);
+  c = spreading("WindowLargeCounts", 3, twice, 5, Spread::window);
+  c.shape.large_counts = true;
+  cases.push_back(c);
+  return cases;
+}
+
+class NufftKernels : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
+  const Case& c = GetParam();
+  const Prepared p = prepare(c);
+  for (const auto order : {runtime::emulated::Order::forward, runtime::emulated::Order::reverse}) {
+    RunOptions options;
+    options.threads = options.blocks = order;
+    std::vector<std::byte> first = p.first, second = p.second;
+    run_program(p.program, first, second, options);
+    if (p.right.empty()) continue;
+    EXPECT_EQ(wrong(c, p, second), "");
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name + "n" + std::to_string(info.index); }
+INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
+
+class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
+  const Case& c = GetParam();
+  const Prepared p = prepare(c);
+  RunOptions options;
+  options.instrumented = true;
+  std::vector<std::byte> first = p.first, second = p.second;
+  run_program(p.program, first, second, options);
+  EXPECT_EQ(wrong(c, p, second), "");
+}
+
+std::vector<Case> one_of_each_family() {
+  std::vector<Case> cases;
+  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window})
+    cases.push_back(spreading("Spread" + std::to_string(static_cast<int>(family)), 3, Precision::f32, 5, family));
+  cases.push_back(spreading("WindowOfWarps", 3, Precision::f64, 13, Spread::window));
+  for (const Interpolate family : {Interpolate::points, Interpolate::tiled})
+    cases.push_back(interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
+  for (Case& c : cases) c.count = 90;
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);
+
+// A point at a distance of many turns from the origin, on a fine grid of 2^28 cells: f32 coordinates are exact numbers.
+TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
+  Case c = spreading("Long", 1, Precision::f32, 6, Spread::points);
+  c.shape.fine = {std::int64_t{1} << 28, 1, 1};
+  c.parameters.order = Order::caller;
+  c.points = Points::uniform;
+  const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+  const auto points = make_points(c);
+  const std::int64_t m = c.count;
+  GpuProgram program;
+  for (const std::int64_t bytes : kernels.workspace_bytes(m)) program.workspace_bytes.push_back(bytes);
+  program.workspace_bytes[kOffsets] = 64;  // not touched without sorting and checking
+  program.constants.push_back(packed_reals(points[0], Precision::f32));
+  Arrays arrays;
+  arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0}};
+  Parameters unchecked = c.parameters;
+  unchecked.check = false;
+  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {});
+  std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
+  const Launch& place = program.launches.back();
+  GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
+  only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
+  std::vector<std::byte> none(16), records(static_cast<std::size_t>(m) * 16);
+  run_program(only, none, records);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
+    float z;
+    unsigned cell;
+    std::memcpy(&z, records.data() + i * 16, 4);
+    std::memcpy(&cell, records.data() + i * 16 + 12, 4);
+    const long double turns = static_cast<long double>(points[0][i]) / (2 * std::numbers::pi_v<long double>);
+    const long double u = (turns - std::floor(turns)) * 0x1p28L, first = std::ceil(u - 3);
+    EXPECT_EQ(cell, static_cast<unsigned>(static_cast<std::int64_t>(first) & ((1 << 28) - 1))) << points[0][i];
+    EXPECT_NEAR(z, static_cast<double>(2 * (first - (u - 3)) - 1), 3e-7) << points[0][i];
+  }
+}
+
+TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
+  Case c = spreading("Bad", 2, Precision::f32, 4, Spread::points);
+  Prepared p = prepare(c);
+  const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
+  std::memcpy(p.program.constants[1].data() + 4 * 77, &infinite, 4);
+  std::memcpy(p.program.constants[0].data() + 4 * 31, &nan, 4);
+  // The status goes to the second array.
+  for (Launch& launch : p.program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument); ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
+        *ref = {BufferRef::Where::second, 0, 0};
+  std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
+  std::vector<std::byte> second(16);
+  run_program(p.program, p.first, second);
+  std::uint64_t bad;
+  std::memcpy(&bad, second.data(), 8);
+  EXPECT_EQ(bad, 31u);
+}
+
+TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
+  const Case good = spreading("Good", 3, Precision::f32, 6, Spread::window);
+  const PiecewisePolynomial polynomial = fit(window_of(6), 1e-7);
+  const auto refused = [&](auto change) {
+    Case c = good;
+    change(c);
+    try {
+      const Kernels kernels(c.shape, c.parameters, polynomial);
+      GpuProgram program;
+      kernels.emit_spread(program, {}, 10, 1, c.spread);
+    } catch (const Error& error) {
+      return error.status() == Status::invalid_plan;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused([](Case&) {}));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine[1] = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40}; }));
+}
+
+}  // namespace
+}  // namespace fourtune::generator::nufft
