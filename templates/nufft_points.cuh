@@ -1,6 +1,7 @@
-// Points to records in the order of bins. Pass 0 counts the points of each bin and keeps each point's place in its bin;
-// pass 1, after the counts became offsets, writes the records. A point that is not finite is put at the origin and the
-// first such index goes to *bad.
+// Points to records in the order of bins. Pass 0 counts the points of each bin and keeps each point's bin and its place
+// there; after the counts became offsets, either pass 1 scatters records and indices, or pass 2 scatters indices alone
+// (4 bytes, which the cache can gather into whole lines) and pass 3 fetches the coordinates through them. A point that
+// is not finite is put at the origin and the first such index goes to *bad.
 
 // First cell of the window and window coordinate of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
@@ -57,13 +58,32 @@ NUFFT_DEVICE count nufft_bin(const int* cell) {
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                count* __restrict__ place, unsigned long long* bad, long long m, double c0, double f0, double l0,
+                count* __restrict__ place, count* __restrict__ bins, unsigned long long* bad, long long m, double c0, double f0, double l0,
                 double c1, double f1, double l1, double c2, double f2, double l2) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const Located p = nufft_point(x, y, z, i, map, bad);
-  place[i] = atomicAdd(counts + nufft_bin(p.cell), static_cast<count>(1));
+  const count bin = nufft_bin(p.cell);
+  place[i] = atomicAdd(counts + bin, static_cast<count>(1));
+  if (NUFFT_KEEP) bins[i] = bin;
+}
+#elif NUFFT_PASS == 2
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const count* __restrict__ offsets, const count* __restrict__ place, const count* __restrict__ bins,
+                count* __restrict__ index, long long m) {
+  const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  if (i < m) index[offsets[bins[i]] + place[i]] = static_cast<count>(i);
+}
+#elif NUFFT_PASS == 3
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
+                const count* __restrict__ index, Record* __restrict__ records, unsigned long long* bad, long long m,
+                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+  const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  if (i >= m) return;
+  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
+  nufft_store(records + i, nufft_point(x, y, z, static_cast<long long>(index[i]), map, bad));
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)

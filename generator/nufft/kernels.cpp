@@ -30,7 +30,8 @@ void refuse(const std::string& why) { throw Error(Status::invalid_plan, "nufft k
 
 std::string window_text(const PiecewisePolynomial& window, Precision precision) {
   const int w = window.width, degree = window.degree;
-  std::string text = "NUFFT_DEVICE_FUNCTION void nufft_window(real z, real* v) {\n  const real t = z * z;\n  real e, o;\n";
+  std::string text =
+      "NUFFT_DEVICE_FUNCTION void nufft_window(real z, real* v) {\n  const real t = z * z;\n  real e, o;\n";
   for (int p = 0; p <= (w - 1) / 2; ++p) {
     const bool middle = 2 * p == w - 1;
     for (const int parity : {0, 1}) {
@@ -43,7 +44,8 @@ std::string window_text(const PiecewisePolynomial& window, Precision precision) 
       }
       for (int power = top; power >= parity; power -= 2) {
         const std::string c = constant(window.coefficient(degree - power, p), precision);
-        text += power == top ? fmt::format("  {} = {};\n", name, c) : fmt::format("  {0} = nufft_fma({0}, t, {1});\n", name, c);
+        text += power == top ? fmt::format("  {} = {};\n", name, c)
+                             : fmt::format("  {0} = nufft_fma({0}, t, {1});\n", name, c);
       }
     }
     if (middle)
@@ -76,21 +78,19 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (bits > (shape.precision == Precision::f32 ? 32 : 63)) refuse("a cell's number does not fit a record");
   if (parameters.cap < 1) refuse("cap below 1");
   const int lanes = parameters.lanes;
-  if (lanes < 1 || lanes > 16 || (lanes & (lanes - 1)) != 0) refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));
-  if (parameters.warps < 1 || parameters.warps > 16) refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
-  if (bins() >= std::int64_t{1} << 40) refuse("2^40 bins or more");
+  if (lanes < 1 || lanes > 16 || (lanes & (lanes - 1)) != 0)
+    refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));
+  if (parameters.warps < 1 || parameters.warps > 16)
+    refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
+  if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
 }
 
-int Kernels::slide() const {
-  return parameters_.order == Order::slide && shape_.dim > 1 ? shape_.dim - 1 : 0;
-}
+int Kernels::slide() const { return parameters_.order == Order::slide && shape_.dim > 1 ? shape_.dim - 1 : 0; }
 std::int64_t Kernels::bins() const { return bins_[0] * bins_[1] * bins_[2]; }
 std::int64_t Kernels::groups() const {
   return slide() == 0 ? bins() : bins() / bins_[static_cast<std::size_t>(slide())];
 }
-std::int64_t Kernels::most_tasks(std::int64_t m) const {
-  return std::min(m, groups() + m / parameters_.cap);
-}
+std::int64_t Kernels::most_tasks(std::int64_t m) const { return std::min(m, groups() + m / parameters_.cap); }
 
 std::string Kernels::suffix() const {
   return fmt::format("{}d_{}_w{}", shape_.dim, shape_.precision == Precision::f32 ? "f32" : "f64", shape_.width);
@@ -100,13 +100,10 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
   const auto padded = [](std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; };
   const std::int64_t longest = std::max(bins(), groups()) + 1;
-  return {padded(m * (shape_.precision == Precision::f32 ? 16 : 32)),
-          padded(m * count),
+  return {padded(m * (shape_.precision == Precision::f32 ? 16 : 32)), padded(m * count),
           // The place of each point in its bin is kept here until the records are written; then come the tasks.
-          padded(std::max(most_tasks(m) * task, m * count)),
-          padded((bins() + 1 + groups() + 1) * count),
-          padded((longest + 2047) / 2048 * count),
-          16};
+          padded(std::max(most_tasks(m) * task, m * count)), padded((bins() + 1 + groups() + 1) * count),
+          padded((longest + 2047) / 2048 * count), 16};
 }
 
 std::string Kernels::prelude(const std::string& entry, const std::string& more) const {
@@ -114,18 +111,22 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more) 
   const char *real = f32 ? "float" : "double", *fma = f32 ? "__fmaf_rn" : "__fma_rn";
   std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\ntypedef {1} count;\n", real,
                                  shape_.large_counts ? "unsigned long long" : "unsigned");
-  text += fmt::format("#define NUFFT_ENTRY {}\n#define NUFFT_DOUBLE {}\n#define NUFFT_DIM {}\n#define NUFFT_W {}\n", entry,
-                      f32 ? 0 : 1, shape_.dim, shape_.width);
+  text += fmt::format("#define NUFFT_ENTRY {}\n#define NUFFT_DOUBLE {}\n#define NUFFT_DIM {}\n#define NUFFT_W {}\n",
+                      entry, f32 ? 0 : 1, shape_.dim, shape_.width);
   for (int d = 0; d < 3; ++d)
-    text += fmt::format("#define NUFFT_N{0} {1}\n#define NUFFT_B{0} {2}\n#define NUFFT_NB{0} {3}\n#define NUFFT_BITS{0} {4}\n",
-                        d, shape_.fine[d], parameters_.bin[d], bins_[d], bits_[d]);
-  text += fmt::format("#define NUFFT_PLANE_CELLS {}ll\n#define NUFFT_SLIDE {}\n", shape_.dim == 3 ? shape_.fine[0] * shape_.fine[1] : shape_.fine[0], slide());
+    text += fmt::format(
+        "#define NUFFT_N{0} {1}\n#define NUFFT_B{0} {2}\n#define NUFFT_NB{0} {3}\n#define NUFFT_BITS{0} {4}\n", d,
+        shape_.fine[d], parameters_.bin[d], bins_[d], bits_[d]);
+  text += fmt::format("#define NUFFT_PLANE_CELLS {}ll\n#define NUFFT_SLIDE {}\n",
+                      shape_.dim == 3 ? shape_.fine[0] * shape_.fine[1] : shape_.fine[0], slide());
   text += fmt::format("#define NUFFT_GROUP_BINS {}ll\n#define NUFFT_CAP {}u\n",
                       slide() == 0 ? 1 : bins_[static_cast<std::size_t>(slide())], parameters_.cap);
   text += more;
-  text += "#if defined(FOURTUNE_EMULATED)\n#define NUFFT_DEVICE_FUNCTION inline\n#else\n"
-          "#define NUFFT_DEVICE_FUNCTION __device__ __forceinline__\n#endif\n";
-  text += fmt::format("NUFFT_DEVICE_FUNCTION {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
+  text +=
+      "#if defined(FOURTUNE_EMULATED)\n#define NUFFT_DEVICE_FUNCTION inline\n#else\n"
+      "#define NUFFT_DEVICE_FUNCTION __device__ __forceinline__\n#endif\n";
+  text +=
+      fmt::format("NUFFT_DEVICE_FUNCTION {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
   if (f32)
     text += "NUFFT_DEVICE_FUNCTION double nufft_fma(double a, double b, double c) { return __fma_rn(a, b, c); }\n";
   return text + window_text(window_, shape_.precision);

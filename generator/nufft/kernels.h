@@ -32,6 +32,7 @@ enum class Spread {
 enum class Interpolate {
   points,  // through the caches, `lanes` lanes a point
   tiled,   // padded bin in shared memory, `lanes` lanes a point
+  window,  // register windows: templates/nufft_interpolate_window.cuh
 };
 
 // What all kernels of a transform share.
@@ -50,7 +51,10 @@ struct Parameters {
   int lanes = 8;                    // per point: 1, 2, 4, 8 or 16
   int warps = 1;                    // of a block: window (they share the tile), tile_atomic, tiled
   int min_blocks = 0;               // per multiprocessor, a promise to the compiler; 0: none
-  int unroll = 1;                   // of the loop over points: window
+  int unroll = 2;                   // of the loop over points: window
+  int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
+                                    // even rows, and even bins in x for window
+  bool gather = false;              // sort: scatter indices, then fetch coordinates through them (else scatter records)
   bool check = true;                // look for coordinates that are not finite
 };
 // Parameters that are a fair start for a family; the tuner knows better.
@@ -100,6 +104,13 @@ class Kernels {
   std::string suffix() const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
+  // What both register-window kernels need: constants, threads, bytes of shared memory for `numbers` + tile a point.
+  struct WindowTile {
+    std::string constants;
+    int threads = 0, stage = 0;
+  };
+  WindowTile window_tile(int numbers, int run) const;
+  void check_run() const;
   int slide() const;  // dimension whose bins lie together; 0: none
 
   Shape shape_;

@@ -46,9 +46,20 @@ std::array<std::vector<double>, 3> make_points(const Case& c) {
   const int m = c.points == Points::none ? 0 : c.points == Points::one ? 1 : c.count;
   for (int d = 0; d < 3; ++d) {
     const double cell = 2 * std::numbers::pi / static_cast<double>(c.shape.fine[d]);
-    const double edge[] = {-std::numbers::pi, std::numbers::pi, 0.0, cell, -cell, 0.5 * cell, -0.0, 3 * std::numbers::pi, 1e-9, -1e-9};
+    const double edge[] = {-std::numbers::pi,
+                           std::numbers::pi,
+                           0.0,
+                           cell,
+                           -cell,
+                           0.5 * cell + 1e-6,
+                           -0.0,
+                           3 * std::numbers::pi,
+                           1e-9,
+                           -1e-9};
     for (int i = 0; i < m; ++i) {
-      double value = c.points == Points::clustered ? narrow(random) : c.points == Points::edges ? edge[random() % 10] : wide(random);
+      double value = c.points == Points::clustered ? narrow(random)
+                     : c.points == Points::edges   ? edge[random() % 10]
+                                                   : wide(random);
       if (c.shape.precision == Precision::f32) value = static_cast<float>(value);
       x[d].push_back(value);
     }
@@ -162,7 +173,8 @@ Prepared prepare(const Case& c) {
     kernels.emit_interpolate(p.program, arrays, m, c.transforms, c.interpolate);
   }
   const std::size_t cells = static_cast<std::size_t>(c.shape.fine[0] * c.shape.fine[1] * c.shape.fine[2]);
-  const std::size_t in = c.spreads ? static_cast<std::size_t>(m) : cells, out = c.spreads ? cells : static_cast<std::size_t>(m);
+  const std::size_t in = c.spreads ? static_cast<std::size_t>(m) : cells,
+                    out = c.spreads ? cells : static_cast<std::size_t>(m);
   const std::vector<Complex> values = noise(std::max<std::size_t>(1, in * static_cast<std::size_t>(c.transforms)), 11);
   p.right.resize(out * static_cast<std::size_t>(c.transforms));
   for (std::int64_t i = 0; i < m; ++i) {
@@ -173,7 +185,8 @@ Prepared prepare(const Case& c) {
       for (std::size_t b = 0; b < r[1].cell.size(); ++b)
         for (std::size_t k = 0; k < r[0].cell.size(); ++k) {
           const double weight = r[0].weight[k] * r[1].weight[b] * r[2].weight[a];
-          const std::size_t cell = static_cast<std::size_t>((r[2].cell[a] * c.shape.fine[1] + r[1].cell[b]) * c.shape.fine[0] + r[0].cell[k]);
+          const std::size_t cell = static_cast<std::size_t>(
+              (r[2].cell[a] * c.shape.fine[1] + r[1].cell[b]) * c.shape.fine[0] + r[0].cell[k]);
           for (std::size_t t = 0; t < static_cast<std::size_t>(c.transforms); ++t) {
             if (c.spreads)
               p.right[t * out + cell] += weight * values[t * in + static_cast<std::size_t>(i)];
@@ -183,7 +196,8 @@ Prepared prepare(const Case& c) {
         }
   }
   p.first = packed_complex(values, c.shape.precision);
-  p.second.assign(std::max<std::size_t>(1, p.right.size()) * (c.shape.precision == Precision::f32 ? 8 : 16), std::byte{0xff});
+  p.second.assign(std::max<std::size_t>(1, p.right.size()) * (c.shape.precision == Precision::f32 ? 8 : 16),
+                  std::byte{0xff});
   p.allowed = c.shape.precision == Precision::f32 ? 2e-6 : 3e-13;
   return p;
 }
@@ -199,13 +213,15 @@ Case spreading(std::string name, int dim, Precision precision, int width, Spread
   c.shape.precision = precision;
   c.shape.width = width;
   // Unequal sizes, no multiples of the bins, barely above the padded tile in one dimension.
-  c.shape.fine = dim == 3 ? std::array<std::int64_t, 3>{std::max(17, width + 1), std::max(14, width), std::max(11, width)}
+  c.shape.fine = dim == 3
+                     ? std::array<std::int64_t, 3>{std::max(17, width + 1), std::max(14, width), std::max(11, width)}
                  : dim == 2 ? std::array<std::int64_t, 3>{45, 38, 1}
                             : std::array<std::int64_t, 3>{301, 1, 1};
   c.spread = family;
   c.parameters = default_parameters(c.shape, family);
   c.parameters.cap = 40;
-  c.name = name + std::to_string(dim) + "d" + (precision == Precision::f32 ? "F32" : "F64") + "W" + std::to_string(width);
+  c.name =
+      name + std::to_string(dim) + "d" + (precision == Precision::f32 ? "F32" : "F64") + "W" + std::to_string(width);
   return c;
 }
 Case interpolating(std::string name, int dim, Precision precision, int width, Interpolate family) {
@@ -235,6 +251,20 @@ std::vector<Case> all_cases() {
     cases.push_back(interpolating("InterpolateTiled", dim, single, 6, Interpolate::tiled));
     cases.push_back(interpolating("InterpolateTiled", dim, twice, 7, Interpolate::tiled));
   }
+  for (const int dim : {1, 2, 3}) {
+    cases.push_back(interpolating("InterpolateWindow", dim, single, 6, Interpolate::window));
+    cases.push_back(interpolating("InterpolateWindow", dim, twice, dim == 3 ? 13 : 7, Interpolate::window));
+  }
+  for (const int width : {2, 5, 6, 13})
+    for (const int dim : {2, 3})
+      for (const Spread family : {Spread::points, Spread::window}) {
+        Case c = spreading("Pairs" + std::to_string(static_cast<int>(family)), dim, single, width, family);
+        c.shape.fine[0] = dim == 2 ? 46 : 18;
+        c.parameters.run = 2;
+        if (family == Spread::window) c.parameters.bin[0] = 4;
+        if (width == 5) c.points = Points::edges;
+        cases.push_back(c);
+      }
   for (const int width : {2, 16}) {
     cases.push_back(spreading("Window", 3, single, width, Spread::window));
     cases.push_back(spreading("Points", 3, single, width, Spread::points));
@@ -243,6 +273,9 @@ std::vector<Case> all_cases() {
   }
   Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
   c.parameters.lanes = 1;
+  cases.push_back(c);
+  c.name = "PointsFetchedThroughTheIndex";
+  c.parameters.gather = true;
   cases.push_back(c);
   c.name = "PointsInTheCallersOrder";
   c.parameters.order = Order::caller;
@@ -254,13 +287,19 @@ std::vector<Case> all_cases() {
   c.parameters.lanes = 1;
   cases.push_back(c);
   for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
-    const std::string name = points == Points::clustered ? "Clustered" : points == Points::edges ? "Edges" : points == Points::one ? "One" : "None";
+    const std::string name = points == Points::clustered ? "Clustered"
+                             : points == Points::edges   ? "Edges"
+                             : points == Points::one     ? "One"
+                                                         : "None";
     for (const int dim : {1, 2, 3}) {
       for (const Spread family : {Spread::points, Spread::tile_owned, Spread::window}) {
         c = spreading(name + std::to_string(static_cast<int>(family)) + "Spread", dim, single, 5, family);
         c.points = points;
         cases.push_back(c);
       }
+      c = interpolating(name + "Windows", dim, single, 5, Interpolate::window);
+      c.points = points;
+      cases.push_back(c);
       c = interpolating(name + "Tiled", dim, twice, 5, Interpolate::tiled);
       c.points = points;
       cases.push_back(c);
@@ -307,7 +346,9 @@ TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name + "n" + std::to_string(info.index); }
+std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  return info.param.name + "n" + std::to_string(info.index);
+}
 INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
 
 class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
@@ -327,8 +368,11 @@ std::vector<Case> one_of_each_family() {
   for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window})
     cases.push_back(spreading("Spread" + std::to_string(static_cast<int>(family)), 3, Precision::f32, 5, family));
   cases.push_back(spreading("WindowOfWarps", 3, Precision::f64, 13, Spread::window));
-  for (const Interpolate family : {Interpolate::points, Interpolate::tiled})
-    cases.push_back(interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
+  cases.push_back(interpolating("InterpolateWindowOfWarps", 3, Precision::f64, 13, Interpolate::window));
+  for (const Interpolate family : {Interpolate::points, Interpolate::tiled, Interpolate::window})
+    cases.push_back(
+        interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
+  cases[1].parameters.gather = true;
   for (Case& c : cases) c.count = 90;
   return cases;
 }
@@ -348,7 +392,8 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   program.workspace_bytes[kOffsets] = 64;  // not touched without sorting and checking
   program.constants.push_back(packed_reals(points[0], Precision::f32));
   Arrays arrays;
-  arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0}};
+  arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0},
+                   BufferRef{BufferRef::Where::constant, 0, 0}};
   Parameters unchecked = c.parameters;
   unchecked.check = false;
   Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {});
@@ -379,7 +424,8 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
   // The status goes to the second array.
   for (Launch& launch : p.program.launches)
     for (LaunchArgument& argument : launch.arguments)
-      if (auto* ref = std::get_if<BufferRef>(&argument); ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
+      if (auto* ref = std::get_if<BufferRef>(&argument);
+          ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
         *ref = {BufferRef::Where::second, 0, 0};
   std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
   std::vector<std::byte> second(16);
@@ -411,10 +457,13 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
   EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));
-  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40}; }));
+  EXPECT_TRUE(refused([](Case& c) {
+    c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40};
+  }));
 }
 
 }  // namespace
