@@ -1,7 +1,8 @@
 // Points to records in the order of bins. Pass 0 counts the points of each bin and keeps each point's bin and its place
 // there; after the counts became offsets, either pass 1 scatters records and indices, or pass 2 scatters indices alone
-// (4 bytes, which the cache can gather into whole lines) and pass 3 fetches the coordinates through them. A point that
-// is not finite is put at the origin and the first such index goes to *bad.
+// (4 bytes, which the cache can gather into whole lines) and pass 3 fetches the coordinates through them, or pass 4 the
+// records that pass 0 had left in the caller's order (NUFFT_KEEP == 2). A point that is not finite is put at the origin
+// and the first such index goes to *bad.
 
 // First cell of the window and window coordinate of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
@@ -58,7 +59,7 @@ NUFFT_DEVICE count nufft_bin(const int* cell) {
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                count* __restrict__ place, count* __restrict__ bins, unsigned long long* bad, long long m, double c0, double f0, double l0,
+                count* __restrict__ place, count* __restrict__ bins, Record* __restrict__ unsorted, unsigned long long* bad, long long m, double c0, double f0, double l0,
                 double c1, double f1, double l1, double c2, double f2, double l2) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
@@ -67,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const count bin = nufft_bin(p.cell);
   place[i] = atomicAdd(counts + bin, static_cast<count>(1));
   if (NUFFT_KEEP) bins[i] = bin;
+  if (NUFFT_KEEP == 2) nufft_store(unsorted + i, p);
 }
 #elif NUFFT_PASS == 2
 extern "C" __global__ void __launch_bounds__(256)
@@ -84,6 +86,13 @@ extern "C" __global__ void __launch_bounds__(256)
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   nufft_store(records + i, nufft_point(x, y, z, static_cast<long long>(index[i]), map, bad));
+}
+#elif NUFFT_PASS == 4
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const Record* __restrict__ unsorted, const count* __restrict__ index, Record* __restrict__ records,
+                long long m) {
+  const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  if (i < m) nufft_store(records + i, nufft_unpack(nufft_load(unsorted + index[i])));
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)

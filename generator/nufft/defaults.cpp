@@ -22,6 +22,7 @@ void set_window(const Shape& shape, Parameters& p) {
   }
   const int side = w <= 7 ? 8 : 16;
   p.cap = 512;
+  p.placement = Placement::staged;  // a million small bins: whole records scattered badly
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
     p.bin = {3, 2, 1};
@@ -36,7 +37,7 @@ void set_window(const Shape& shape, Parameters& p) {
 
 Parameters default_parameters(const Shape& shape, Spread family) {
   Parameters p;
-  p.gather = shape.dim == 1;
+  if (shape.dim == 1) p.placement = Placement::fetch;
   const int w = shape.width;
   const bool f32 = shape.precision == Precision::f32;
   p.lanes = lanes_for(w);
@@ -57,7 +58,7 @@ Parameters default_parameters(const Shape& shape, Spread family) {
 
 Parameters default_parameters(const Shape& shape, Interpolate family) {
   Parameters p;
-  p.gather = shape.dim == 1;
+  if (shape.dim == 1) p.placement = Placement::fetch;
   if (family == Interpolate::window) {
     set_window(shape, p);
     return p;

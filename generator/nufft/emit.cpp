@@ -50,13 +50,17 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   if (!shape_.large_counts && m >= std::int64_t{1} << 31)
     throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
   const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const bool gather = parameters_.gather && parameters_.order != Order::caller;
+  const bool gather = parameters_.placement != Placement::scatter && parameters_.order != Order::caller;
+  const bool staged = gather && parameters_.placement == Placement::staged;
   const auto launch = [&](const char* name, const char* text, int pass, std::uint32_t grid,
                           std::vector<LaunchArgument> arguments, std::int64_t bytes) {
     const std::string more = fmt::format(
         "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_SORTED {}\n"
         "#define NUFFT_KEEP {}\n",
-        pass, pass == 0 && parameters_.check ? 1 : 0, parameters_.order != Order::caller ? 1 : 0, gather ? 1 : 0);
+        pass, pass == 0 && parameters_.check ? 1 : 0, parameters_.order != Order::caller ? 1 : 0,
+        staged   ? 2
+        : gather ? 1
+                 : 0);
     const int at = add(program, kernel(name, text, more, 256, text == nufft_scan_text ? 9 * 8 : 0));
     program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
   };
@@ -88,16 +92,21 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   clear(offsets, (bins() + 1) * count, 0);
   if (m > 0 && (sorted || parameters_.check))
     launch("count", nufft_points_text, 0, blocks(m, 256),
-           with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point, status, m}),
-           coordinates + (gather ? 2 : 1) * m * count);
+           with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
+                      work(arrays, kScratch), status, m}),
+           coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
   if (sorted) scan(offsets, bins() + 1);
   if (m > 0 && gather) {
     launch("index", nufft_points_text, 2, blocks(m, 256), {offsets, place, of_point, work(arrays, kIndex), m},
            3 * m * count);
-    launch("fetch", nufft_points_text, 3, blocks(m, 256),
-           with_maps({arrays.points[0], arrays.points[1], arrays.points[2], work(arrays, kIndex),
-                      work(arrays, kRecords), status, m}),
-           coordinates + m * count + records);
+    if (staged)
+      launch("fetch_records", nufft_points_text, 4, blocks(m, 256),
+             {work(arrays, kScratch), work(arrays, kIndex), work(arrays, kRecords), m}, m * count + 2 * records);
+    else
+      launch("fetch", nufft_points_text, 3, blocks(m, 256),
+             with_maps({arrays.points[0], arrays.points[1], arrays.points[2], work(arrays, kIndex),
+                        work(arrays, kRecords), status, m}),
+             coordinates + m * count + records);
   } else if (m > 0) {
     launch("place", nufft_points_text, 1, blocks(m, 256),
            with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, work(arrays, kRecords),

@@ -103,7 +103,8 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
   return {padded(m * (shape_.precision == Precision::f32 ? 16 : 32)), padded(m * count),
           // The place of each point in its bin is kept here until the records are written; then come the tasks.
           padded(std::max(most_tasks(m) * task, m * count)), padded((bins() + 1 + groups() + 1) * count),
-          padded((longest + 2047) / 2048 * count), 16};
+          padded((longest + 2047) / 2048 * count), 16,
+          parameters_.placement == Placement::staged ? padded(m * (shape_.precision == Precision::f32 ? 16 : 32)) : 16};
 }
 
 std::string Kernels::prelude(const std::string& entry, const std::string& more) const {

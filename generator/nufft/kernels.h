@@ -23,6 +23,12 @@ enum class Order {
   bins,    // bins in the order of the grid, x fastest
   slide,   // bins along the last dimension lie together: what Spread::window needs; 1D: the same as bins
 };
+// How sorted records come about; all give the same ones.
+enum class Placement {
+  scatter,  // each point writes its record to its place
+  fetch,    // indices are scattered, coordinates fetched through them
+  staged,   // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+};
 enum class Spread {
   points,       // global reductions, `lanes` lanes a point (one: one thread per point, cuFINUFFT's GM and GM-sort)
   tile_atomic,  // padded bin in shared memory, atomic adds there (cuFINUFFT's SM)
@@ -54,8 +60,8 @@ struct Parameters {
   int unroll = 2;                   // of the loop over points: window
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
                                     // even rows, and even bins in x for window
-  bool gather = false;              // sort: scatter indices, then fetch coordinates through them (else scatter records)
-  bool check = true;                // look for coordinates that are not finite
+  Placement placement = Placement::scatter;
+  bool check = true;  // look for coordinates that are not finite
 };
 // Parameters that are a fair start for a family; the tuner knows better.
 Parameters default_parameters(const Shape& shape, Spread family);
@@ -67,24 +73,25 @@ struct Map {
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
 };
 
-// Where the arrays are. The stages share six workspaces, the first of which is `workspace` (make_workspace).
+// Where the arrays are. The stages share kWorkspaces workspaces, the first of which is `workspace`.
 struct Arrays {
   std::array<BufferRef, 3> points;
   BufferRef values;  // strengths or results, `transforms` times m complex
   BufferRef grid;    // `transforms` times the fine grid
   int workspace = 0;
 };
-// Workspaces in order: records, index, tasks, offsets, sums, status. Status holds two 64-bit words: the first index of
-// a point that is not finite (all ones: none), and nothing yet.
-inline constexpr int kWorkspaces = 6;
-enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus };
+// Workspaces in order: records, index, tasks, offsets, sums, status, scratch. Status holds two 64-bit words: the first
+// index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
+// (Placement::staged) and may share memory with anything that later stages overwrite, as a fine grid.
+inline constexpr int kWorkspaces = 7;
+enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch };
 
 // The kernels of one plan. Throws Error{invalid_plan} saying which rule the parameters break.
 class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
 
-  // Bytes of the six workspaces for at most m points.
+  // Bytes of the workspaces for at most m points.
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const;
   // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map) const;

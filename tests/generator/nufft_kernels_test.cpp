@@ -275,7 +275,10 @@ std::vector<Case> all_cases() {
   c.parameters.lanes = 1;
   cases.push_back(c);
   c.name = "PointsFetchedThroughTheIndex";
-  c.parameters.gather = true;
+  c.parameters.placement = Placement::fetch;
+  cases.push_back(c);
+  c.name = "PointsStaged";
+  c.parameters.placement = Placement::staged;
   cases.push_back(c);
   c.name = "PointsInTheCallersOrder";
   c.parameters.order = Order::caller;
@@ -372,7 +375,8 @@ std::vector<Case> one_of_each_family() {
   for (const Interpolate family : {Interpolate::points, Interpolate::tiled, Interpolate::window})
     cases.push_back(
         interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
-  cases[1].parameters.gather = true;
+  cases[1].parameters.placement = Placement::fetch;
+  cases[2].parameters.placement = Placement::staged;
   for (Case& c : cases) c.count = 90;
   return cases;
 }
