@@ -61,7 +61,7 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
         staged   ? 2
         : gather ? 1
                  : 0);
-    const int at = add(program, kernel(name, text, more, 256, text == nufft_scan_text ? 9 * 8 : 0));
+    const int at = add(program, kernel(name, text, more, 256, text == nufft_scan_text ? 9 * 8 : 0, false));
     program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
   };
   const auto clear = [&](BufferRef at, std::int64_t bytes, std::int64_t value) {
@@ -151,7 +151,7 @@ Kernels::WindowTile Kernels::window_tile(int numbers, int run) const {
 
 void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {
   const std::int64_t words = shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * transforms * real_bytes() * 2 / 8;
-  const int at = add(program, kernel("clear", nufft_scan_text, "#define NUFFT_PASS 0\n", 256, 9 * 8));
+  const int at = add(program, kernel("clear", nufft_scan_text, "#define NUFFT_PASS 0\n", 256, 9 * 8, false));
   program.launches.push_back({at,
                               {std::min(blocks(words, 256 * 8), 8192u), 1, 1},
                               {arrays.grid, words, std::int64_t{0}},

@@ -107,7 +107,7 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
           parameters_.placement == Placement::staged ? padded(m * (shape_.precision == Precision::f32 ? 16 : 32)) : 16};
 }
 
-std::string Kernels::prelude(const std::string& entry, const std::string& more) const {
+std::string Kernels::prelude(const std::string& entry, const std::string& more, bool with_window) const {
   const bool f32 = shape_.precision == Precision::f32;
   const char *real = f32 ? "float" : "double", *fma = f32 ? "__fmaf_rn" : "__fma_rn";
   std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\ntypedef {1} count;\n", real,
@@ -130,14 +130,14 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more) 
       fmt::format("NUFFT_DEVICE_FUNCTION {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
   if (f32)
     text += "NUFFT_DEVICE_FUNCTION double nufft_fma(double a, double b, double c) { return __fma_rn(a, b, c); }\n";
-  return text + window_text(window_, shape_.precision);
+  return with_window ? text + window_text(window_, shape_.precision) : text;
 }
 
 KernelSource Kernels::kernel(const std::string& entry, const char* body, const std::string& more, int threads,
-                             std::int64_t shared_bytes) const {
+                             std::int64_t shared_bytes, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());
-  source.text = prelude(source.entry, more) + nufft_common_text + body;
+  source.text = prelude(source.entry, more, with_window) + nufft_common_text + body;
   source.block = {static_cast<std::uint32_t>(threads), 1, 1};
   if (shared_bytes > 227 * 1024)
     refuse(fmt::format("{} needs {} bytes of shared memory, 232448 are allowed", source.entry, shared_bytes));

@@ -105,9 +105,9 @@ class Kernels {
   std::int64_t groups() const;  // of bins that a subproblem belongs to
 
  private:
-  std::string prelude(const std::string& entry, const std::string& more) const;
+  std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;
   KernelSource kernel(const std::string& entry, const char* body, const std::string& more, int threads,
-                      std::int64_t shared_bytes) const;
+                      std::int64_t shared_bytes, bool with_window = true) const;
   std::string suffix() const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
