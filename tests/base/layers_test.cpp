@@ -62,7 +62,7 @@ struct Layer {
 const std::vector<Layer> kLayers{
     {"runtime/include/", {"fourtune/"}},
     {"runtime/base/", {"fourtune/", "runtime/base/"}},
-    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_prelude_text.h", "fft_standalone_text.h"}},
+    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_", "nufft_"}},
     {"db/", {"fourtune/", "runtime/base/", "db/", "schema_text.h"}},
     {"runtime/emulated/", {"fourtune/", "runtime/", "generator/", "db/", "embedded_texts.h"}},
     {"runtime/", {"fourtune/", "runtime/", "generator/", "db/"}},
@@ -95,10 +95,7 @@ bool is_ours(const Include& include) {
   return include.quoted && !starts_with_any(include.name, {"hwy/", "fmt/", "CLI/", "nlohmann/", "gtest/"});
 }
 
-bool generated(const std::string& name) {
-  return name == "schema_text.h" || name == "embedded_texts.h" || name == "fft_prelude_text.h" ||
-         name == "fft_standalone_text.h";
-}
+bool generated(const std::string& name) { return name.ends_with("_text.h") || name == "embedded_texts.h"; }
 
 std::string place(const Include& include) {
   return include.file + ":" + std::to_string(include.line) + " includes " + include.name;

@@ -1,0 +1,148 @@
+// Parameters, geometry and the shared prelude.
+#include "generator/nufft/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "fourtune/status.h"
+#include "nufft_common_text.h"
+
+namespace fourtune::generator::nufft {
+namespace {
+
+int bits_of(std::int64_t n) { return std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))); }
+
+// A constant that the compiler reads back exactly.
+std::string constant(double value, Precision precision) {
+  if (precision == Precision::f32) value = static_cast<float>(value);
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value < 0 ? -value : value, std::chars_format::hex).ptr;
+  return fmt::format("{}0x{}{}", value < 0 ? "-" : "", std::string_view(text, static_cast<std::size_t>(end - text)),
+                     precision == Precision::f32 ? "f" : "");
+}
+
+void refuse(const std::string& why) { throw Error(Status::invalid_plan, "nufft kernels: " + why); }
+
+}  // namespace
+
+std::string window_text(const PiecewisePolynomial& window, Precision precision) {
+  const int w = window.width, degree = window.degree;
+  std::string text =
+      "NUFFT_DEVICE_FUNCTION void nufft_window(real z, real* v) {\n  const real t = z * z;\n  real e, o;\n";
+  for (int p = 0; p <= (w - 1) / 2; ++p) {
+    const bool middle = 2 * p == w - 1;
+    for (const int parity : {0, 1}) {
+      if (middle && parity == 1) continue;  // the middle piece is even
+      const char* name = parity == 0 ? "e" : "o";
+      const int top = degree % 2 == parity ? degree : degree - 1;
+      if (top < parity) {
+        text += fmt::format("  {} = 0;\n", name);
+        continue;
+      }
+      for (int power = top; power >= parity; power -= 2) {
+        const std::string c = constant(window.coefficient(degree - power, p), precision);
+        text += power == top ? fmt::format("  {} = {};\n", name, c)
+                             : fmt::format("  {0} = nufft_fma({0}, t, {1});\n", name, c);
+      }
+    }
+    if (middle)
+      text += fmt::format("  v[{}] = e;\n", p);
+    else
+      text += fmt::format("  v[{}] = nufft_fma(z, o, e);\n  v[{}] = nufft_fma(-z, o, e);\n", p, w - 1 - p);
+  }
+  return text + "}\n";
+}
+
+Kernels::Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window)
+    : shape_(shape), parameters_(parameters), window_(window) {
+  const int w = shape.width;
+  if (shape.dim < 1 || shape.dim > 3) refuse(fmt::format("dimension {}, allowed are 1 to 3", shape.dim));
+  if (w < kMinWidth || w > kMaxWidth) refuse(fmt::format("width {}, allowed are {} to {}", w, kMinWidth, kMaxWidth));
+  if (window.width != w) refuse(fmt::format("polynomial of width {} for width {}", window.width, w));
+  int bits = 0;
+  for (int d = 0; d < 3; ++d) {
+    const std::int64_t n = shape.fine[d];
+    if (d >= shape.dim ? n != 1 : n < w)
+      refuse(fmt::format("{} cells in dimension {}, at least the width {} are needed (1 where absent)", n, d, w));
+    if (n >= std::int64_t{1} << 30) refuse(fmt::format("{} cells in dimension {}, less than 2^30 are allowed", n, d));
+    if (parameters.bin[d] < 1) refuse(fmt::format("bin of {} cells in dimension {}", parameters.bin[d], d));
+    if (d >= shape.dim) parameters_.bin[d] = 1;
+    bins_[d] = (n + parameters_.bin[d] - 1) / parameters_.bin[d];
+    bits_[d] = bits_of(n);
+    bits += d < shape.dim ? bits_[d] : 1;
+  }
+  if (shape.fine[0] * shape.fine[1] >= std::int64_t{1} << 31) refuse("a plane of 2^31 cells or more");
+  if (bits > (shape.precision == Precision::f32 ? 32 : 63)) refuse("a cell's number does not fit a record");
+  if (parameters.cap < 1) refuse("cap below 1");
+  const int lanes = parameters.lanes;
+  if (lanes < 1 || lanes > 16 || (lanes & (lanes - 1)) != 0)
+    refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));
+  if (parameters.warps < 1 || parameters.warps > 16)
+    refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
+  if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
+}
+
+int Kernels::slide() const { return parameters_.order == Order::slide && shape_.dim > 1 ? shape_.dim - 1 : 0; }
+std::int64_t Kernels::bins() const { return bins_[0] * bins_[1] * bins_[2]; }
+std::int64_t Kernels::groups() const {
+  return slide() == 0 ? bins() : bins() / bins_[static_cast<std::size_t>(slide())];
+}
+std::int64_t Kernels::most_tasks(std::int64_t m) const { return std::min(m, groups() + m / parameters_.cap); }
+
+std::string Kernels::suffix() const {
+  return fmt::format("{}d_{}_w{}", shape_.dim, shape_.precision == Precision::f32 ? "f32" : "f64", shape_.width);
+}
+
+std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
+  const auto padded = [](std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; };
+  const std::int64_t longest = std::max(bins(), groups()) + 1;
+  return {padded(m * (shape_.precision == Precision::f32 ? 16 : 32)), padded(m * count),
+          // The place of each point in its bin is kept here until the records are written; then come the tasks.
+          padded(std::max(most_tasks(m) * task, m * count)), padded((bins() + 1 + groups() + 1) * count),
+          padded((longest + 2047) / 2048 * count), 16,
+          parameters_.placement == Placement::staged ? padded(m * (shape_.precision == Precision::f32 ? 16 : 32)) : 16};
+}
+
+std::string Kernels::prelude(const std::string& entry, const std::string& more, bool with_window) const {
+  const bool f32 = shape_.precision == Precision::f32;
+  const char *real = f32 ? "float" : "double", *fma = f32 ? "__fmaf_rn" : "__fma_rn";
+  std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\ntypedef {1} count;\n", real,
+                                 shape_.large_counts ? "unsigned long long" : "unsigned");
+  text += fmt::format("#define NUFFT_ENTRY {}\n#define NUFFT_DOUBLE {}\n#define NUFFT_DIM {}\n#define NUFFT_W {}\n",
+                      entry, f32 ? 0 : 1, shape_.dim, shape_.width);
+  for (int d = 0; d < 3; ++d)
+    text += fmt::format(
+        "#define NUFFT_N{0} {1}\n#define NUFFT_B{0} {2}\n#define NUFFT_NB{0} {3}\n#define NUFFT_BITS{0} {4}\n", d,
+        shape_.fine[d], parameters_.bin[d], bins_[d], bits_[d]);
+  text += fmt::format("#define NUFFT_PLANE_CELLS {}ll\n#define NUFFT_SLIDE {}\n",
+                      shape_.dim == 3 ? shape_.fine[0] * shape_.fine[1] : shape_.fine[0], slide());
+  text += fmt::format("#define NUFFT_GROUP_BINS {}ll\n#define NUFFT_CAP {}u\n",
+                      slide() == 0 ? 1 : bins_[static_cast<std::size_t>(slide())], parameters_.cap);
+  text += more;
+  text +=
+      "#if defined(FOURTUNE_EMULATED)\n#define NUFFT_DEVICE_FUNCTION inline\n#else\n"
+      "#define NUFFT_DEVICE_FUNCTION __device__ __forceinline__\n#endif\n";
+  text +=
+      fmt::format("NUFFT_DEVICE_FUNCTION {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
+  if (f32)
+    text += "NUFFT_DEVICE_FUNCTION double nufft_fma(double a, double b, double c) { return __fma_rn(a, b, c); }\n";
+  return with_window ? text + window_text(window_, shape_.precision) : text;
+}
+
+KernelSource Kernels::kernel(const std::string& entry, const char* body, const std::string& more, int threads,
+                             std::int64_t shared_bytes, bool with_window) const {
+  KernelSource source;
+  source.entry = fmt::format("nufft_{}_{}", entry, suffix());
+  source.text = prelude(source.entry, more, with_window) + nufft_common_text + body;
+  source.block = {static_cast<std::uint32_t>(threads), 1, 1};
+  if (shared_bytes > 227 * 1024)
+    refuse(fmt::format("{} needs {} bytes of shared memory, 232448 are allowed", source.entry, shared_bytes));
+  source.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
+  return source;
+}
+
+}  // namespace fourtune::generator::nufft

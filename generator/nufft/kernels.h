@@ -1,0 +1,134 @@
+// CUDA kernels of the nonuniform stages: sort (set_points), spread (type 1) and interpolate (type 2), every size a
+// compile-time constant. A kernel's text does not depend on the number of points or of transforms: those are arguments.
+//
+// Sort: each point becomes a record (window coordinate z per dimension and first cell, generator/window.h) and its
+// index in the caller's arrays; records lie bin by bin. Families that work bin by bin get a list of subproblems of at
+// most `cap` points too. Spreading reads strengths through the index; interpolation writes values through it.
+//
+// Grids are complex, interleaved, x fastest. spread adds to the grid: clear it first (emit_clear).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "fourtune/problem.h"
+#include "generator/kernel_source.h"
+#include "generator/window.h"
+
+namespace fourtune::generator::nufft {
+
+enum class Order {
+  caller,  // records in the caller's order
+  bins,    // bins in the order of the grid, x fastest
+  slide,   // bins along the last dimension lie together: what Spread::window needs; 1D: the same as bins
+};
+// How sorted records come about; all give the same ones.
+enum class Placement {
+  scatter,  // each point writes its record to its place
+  fetch,    // indices are scattered, coordinates fetched through them
+  staged,   // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+};
+enum class Spread {
+  points,       // global reductions, `lanes` lanes a point (one: one thread per point, cuFINUFFT's GM and GM-sort)
+  tile_atomic,  // padded bin in shared memory, atomic adds there (cuFINUFFT's SM)
+  tile_owned,   // the same, output-driven: one warp, lanes own cells of the stencil, no atomics and no block barrier
+  window,       // register windows: templates/nufft_spread_window.cuh
+};
+enum class Interpolate {
+  points,  // through the caches, `lanes` lanes a point
+  tiled,   // padded bin in shared memory, `lanes` lanes a point
+  window,  // register windows: templates/nufft_interpolate_window.cuh
+};
+
+// What all kernels of a transform share.
+struct Shape {
+  int dim = 3;
+  std::array<std::int64_t, 3> fine{1, 1, 1};  // cells; 1 in dimensions that are absent
+  Precision precision = Precision::f32;
+  int width = 6;
+  bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
+};
+
+struct Parameters {
+  Order order = Order::slide;
+  std::array<int, 3> bin{3, 3, 1};  // cells a side
+  int cap = 1024;                   // most points of a subproblem
+  int lanes = 8;                    // per point: 1, 2, 4, 8 or 16
+  int warps = 1;                    // of a block: window (they share the tile), tile_atomic, tiled
+  int min_blocks = 0;               // per multiprocessor, a promise to the compiler; 0: none
+  int unroll = 2;                   // of the loop over points: window
+  int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
+                                    // even rows, and even bins in x for window
+  Placement placement = Placement::scatter;
+  bool check = true;  // look for coordinates that are not finite
+};
+// Parameters that are a fair start for a family; the tuner knows better.
+Parameters default_parameters(const Shape& shape, Spread family);
+Parameters default_parameters(const Shape& shape, Interpolate family);
+
+// Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).
+struct Map {
+  double centre = 0;
+  double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
+};
+
+// Where the arrays are. The stages share kWorkspaces workspaces, the first of which is `workspace`.
+struct Arrays {
+  std::array<BufferRef, 3> points;
+  BufferRef values;  // strengths or results, `transforms` times m complex
+  BufferRef grid;    // `transforms` times the fine grid
+  int workspace = 0;
+};
+// Workspaces in order: records, index, tasks, offsets, sums, status, scratch. Status holds two 64-bit words: the first
+// index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
+// (Placement::staged) and may share memory with anything that later stages overwrite, as a fine grid.
+inline constexpr int kWorkspaces = 7;
+enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch };
+
+// The kernels of one plan. Throws Error{invalid_plan} saying which rule the parameters break.
+class Kernels {
+ public:
+  Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
+
+  // Bytes of the workspaces for at most m points.
+  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const;
+  // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
+  void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map) const;
+  void emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const;
+  void emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                   Spread family) const;
+  void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                        Interpolate family) const;
+
+  std::int64_t bins() const;    // of the sort
+  std::int64_t groups() const;  // of bins that a subproblem belongs to
+
+ private:
+  std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;
+  KernelSource kernel(const std::string& entry, const char* body, const std::string& more, int threads,
+                      std::int64_t shared_bytes, bool with_window = true) const;
+  std::string suffix() const;
+  std::int64_t most_tasks(std::int64_t m) const;
+  int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
+  // What both register-window kernels need: constants, threads, bytes of shared memory for `numbers` + tile a point.
+  struct WindowTile {
+    std::string constants;
+    int threads = 0, stage = 0;
+  };
+  WindowTile window_tile(int numbers, int run) const;
+  void check_run() const;
+  int slide() const;  // dimension whose bins lie together; 0: none
+
+  Shape shape_;
+  Parameters parameters_;
+  PiecewisePolynomial window_;
+  std::array<std::int64_t, 3> bins_{1, 1, 1};
+  std::array<int, 3> bits_{1, 1, 1};
+};
+
+// Text of `nufft_window`: the weights of all w cells at window coordinate z. Even and odd parts are evaluated once for
+// each pair of mirrored cells.
+std::string window_text(const PiecewisePolynomial& window, Precision precision);
+
+}  // namespace fourtune::generator::nufft

@@ -1,0 +1,122 @@
+// Device functions that every NUFFT kernel uses. Defined above by the generator: real, real2, count (of points), the
+// constants NUFFT_*, and nufft_window. What a processor cannot run is in a dev_ function with a second, plain body.
+#if defined(FOURTUNE_EMULATED)
+#define NUFFT_DEVICE inline
+#define NUFFT_SHARED(type, name) FOURTUNE_SHARED(type, name)
+#else
+#define NUFFT_DEVICE __device__ __forceinline__
+#define NUFFT_SHARED(type, name)                                       \
+  extern __shared__ __align__(16) unsigned char nufft_shared_bytes[]; \
+  type* name = reinterpret_cast<type*>(nufft_shared_bytes)
+#endif
+
+// A subproblem: points [start, stop) of one group of bins, in sorted order.
+struct Task {
+  count start, stop;
+  unsigned group, unused;
+};
+
+// What spreading and interpolation need of a point: its window coordinate z in [-1, 1] in each dimension and its first
+// cell, packed. 16 bytes in single, 32 in double precision.
+struct Located {
+  real z[3];
+  int cell[3];
+};
+
+#if NUFFT_DOUBLE
+struct alignas(16) Record {
+  double2 a, b;
+};
+NUFFT_DEVICE unsigned long long nufft_pack(const int* cell) {
+  return static_cast<unsigned long long>(cell[0]) | static_cast<unsigned long long>(cell[1]) << NUFFT_BITS0 |
+         static_cast<unsigned long long>(cell[2]) << (NUFFT_BITS0 + NUFFT_BITS1);
+}
+NUFFT_DEVICE void nufft_store(Record* at, const Located& p) {
+  double2* to = reinterpret_cast<double2*>(at);
+  to[0] = make_double2(p.z[0], p.z[1]);
+  to[1] = make_double2(p.z[2], __longlong_as_double(static_cast<long long>(nufft_pack(p.cell))));
+}
+NUFFT_DEVICE Record nufft_load(const Record* at) {
+  Record r;
+  r.a = __ldg(reinterpret_cast<const double2*>(at));
+  r.b = __ldg(reinterpret_cast<const double2*>(at) + 1);
+  return r;
+}
+NUFFT_DEVICE Located nufft_unpack(const Record& r) {
+  const unsigned long long cell = static_cast<unsigned long long>(__double_as_longlong(r.b.y));
+  Located p;
+  p.z[0] = r.a.x;
+  p.z[1] = r.a.y;
+  p.z[2] = r.b.x;
+  p.cell[0] = static_cast<int>(cell & ((1ull << NUFFT_BITS0) - 1));
+  p.cell[1] = static_cast<int>(cell >> NUFFT_BITS0 & ((1ull << NUFFT_BITS1) - 1));
+  p.cell[2] = static_cast<int>(cell >> (NUFFT_BITS0 + NUFFT_BITS1));
+  return p;
+}
+#else
+struct alignas(16) Record {
+  float4 a;
+};
+NUFFT_DEVICE void nufft_store(Record* at, const Located& p) {
+  const unsigned long long cell = static_cast<unsigned long long>(p.cell[0]) |
+                                  static_cast<unsigned long long>(p.cell[1]) << NUFFT_BITS0 |
+                                  static_cast<unsigned long long>(p.cell[2]) << (NUFFT_BITS0 + NUFFT_BITS1);
+  *reinterpret_cast<float4*>(at) = make_float4(p.z[0], p.z[1], p.z[2], __uint_as_float(static_cast<unsigned>(cell)));
+}
+NUFFT_DEVICE Record nufft_load(const Record* at) {
+  Record r;
+  r.a = __ldg(reinterpret_cast<const float4*>(at));
+  return r;
+}
+NUFFT_DEVICE Located nufft_unpack(const Record& r) {
+  const unsigned long long cell = __float_as_uint(r.a.w);
+  Located p;
+  p.z[0] = r.a.x;
+  p.z[1] = r.a.y;
+  p.z[2] = r.a.z;
+  p.cell[0] = static_cast<int>(cell & ((1ull << NUFFT_BITS0) - 1));
+  p.cell[1] = static_cast<int>(cell >> NUFFT_BITS0 & ((1ull << NUFFT_BITS1) - 1));
+  p.cell[2] = static_cast<int>(cell >> (NUFFT_BITS0 + NUFFT_BITS1));
+  return p;
+}
+#endif
+
+NUFFT_DEVICE real2 nufft_make(real x, real y) {
+  real2 value;
+  value.x = x;
+  value.y = y;
+  return value;
+}
+NUFFT_DEVICE real2 nufft_zero() { return nufft_make(0, 0); }
+NUFFT_DEVICE real2 nufft_scaled(real a, real2 v) { return nufft_make(a * v.x, a * v.y); }
+NUFFT_DEVICE void nufft_add(real2& sum, real a, real2 v) {
+  sum.x = nufft_fma(a, v.x, sum.x);
+  sum.y = nufft_fma(a, v.y, sum.y);
+}
+// Position i0 + k in a periodic dimension of n cells; i0 < n, k < n.
+NUFFT_DEVICE int nufft_wrap(int i, int n) { return i >= n ? i - n : i; }
+
+// Adds to global memory without waiting for the old value.
+NUFFT_DEVICE void dev_add(float2* at, float2 value) {
+#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(at), "f"(value.x), "f"(value.y) : "memory");
+#else
+  atomicAdd(&at->x, value.x);
+  atomicAdd(&at->y, value.y);
+#endif
+}
+// The same for two cells side by side, the first at a multiple of 16 bytes: reductions are counted by lanes, not bytes.
+NUFFT_DEVICE void dev_add_pair(float2* at, float2 first, float2 second) {
+#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(first.x), "f"(first.y), "f"(second.x),
+               "f"(second.y)
+               : "memory");
+#else
+  dev_add(at, first);
+  dev_add(at + 1, second);
+#endif
+}
+NUFFT_DEVICE void dev_add(double2* at, double2 value) {
+  atomicAdd(&at->x, value.x);
+  atomicAdd(&at->y, value.y);
+}

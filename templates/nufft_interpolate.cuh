@@ -1,0 +1,102 @@
+// Interpolation: NUFFT_LANES lanes serve one point, a lane per x cell (one: a thread per point). NUFFT_TILED: one
+// subproblem a block, its padded bin copied to shared memory first; else the grid is read through the caches.
+#define NUFFT_PX (NUFFT_B0 + NUFFT_W - 1)
+#define NUFFT_PY (NUFFT_DIM > 1 ? NUFFT_B1 + NUFFT_W - 1 : 1)
+#define NUFFT_PZ (NUFFT_DIM > 2 ? NUFFT_B2 + NUFFT_W - 1 : 1)
+#define NUFFT_WY (NUFFT_DIM > 1 ? NUFFT_W : 1)
+#define NUFFT_WZ (NUFFT_DIM > 2 ? NUFFT_W : 1)
+
+// Weights of 32 points of a warp: [number][point], in shared memory.
+NUFFT_DEVICE void nufft_stage_weights(const Located& p, real* stage, int lane) {
+  real v[NUFFT_W];
+#pragma unroll
+  for (int d = 0; d < NUFFT_DIM; ++d) {
+    nufft_window(p.z[d], v);
+#pragma unroll
+    for (int k = 0; k < NUFFT_W; ++k) stage[(d * NUFFT_W + k) * 33 + lane] = v[k];
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index,
+#if NUFFT_TILED
+                const Task* __restrict__ tasks, const count* __restrict__ task_total,
+#endif
+                const real2* __restrict__ grid, real2* __restrict__ values, long long m, long long values_distance,
+                long long grid_distance) {
+  NUFFT_SHARED(real2, shared);
+  const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
+  values += blockIdx.y * values_distance;
+  grid += blockIdx.y * grid_distance;
+#if NUFFT_TILED
+  if (blockIdx.x >= *task_total) return;
+  const Task task = tasks[blockIdx.x];
+  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
+  const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
+  const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
+  for (int i = static_cast<int>(threadIdx.x); i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) {
+    const int x = nufft_wrap(x0 + i % NUFFT_PX, NUFFT_N0), y = nufft_wrap(y0 + i / NUFFT_PX % NUFFT_PY, NUFFT_N1);
+    const int z = nufft_wrap(z0 + i / (NUFFT_PX * NUFFT_PY), NUFFT_N2);
+    const bool inside = x < NUFFT_N0 && y < NUFFT_N1 && z < NUFFT_N2;  // not past the reach of a cut bin
+    shared[i] = inside ? __ldg(grid + (static_cast<long long>(z) * NUFFT_N1 + y) * NUFFT_N0 + x) : nufft_zero();
+  }
+  __syncthreads();
+  const count begin = task.start, stop = task.stop;
+  real* stage = reinterpret_cast<real*>(shared + NUFFT_PX * NUFFT_PY * NUFFT_PZ) + warp * NUFFT_STAGE_WARP;
+#else
+  const count begin = static_cast<count>(blockIdx.x) * NUFFT_THREADS;
+  const count stop = m - begin < NUFFT_THREADS ? static_cast<count>(m) : begin + NUFFT_THREADS;
+  real* stage = reinterpret_cast<real*>(shared) + warp * NUFFT_STAGE_WARP;
+#endif
+  int* cells = reinterpret_cast<int*>(stage + NUFFT_DIM * NUFFT_W * 33);
+  for (count first = begin + warp * 32; first < stop; first += NUFFT_THREADS) {
+    const int n = stop - first < 32 ? static_cast<int>(stop - first) : 32;
+    if (lane < n) {
+      const Located p = nufft_unpack(nufft_load(records + first + lane));
+      nufft_stage_weights(p, stage, lane);
+#pragma unroll
+      for (int d = 0; d < NUFFT_DIM; ++d) cells[d * 32 + lane] = p.cell[d];
+    }
+    __syncwarp();
+    const int member = lane % NUFFT_LANES;
+    for (int base = 0; base < n; base += 32 / NUFFT_LANES) {  // all lanes stay together for the shuffles
+      const int j = min(base + lane / NUFFT_LANES, n - 1);
+      const real* weights = stage + j;
+      const int cx = cells[j], cy = NUFFT_DIM > 1 ? cells[32 + j] : 0, cz = NUFFT_DIM > 2 ? cells[64 + j] : 0;
+      real2 result = nufft_zero();
+      for (int k = member; k < NUFFT_W; k += NUFFT_LANES) {
+        real2 along_x = nufft_zero();
+#if NUFFT_TILED
+        const real2* column = shared + ((cz - z0) * NUFFT_PY + cy - y0) * NUFFT_PX + cx - x0 + k;
+#else
+        const real2* column = grid + nufft_wrap(cx + k, NUFFT_N0);
+#endif
+        for (int a = 0; a < NUFFT_WZ; ++a) {
+          real2 along_y = nufft_zero();
+#if !NUFFT_TILED
+          const real2* plane =
+              column + static_cast<long long>(nufft_wrap(cz + a, NUFFT_N2)) * (NUFFT_N0 * static_cast<long long>(NUFFT_N1));
+#endif
+#pragma unroll
+          for (int b = 0; b < NUFFT_WY; ++b) {
+#if NUFFT_TILED
+            const real2 value = column[(a * NUFFT_PY + b) * NUFFT_PX];
+#else
+            const real2 value = __ldg(plane + static_cast<long long>(nufft_wrap(cy + b, NUFFT_N1)) * NUFFT_N0);
+#endif
+            nufft_add(along_y, NUFFT_DIM > 1 ? weights[(NUFFT_W + b) * 33] : 1, value);
+          }
+          nufft_add(along_x, NUFFT_DIM > 2 ? weights[(2 * NUFFT_W + a) * 33] : 1, along_y);
+        }
+        nufft_add(result, weights[k * 33], along_x);
+      }
+#pragma unroll
+      for (int step = NUFFT_LANES / 2; step > 0; step /= 2) {
+        result.x += __shfl_xor_sync(0xffffffffu, result.x, step);
+        result.y += __shfl_xor_sync(0xffffffffu, result.y, step);
+      }
+      if (member == 0 && base + lane / NUFFT_LANES < n) values[index[first + j]] = result;
+    }
+    __syncwarp();
+  }
+}

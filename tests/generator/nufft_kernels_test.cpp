@@ -1,0 +1,248 @@
+// Sort, spreading and interpolation kernels on the emulated backend, against direct sums.
+#include <gtest/gtest.h>
+
+#include "fourtune/status.h"
+#include "tests/generator/nufft_support.h"
+
+namespace fourtune::generator::nufft::testing {
+namespace {
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  const Precision single = Precision::f32, twice = Precision::f64;
+  for (const int dim : {1, 2, 3}) {
+    cases.push_back(spreading("Points", dim, single, 4 + dim, Spread::points));
+    cases.push_back(spreading("Points", dim, twice, 11 - dim, Spread::points));
+    cases.push_back(spreading("TileAtomic", dim, dim == 2 ? twice : single, 6, Spread::tile_atomic));
+    cases.push_back(spreading("TileOwned", dim, single, 5 + dim, Spread::tile_owned));
+    cases.push_back(spreading("TileOwned", dim, twice, 8, Spread::tile_owned));
+    cases.push_back(spreading("Window", dim, single, 6, Spread::window));
+    cases.push_back(spreading("Window", dim, single, 2 + dim, Spread::window));
+    cases.push_back(spreading("Window", dim, twice, 13, Spread::window));
+    cases.push_back(spreading("Window", dim, twice, 8, Spread::window));
+    cases.push_back(interpolating("InterpolatePoints", dim, single, 3 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolatePoints", dim, twice, 9 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolateTiled", dim, single, 6, Interpolate::tiled));
+    cases.push_back(interpolating("InterpolateTiled", dim, twice, 7, Interpolate::tiled));
+  }
+  for (const int dim : {1, 2, 3}) {
+    cases.push_back(interpolating("InterpolateWindow", dim, single, 6, Interpolate::window));
+    cases.push_back(interpolating("InterpolateWindow", dim, twice, dim == 3 ? 13 : 7, Interpolate::window));
+  }
+  for (const int width : {2, 5, 6, 13})
+    for (const int dim : {2, 3})
+      for (const Spread family : {Spread::points, Spread::window}) {
+        Case c = spreading("Pairs" + std::to_string(static_cast<int>(family)), dim, single, width, family);
+        c.shape.fine[0] = dim == 2 ? 46 : 18;
+        c.parameters.run = 2;
+        if (family == Spread::window) c.parameters.bin[0] = 4;
+        if (width == 5) c.points = Points::edges;
+        cases.push_back(c);
+      }
+  for (const int width : {2, 16}) {
+    cases.push_back(spreading("Window", 3, single, width, Spread::window));
+    cases.push_back(spreading("Points", 3, single, width, Spread::points));
+    cases.push_back(spreading("TileOwned", 2, twice, width, Spread::tile_owned));
+    cases.push_back(interpolating("InterpolateTiled", 2, twice, width, Interpolate::tiled));
+  }
+  Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  c.name = "PointsFetchedThroughTheIndex";
+  c.parameters.placement = Placement::fetch;
+  cases.push_back(c);
+  c.name = "PointsStaged";
+  c.parameters.placement = Placement::staged;
+  cases.push_back(c);
+  c.name = "PointsInTheCallersOrder";
+  c.parameters.order = Order::caller;
+  cases.push_back(c);
+  c = interpolating("InterpolateOneThreadEach", 3, single, 6, Interpolate::points);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  c = interpolating("InterpolateTiledOneThreadEach", 3, single, 6, Interpolate::tiled);
+  c.parameters.lanes = 1;
+  cases.push_back(c);
+  for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
+    const std::string name = points == Points::clustered ? "Clustered"
+                             : points == Points::edges   ? "Edges"
+                             : points == Points::one     ? "One"
+                                                         : "None";
+    for (const int dim : {1, 2, 3}) {
+      for (const Spread family : {Spread::points, Spread::tile_owned, Spread::window}) {
+        c = spreading(name + std::to_string(static_cast<int>(family)) + "Spread", dim, single, 5, family);
+        c.points = points;
+        cases.push_back(c);
+      }
+      c = interpolating(name + "Windows", dim, single, 5, Interpolate::window);
+      c.points = points;
+      cases.push_back(c);
+      c = interpolating(name + "Tiled", dim, twice, 5, Interpolate::tiled);
+      c.points = points;
+      cases.push_back(c);
+    }
+  }
+  c = spreading("WindowSparse", 3, single, 6, Spread::window);
+  c.shape.fine = {20, 18, 90};  // long empty stretches along the columns
+  c.count = 12;
+  c.parameters.cap = 1000;
+  cases.push_back(c);
+  c = spreading("WindowDense", 3, single, 6, Spread::window);
+  c.count = 1500;
+  c.parameters.cap = 300;
+  cases.push_back(c);
+  c = spreading("WindowSharedByWarps", 3, single, 6, Spread::window);
+  c.parameters.warps = 3;
+  c.parameters.bin = {5, 4, 1};
+  c.parameters.unroll = 2;
+  cases.push_back(c);
+  c = spreading("WindowManyTransforms", 2, single, 6, Spread::window);
+  c.transforms = 3;
+  cases.push_back(c);
+  c = interpolating("InterpolateManyTransforms", 2, single, 6, Interpolate::tiled);
+  c.transforms = 3;
+  cases.push_back(c);
+  c = spreading("WindowLargeCounts", 3, twice, 5, Spread::window);
+  c.shape.large_counts = true;
+  cases.push_back(c);
+  return cases;
+}
+
+class NufftKernels : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
+  const Case& c = GetParam();
+  const Prepared p = prepare(c);
+  for (const auto order : {runtime::emulated::Order::forward, runtime::emulated::Order::reverse}) {
+    RunOptions options;
+    options.threads = options.blocks = order;
+    std::vector<std::byte> first = p.first, second = p.second;
+    run_program(p.program, first, second, options);
+    if (p.right.empty()) continue;
+    EXPECT_EQ(wrong(c, p, second), "");
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  return info.param.name + "n" + std::to_string(info.index);
+}
+INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
+
+class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
+  const Case& c = GetParam();
+  const Prepared p = prepare(c);
+  RunOptions options;
+  options.instrumented = true;
+  std::vector<std::byte> first = p.first, second = p.second;
+  run_program(p.program, first, second, options);
+  EXPECT_EQ(wrong(c, p, second), "");
+}
+
+std::vector<Case> one_of_each_family() {
+  std::vector<Case> cases;
+  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window})
+    cases.push_back(spreading("Spread" + std::to_string(static_cast<int>(family)), 3, Precision::f32, 5, family));
+  cases.push_back(spreading("WindowOfWarps", 3, Precision::f64, 13, Spread::window));
+  cases.push_back(interpolating("InterpolateWindowOfWarps", 3, Precision::f64, 13, Interpolate::window));
+  for (const Interpolate family : {Interpolate::points, Interpolate::tiled, Interpolate::window})
+    cases.push_back(
+        interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
+  cases[1].parameters.placement = Placement::fetch;
+  cases[2].parameters.placement = Placement::staged;
+  for (Case& c : cases) c.count = 90;
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);
+
+// A point at a distance of many turns from the origin, on a fine grid of 2^28 cells: f32 coordinates are exact numbers.
+TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
+  Case c = spreading("Long", 1, Precision::f32, 6, Spread::points);
+  c.shape.fine = {std::int64_t{1} << 28, 1, 1};
+  c.parameters.order = Order::caller;
+  c.points = Points::uniform;
+  const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+  const auto points = make_points(c);
+  const std::int64_t m = c.count;
+  GpuProgram program;
+  for (const std::int64_t bytes : kernels.workspace_bytes(m)) program.workspace_bytes.push_back(bytes);
+  program.workspace_bytes[kOffsets] = 64;  // not touched without sorting and checking
+  program.constants.push_back(packed_reals(points[0], Precision::f32));
+  Arrays arrays;
+  arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0},
+                   BufferRef{BufferRef::Where::constant, 0, 0}};
+  Parameters unchecked = c.parameters;
+  unchecked.check = false;
+  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {});
+  std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
+  const Launch& place = program.launches.back();
+  GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
+  only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
+  std::vector<std::byte> none(16), records(static_cast<std::size_t>(m) * 16);
+  run_program(only, none, records);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
+    float z;
+    unsigned cell;
+    std::memcpy(&z, records.data() + i * 16, 4);
+    std::memcpy(&cell, records.data() + i * 16 + 12, 4);
+    const long double turns = static_cast<long double>(points[0][i]) / (2 * std::numbers::pi_v<long double>);
+    const long double u = (turns - std::floor(turns)) * 0x1p28L, first = std::ceil(u - 3);
+    EXPECT_EQ(cell, static_cast<unsigned>(static_cast<std::int64_t>(first) & ((1 << 28) - 1))) << points[0][i];
+    EXPECT_NEAR(z, static_cast<double>(2 * (first - (u - 3)) - 1), 3e-7) << points[0][i];
+  }
+}
+
+TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
+  Case c = spreading("Bad", 2, Precision::f32, 4, Spread::points);
+  Prepared p = prepare(c);
+  const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
+  std::memcpy(p.program.constants[1].data() + 4 * 77, &infinite, 4);
+  std::memcpy(p.program.constants[0].data() + 4 * 31, &nan, 4);
+  // The status goes to the second array.
+  for (Launch& launch : p.program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument);
+          ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
+        *ref = {BufferRef::Where::second, 0, 0};
+  std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
+  std::vector<std::byte> second(16);
+  run_program(p.program, p.first, second);
+  std::uint64_t bad;
+  std::memcpy(&bad, second.data(), 8);
+  EXPECT_EQ(bad, 31u);
+}
+
+TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
+  const Case good = spreading("Good", 3, Precision::f32, 6, Spread::window);
+  const PiecewisePolynomial polynomial = fit(window_of(6), 1e-7);
+  const auto refused = [&](auto change) {
+    Case c = good;
+    change(c);
+    try {
+      const Kernels kernels(c.shape, c.parameters, polynomial);
+      GpuProgram program;
+      kernels.emit_spread(program, {}, 10, 1, c.spread);
+    } catch (const Error& error) {
+      return error.status() == Status::invalid_plan;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused([](Case&) {}));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine[1] = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));
+  EXPECT_TRUE(refused([](Case& c) {
+    c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40};
+  }));
+}
+
+}  // namespace
+}  // namespace fourtune::generator::nufft::testing

@@ -1,0 +1,235 @@
+// Cases for the tests of the NUFFT kernels: points, programs, and right answers as direct sums in double precision that
+// use the window itself.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/nufft/kernels.h"
+#include "runtime/emulated/emulator.h"
+
+namespace fourtune::generator::nufft::testing {
+
+using Complex = std::complex<double>;
+using runtime::emulated::run_program;
+using runtime::emulated::RunOptions;
+
+enum class Points { uniform, clustered, edges, one, none };
+
+struct Case {
+  std::string name;
+  Shape shape;
+  bool spreads = true;
+  Spread spread{};
+  Interpolate interpolate{};
+  Parameters parameters;
+  Points points = Points::uniform;
+  int count = 200;
+  int transforms = 1;
+};
+
+// Coordinates as the kernel gets them: exact numbers of its precision, held as doubles.
+inline std::array<std::vector<double>, 3> make_points(const Case& c) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> wide(-3 * std::numbers::pi, 3 * std::numbers::pi), narrow(0.3, 0.32);
+  std::array<std::vector<double>, 3> x;
+  const int m = c.points == Points::none ? 0 : c.points == Points::one ? 1 : c.count;
+  for (int d = 0; d < 3; ++d) {
+    const double cell = 2 * std::numbers::pi / static_cast<double>(c.shape.fine[d]);
+    const double edge[] = {-std::numbers::pi,
+                           std::numbers::pi,
+                           0.0,
+                           cell,
+                           -cell,
+                           0.5 * cell + 1e-6,
+                           -0.0,
+                           3 * std::numbers::pi,
+                           1e-9,
+                           -1e-9};
+    for (int i = 0; i < m; ++i) {
+      double value = c.points == Points::clustered ? narrow(random)
+                     : c.points == Points::edges   ? edge[random() % 10]
+                                                   : wide(random);
+      if (c.shape.precision == Precision::f32) value = static_cast<float>(value);
+      x[d].push_back(value);
+    }
+  }
+  return x;
+}
+
+// Weights of one dimension for a point: position in cells mod n, and w weights from there.
+struct Reached {
+  std::vector<int> cell;
+  std::vector<double> weight;
+};
+inline Reached reached(long double x, int n, const Window& window) {
+  const long double turns = x / (2 * std::numbers::pi_v<long double>);
+  const long double u = (turns - std::floor(turns)) * n;
+  const int w = window.width();
+  const long double first = std::ceil(u - 0.5L * w);
+  Reached r;
+  for (int k = 0; k < w; ++k) {
+    r.cell.push_back(((static_cast<int>(first) + k) % n + n) % n);
+    r.weight.push_back(window.value(static_cast<double>(2 * (first + k - u) / w)));
+  }
+  return r;
+}
+
+template <class T>
+std::vector<std::byte> packed(const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+inline std::vector<std::byte> packed_reals(const std::vector<double>& values, Precision precision) {
+  if (precision == Precision::f64) return packed(values);
+  return packed(std::vector<float>(values.begin(), values.end()));
+}
+inline std::vector<std::byte> packed_complex(const std::vector<Complex>& values, Precision precision) {
+  std::vector<double> parts;
+  for (const Complex& v : values) parts.insert(parts.end(), {v.real(), v.imag()});
+  return packed_reals(parts, precision);
+}
+inline std::vector<Complex> unpacked(std::span<const std::byte> bytes, Precision precision) {
+  std::vector<Complex> values(bytes.size() / (precision == Precision::f32 ? 8 : 16));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double parts[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (precision == Precision::f32) {
+        float part;
+        std::memcpy(&part, bytes.data() + (2 * i + k) * 4, 4);
+        parts[k] = part;
+      } else {
+        std::memcpy(parts + k, bytes.data() + (2 * i + k) * 8, 8);
+      }
+    }
+    values[i] = {parts[0], parts[1]};
+  }
+  return values;
+}
+
+inline double distance(const std::vector<Complex>& got, const std::vector<Complex>& right) {
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    error += std::norm(got[i] - right[i]);
+    size += std::norm(right[i]);
+  }
+  return std::isnan(error) ? 1 : std::sqrt(error / std::max(size, 1e-300));
+}
+
+inline std::vector<Complex> noise(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::vector<Complex> values(count);
+  for (Complex& v : values) v = {static_cast<float>(unit(random)), static_cast<float>(unit(random))};
+  return values;
+}
+
+// Program, inputs and the right answer of a case. first: strengths or the grid; second: what comes out.
+struct Prepared {
+  GpuProgram program;
+  std::vector<std::byte> first, second;
+  std::vector<Complex> right;
+  double allowed = 0;
+};
+
+inline const Window& window_of(int width) {
+  static std::map<int, Window> windows;
+  return windows.try_emplace(width, WindowKind::kaiser_bessel, width, 2.0).first->second;
+}
+
+inline Prepared prepare(const Case& c) {
+  const Window& window = window_of(c.shape.width);
+  const PiecewisePolynomial polynomial = fit(window, c.shape.precision == Precision::f32 ? 1e-8 : 1e-14);
+  const Kernels kernels(c.shape, c.parameters, polynomial);
+  const auto points = make_points(c);
+  const std::int64_t m = static_cast<std::int64_t>(points[0].size());
+  Prepared p;
+  Arrays arrays;
+  for (int d = 0; d < 3; ++d) {
+    arrays.points[static_cast<std::size_t>(d)] = {BufferRef::Where::constant, d < c.shape.dim ? d : 0, 0};
+    std::vector<double> padded = points[static_cast<std::size_t>(d)];
+    padded.push_back(0);  // no array is empty
+    p.program.constants.push_back(packed_reals(padded, c.shape.precision));
+  }
+  for (const std::int64_t bytes : kernels.workspace_bytes(m)) p.program.workspace_bytes.push_back(bytes);
+  const BufferRef first{BufferRef::Where::first, 0, 0}, second{BufferRef::Where::second, 0, 0};
+  arrays.values = c.spreads ? first : second;
+  arrays.grid = c.spreads ? second : first;
+  kernels.emit_sort(p.program, arrays, m, {});
+  if (c.spreads) {
+    kernels.emit_clear(p.program, arrays, c.transforms);
+    kernels.emit_spread(p.program, arrays, m, c.transforms, c.spread);
+  } else {
+    kernels.emit_interpolate(p.program, arrays, m, c.transforms, c.interpolate);
+  }
+  const std::size_t cells = static_cast<std::size_t>(c.shape.fine[0] * c.shape.fine[1] * c.shape.fine[2]);
+  const std::size_t in = c.spreads ? static_cast<std::size_t>(m) : cells,
+                    out = c.spreads ? cells : static_cast<std::size_t>(m);
+  const std::vector<Complex> values = noise(std::max<std::size_t>(1, in * static_cast<std::size_t>(c.transforms)), 11);
+  p.right.resize(out * static_cast<std::size_t>(c.transforms));
+  for (std::int64_t i = 0; i < m; ++i) {
+    std::array<Reached, 3> r;
+    for (int d = 0; d < 3; ++d)
+      r[d] = d < c.shape.dim ? reached(points[d][i], static_cast<int>(c.shape.fine[d]), window) : Reached{{0}, {1}};
+    for (std::size_t a = 0; a < r[2].cell.size(); ++a)
+      for (std::size_t b = 0; b < r[1].cell.size(); ++b)
+        for (std::size_t k = 0; k < r[0].cell.size(); ++k) {
+          const double weight = r[0].weight[k] * r[1].weight[b] * r[2].weight[a];
+          const std::size_t cell = static_cast<std::size_t>(
+              (r[2].cell[a] * c.shape.fine[1] + r[1].cell[b]) * c.shape.fine[0] + r[0].cell[k]);
+          for (std::size_t t = 0; t < static_cast<std::size_t>(c.transforms); ++t) {
+            if (c.spreads)
+              p.right[t * out + cell] += weight * values[t * in + static_cast<std::size_t>(i)];
+            else
+              p.right[t * out + static_cast<std::size_t>(i)] += weight * values[t * in + cell];
+          }
+        }
+  }
+  p.first = packed_complex(values, c.shape.precision);
+  p.second.assign(std::max<std::size_t>(1, p.right.size()) * (c.shape.precision == Precision::f32 ? 8 : 16),
+                  std::byte{0xff});
+  p.allowed = c.shape.precision == Precision::f32 ? 2e-6 : 3e-13;
+  return p;
+}
+
+inline std::string wrong(const Case& c, const Prepared& p, std::span<const std::byte> second) {
+  const double error = distance(unpacked(second, c.shape.precision), p.right);
+  return error <= p.allowed ? "" : "relative error " + std::to_string(error);
+}
+
+inline Case spreading(std::string name, int dim, Precision precision, int width, Spread family) {
+  Case c;
+  c.shape.dim = dim;
+  c.shape.precision = precision;
+  c.shape.width = width;
+  // Unequal sizes, no multiples of the bins, barely above the padded tile in one dimension.
+  c.shape.fine = dim == 3
+                     ? std::array<std::int64_t, 3>{std::max(17, width + 1), std::max(14, width), std::max(11, width)}
+                 : dim == 2 ? std::array<std::int64_t, 3>{45, 38, 1}
+                            : std::array<std::int64_t, 3>{301, 1, 1};
+  c.spread = family;
+  c.parameters = default_parameters(c.shape, family);
+  c.parameters.cap = 40;
+  c.name =
+      name + std::to_string(dim) + "d" + (precision == Precision::f32 ? "F32" : "F64") + "W" + std::to_string(width);
+  return c;
+}
+inline Case interpolating(std::string name, int dim, Precision precision, int width, Interpolate family) {
+  Case c = spreading(name, dim, precision, width, Spread::points);
+  c.spreads = false;
+  c.interpolate = family;
+  c.parameters = default_parameters(c.shape, family);
+  c.parameters.cap = 40;
+  return c;
+}
+
+}  // namespace fourtune::generator::nufft::testing
