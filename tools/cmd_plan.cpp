@@ -17,6 +17,7 @@
 #include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
+#include "tools/fft_plan_argument.h"
 #include "tools/text.h"
 
 namespace fourtune::tools {
@@ -48,23 +49,9 @@ fft::Lengths lengths_from(const std::string& text) {
   return out;
 }
 
-constexpr const char* kHint = "docs/fft-plans.md has the notation and its rules";
-
-fft::FftPlan plan_from(const std::string& text) {
-  try {
-    return fft::parse_notation(text);
-  } catch (const Error& error) {
-    throw UsageError(error.what(), kHint);
-  }
-}
-
 void show_plan(const Arguments& arguments) {
-  fft::FftPlan plan = plan_from(arguments.plan);
-  const auto asked = arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths);
-  if (const auto broken = fft::check(plan, asked); !broken.empty()) {
-    const std::string more = broken.size() > 1 ? fmt::format(" (and {} more)", broken.size() - 1) : "";
-    throw UsageError(broken[0].message + more, kHint);
-  }
+  fft::FftPlan plan = fft_plan_argument(
+      arguments.plan, arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths));
   // The option's check has refused other names.
   const auto device = generator::known_device(arguments.device);
   if (device) plan = fft::bind(plan, *device);

@@ -14,6 +14,7 @@ void add_tune(CLI::App& app, const std::string& command_line);  // the line goes
 void add_show(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_emit(CLI::App& app);
 void add_run(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_worker(CLI::App& app);  // hidden: the child process in which `tune` measures

@@ -83,6 +83,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   add_show(app);
   add_explain(app);
   add_plan(app);
+  add_emit(app);
   add_run(app);
   add_doctor(app);
   add_bench(app);

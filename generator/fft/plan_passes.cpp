@@ -220,7 +220,7 @@ class Planner {
     return tiled;
   }
   // How many of the lowest positions of an axis are in one tile of kernel k; 0: they are not the lowest, or do not
-  // divide the axis.
+  // divide the axis or the digit that they end in.
   std::int64_t tile_cut(int d, int k) const {
     const Line& axis = axes_[at(d)];
     if (length_between(d, k) != axis.n) return 0;
@@ -232,6 +232,10 @@ class Planner {
     const std::int64_t tile = tile_along(d, k);
     if (active > 1 && (span != active || tile != 1)) return 0;
     const std::int64_t cut = active * tile;
+    for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+      const std::int64_t low = before[i], size = axis.digits[i].radix;
+      if (low < cut && cut < low * size && (cut % low != 0 || size % (cut / low) != 0)) return 0;
+    }
     return axis.n % cut ? 0 : cut;
   }
   int tile_along(int d, int k) const {
@@ -291,6 +295,9 @@ class Planner {
     if (size == 1) return;
     for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
       if (low == 0) continue;
+      if (low == 1 || size % low != 0)
+        bad(fmt::format("{}: {} neighbours of {} do not divide the digit that lies across tiles of the workspace", name,
+                        low, size));
       add_parts(spec, parts, name + "l", low, tile, part, in, out);
       part.in *= low, part.out *= low, part.before *= low, part.after *= low;
       return add_parts(spec, parts, name + "h", size / low, tile, part, in, out);

@@ -247,5 +247,17 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
   refuses(o, "prime factor");
 }
 
+// The tiles of the second kernel are 8 neighbours along y, whose digits have 3, 4 and 8 values: no digit ends there.
+TEST(FftEmit, AWorkspaceIsNotTiledInsideADigit) {
+  const FftPlan plan = parse_notation(
+      "{Y(32,3,32,96,tw),Y(24,4,8,32,tw)}[threads=256,tile=256,store=sorted,to=work,load=bulk,pipeline=2]"
+      "{X(32,16,32,512,tw),X(16,32,1,32,no-tw)}[threads=128,tile=1x8,load=bulk,pipeline=2]"
+      "{Y(12,8,1,8,no-tw)}[threads=512,tile=256x2,load=bulk,pipeline=2]:order=natural");
+  EmitOptions o = options_of(plan);
+  o.batch = 7;
+  for (const PlannedPass& pass : plan_passes(plan, o).passes)
+    EXPECT_EQ(tile_count(pass.spec) * tile_values(pass.spec), 512 * 96 * 7) << pass.spec.title;
+}
+
 }  // namespace
 }  // namespace fourtune::test

@@ -1,0 +1,13 @@
+// A plan in the X/Y/Z notation as an argument of the command line.
+#pragma once
+
+#include <string>
+
+#include "generator/fft/notation.h"
+
+namespace fourtune::tools {
+
+// Throws UsageError with the broken rule. `lengths`: that the plan has to have; 0: any.
+generator::fft::FftPlan fft_plan_argument(const std::string& text, const generator::fft::Lengths& lengths = {0, 0, 0});
+
+}  // namespace fourtune::tools
