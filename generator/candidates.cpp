@@ -282,8 +282,9 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   plan.sort.tile = axes.tiles[at[kTile]];
   plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
   plan.sort.copy = at[kRecords] < 2;
-  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading, a tenth of interpolation.
-  plan.sort.local = axes.dim == 3 && at[kRecords] == 0;
+  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading but a tenth of
+  // interpolation: types 1 and 3 try it first, type 2 second.
+  plan.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
   plan.threads = axes.threads[at[kThreads]];
   plan.chunk = axes.chunk[at[kChunk]];
   plan.fft = kFfts[at[kFft]];
@@ -332,11 +333,17 @@ Space candidates(const Problem& problem, const DeviceTraits& traits) {
 
 namespace {
 
-// The private cells of one tile, for all transforms of a chunk, leave room in the second-level cache.
-bool fits_cache(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
-  for (int d = 0; d < problem.dim; ++d) bytes *= plan.sort.tile[d] + plan.window.width;
-  return bytes <= 0.5 * static_cast<double>(traits.l2_bytes);
+// Whether an untuned plan may take more transforms together than there are threads: their private cells leave room in
+// the second-level cache, and their grids are too small for anybody to miss the memory.
+bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
+  double tile = value, grid = value;
+  for (int d = 0; d < problem.dim; ++d) {
+    tile *= plan.sort.tile[d] + plan.window.width;
+    grid *= static_cast<double>(plan.window.fine[d]);
+  }
+  const auto cache = static_cast<double>(traits.l2_bytes);
+  return tile <= cache / 2 && grid <= cache;
 }
 
 }  // namespace
@@ -354,7 +361,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   std::vector<int> sizes(kAxes, 1);
   sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
   sizes[kMethod] = static_cast<int>(axes.method.size());
-  sizes[kChunk] = static_cast<int>(axes.chunk.size());
+  if (!type3) sizes[kChunk] = static_cast<int>(axes.chunk.size());
   if (type3) {  // small ones: tiles, and threads that may cost more than they save
     sizes[kFine] = static_cast<int>(axes.inner);
     sizes[kTile] = static_cast<int>(axes.tiles.size());
@@ -365,7 +372,7 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
   for_each(sizes, [&](const std::vector<int>& at) {
     Plan plan;
     if (!any || !make_plan(plan, at, axes)) return;
-    if (at[kChunk] > 0 && !fits_cache(plan, problem, traits)) return;
+    if (at[kChunk] > 0 && !is_light_chunk(plan, problem, traits)) return;
     // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
     const Cost parts = estimate(plan, problem, traits);
     const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
