@@ -17,6 +17,7 @@
 
 #include "fourtune/problem.h"
 #include "fourtune/status.h"
+#include "generator/gpu_plan.h"
 #include "generator/window.h"
 
 namespace fourtune::generator {
@@ -86,6 +87,9 @@ enum class Type3Rule {
 
 struct Plan {
   std::string backend = "cpu";
+  // GPU backends take these two in place of threads, fft, sort, spread and interp, and share the rest.
+  GpuFftChoice gpu_fft;
+  GpuPointsChoice gpu_points;
   int threads = 1;
   FftChoice fft;
   // nufft only

@@ -84,7 +84,7 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
 }
 
 // Passes over the lines that are neither zero nor unwanted, the last dimension first.
-double fft(const Plan& plan, const Problem& problem, const Geometry& g) {
+double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
   const double flop = problem.precision == Precision::f64 ? kF64.flop : kF32.flop;
   double sum = 0, lines = product(g.outer);
   for (int d = problem.dim; d-- > 0;) {
@@ -105,7 +105,7 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
   const Geometry g = geometry_of(plan, problem, k);
   const double one = gridding(plan, problem, traits, plan.window.width, g.outer, m, true) +
-                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + fft(plan, problem, g) +
+                     gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + inner_fft(plan, problem, g) +
                      kCell * product(g.outer);
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);

@@ -140,5 +140,73 @@ TEST(PlanText, EveryCandidateParsesBack) {
   }
 }
 
+constexpr const char* kGpuTexts[][2] = {
+    {"fft:type=c2c,n=256x256x256,prec=f32", "cuda;fft=cufft"},
+    {"fft:type=c2c,n=250,prec=f64", "emulated;fft=plain"},
+    {"fft:type=c2c,n=256,prec=f32",
+     "cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1]:order=natural"},
+    {"nufft:type=1,n=64x64x64,m=500000,prec=f32,tol=1e-5,batch=4",
+     "cuda;window=pswf(sigma=2,width=6,fine=128x128x128);sort=bins(bin=3x3x1,order=slide,placement=staged,cap=1024);"
+     "spread=window(lanes=8,warps=2,unroll=2,run=2,blocks=3);interp=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);"
+     "fft=plain;chunk=2"},
+    {"nufft:type=2,n=64,m=500,prec=f64,tol=1e-9",
+     "emulated;window=es(sigma=1.5,width=12,fine=96);sort=none;spread=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);"
+     "interp=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);fft=cufft"},
+    {"nufft:type=3,dim=2,m=1024,k=1024,prec=f64,tol=1e-10",
+     "cuda;type3=compose;window=pswf(sigma=2,width=13);inner=pswf(sigma=2,width=13);"
+     "sort=bins(bin=3x1,order=slide,placement=scatter,cap=1024);targets=none;"
+     "spread=window(lanes=8,warps=1,unroll=2,run=1,blocks=0);interp=points(lanes=2,warps=1,unroll=2,run=1,blocks=0);"
+     "fft=plain"},
+};
+
+TEST(GpuPlanText, IsCanonicalAndKeepsEveryStage) {
+  for (const auto& [token, text] : kGpuTexts) {
+    const Problem problem = parse_problem(token);
+    EXPECT_EQ(to_text(parse_plan(text, problem), problem), text);
+  }
+}
+
+TEST(GpuPlanText, MutilatedTextsAreRefusedOrCanonicalAndNeverCrash) {
+  std::mt19937 random(12);
+  for (const auto& [token, original] : kGpuTexts) {
+    const Problem problem = parse_problem(token);
+    for (int i = 0; i < 3000; ++i) {
+      std::string text = original;
+      for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
+        const std::size_t at = random() % text.size();
+        const int what = static_cast<int>(random() % 3);
+        if (what == 0) text.erase(at, 1);
+        if (what == 1) text[at] = static_cast<char>(random() % 256);
+        if (what == 2) text.insert(at, 1, "();=,x-019e.{}[]:"[random() % 17]);
+      }
+      try {
+        const Plan plan = parse_plan(text, problem);
+        EXPECT_EQ(parse_plan(to_text(plan, problem), problem), plan) << text;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::invalid_plan) << text << ": " << error.what();
+      }
+    }
+  }
+}
+
+TEST(GpuPlanText, ErrorsNameStageAndWhatIsAllowed) {
+  constexpr const char* cases[][2] = {
+      {"cuda", "stage 'fft' is missing"},
+      {"cuda;fft=fftw", "allowed are cufft, plain, interleaved"},
+      {"cuda;threads=2;fft=cufft", "stage 'threads'"},
+      {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}", "needs threads"},
+      {"cuda;fft=interleaved{X(8,16,8,128,tw),X(16,8,1,8,no-tw)}[threads=32,tile=1]", "256"},
+  };
+  for (const auto& [text, part] : cases) {
+    try {
+      parse_plan(text, parse_problem("fft:type=c2c,n=256,prec=f32"));
+      ADD_FAILURE() << text << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_plan);
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fourtune::generator

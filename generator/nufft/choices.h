@@ -1,0 +1,47 @@
+// What there is to choose about the nonuniform stages on a GPU: part of a plan (generator/gpu_plan.h), bound by
+// kernels.h.
+#pragma once
+
+#include <array>
+
+namespace fourtune::generator::nufft {
+
+enum class Order {
+  caller,  // records in the caller's order
+  bins,    // bins in the order of the grid, x fastest
+  slide,   // bins along the last dimension lie together: what Spread::window needs; 1D: the same as bins
+};
+// How sorted records come about; all give the same ones.
+enum class Placement {
+  scatter,  // each point writes its record to its place
+  fetch,    // indices are scattered, coordinates fetched through them
+  staged,   // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+};
+enum class Spread {
+  points,       // global reductions, `lanes` lanes a point (one: one thread per point, cuFINUFFT's GM and GM-sort)
+  tile_atomic,  // padded bin in shared memory, atomic adds there (cuFINUFFT's SM)
+  tile_owned,   // the same, output-driven: one warp, lanes own cells of the stencil, no atomics and no block barrier
+  window,       // register windows: templates/nufft_spread_window.cuh
+};
+enum class Interpolate {
+  points,  // through the caches, `lanes` lanes a point
+  tiled,   // padded bin in shared memory, `lanes` lanes a point
+  window,  // register windows: templates/nufft_interpolate_window.cuh
+};
+
+struct Parameters {
+  Order order = Order::slide;
+  std::array<int, 3> bin{3, 3, 1};  // cells a side
+  int cap = 1024;                   // most points of a subproblem
+  int lanes = 8;                    // per point: 1, 2, 4, 8 or 16
+  int warps = 1;                    // of a block: window (they share the tile), tile_atomic, tiled
+  int min_blocks = 0;               // per multiprocessor, a promise to the compiler; 0: none
+  int unroll = 2;                   // of the loop over points: window
+  int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
+                                    // even rows, and even bins in x for window
+  Placement placement = Placement::scatter;
+  bool check = true;  // look for coordinates that are not finite
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+}  // namespace fourtune::generator::nufft
