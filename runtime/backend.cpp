@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -40,10 +41,22 @@ class HostMemory final : public ArrayMemory {
   void release(void* array) noexcept override { ::operator delete(array, kAlignment); }
   void upload(void* array, const void* host, std::size_t bytes) override { std::memcpy(array, host, bytes); }
   void download(void* host, const void* array, std::size_t bytes) override { std::memcpy(host, array, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* array, unsigned char byte, std::size_t bytes) override { std::memset(array, byte, bytes); }
   void wait() override {}
 
  private:
   static constexpr std::align_val_t kAlignment{64};
+};
+
+class ClockTimer final : public StreamTimer {
+ public:
+  void start() override { start_ = std::chrono::steady_clock::now(); }
+  void stop() override { stop_ = std::chrono::steady_clock::now(); }
+  double seconds() override { return std::chrono::duration<double>(stop_ - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_, stop_;
 };
 
 }  // namespace
@@ -62,6 +75,8 @@ void Executor::set_stream(void* stream) {
 }
 
 std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
+
+std::unique_ptr<StreamTimer> Backend::timer(int) const { return std::make_unique<ClockTimer>(); }
 
 std::span<const Backend* const> backends() { return table(); }
 

@@ -45,8 +45,23 @@ class ArrayMemory {
   // Both wait until done. bytes from the array's start.
   virtual void upload(void* array, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* array, std::size_t bytes) = 0;
+  // Both on the default stream, without waiting. Arrays of this memory.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void fill(void* array, unsigned char byte, std::size_t bytes) = 0;
   // Until everything started on the default stream is done.
   virtual void wait() = 0;
+  // Bytes that can still be allocated by anyone; 0: unknown.
+  virtual std::int64_t free_bytes() const { return 0; }
+};
+
+// Times what is started on the default stream between two marks: by events on a GPU, by the clock elsewhere.
+class StreamTimer {
+ public:
+  virtual ~StreamTimer() = default;
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  // Between the last start and stop; waits for the work.
+  virtual double seconds() = 0;
 };
 
 // A kernel of a bound transform and what it takes of a GPU.
@@ -60,6 +75,15 @@ struct KernelReport {
 };
 // As a run's row keeps it: a JSON list, empty without kernels.
 std::string kernels_text(std::span<const KernelReport> kernels);
+
+// A launch of the last set_points and execute.
+struct LaunchTime {
+  std::string stage;
+  std::string entry;
+  double seconds = 0;
+  std::int64_t bytes = 0;  // global memory that it has to move
+  double flops = 0;        // operations that it does
+};
 
 // One bound transform. Not thread-safe; different executors may run at the same time on different threads.
 class Executor {
@@ -79,6 +103,8 @@ class Executor {
   virtual std::string wisdom() const { return {}; }
   // GPUs: the kernels of the forward transform.
   virtual std::vector<KernelReport> kernels() const { return {}; }
+  // GPUs, with time_stages: every launch of the last set_points and execute, in order; waits for them.
+  virtual std::vector<LaunchTime> launch_times() const { return {}; }
   // GPUs: later executes run there. Throws Error{invalid_argument} where there are no streams.
   virtual void set_stream(void* stream);
 };
@@ -92,6 +118,7 @@ class Backend {
                                          const ExecutorOptions& options) const = 0;
   // Memory of this device; host memory unless the backend says otherwise.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
+  virtual std::unique_ptr<StreamTimer> timer(int device) const;
 };
 
 // Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend

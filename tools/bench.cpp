@@ -18,9 +18,16 @@ using namespace fourtune::tools;
 void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("problem", options.tokens, "Problem tokens")->type_name("PROBLEM");
   command.add_option("--problems", options.problems, "Problem list: a file, or builtin:NAME")->type_name("FILE");
-  command.add_option("--peer", options.peers, "Shared library of FINUFFT to compare with (repeatable)")
+  command
+      .add_option("--peer", options.peers,
+                  "Shared library to compare with: FINUFFT, cuFINUFFT, cuFFT or an adapter "
+                  "(docs/peers.md; repeatable)")
       ->type_name("PATH")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_option("--backend", options.backend, "Where ours and the peers run: cpu (default), cuda, emulated")
+      ->type_name("NAME");
+  command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
   command.add_option("--threads", options.threads, "Threads of every contender (default: all)")
@@ -76,9 +83,13 @@ void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Run the papers' experiments and compare with other libraries");
   add_options(*bench, *options);
   bench->footer(
-      "Nonuniform problems are compared with every --peer, the better of them counting; ffts with FFTW's MEASURE.\n\n"
+      "Nonuniform problems are compared with every --peer, the better of them counting; ffts with FFTW's MEASURE,\n"
+      "on a GPU with cuFFT. There arrays are in its memory, several sets in turn where they would stay in its cache, "
+      "and\n"
+      "times are taken by events around whole transforms.\n\n"
       "Example:\n"
       "  fourtune bench --problems builtin:applications --peer ./libfinufft.so --csv bench.csv --plot bench.png\n"
+      "  fourtune bench --backend cuda --problems builtin:papers --peer ./libcufinufft.so --csv gpu.csv\n"
       "  fourtune bench --suite nufft3d-cpu --scale 0.1");
   bench->callback([options] { run(*options); });
 }

@@ -7,14 +7,15 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <set>
 
 #include "runtime/backend.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
-#include "tools/bench_peer_finufft.h"
+#include "tools/bench_peers.h"
 #include "tools/bench_report.h"
+#include "tools/device_arrays.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tools/problem_list.h"
 #include "tuner/validate.h"
 
@@ -29,52 +30,31 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-struct Peer {
-  std::string name, path;
-  std::unique_ptr<FinufftLibrary> library;
-};
-
-int threads_of(const BenchOptions& options) {
-  return options.threads > 0 ? options.threads : std::max(1, runtime::find_backend({}).traits().cores);
-}
-
-// "finufft-ducc", and "finufft-ducc-2" when there are two of them.
-std::vector<Peer> load_peers(const std::vector<std::string>& paths) {
-  std::vector<Peer> peers;
-  std::set<std::string> names;
-  for (const std::string& path : paths) {
-    auto library = std::make_unique<FinufftLibrary>(path);
-    const std::string base = "finufft-" + library->fft();
-    std::string name = base;
-    for (int copy = 2; !names.insert(name).second; ++copy) name = fmt::format("{}-{}", base, copy);
-    peers.push_back({name, path, std::move(library)});
-  }
-  return peers;
-}
-
-Entrant our_entrant(const std::string& name, Role role, int threads, const std::string& db, const std::string& plan) {
-  const std::string key = plan.empty() ? std::string(db.empty() ? "untuned" : "tuned") : "plan:" + plan;
-  return {name, role, key, [=](const Problem& problem) { return make_ours(problem, threads, db, plan); }};
+int threads_of(const BenchOptions& options, const runtime::Backend& backend) {
+  return options.threads > 0 ? options.threads : std::max(1, backend.traits().cores);
 }
 
 std::string fftw_plan(int threads, const char* rigor) {
   return fmt::format("cpu;threads={};fft=fftw(rigor={})", threads, rigor);
 }
 
-std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& options, int threads,
-                                  const std::vector<Peer>& peers) {
+std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& options, const runtime::Backend& backend,
+                                  int threads, const std::vector<Peer>& peers) {
+  const OursOptions untuned{std::string(backend.name()), threads, {}, {}};
+  OursOptions tuned = untuned;
+  tuned.db = options.db;
+  const auto fftw = [&](const char* rigor) { return OursOptions{"cpu", threads, {}, fftw_plan(threads, rigor)}; };
+  const bool with_fftw = problem.kind == Kind::fft && takes_host_arrays(backend);
   std::vector<Entrant> list;
-  if (problem.kind == Kind::fft)
-    list.push_back(our_entrant("fftw-estimate", Role::reference, threads, {}, fftw_plan(threads, "estimate")));
-  list.push_back(our_entrant("untuned", Role::untuned, threads, {}, {}));
-  if (!options.untuned_only && has_verdict(problem, threads, options.db))
-    list.push_back(our_entrant("tuned", Role::tuned, threads, options.db, {}));
-  if (problem.kind == Kind::fft)
-    list.push_back(our_entrant("fftw-measure", Role::peer, threads, {}, fftw_plan(threads, "measure")));
-  else
-    for (const Peer& peer : peers)
-      list.push_back({peer.name, Role::peer, "peer:" + peer.path,
-                      [&peer, threads](const Problem& p) { return peer.library->make(p, threads); }});
+  if (with_fftw) list.push_back(our_entrant("fftw-estimate", Role::reference, fftw("estimate")));
+  list.push_back(our_entrant("untuned", Role::untuned, untuned));
+  if (!options.plan.empty())
+    list.push_back(our_entrant("plan", Role::tuned, {untuned.backend, threads, {}, options.plan}));
+  else if (!options.untuned_only && has_verdict(problem, tuned))
+    list.push_back(our_entrant("tuned", Role::tuned, tuned));
+  if (with_fftw) list.push_back(our_entrant("fftw-measure", Role::peer, fftw("measure")));
+  for (const Peer& peer : peers)
+    if (peer.library->does(problem.kind)) list.push_back(peer_entrant(peer, problem, threads));
   return list;
 }
 
@@ -139,15 +119,17 @@ void print_heading(const BenchEnvironment& environment) {
 }  // namespace
 
 void run_comparison(const BenchOptions& options) {
-  const int threads = threads_of(options);
-  if (options.cpu_time && threads != 1)
-    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it");
+  const runtime::Backend& backend = bench_backend(options.backend);
+  const bool host = takes_host_arrays(backend);
+  const int threads = threads_of(options, backend);
+  if (options.cpu_time && (threads != 1 || !host))
+    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and no --backend");
   const std::vector<Problem> problems = problems_of(options);
-  const std::vector<Peer> peers = load_peers(options.peers);
-  BenchEnvironment environment = bench_environment(threads);
+  const auto current = make_device_current(backend);
+  const std::vector<Peer> peers = load_peers(options.peers, backend);
+  BenchEnvironment environment = bench_environment(threads, backend);
   for (const Peer& peer : peers)
-    environment.peers.push_back(
-        fmt::format("{}: FINUFFT {}, {} FFT, {}", peer.name, peer.library->version(), peer.library->fft(), peer.path));
+    environment.peers.push_back(fmt::format("{}: {}, {}", peer.name, peer.library->describe(), peer.path));
   print_heading(environment);
 
   stop_on_signal();
@@ -163,8 +145,9 @@ void run_comparison(const BenchOptions& options) {
       results.push_back({problem, to_token(problem), reason, {}, 0});
       continue;
     }
-    const std::vector<Entrant> entrants = entrants_for(problem, options, threads, peers);
+    const std::vector<Entrant> entrants = entrants_for(problem, options, backend, threads, peers);
     MeasureOptions measure;
+    measure.backend = &backend;
     measure.rounds = options.rounds;
     measure.min_rounds = std::min(options.min_rounds, options.rounds);
     measure.max_seconds = options.seconds_per_problem;
@@ -172,13 +155,14 @@ void run_comparison(const BenchOptions& options) {
     measure.seed = options.seed;
     measure.cpu_time = options.cpu_time;
     results.push_back(measure_problem(problem, entrants, measure));
-    if (options.measure_memory && results.back().skipped.empty())
+    if (host && options.measure_memory && results.back().skipped.empty())
       measure_first_use(results.back(), entrants, options, threads);
     fmt::print("[{}/{}] {}\n", results.size(), problems.size(), progress_line(results.back()));
     std::fflush(stdout);
     save();
   }
   fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
+  if (!host) fmt::print("{}{}{}", modes_table(results), passes_table(results), variants_text(results));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
   std::fflush(stdout);
@@ -191,17 +175,18 @@ void run_comparison(const BenchOptions& options) {
 void run_memory_child(const BenchOptions& options) {
   if (options.tokens.size() != 1) throw UsageError("--memory-child needs one problem");
   const Problem problem = parse_problem(options.tokens.front());
-  const int threads = threads_of(options);
+  const runtime::Backend& backend = bench_backend({});
+  const int threads = threads_of(options, backend);
   const std::string& key = options.memory_child;
+  OursOptions ours{std::string(backend.name()), threads, key == "tuned" ? options.db : std::string(), {}};
   Entrant entrant;
   std::vector<Peer> peers;
   if (key.starts_with("peer:")) {
-    peers = load_peers({key.substr(5)});
-    entrant = {key, Role::peer, key, [&](const Problem& p) { return peers.front().library->make(p, threads); }};
-  } else if (key.starts_with("plan:")) {
-    entrant = our_entrant(key, Role::untuned, threads, {}, key.substr(5));
+    peers = load_peers({key.substr(5)}, backend);
+    entrant = peer_entrant(peers.front(), problem, threads);
   } else {
-    entrant = our_entrant(key, Role::untuned, threads, key == "tuned" ? options.db : std::string(), {});
+    if (key.starts_with("plan:")) ours.plan = key.substr(5);
+    entrant = our_entrant(key, Role::untuned, ours);
   }
   const FirstUse use = first_use_here(problem, entrant, options.seed);
   if (!use.failure.empty()) throw Failure(use.failure);

@@ -8,41 +8,61 @@
 
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
+#include "runtime/backend.h"
 
 namespace fourtune::tools {
 
 // Arguments are those of fourtune::Transform. Everything throws what is wrong (fourtune::Error or tools/errors.h).
+// Work may be left on the device's default stream.
 class Contender {
  public:
   virtual ~Contender() = default;
   virtual void set_points(const Points& points) = 0;
   virtual void execute(void* first, void* second) = 0;
   virtual std::vector<StageTime> stage_times() const { return {}; }
+  virtual std::vector<runtime::LaunchTime> launch_times() const { return {}; }
   virtual std::string plan() const { return {}; }
   // Why the library at first refused what was asked, when it ran only with an override; empty: it did not.
   virtual std::string refusal() const { return {}; }
+  // On a device: the same transform with its stages and launches timed, which costs time itself; null: it cannot.
+  virtual std::unique_ptr<Contender> timed() const { return nullptr; }
 };
 
 enum class Role {
-  tuned,      // ours with the plan of a verdict
+  tuned,      // ours with the plan of a verdict, or with a plan given by hand
   untuned,    // ours as it comes
   peer,       // counts in ratios
   reference,  // shown, but counts in no ratio
 };
 
+// One way to run a library.
+struct Variant {
+  std::string name;  // "method=2, upsampfac=1.25"; empty where there is but one
+  std::function<std::unique_ptr<Contender>(const Problem&)> make;
+};
+
 // How to make a contender. The key names it on the command line of a child process: "tuned", "untuned", "plan:TEXT",
-// "peer:PATH".
+// "peer:PATH". With several variants the fastest right one of a short trial is the contender.
 struct Entrant {
   std::string name;
   Role role = Role::peer;
   std::string key;
-  std::function<std::unique_ptr<Contender>(const Problem&)> make;
+  std::vector<Variant> variants;
 };
 
-// Ours. `db` is the one database looked at (empty: none); `plan` forces a plan text.
-std::unique_ptr<Contender> make_ours(const Problem& problem, int threads, const std::string& db,
-                                     const std::string& plan);
+struct OursOptions {
+  std::string backend;  // empty: the best one here
+  int threads = 0;
+  std::string db;    // the one database looked at; empty: none
+  std::string plan;  // forces a plan text
+};
+std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& options);
+Entrant our_entrant(const std::string& name, Role role, const OursOptions& options);
 // Whether the database holds a verdict that the runtime would run for exactly this problem.
-bool has_verdict(const Problem& problem, int threads, const std::string& db);
+bool has_verdict(const Problem& problem, const OursOptions& options);
+
+// An executor of a backend, without the public interface around it: for plans that it cannot name.
+using BindExecutor = std::function<std::unique_ptr<runtime::Executor>(const Problem&, bool time_stages)>;
+std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan);
 
 }  // namespace fourtune::tools

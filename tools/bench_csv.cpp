@@ -56,6 +56,10 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
   std::string stages;
   for (const StageTime& stage : one.stages)
     stages += fmt::format("{}{}={:.6g}", stages.empty() ? "" : " ", stage.stage, stage.seconds);
+  std::string passes;
+  for (const PassResult& pass : one.passes)
+    passes += fmt::format("{}{}:{}:seconds={:.6g}:bytes={:.6g}:flops={:.6g}", passes.empty() ? "" : " ", pass.stage,
+                          pass.entry, pass.seconds, pass.bytes, pass.flops);
   return {result.token,
           group_of(result.problem),
           one.name,
@@ -89,7 +93,15 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
           environment.compiler,
           environment.libraries,
           peers,
-          environment.started};
+          environment.started,
+          number(one.total.median * 1e-9),
+          number(one.transfers.median * 1e-9),
+          samples_text(one.total_ns),
+          samples_text(one.transfers_ns),
+          one.variants,
+          passes,
+          number(result.copy_bandwidth),
+          std::to_string(result.sets)};
 }
 
 }  // namespace
@@ -128,7 +140,15 @@ const std::vector<std::string>& csv_columns() {
                                                 "compiler",
                                                 "libraries",
                                                 "peers",
-                                                "started"};
+                                                "started",
+                                                "total_seconds",
+                                                "total_with_transfers_seconds",
+                                                "total_samples_ns",
+                                                "total_with_transfers_samples_ns",
+                                                "variants",
+                                                "passes",
+                                                "copy_bytes_per_second",
+                                                "sets_of_arrays"};
   return columns;
 }
 

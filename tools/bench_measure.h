@@ -12,22 +12,36 @@
 
 namespace fourtune::tools {
 
+// One launch of an execute, as its median over several.
+struct PassResult {
+  std::string stage, entry;
+  double seconds = 0;
+  double bytes = 0;  // that it has to move
+  double flops = 0;
+};
+
 struct ContenderResult {
   std::string name;
   Role role = Role::peer;
   std::string plan;
-  std::string refusal;  // it refused at first and ran with an override
-  std::string failure;  // it could not run at all; nothing below is then set
+  std::string variants;  // what the trial of several ways to run it saw
+  std::string refusal;   // it refused at first and ran with an override
+  std::string failure;   // it could not run at all; nothing below is then set
   double create_seconds = 0;
   double first_set_points_seconds = 0;      // may include planning
   std::vector<std::int64_t> set_points_ns;  // repeat calls
   std::vector<std::int64_t> execute_ns;     // one execute each, a round a sample
-  tuner::MedianInterval set_points, execute;
+  std::vector<std::int64_t> total_ns;       // on a device: set_points and execute
+  std::vector<std::int64_t> transfers_ns;   // and the copies of points and input there and of the output back
+  tuner::MedianInterval set_points, execute, total, transfers;
   double error = std::numeric_limits<double>::quiet_NaN();  // relative l2 on sampled outputs
   bool right = false;                                       // error <= allowed_error(problem)
-  std::int64_t memory = 0;                                  // peak of a process of its own above its data; 0: unknown
-  std::int64_t first_use_ns = 0;                            // create, set_points, execute in that process; 0: unknown
+  // Host: peak of a process of its own above its data. Device: what is less free once it has executed. 0: unknown.
+  std::int64_t memory = 0;
+  // Create, set_points and execute: in that process; on a device the first time in this one. 0: unknown.
+  std::int64_t first_use_ns = 0;
   std::vector<StageTime> stages;
+  std::vector<PassResult> passes;  // on a device
   bool ran() const { return failure.empty() && !execute_ns.empty(); }
 };
 
@@ -36,10 +50,13 @@ struct ProblemResult {
   std::string token;
   std::string skipped;  // why nothing was measured; empty: it was
   std::vector<ContenderResult> contenders;
-  double seconds = 0;  // that the whole measurement took
+  double seconds = 0;         // that the whole measurement took
+  int sets = 1;               // of arrays, used in turn
+  double copy_bandwidth = 0;  // on a device: bytes a second, read and written, of copies of the arrays; 0: not measured
 };
 
 struct MeasureOptions {
+  const runtime::Backend* backend = nullptr;  // null: the best one here
   int rounds = 9;
   int min_rounds = 3;
   int set_points_rounds = 3;

@@ -100,7 +100,7 @@ FirstUse first_use_here(const Problem& problem, const Entrant& entrant, std::uin
     const double before = resident("VmRSS:");
     if (!reset_peak()) return {0, 0, "the kernel's peak counter cannot be reset"};
     const auto start = std::chrono::steady_clock::now();
-    const auto contender = entrant.make(problem);
+    const auto contender = entrant.variants.front().make(problem);
     if (problem.kind == Kind::nufft) contender->set_points(data.points());
     contender->execute(data.first(), data.second());
     use.ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();

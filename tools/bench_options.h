@@ -8,6 +8,8 @@
 namespace fourtune::tools {
 
 struct BenchOptions {
+  std::string backend;             // empty: cpu, or the best one here without it
+  std::string plan;                // ours with this plan, in the tuned column
   std::vector<std::string> peers;  // shared libraries to compare with
   std::vector<std::string> tokens;
   std::string problems;  // file or builtin:NAME; empty: tokens alone
@@ -15,7 +17,7 @@ struct BenchOptions {
   std::string db;        // tuned plans; empty: none
   std::string csv;       // empty: none
   std::string plot;      // .png or .svg; empty: none
-  std::string suite;     // nufft3d-cpu, nufft-type3; empty: the comparison
+  std::string suite;     // a paper's experiment; empty: the comparison
   double seconds = 0;    // budget of the whole run; 0: none
   double seconds_per_problem = 60;
   double scale = 1;             // suites: problem sizes relative to the full ones

@@ -1,8 +1,10 @@
 // Our own transforms as contenders: what is measured is the public interface.
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "db/lookup.h"
+#include "generator/plan.h"
 #include "runtime/backend.h"
 #include "runtime/resolve.h"
 #include "tools/bench_contender.h"
@@ -10,37 +12,80 @@
 namespace fourtune::tools {
 namespace {
 
+class ExecutorContender final : public Contender {
+ public:
+  ExecutorContender(const Problem& problem, BindExecutor bind, std::string plan, bool time_stages)
+      : problem_(problem), bind_(std::move(bind)), plan_(std::move(plan)), executor_(bind_(problem_, time_stages)) {}
+  void set_points(const Points& points) override { executor_->set_points(points); }
+  void execute(void* first, void* second) override { executor_->execute(first, second, false); }
+  std::vector<StageTime> stage_times() const override {
+    const auto times = executor_->stage_times();
+    return {times.begin(), times.end()};
+  }
+  std::vector<runtime::LaunchTime> launch_times() const override { return executor_->launch_times(); }
+  std::string plan() const override { return plan_; }
+  std::unique_ptr<Contender> timed() const override {
+    return std::make_unique<ExecutorContender>(problem_, bind_, plan_, true);
+  }
+
+ private:
+  Problem problem_;
+  BindExecutor bind_;
+  std::string plan_;
+  std::unique_ptr<runtime::Executor> executor_;
+};
+
 class Ours final : public Contender {
  public:
-  Ours(const Problem& problem, const Options& options) : transform_(to_token(problem), options) {}
+  Ours(const Problem& problem, const Options& options)
+      : backend_(runtime::find_backend(options.backend)), transform_(to_token(problem), options) {}
   void set_points(const Points& points) override { transform_.set_points(points); }
   void execute(void* first, void* second) override { transform_.execute(first, second); }
   std::vector<StageTime> stage_times() const override { return transform_.stage_times(); }
   std::string plan() const override { return transform_.plan(); }
+  std::unique_ptr<Contender> timed() const override {
+    const auto bind = [&backend = backend_, text = transform_.plan()](const Problem& problem, bool time_stages) {
+      runtime::ExecutorOptions options;
+      options.time_stages = time_stages;
+      return backend.bind(problem, generator::parse_plan(text, problem), options);
+    };
+    return std::make_unique<ExecutorContender>(transform_.problem(), bind, transform_.plan(), true);
+  }
 
  private:
+  const runtime::Backend& backend_;
   Transform transform_;
 };
 
 }  // namespace
 
-std::unique_ptr<Contender> make_ours(const Problem& problem, int threads, const std::string& db,
-                                     const std::string& plan) {
+std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& wanted) {
   Options options;
   options.default_databases = false;
-  if (!db.empty()) options.databases = {db};
-  options.threads = threads;
-  options.plan = plan;
+  if (!wanted.db.empty()) options.databases = {wanted.db};
+  options.backend = wanted.backend;
+  options.threads = wanted.threads;
+  options.plan = wanted.plan;
   return std::make_unique<Ours>(problem, options);
 }
 
-bool has_verdict(const Problem& problem, int threads, const std::string& db) {
-  if (db.empty()) return false;
-  const std::filesystem::path packs[] = {db};
+Entrant our_entrant(const std::string& name, Role role, const OursOptions& options) {
+  const std::string key =
+      options.plan.empty() ? std::string(options.db.empty() ? "untuned" : "tuned") : "plan:" + options.plan;
+  return {name, role, key, {{{}, [options](const Problem& problem) { return make_ours(problem, options); }}}};
+}
+
+bool has_verdict(const Problem& problem, const OursOptions& options) {
+  if (options.db.empty()) return false;
+  const std::filesystem::path packs[] = {options.db};
   const db::Lookup lookup = db::Lookup::load({}, packs);
-  DeviceTraits traits = runtime::find_backend({}).traits();
-  if (threads > 0) traits.cores = threads;
+  DeviceTraits traits = runtime::find_backend(options.backend).traits();
+  if (options.threads > 0) traits.cores = options.threads;
   return runtime::resolve(problem, traits, &lookup, {}).source == runtime::Source::verdict;
+}
+
+std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan) {
+  return std::make_unique<ExecutorContender>(problem, std::move(bind), std::move(plan), false);
 }
 
 }  // namespace fourtune::tools

@@ -195,6 +195,12 @@ const char* to_string(PeerFault fault) noexcept {
       return "not_loadable";
     case PeerFault::not_finufft:
       return "not_finufft";
+    case PeerFault::not_cufinufft:
+      return "not_cufinufft";
+    case PeerFault::not_cufft:
+      return "not_cufft";
+    case PeerFault::not_an_adapter:
+      return "not_an_adapter";
     case PeerFault::unknown_version:
       return "unknown_version";
     case PeerFault::layout_mismatch:
@@ -204,7 +210,8 @@ const char* to_string(PeerFault fault) noexcept {
 }
 
 PeerError::PeerError(PeerFault fault, const std::string& message)
-    : UsageError(fmt::format("{}: {}", to_string(fault), message), "--peer takes the path of a libfinufft.so"),
+    : UsageError(fmt::format("{}: {}", to_string(fault), message),
+                 "--peer takes a libfinufft.so, libcufinufft.so, libcufft.so or an adapter (docs/peers.md)"),
       fault_(fault) {}
 
 std::string find_finufft_version(const std::string& path) {

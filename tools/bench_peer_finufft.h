@@ -20,7 +20,10 @@ namespace fourtune::tools {
 enum class PeerFault {
   missing_file,
   not_loadable,     // the dynamic loader refuses it
-  not_finufft,      // symbols of the interface are absent
+  not_finufft,      // symbols of the interface are absent, of FINUFFT
+  not_cufinufft,    // of cuFINUFFT,
+  not_cufft,        // of cuFFT,
+  not_an_adapter,   // of an adapter (tools/peer_interface.h)
   unknown_version,  // no version text, or a version whose option structure is not known
   layout_mismatch,  // the structure is not the version's
 };

@@ -16,7 +16,7 @@ struct BenchEnvironment {
   int cores = 0, threads = 0;
   std::vector<std::string> peers;  // "name: FINUFFT 2.5.1, fftw"
 };
-BenchEnvironment bench_environment(int threads);
+BenchEnvironment bench_environment(int threads, const runtime::Backend& backend);
 
 // One line a problem, slowest relative to the peer first, then plans if wanted.
 std::string comparison_table(std::span<const ProblemResult> results, bool plans);
@@ -24,6 +24,11 @@ std::string comparison_table(std::span<const ProblemResult> results, bool plans)
 std::string comparison_summary(std::span<const ProblemResult> results);
 // Skipped problems and failed contenders with their reasons; empty when there are none.
 std::string skip_notes(std::span<const ProblemResult> results);
+// What a device adds: set_points, total and total with transfers of nonuniform transforms; every launch with its GB/s
+// and GFLOP/s beside the copy bandwidth; what trials of several variants saw. Empty when there is nothing to say.
+std::string modes_table(std::span<const ProblemResult> results);
+std::string passes_table(std::span<const ProblemResult> results);
+std::string variants_text(std::span<const ProblemResult> results);
 // One line while running.
 std::string progress_line(const ProblemResult& result);
 

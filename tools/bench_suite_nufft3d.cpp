@@ -93,14 +93,11 @@ std::vector<Entrant> entrants_of(const Problem& problem, const DeviceTraits& tra
   std::vector<Entrant> list;
   for (const Version& version : kVersions) {
     const std::string text = generator::to_text(plan_of(version, problem, traits), problem);
-    list.push_back({version.name, Role::reference, "plan:" + text,
-                    [=](const Problem& p) { return make_ours(p, traits.cores, {}, text); }});
+    list.push_back(our_entrant(version.name, Role::reference, {"cpu", traits.cores, {}, text}));
   }
-  list.push_back({"untuned default", Role::untuned, "untuned",
-                  [=](const Problem& p) { return make_ours(p, traits.cores, {}, {}); }});
-  if (!options.untuned_only && has_verdict(problem, traits.cores, options.db))
-    list.push_back({"tuned", Role::tuned, "tuned",
-                    [=, db = options.db](const Problem& p) { return make_ours(p, traits.cores, db, {}); }});
+  list.push_back(our_entrant("untuned default", Role::untuned, {"cpu", traits.cores, {}, {}}));
+  const OursOptions tuned{"cpu", traits.cores, options.db, {}};
+  if (!options.untuned_only && has_verdict(problem, tuned)) list.push_back(our_entrant("tuned", Role::tuned, tuned));
   return list;
 }
 
@@ -145,9 +142,10 @@ std::string table_of(const std::vector<ProblemResult>& results, int which) {
 }  // namespace
 
 void run_suite_nufft3d_cpu(const BenchOptions& options) {
-  DeviceTraits traits = runtime::find_backend({}).traits();
+  const runtime::Backend& backend = runtime::find_backend("cpu");
+  DeviceTraits traits = backend.traits();
   if (options.threads > 0) traits.cores = options.threads;
-  const BenchEnvironment environment = bench_environment(traits.cores);
+  const BenchEnvironment environment = bench_environment(traits.cores, backend);
   fmt::print("paper nufft3d-cpu-optimization on {} ({}), {} threads\n", environment.device, environment.isa,
              traits.cores);
   for (const Version& version : kVersions) fmt::print("  {:<22} {}\n", version.name, version.what);
@@ -156,6 +154,7 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
     for (const int type : kOperators) {
       const Problem problem = problem_of(type, set.points, options.scale);
       MeasureOptions measure;
+      measure.backend = &backend;
       measure.rounds = options.rounds;
       measure.min_rounds = 1;
       measure.max_seconds = options.seconds_per_problem;

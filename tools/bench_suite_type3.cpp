@@ -11,10 +11,12 @@
 #include "runtime/backend.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
-#include "tools/bench_peer_finufft.h"
+#include "tools/bench_peers.h"
 #include "tools/bench_report.h"
 #include "tools/bench_suites.h"
+#include "tools/device_arrays.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/validate.h"
@@ -48,8 +50,9 @@ std::vector<Problem> problems_of(double scale, bool square) {
   return problems;
 }
 
-std::string paper_plan(const Problem& problem, int threads) {
+std::string paper_plan(const Problem& problem, int threads, const std::string& backend) {
   generator::Plan plan;
+  plan.backend = backend;
   plan.threads = threads;
   plan.type3 = generator::Type3Rule::gaussian;
   plan.gaussian_r = 2.2;
@@ -94,14 +97,14 @@ void print_table(const std::vector<ProblemResult>& results) {
 }  // namespace
 
 void run_suite_nufft_type3(const BenchOptions& options) {
-  DeviceTraits traits = runtime::find_backend({}).traits();
+  const runtime::Backend& backend = bench_backend(options.backend);
+  DeviceTraits traits = backend.traits();
   if (options.threads > 0) traits.cores = options.threads;
   const int threads = std::max(1, traits.cores);
-  std::vector<std::unique_ptr<FinufftLibrary>> peers;
-  for (const std::string& path : options.peers) peers.push_back(std::make_unique<FinufftLibrary>(path));
-  BenchEnvironment environment = bench_environment(threads);
-  for (const auto& peer : peers)
-    environment.peers.push_back(fmt::format("FINUFFT {}, {} FFT", peer->version(), peer->fft()));
+  const auto current = make_device_current(backend);
+  const std::vector<Peer> peers = load_peers(options.peers, backend);
+  BenchEnvironment environment = bench_environment(threads, backend);
+  for (const Peer& peer : peers) environment.peers.push_back(peer.library->describe());
   fmt::print("paper nufft-type3-cuda on {} ({}), {} threads\n", environment.device, environment.isa, threads);
   for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
 
@@ -109,18 +112,18 @@ void run_suite_nufft_type3(const BenchOptions& options) {
   for (const bool square : {false, true}) {
     std::vector<ProblemResult> results;
     for (const Problem& problem : problems_of(options.scale, square)) {
-      const std::string paper = paper_plan(problem, threads);
-      std::vector<Entrant> entrants{
-          {"paper", Role::reference, "plan:" + paper,
-           [=](const Problem& p) { return make_ours(p, threads, {}, paper); }},
-          {"untuned", Role::untuned, "untuned", [=](const Problem& p) { return make_ours(p, threads, {}, {}); }}};
-      if (!options.untuned_only && has_verdict(problem, threads, options.db))
-        entrants.push_back({"tuned", Role::tuned, "tuned",
-                            [=, db = options.db](const Problem& p) { return make_ours(p, threads, db, {}); }});
-      for (const auto& peer : peers)
-        entrants.push_back({"finufft-" + peer->fft(), Role::peer, "",
-                            [&peer, threads](const Problem& p) { return peer->make(p, threads); }});
+      const std::string paper = paper_plan(problem, threads, std::string(backend.name()));
+      const OursOptions untuned{std::string(backend.name()), threads, {}, {}};
+      OursOptions tuned = untuned;
+      tuned.db = options.db;
+      std::vector<Entrant> entrants{our_entrant("paper", Role::reference, {untuned.backend, threads, {}, paper}),
+                                    our_entrant("untuned", Role::untuned, untuned)};
+      if (!options.untuned_only && has_verdict(problem, tuned))
+        entrants.push_back(our_entrant("tuned", Role::tuned, tuned));
+      for (const Peer& peer : peers)
+        if (peer.library->does(Kind::nufft)) entrants.push_back(peer_entrant(peer, problem, threads));
       MeasureOptions measure;
+      measure.backend = &backend;
       measure.rounds = options.rounds;
       measure.min_rounds = 1;
       measure.max_seconds = options.seconds_per_problem;

@@ -10,11 +10,16 @@
 #include <vector>
 
 #include "fourtune/transform.h"
+#include "generator/plan.h"
+#include "runtime/backend.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
+#include "tools/device_arrays.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tools/problem_list.h"
 #include "tools/run_arrays.h"
+#include "tools/run_memory.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/session.h"
@@ -39,6 +44,7 @@ struct Outcome {
   double create = 0, set_points = 0;
   std::vector<double> execute;  // ascending
   std::vector<StageTime> stages;
+  std::vector<runtime::LaunchTime> launches;  // on a GPU
   std::optional<double> error;
   std::int64_t memory = 0;
   double median() const {
@@ -55,37 +61,71 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// A second instance that times its stages and launches, which costs time itself.
+void look_inside(const Arguments& arguments, const Transform& transform, const runtime::Backend& backend,
+                 RunMemory& arrays, Outcome& outcome) {
+  runtime::ExecutorOptions options;
+  options.time_stages = true;
+  options.deterministic = arguments.options.deterministic;
+  const Problem& problem = transform.problem();
+  const auto executor = backend.bind(problem, generator::parse_plan(transform.plan(), problem), options);
+  if (problem.kind == Kind::nufft) executor->set_points(arrays.points());
+  for (int i = 0; i < 2; ++i) {  // the first warms up
+    arrays.restore_input();
+    executor->execute(arrays.first(), arrays.second(), arguments.request.adjoint);
+    arrays.wait();
+  }
+  const auto stages = executor->stage_times();
+  outcome.stages.assign(stages.begin(), stages.end());
+  outcome.launches = executor->launch_times();
+}
+
 // The numbered steps that an application takes, timed.
-Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& arrays) {
+Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& host) {
   Outcome outcome;
+  const runtime::Backend& backend = bench_backend(arguments.options.backend);
+  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend);
+  RunMemory& arrays = *memory;
   const Stopwatch create;
   Transform transform(to_token(problem), arguments.options);
   outcome.create = create.seconds();
   if (problem.kind == Kind::nufft) {
     const Stopwatch set_points;
     transform.set_points(arrays.points());
+    arrays.wait();
     outcome.set_points = set_points.seconds();
   }
   for (int i = 0; i <= arguments.repeat; ++i) {  // the first warms up
     arrays.restore_input();
-    const Stopwatch execute;
+    arrays.timer().start();
     if (arguments.request.adjoint)
       transform.execute_adjoint(arrays.first(), arrays.second());
     else
       transform.execute(arrays.first(), arrays.second());
-    if (i > 0) outcome.execute.push_back(execute.seconds());
+    arrays.timer().stop();
+    const double seconds = arrays.timer().seconds();
+    if (i > 0) outcome.execute.push_back(seconds);
   }
+  arrays.fetch_output();
   std::sort(outcome.execute.begin(), outcome.execute.end());
-  outcome.stages = transform.stage_times();
+  if (takes_host_arrays(backend))
+    outcome.stages = transform.stage_times();
+  else
+    look_inside(arguments, transform, backend, arrays, outcome);
   outcome.memory = transform.memory().held;
   outcome.problem = transform.problem();
   outcome.plan = transform.plan();
   outcome.explain = transform.explain();
-  if (!arguments.unchecked) outcome.error = arrays.error();
+  if (!arguments.unchecked) outcome.error = host.error();
   return outcome;
 }
 
 bool is_right(const Outcome& outcome) { return !outcome.error || *outcome.error <= allowed_error(outcome.problem); }
+
+// Thousand millions a second.
+double rate(double amount, const runtime::LaunchTime& launch) {
+  return launch.seconds > 0 ? 1e-9 * amount / launch.seconds : 0;
+}
 
 void print_text(const Outcome& outcome) {
   const Problem& problem = outcome.problem;
@@ -97,6 +137,9 @@ void print_text(const Outcome& outcome) {
              tuner::speed_of(problem, outcome.median()), tuner::speed_unit_of(problem));
   for (const StageTime& stage : outcome.stages)
     fmt::print("  {:<12} {}\n", stage.stage, tuner::format_seconds(stage.seconds));
+  for (const runtime::LaunchTime& launch : outcome.launches)
+    fmt::print("    {}  {}  {:.0f} GB/s  {:.0f} GFLOP/s  {}\n", launch.stage, tuner::format_seconds(launch.seconds),
+               rate(static_cast<double>(launch.bytes), launch), rate(launch.flops, launch), launch.entry);
   fmt::print("memory      {}\n", bytes_text(outcome.memory));
   if (outcome.error)
     fmt::print("error       {:.2e}  ({}; up to {:.1e} is right)\n", *outcome.error,
@@ -108,6 +151,13 @@ void print_text(const Outcome& outcome) {
 void print_json(const Outcome& outcome) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (const StageTime& stage : outcome.stages) stages.push_back({{"stage", stage.stage}, {"seconds", stage.seconds}});
+  nlohmann::ordered_json launches = nlohmann::ordered_json::array();
+  for (const runtime::LaunchTime& launch : outcome.launches)
+    launches.push_back({{"stage", launch.stage},
+                        {"kernel", launch.entry},
+                        {"seconds", launch.seconds},
+                        {"bytes", launch.bytes},
+                        {"flops", launch.flops}});
   nlohmann::ordered_json all{{"problem", to_token(outcome.problem)},
                              {"plan", outcome.plan},
                              {"explain", outcome.explain},
@@ -120,6 +170,7 @@ void print_json(const Outcome& outcome) {
                              {"stages", stages},
                              {"memory_bytes", outcome.memory},
                              {"allowed_error", allowed_error(outcome.problem)}};
+  if (!outcome.launches.empty()) all["launches"] = launches;
   if (outcome.error) {
     all["error"] = *outcome.error;
     all["right"] = is_right(outcome);

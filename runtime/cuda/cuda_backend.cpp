@@ -60,14 +60,53 @@ class CudaArrays final : public ArrayMemory {
   void download(void* host, const void* array, std::size_t bytes) override {
     held_.at(const_cast<void*>(array)).download(host, bytes);
   }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard(*device_);
+    check(driver().cuMemcpyDtoDAsync(address(to), address(from), bytes, nullptr), "copying on the GPU");
+  }
+  void fill(void* array, unsigned char byte, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard(*device_);
+    check(driver().cuMemsetD8Async(address(array), byte, bytes, nullptr), "filling an array on the GPU");
+  }
   void wait() override {
     const ContextGuard guard(*device_);
     check(driver().cuStreamSynchronize(nullptr), "waiting for the GPU");
   }
+  std::int64_t free_bytes() const override {
+    const ContextGuard guard(*device_);
+    std::size_t available = 0, total = 0;
+    check(driver().cuMemGetInfo(&available, &total), "asking for the free memory");
+    return static_cast<std::int64_t>(available);
+  }
+
+ private:
+  static CUdeviceptr address(const void* array) { return reinterpret_cast<CUdeviceptr>(array); }
+  std::shared_ptr<const Device> device_;
+  std::map<void*, DeviceMemory> held_;
+};
+
+class EventTimer final : public StreamTimer {
+ public:
+  explicit EventTimer(std::shared_ptr<const Device> device)
+      : device_(std::move(device)), start_(device_), stop_(device_) {}
+  void start() override {
+    const ContextGuard guard(*device_);
+    start_.record(nullptr);
+  }
+  void stop() override {
+    const ContextGuard guard(*device_);
+    stop_.record(nullptr);
+  }
+  double seconds() override {
+    const ContextGuard guard(*device_);
+    return stop_.seconds_since(start_);
+  }
 
  private:
   std::shared_ptr<const Device> device_;
-  std::map<void*, DeviceMemory> held_;
+  Event start_, stop_;
 };
 
 }  // namespace
@@ -105,6 +144,10 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
   return std::make_unique<CudaArrays>(device(ordinal));
+}
+
+std::unique_ptr<StreamTimer> CudaBackend::timer(int ordinal) const {
+  return std::make_unique<EventTimer>(device(ordinal));
 }
 
 }  // namespace fourtune::runtime::cuda

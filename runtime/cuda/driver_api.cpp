@@ -46,6 +46,7 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   FOURTUNE_LOAD(cuMemFree, "cuMemFree_v2")
   FOURTUNE_LOAD(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")
   FOURTUNE_LOAD(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")
+  FOURTUNE_LOAD(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")
   FOURTUNE_LOAD(cuMemsetD8Async, "cuMemsetD8Async")
   FOURTUNE_LOAD(cuStreamCreate, "cuStreamCreate")
   FOURTUNE_LOAD(cuStreamDestroy, "cuStreamDestroy_v2")

@@ -92,10 +92,9 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
       const auto& buffers = ref.where == Where::workspace ? workspace_ : constants_;
       return static_cast<std::byte*>(buffers[static_cast<std::size_t>(ref.index)].pointer());
     });
-    if (stages_.empty() || stages_.back() != launch.stage) stages_.push_back(launch.stage);
   }
   if (time_stages_)
-    for (std::size_t i = 0; i <= stages_.size(); ++i) marks_.emplace_back(device_);
+    for (std::size_t i = 0; i <= program_.launches.size(); ++i) marks_.emplace_back(device_);
 }
 
 void CudaProgram::run(void* in, void* out, void* stream) {
@@ -103,23 +102,34 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   const ContextGuard guard(*device_);
   check_device_pointer(in);
   check_device_pointer(out);
-  std::size_t mark = 0;
   for (std::size_t i = 0; i < program_.launches.size(); ++i) {
     const generator::Launch& launch = program_.launches[i];
-    if (time_stages_ && (i == 0 || launch.stage != program_.launches[i - 1].stage)) marks_[mark++].record(queue);
+    if (time_stages_) marks_[i].record(queue);
     arguments_[i].set_arrays(in, out);
     kernels_[static_cast<std::size_t>(launch.kernel)].launch(launch.grid, arguments_[i].pointers(), queue);
   }
-  if (time_stages_) marks_[mark].record(queue);
+  if (time_stages_) marks_.back().record(queue);
   ran_ = true;
+}
+
+std::vector<LaunchTime> CudaProgram::launch_times() {
+  std::vector<LaunchTime> times;
+  if (!time_stages_ || !ran_) return times;
+  const ContextGuard guard(*device_);
+  for (std::size_t i = 0; i < program_.launches.size(); ++i) {
+    const generator::Launch& launch = program_.launches[i];
+    times.push_back({launch.stage, program_.kernels[static_cast<std::size_t>(launch.kernel)].entry,
+                     marks_[i + 1].seconds_since(marks_[i]), launch.bytes, launch.flops});
+  }
+  return times;
 }
 
 std::vector<StageTime> CudaProgram::stage_times() {
   std::vector<StageTime> times;
-  if (!time_stages_ || !ran_) return times;
-  const ContextGuard guard(*device_);
-  for (std::size_t i = 0; i < stages_.size(); ++i)
-    times.push_back({stages_[i], marks_[i + 1].seconds_since(marks_[i])});
+  for (const LaunchTime& launch : launch_times()) {
+    if (times.empty() || times.back().stage != launch.stage) times.push_back({launch.stage, 0});
+    times.back().seconds += launch.seconds;
+  }
   return times;
 }
 

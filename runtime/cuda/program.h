@@ -30,6 +30,7 @@ class CudaProgram final : public gpu::GpuTransform {
   void run(void* in, void* out, void* stream) override;
   std::int64_t bytes() const override { return bytes_; }
   std::vector<StageTime> stage_times() override;
+  std::vector<LaunchTime> launch_times() override;
   std::vector<KernelReport> kernels() const override { return reports_; }
 
  private:
@@ -41,8 +42,7 @@ class CudaProgram final : public gpu::GpuTransform {
   std::vector<gpu::LaunchArguments> arguments_;
   std::int64_t bytes_ = 0;
   bool time_stages_ = false;
-  std::vector<Event> marks_;  // before each stage and after the last
-  std::vector<std::string> stages_;
+  std::vector<Event> marks_;  // before each launch and after the last
   bool ran_ = false;
 };
 

@@ -32,6 +32,16 @@ class EmulatedTransform final : public gpu::GpuTransform {
     return bytes;
   }
   std::vector<StageTime> stage_times() override { return {{"fft", seconds_}}; }
+  // The emulator knows the whole only; every launch gets the share that its bytes are.
+  std::vector<LaunchTime> launch_times() override {
+    double all = 0;
+    for (const generator::Launch& launch : program_->program().launches) all += static_cast<double>(launch.bytes);
+    std::vector<LaunchTime> times;
+    for (const generator::Launch& launch : program_->program().launches)
+      times.push_back({launch.stage, program_->program().kernels[static_cast<std::size_t>(launch.kernel)].entry,
+                       all > 0 ? seconds_ * static_cast<double>(launch.bytes) / all : 0, launch.bytes, launch.flops});
+    return times;
+  }
 
  private:
   RunOptions options_;

@@ -45,6 +45,9 @@ class GpuFftExecutor final : public Executor {
   }
   const generator::Plan& plan() const override { return plan_; }
   std::vector<KernelReport> kernels() const override { return forward_->kernels(); }
+  std::vector<LaunchTime> launch_times() const override {
+    return last_ ? last_->launch_times() : std::vector<LaunchTime>();
+  }
 
  private:
   void check(const void* first, const void* second) const {

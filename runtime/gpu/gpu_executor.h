@@ -21,6 +21,8 @@ class GpuTransform {
   virtual std::int64_t bytes() const = 0;  // device memory held
   // Of the last run; waits for it. Empty unless ExecutorOptions::time_stages.
   virtual std::vector<StageTime> stage_times() = 0;
+  // Likewise, launch by launch.
+  virtual std::vector<LaunchTime> launch_times() { return {}; }
   virtual std::vector<KernelReport> kernels() const { return {}; }
 };
 

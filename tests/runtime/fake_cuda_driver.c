@@ -121,6 +121,9 @@ Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* s
 Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
   return (void)stream, memcpy(to, (void*)(uintptr_t)from, bytes), 0;
 }
+Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+  return (void)stream, memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, bytes), 0;
+}
 Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* stream) {
   return (void)stream, memset((void*)(uintptr_t)to, value, bytes), 0;
 }

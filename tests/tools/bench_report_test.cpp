@@ -165,7 +165,7 @@ TEST(BenchReport, CsvHasOneRowAContenderAndEveryRowEveryColumn) {
   skipped.skipped = "too slow, and large";
   const ProblemResult results[] = {
       result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)}), skipped};
-  BenchEnvironment environment = bench_environment(2);
+  BenchEnvironment environment = bench_environment(2, runtime::find_backend("cpu"));
   environment.peers = {"p: FINUFFT 2.5.1"};
   std::istringstream text(comparison_csv(results, environment));
   std::vector<std::vector<std::string>> rows;
@@ -212,7 +212,7 @@ TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
     void set_points(const Points&) override {}
     void execute(void*, void*) override { block.assign(64 << 20, 1); }
   };
-  const Entrant entrant{"hungry", Role::peer, "", [](const Problem&) { return std::make_unique<Hungry>(); }};
+  const Entrant entrant{"hungry", Role::peer, "", {{{}, [](const Problem&) { return std::make_unique<Hungry>(); }}}};
   const FirstUse use = first_use_here(parse_problem(k3d), entrant, 1);
   ASSERT_EQ(use.failure, "");
   EXPECT_GE(use.peak_bytes, 60 << 20);

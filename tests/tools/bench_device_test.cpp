@@ -1,0 +1,193 @@
+// Device peers and arrays of `fourtune bench`, on host memory: the emulated backend with stand-ins for the libraries.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/program.h"
+#include "tools/bench_arrays.h"
+#include "tools/bench_measure.h"
+#include "tools/bench_peer_finufft.h"
+#include "tools/bench_peers.h"
+#include "tools/bench_report.h"
+#include "tools/device_arrays.h"
+#include "tools/gpu_backends.h"
+
+namespace fourtune::tools {
+namespace {
+
+std::string path_of(const std::string& name) {
+  return std::string(FOURTUNE_BUILD_DIR) + "/tests/peers/fake_" + name + ".so";
+}
+
+const runtime::Backend& emulated() { return bench_backend("emulated"); }
+
+std::string fault_of(const std::string& name) {
+  try {
+    return "accepted: " + load_peer_library(path_of(name))->describe();
+  } catch (const PeerError& error) {
+    return to_string(error.fault());
+  }
+}
+
+MeasureOptions quick() {
+  MeasureOptions options;
+  options.backend = &emulated();
+  options.rounds = options.min_rounds = options.set_points_rounds = 1;
+  return options;
+}
+
+ProblemResult measured(const std::string& token, const std::vector<std::string>& names) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(path_of(name));
+  const std::vector<Peer> peers = load_peers(paths, emulated());
+  const Problem problem = parse_problem(token);
+  std::vector<Entrant> entrants;
+  for (const Peer& peer : peers) entrants.push_back(peer_entrant(peer, problem, 1));
+  return measure_problem(problem, entrants, quick());
+}
+
+TEST(DevicePeers, LibraryIsKnownByItsSymbolsAndItsVersionByTheOptionsThatItWrites) {
+  EXPECT_EQ(fault_of("cufinufft_22"), "accepted: cuFINUFFT with the options of 2.2");
+  EXPECT_EQ(fault_of("cufinufft_24"), "accepted: cuFINUFFT with the options of 2.4");
+  EXPECT_EQ(fault_of("cufinufft_25"), "accepted: cuFINUFFT with the options of 2.5 or later");
+  EXPECT_EQ(fault_of("cufft"), "accepted: cuFFT 12.0.4");
+  EXPECT_EQ(fault_of("adapter"), "accepted: direct sums 1.0");
+  EXPECT_EQ(fault_of("v25"), "accepted: FINUFFT 2.5.1, fftw FFT");
+}
+
+TEST(DevicePeers, ForeignAndIncompleteLibrariesAreRefusedByName) {
+  EXPECT_EQ(fault_of("cufinufft_odd"), "layout_mismatch");
+  EXPECT_EQ(fault_of("cufinufft_half"), "not_cufinufft");
+  EXPECT_EQ(fault_of("adapter_future"), "unknown_version");
+  EXPECT_EQ(fault_of("nothing"), "missing_file");
+}
+
+TEST(DevicePeers, ArraysOfThePeerMustBeWhereTheBackendHasThem) {
+  EXPECT_THROW(load_peers({path_of("v25")}, emulated()), UsageError);
+  EXPECT_THROW(load_peers({path_of("cufft")}, bench_backend("cpu")), UsageError);
+  EXPECT_THROW(load_peers({path_of("adapter_device")}, bench_backend("cpu")), UsageError);
+  EXPECT_EQ(load_peers({path_of("adapter"), path_of("adapter")}, bench_backend("cpu"))[1].name, "sums-2");
+}
+
+TEST(DevicePeers, CufinufftRunsItsFastestRightVariantInEveryTypeAndPrecision) {
+  for (const char* token :
+       {"nufft:type=1,n=6x5x4,m=30,prec=f64,tol=1e-9,batch=2", "nufft:type=1,n=7,m=30,prec=f32,tol=1e-3",
+        "nufft:type=2,n=7x4,m=30,prec=f64,tol=1e-9", "nufft:type=3,dim=2,m=30,k=20,prec=f32,tol=1e-3"}) {
+    const ProblemResult result = measured(token, {"cufinufft_25"});
+    ASSERT_EQ(result.contenders.size(), 1u) << token;
+    const ContenderResult& one = result.contenders.front();
+    EXPECT_TRUE(one.ran() && one.right) << token << ": " << one.failure;
+    EXPECT_EQ(one.plan, "method=2, upsampfac=2") << token;  // 1.25 is as fast and wrong
+    EXPECT_NE(one.variants.find("upsampfac=1.25: "), std::string::npos) << one.variants;
+    EXPECT_NE(one.variants.find("method=1, upsampfac=2: makeplan fails with error 22"), std::string::npos);
+    EXPECT_EQ(one.total_ns.size(), 1u);
+    EXPECT_EQ(one.transfers_ns.size(), 1u);
+  }
+}
+
+TEST(DevicePeers, CufftAndAdapterGetEveryKindOfLayout) {
+  for (const char* token :
+       {"fft:type=c2c,n=6x5x4,prec=f64,batch=2", "fft:type=c2c,n=8,prec=f32,place=in,sign=1",
+        "fft:type=r2c,n=6x5,prec=f32,batch=2", "fft:type=r2c,n=6x5,prec=f64,place=in",
+        "fft:type=c2r,n=7x4x2,prec=f64,sign=1", "fft:type=c2r,n=6x4,prec=f32,batch=2,place=in,sign=1"}) {
+    const ProblemResult result = measured(token, {"cufft", "adapter"});
+    ASSERT_EQ(result.contenders.size(), 2u) << token;
+    EXPECT_TRUE(result.contenders[0].ran() && result.contenders[0].right)
+        << token << ": " << result.contenders[0].failure << " error " << result.contenders[0].error;
+    if (std::string(token).find("place=in") != std::string::npos)
+      EXPECT_EQ(result.contenders[1].failure, "refuses: in place is not done here");
+    else
+      EXPECT_TRUE(result.contenders[1].ran() && result.contenders[1].right) << token;
+    EXPECT_GT(result.sets, 1) << "small data must rotate";
+    EXPECT_GT(result.copy_bandwidth, 0);
+  }
+}
+
+TEST(DevicePeers, AdapterDoesNonuniformTransformsToo) {
+  for (const char* token : {"nufft:type=1,n=6x5,m=30,prec=f64,tol=1e-9", "nufft:type=2,n=9,m=30,prec=f32,tol=1e-3",
+                            "nufft:type=3,dim=1,m=30,k=20,prec=f64,tol=1e-9,batch=3"})
+    EXPECT_TRUE(measured(token, {"adapter"}).contenders.front().right) << token;
+}
+
+TEST(DevicePeers, RefusedSizesAreFailuresWithTheReason) {
+  const ProblemResult result = measured("fft:type=c2c,n=17,prec=f32", {"cufft"});
+  EXPECT_EQ(result.contenders.front().failure, "cufftMakePlanMany64 fails with cuFFT's error 8");
+  EXPECT_NE(skip_notes({&result, 1}).find("cuFFT's error 8"), std::string::npos);
+}
+
+TEST(BenchArraysTest, ErrorSeesOnlyWhatWasWrittenAndInputIsFreshInEverySet) {
+  const auto arrays = make_bench_arrays(parse_problem("fft:type=c2c,n=4,prec=f64,place=in"), 3, emulated());
+  ASSERT_TRUE(arrays->destroys_input());
+  ASSERT_GT(arrays->sets(), 1);
+  arrays->prepare();
+  auto* const last = static_cast<double*>(arrays->first(arrays->sets() - 1));
+  EXPECT_EQ(last, arrays->second(arrays->sets() - 1));
+  const double value = last[5];
+  last[5] = 7;
+  arrays->restore_input();
+  EXPECT_EQ(last[5], value);
+  const auto apart = make_bench_arrays(parse_problem("nufft:type=2,n=4,m=3,prec=f32,tol=1e-3"), 3, emulated());
+  apart->prepare();
+  EXPECT_FALSE(apart->error() <= 1);  // NaN: nothing was written
+  EXPECT_FALSE(apart->destroys_input());
+}
+
+TEST(DeviceArraysTest, SetsRotatePastTwiceTheCache) {
+  EXPECT_EQ(rotated_sets(100, 1000), 20);
+  EXPECT_EQ(rotated_sets(1999, 1000), 2);
+  EXPECT_EQ(rotated_sets(2000, 1000), 1);
+  EXPECT_EQ(rotated_sets(1, 1 << 30), 64);
+  EXPECT_EQ(rotated_sets(0, 1000), 1);
+  EXPECT_EQ(rotated_sets(5, 0), 1);
+}
+
+TEST(BenchReportDevice, PassesStandBesideTheCopyBandwidthAndModesBesideThePeers) {
+  ProblemResult result;
+  result.token = "nufft:type=1,n=64x64,m=1000,prec=f32,tol=1e-3";
+  result.problem = parse_problem(result.token);
+  result.copy_bandwidth = 4e12;
+  ContenderResult ours, peer;
+  ours.role = Role::untuned;
+  peer.name = "p";
+  for (ContenderResult* one : {&ours, &peer}) {
+    one->execute_ns = one->set_points_ns = {1000};
+    one->execute = one->set_points = one->total = one->transfers = {one == &ours ? 1000.0 : 3000.0, 900, 1100};
+    one->right = true;
+    one->memory = 1 << 20;
+  }
+  ours.passes = {{"fft", "kernel_a", 1e-3, 2e9, 4e9}};
+  peer.variants = "method=1: 3 us";
+  result.contenders = {ours, peer};
+  const std::string passes = passes_table({&result, 1});
+  EXPECT_NE(passes.find("kernel_a"), std::string::npos);
+  EXPECT_NE(passes.find("2000"), std::string::npos) << passes;
+  EXPECT_NE(passes.find("50%"), std::string::npos) << passes;
+  const std::string modes = modes_table({&result, 1});
+  EXPECT_NE(modes.find("1.00 us / 3.00 us (3.00)"), std::string::npos) << modes;
+  EXPECT_NE(modes.find("total, geometric mean 3.00 (1 problems)"), std::string::npos) << modes;
+  EXPECT_NE(variants_text({&result, 1}).find("p: method=1: 3 us"), std::string::npos);
+  EXPECT_EQ(passes_table({}), "");
+  EXPECT_EQ(modes_table({}), "");
+}
+
+TEST(BenchCommandDevice, WholeCommandRunsAndNothingIsLeftOut) {
+  const test::ScratchFolder folder;
+  const test::Finished done = test::run_program(
+      {FOURTUNE_PROGRAM, "bench", "--backend", "emulated", "--rounds", "1", "--peer", path_of("cufft"), "--peer",
+       path_of("cufinufft_25"), "--csv", "bench.csv", "fft:type=c2c,n=8x4,prec=f32", "fft:type=c2c,n=17,prec=f32",
+       "nufft:type=1,n=6x5,m=20,prec=f64,tol=1e-6"},
+      folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  for (const char* words :
+       {"peer cufft: cuFFT 12.0.4", "peer cufinufft: cuFINUFFT with the options of 2.5 or later",
+        "cufft: cufftMakePlanMany64 fails with cuFFT's error 8", "total with transfers", "trials of a peer's variants"})
+    EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
+  const std::string csv = test::read_text(folder / "bench.csv");
+  for (const char* words : {"copy_bytes_per_second", "method=2, upsampfac=2", "emulated GPU"})
+    EXPECT_NE(csv.find(words), std::string::npos) << words;
+  EXPECT_EQ(test::run_program({FOURTUNE_PROGRAM, "bench", "--backend", "nothing", "fft:type=c2c,n=8,prec=f32"}).code,
+            1);
+}
+
+}  // namespace
+}  // namespace fourtune::tools

@@ -1,0 +1,69 @@
+// Arrays of a problem in a backend's memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "fourtune/problem.h"
+#include "fourtune/transform.h"
+#include "runtime/backend.h"
+
+namespace fourtune::tools {
+
+// Bytes of execute's arguments. In place both are the one array's. m (and k) must be known.
+struct ArrayBytes {
+  std::size_t first = 0, second = 0;
+  bool in_place = false;
+  std::size_t both() const { return in_place ? first : first + second; }
+};
+ArrayBytes array_bytes(const Problem& problem);
+
+// One array; the memory must outlive it. Move-only.
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  // Throws Error{out_of_memory}. Zero bytes: a null pointer.
+  DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes);
+  DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
+  DeviceArray& operator=(DeviceArray&& other) noexcept;
+  ~DeviceArray();
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  void upload(const void* host) const;
+  void download(void* host) const;
+
+ private:
+  runtime::ArrayMemory* memory_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// The points of a nonuniform transform, of the problem's precision.
+class DevicePoints {
+ public:
+  DevicePoints() = default;
+  // Uploads.
+  DevicePoints(runtime::ArrayMemory& memory, const Problem& problem, const Points& host);
+  Points points() const;
+  void upload() const;  // again, from the host arrays of construction
+
+ private:
+  Points host_;
+  std::array<DeviceArray, 6> arrays_;
+};
+
+// Whether the backend's executors take host memory of the caller's own (so arrays need no copies).
+bool takes_host_arrays(const runtime::Backend& backend);
+
+// While the result lives, the device's context is current on this thread (for libraries that expect one); null where
+// there is none.
+std::shared_ptr<void> make_device_current(const runtime::Backend& backend);
+
+// Bytes a second, read and written, of copies between arrays of that size on the default stream, the arrays rotated
+// past a cache of cache_bytes; best of several samples, warm.
+double measure_copy(const runtime::Backend& backend, std::size_t bytes);
+// How many sets of that many bytes are needed so that one is out of the device's cache when its turn comes again.
+int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes);
+
+}  // namespace fourtune::tools
