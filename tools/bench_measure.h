@@ -26,6 +26,7 @@ struct ContenderResult {
   double error = std::numeric_limits<double>::quiet_NaN();  // relative l2 on sampled outputs
   bool right = false;                                       // error <= allowed_error(problem)
   std::int64_t memory = 0;                                  // peak of a process of its own above its data; 0: unknown
+  std::int64_t code = 0;                                    // of that, pages of programs and libraries
   std::int64_t first_use_ns = 0;                            // create, set_points, execute in that process; 0: unknown
   std::vector<StageTime> stages;
   bool ran() const { return failure.empty() && !execute_ns.empty(); }
