@@ -84,6 +84,7 @@ void measure_first_use(ProblemResult& result, const std::vector<Entrant>& entran
     if (!options.db.empty()) words.insert(words.end(), {"--db", options.db});
     const FirstUse use = first_use_in_child(words, 30 + options.seconds_per_problem);
     one.memory = use.peak_bytes;
+    one.code = use.code_bytes;
     one.first_use_ns = use.ns;
   }
 }

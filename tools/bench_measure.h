@@ -38,6 +38,7 @@ struct ContenderResult {
   bool right = false;                                       // error <= allowed_error(problem)
   // Host: peak of a process of its own above its data. Device: what is less free once it has executed. 0: unknown.
   std::int64_t memory = 0;
+  std::int64_t code = 0;  // host: of that, pages of programs and libraries
   // Create, set_points and execute: in that process; on a device the first time in this one. 0: unknown.
   std::int64_t first_use_ns = 0;
   std::vector<StageTime> stages;

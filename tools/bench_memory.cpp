@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -96,22 +97,27 @@ FirstUse first_use_here(const Problem& problem, const Entrant& entrant, std::uin
   FirstUse use;
   try {
     tuner::ProblemData data(problem, seed);
-    data.prepare();  // every page of the arrays is resident now
+    data.prepare();    // every page of the arrays is resident now
+    ::malloc_trim(0);  // what the making of the data freed must not serve a contender for nothing
     const double before = resident("VmRSS:");
-    if (!reset_peak()) return {0, 0, "the kernel's peak counter cannot be reset"};
+    const double code = resident("RssFile:");
+    if (!reset_peak()) return {0, 0, 0, "the kernel's peak counter cannot be reset"};
     const auto start = std::chrono::steady_clock::now();
     const auto contender = entrant.variants.front().make(problem);
     if (problem.kind == Kind::nufft) contender->set_points(data.points());
     contender->execute(data.first(), data.second());
     use.ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     use.peak_bytes = static_cast<std::int64_t>(std::max(0.0, resident("VmHWM:") - before));
+    use.code_bytes = static_cast<std::int64_t>(std::max(0.0, resident("RssFile:") - code));
   } catch (const std::exception& error) {
     use.failure = error.what();
   }
   return use;
 }
 
-std::string to_line(const FirstUse& use) { return fmt::format("peak_bytes={} first_ns={}\n", use.peak_bytes, use.ns); }
+std::string to_line(const FirstUse& use) {
+  return fmt::format("peak_bytes={} code_bytes={} first_ns={}\n", use.peak_bytes, use.code_bytes, use.ns);
+}
 
 FirstUse parse_first_use(const std::string& text) {
   const auto number = [&](std::string_view mark, std::int64_t& value) {
@@ -120,13 +126,14 @@ FirstUse parse_first_use(const std::string& text) {
            std::from_chars(text.data() + at + mark.size(), text.data() + text.size(), value).ec == std::errc();
   };
   FirstUse use;
-  if (number("peak_bytes=", use.peak_bytes) && number("first_ns=", use.ns)) return use;
-  return {0, 0, text.empty() ? "the child process failed" : text.substr(0, text.find('\n'))};
+  if (number("peak_bytes=", use.peak_bytes) && number("code_bytes=", use.code_bytes) && number("first_ns=", use.ns))
+    return use;
+  return {0, 0, 0, text.empty() ? "the child process failed" : text.substr(0, text.find('\n'))};
 }
 
 FirstUse first_use_in_child(const std::vector<std::string>& words, double max_seconds) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {0, 0, "no pipe"};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {0, 0, 0, "no pipe"};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -142,7 +149,7 @@ FirstUse first_use_in_child(const std::vector<std::string>& words, double max_se
   close(ends[1]);
   if (failed) {
     close(ends[0]);
-    return {0, 0, "the child process could not be started"};
+    return {0, 0, 0, "the child process could not be started"};
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(max_seconds);
   std::string text;
@@ -163,8 +170,8 @@ FirstUse first_use_in_child(const std::vector<std::string>& words, double max_se
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (late) return {0, 0, fmt::format("the child process took more than {:.0f} s", max_seconds)};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return {0, 0, "the child process failed"};
+  if (late) return {0, 0, 0, fmt::format("the child process took more than {:.0f} s", max_seconds)};
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return {0, 0, 0, "the child process failed"};
   return parse_first_use(text);
 }
 

@@ -16,7 +16,8 @@ double memory_need(const Problem& problem, std::size_t contenders);
 
 // The first time a process makes a contender, gives it its points and executes it.
 struct FirstUse {
-  std::int64_t peak_bytes = 0;  // growth of the resident set beyond the data
+  std::int64_t peak_bytes = 0;  // growth of the resident set beyond the data, code included
+  std::int64_t code_bytes = 0;  // of that, pages of mapped files: programs and libraries, shared by all processes
   std::int64_t ns = 0;          // wall clock
   std::string failure;          // why it could not be measured
 };

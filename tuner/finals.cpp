@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "runtime/validity.h"
 #include "tuner/problem_tuning.h"
@@ -16,24 +18,66 @@ constexpr double finalist_margin = 1.1;  // slower than the best of the search b
 // The incumbent goes only when the whole interval of the ratio is above this. A little above 1, because the challenger
 // is the best of several and some of its lead is luck.
 constexpr double replace_margin = 1.005;
+constexpr int most_library_plannings = 3;  // in one environment, all sessions together
 
 double median_seconds(const std::vector<std::int64_t>& samples) { return median_interval(samples).median * 1e-9; }
 
 }  // namespace
 
-std::vector<std::string> ProblemTuning::finalists() const {
+int ProblemTuning::library_plannings() const {
+  std::set<db::SessionId> here;
+  for (const db::StoredSession& session : context_.store.sessions())
+    if (session.environment == context_.environment) here.insert(session.id);
+  int count = 0;
+  for (const db::StoredRun& run : context_.store.runs(token_))
+    if (run.plan == library_ && run.status == db::RunStatus::ok && here.contains(run.session) &&
+        (run.round == 0 || run.message == planned_again_mark))
+      ++count;
+  return count;
+}
+
+// FFTW's planner times what it chooses from and may be disturbed: the same rigor planned again can run 1.5 times as
+// fast. Its own plan is the yardstick of every fft, so a planning that was bad luck must not stay: it is planned anew,
+// and every planning that differs goes to the finals. Only there its wisdom is stored, if it is the best of them.
+void ProblemTuning::plan_library_again() {
+  if (library_.empty() || recording() || !working(library_)) return;
+  std::vector<std::string> seen{wisdom_of(library_)};
+  for (int done = library_plannings(); done < most_library_plannings; ++done) {
+    // The search may have spent all of the share; a tenth of it is for this in any case.
+    const double patience = std::max(seconds_left() - finals_reserve_, std::isfinite(share_) ? 0.1 * share_ : 60.0);
+    if (context_.stopped() || interrupted_ || known_[library_].cost_seconds > patience) return;
+    EvaluationRequest request = request_for(library_);
+    request.incumbent_seconds = 0;
+    request.timeout_seconds = std::min(context_.options.candidate_timeout,
+                                       std::max(request.timeout_seconds, 2 + 3 * known_[library_].cost_seconds));
+    Evaluation evaluation = context_.evaluator.evaluate(request);
+    if (evaluation.status == db::RunStatus::interrupted) interrupted_ = true;
+    if (evaluation.status != db::RunStatus::ok) return;  // the planning that worked stays
+    const std::string wisdom = std::exchange(evaluation.wisdom, {});
+    record_evaluation(library_, planned_again_mark, evaluation, 1);
+    if (wisdom.empty() || std::find(seen.begin(), seen.end(), wisdom) != seen.end()) continue;
+    seen.push_back(wisdom);
+    library_wisdom_.push_back(wisdom);
+  }
+}
+
+std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
   std::vector<std::pair<double, std::string>> ranking;
   for (const auto& [plan, known] : known_)
     if (working(plan)) ranking.emplace_back(known.seconds, plan);
   std::sort(ranking.begin(), ranking.end());
-  std::vector<std::string> plans;
+  std::vector<Finalist> plans;
   for (const auto& [seconds, plan] : ranking)
-    if (plans.size() < most_finalists && seconds <= finalist_margin * ranking.front().first) plans.push_back(plan);
+    if (plans.size() < most_finalists && seconds <= finalist_margin * ranking.front().first)
+      plans.push_back({plan, wisdom_of(plan)});
   const auto add = [&](const std::string& plan) {
-    if (working(plan) && std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
+    const auto same = [&](const Finalist& entry) { return entry.plan == plan; };
+    if (working(plan) && std::none_of(plans.begin(), plans.end(), same)) plans.push_back({plan, wisdom_of(plan)});
   };
   if (incumbent_) add(incumbent_->plan);
   add(untuned_);
+  add(library_);
+  for (const std::string& wisdom : library_wisdom_) plans.push_back({library_, wisdom});
   return plans;
 }
 
@@ -57,14 +101,14 @@ double ProblemTuning::set_points_of(const std::string& plan) const {
 void ProblemTuning::run_finals() {
   if (recording() || interrupted_ || context_.stopped()) return;
   send_progress(Step::finals);
-  std::vector<std::string> plans = finalists();
+  std::vector<Finalist> plans = finalists();
   for (int attempt = 0; attempt < 3 && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
-    request.plans = plans;
     double round = 0;
-    for (const std::string& plan : plans) {
-      request.wisdom.push_back(wisdom_of(plan));
-      round += known_[plan].seconds;
+    for (const Finalist& finalist : plans) {
+      request.plans.push_back(finalist.plan);
+      request.wisdom.push_back(finalist.wisdom);
+      round += known_[finalist.plan].seconds;
     }
     request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
     request.seconds = std::max(finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), 10.0) : 4.0);
@@ -77,13 +121,13 @@ void ProblemTuning::run_finals() {
 }
 
 // After a failed final: without the plan that failed, or with only the two that matter when nobody knows which one did.
-bool ProblemTuning::drop_from_finals(std::vector<std::string>& plans, const FinalsResult& result) {
+bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result) {
   if (result.status == db::RunStatus::interrupted) {
     interrupted_ = true;
     return false;
   }
   if (result.culprit >= 0 && static_cast<std::size_t>(result.culprit) < plans.size()) {
-    const std::string plan = plans[static_cast<std::size_t>(result.culprit)];
+    const std::string plan = plans[static_cast<std::size_t>(result.culprit)].plan;
     db::Run run;
     run.problem = token_;
     run.plan = plan;
@@ -94,27 +138,38 @@ bool ProblemTuning::drop_from_finals(std::vector<std::string>& plans, const Fina
     known_[plan].seconds = failed;
     known_[plan].status = result.status;
     note_failure(plan, result.status, run.message);
-    plans.erase(plans.begin() + result.culprit);
+    std::erase_if(plans, [&](const Finalist& finalist) { return finalist.plan == plan; });
     return true;
   }
   report_.note = "the finals failed: " + result.message;
   if (plans.size() <= 2) return false;
-  plans = {plans.front(), incumbent_ && working(incumbent_->plan) ? incumbent_->plan : untuned_};
-  return plans[0] != plans[1];
+  const std::string base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan : untuned_;
+  plans = {plans.front(), {base, wisdom_of(base)}};
+  return plans[0].plan != plans[1].plan;
 }
 
-void ProblemTuning::adopt_finals(const std::vector<std::string>& plans, const FinalsResult& result) {
-  for (std::size_t p = 0; p < plans.size() && p < result.samples_ns.size(); ++p) {
-    rounds_[plans[p]] = result.samples_ns[p];
+void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result) {
+  const std::size_t count = std::min(plans.size(), result.samples_ns.size());
+  std::map<std::string, std::size_t> best;  // of a plan that was there as several plannings, the fastest
+  for (std::size_t p = 0; p < count; ++p) {
+    const auto [entry, first] = best.emplace(plans[p].plan, p);
+    if (!first && median_seconds(result.samples_ns[p]) < median_seconds(result.samples_ns[entry->second]))
+      entry->second = p;
+  }
+  for (std::size_t p = 0; p < count; ++p) {
+    const std::string& plan = plans[p].plan;
     db::Run run;
     run.problem = token_;
-    run.plan = plans[p];
+    run.plan = plan;
     run.round = 1;
-    run.error = known_[plans[p]].error;
+    run.error = known_[plan].error;
     run.samples_ns = result.samples_ns[p];
     if (p < result.stages.size()) run.stages = result.stages[p];
-    run.wisdom = wisdom_of(plans[p]);
-    if (plans[p] == untuned_) run.message = untuned_mark;
+    if (plan == untuned_) run.message = untuned_mark;
+    if (best[plan] == p) {
+      run.wisdom = known_[plan].wisdom = plans[p].wisdom;
+      rounds_[plan] = result.samples_ns[p];
+    }
     context_.record(run);
   }
 }

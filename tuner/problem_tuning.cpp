@@ -80,8 +80,9 @@ ProblemReport ProblemTuning::run() {
   prepare();              // 1. candidates, points and reference, what earlier sessions know
   measure_first_plans();  // 2. the untuned default, the incumbent, neighbours' winners
   search();               // 3. ask, measure, tell, until the share is spent
-  run_finals();           // 4. the best against the incumbent and the default, interleaved
-  decide();               // 5. verdict and report
+  plan_library_again();   // 4. the planner behind the yardstick is noisy
+  run_finals();           // 5. the best against the incumbent and the default, interleaved
+  decide();               // 6. verdict and report
   if (!context_.options.record_folder.empty()) write_recording();
   report_.elapsed = context_.elapsed() - begin_;
   send_progress(Step::done);
@@ -103,7 +104,7 @@ void ProblemTuning::prepare() {
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
-  if (problem_.kind == Kind::fft) add_first_plan(generator::to_text(library_plan(context_), problem_), "");
+  if (problem_.kind == Kind::fft) add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
   try {  // what the runtime would take today: a stale or a neighbour's winner, made to fit
     const db::Lookup lookup = db::Lookup::load(context_.store.path());
     const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
@@ -149,7 +150,7 @@ void ProblemTuning::measure_first_plans() {
   }
 }
 
-// ---- 3
+// ---- 3; 4, 5 and 6 are in finals.cpp
 void ProblemTuning::search() {
   const SearchSpace space = search_space(space_);
   const SessionOptions& options = context_.options;
@@ -188,8 +189,9 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   // So that a share lasts for as many evaluations as a search needs; the finals settle what noise is left.
   request.benchmark.max_seconds = recording() ? 0.1 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
   request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
-  // The first plans must get their chance even when the budget is small.
-  const double patience = std::max({5.0, 0.5 * share, 2 * seconds_left()});
+  // The first plans must get their chance even when the budget is small; the search keeps to it.
+  const double patience =
+      search_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
   request.timeout_seconds = std::min(context_.options.candidate_timeout, patience);
   return request;
 }
@@ -210,6 +212,7 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
   known.set_points_seconds = evaluation.set_points_seconds;
   known.wisdom = evaluation.wisdom;
   known.samples_ns = evaluation.samples_ns;
+  known.cost_seconds = evaluation.cost_seconds;
   if (evaluation.status == db::RunStatus::ok && !evaluation.samples_ns.empty())
     known.seconds = db::median(evaluation.samples_ns) * 1e-9;
   ++report_.evaluations;
@@ -224,10 +227,12 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
   return known_[plan] = known;
 }
 
-void ProblemTuning::record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation) {
+void ProblemTuning::record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation,
+                                      int round) {
   db::Run run;
   run.problem = token_;
   run.plan = plan;
+  run.round = round;
   run.status = evaluation.status;
   run.error = evaluation.error;
   run.samples_ns = evaluation.samples_ns;

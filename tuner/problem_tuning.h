@@ -14,6 +14,8 @@ namespace fourtune::tuner {
 
 // Marks the run of the plan that runs untuned (Run::message), so that gains can be shown later.
 inline constexpr const char* untuned_mark = "untuned default";
+// Marks the runs of FFTW's own plan that planned it another time.
+inline constexpr const char* planned_again_mark = "planned again";
 // Name under which a run's stages hold the whole of set_points.
 inline constexpr const char* set_points_stage = "set_points";
 
@@ -36,12 +38,18 @@ class ProblemTuning {
     std::string wisdom;  // of this session; see wisdom_of
     std::vector<std::int64_t> samples_ns;
     db::RunStatus status = db::RunStatus::ok;
+    double cost_seconds = 0;  // of its evaluation in this session
+  };
+  // One plan of the finals. FFTW's own may be there several times, as different plannings (wisdom).
+  struct Finalist {
+    std::string plan, wisdom;
   };
 
   // The steps, in order.
   void prepare();
   void measure_first_plans();
   void search();
+  void plan_library_again();
   void run_finals();
   void decide();
   void write_recording() const;
@@ -49,12 +57,13 @@ class ProblemTuning {
   void recall_history();
   void add_first_plan(const std::string& plan, const std::string& mark);
   const Known& measure(const std::string& plan, const std::string& mark);
-  void record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation);
+  void record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation, int round = 0);
   EvaluationRequest request_for(const std::string& plan) const;
   void note_failure(const std::string& plan, db::RunStatus status, const std::string& message);
-  std::vector<std::string> finalists() const;
-  bool drop_from_finals(std::vector<std::string>& plans, const FinalsResult& result);
-  void adopt_finals(const std::vector<std::string>& plans, const FinalsResult& result);
+  int library_plannings() const;
+  std::vector<Finalist> finalists() const;
+  bool drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result);
+  void adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result);
   std::string wisdom_of(const std::string& plan) const;
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
@@ -75,6 +84,8 @@ class ProblemTuning {
   std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
   std::map<std::string, Known> known_;            // plan text -> result
   std::string untuned_;
+  std::string library_;                                           // FFTW's own plan; empty: a nufft
+  std::vector<std::string> library_wisdom_;                       // of its further plannings, each different
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
   std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
   std::unique_ptr<Search> search_;

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -35,11 +36,12 @@ class Buffer {
       capacity_ = 0;
       const auto bytes =
           static_cast<std::size_t>(checked_multiply(count, static_cast<std::int64_t>(sizeof(E)), "buffer"));
-      const std::size_t alignment = bytes >= kHuge ? kHuge : kSmall;
-      data_ = static_cast<E*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
-      if (data_ == nullptr)
+      void* data = nullptr;
+      if (::posix_memalign(&data, bytes >= kHuge ? kHuge : kSmall, std::max<std::size_t>(bytes, 1)) != 0)
         throw Error(Status::out_of_memory, "no room for an array of " + std::to_string(bytes) + " bytes");
-      if (bytes >= kHuge) madvise(data_, bytes, MADV_HUGEPAGE);
+      data_ = static_cast<E*>(data);
+      // Whole ones only: a huge page behind the end would be resident for its few first bytes.
+      if (bytes >= kHuge) madvise(data_, bytes / kHuge * kHuge, MADV_HUGEPAGE);
       capacity_ = count;
     }
     size_ = count;

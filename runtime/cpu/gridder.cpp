@@ -17,7 +17,7 @@ using generator::SortFamily;
 using generator::SpreadFamily;
 
 // Weights that stay in the second-level cache while the transforms of a batch pass over them.
-constexpr std::int64_t kBatchWeightBytes = 512 * 1024;
+constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
 constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
 
 PointOrder order_for(const GridderSpec& spec) {
@@ -147,9 +147,12 @@ class TiledGridder final : public Gridder<T> {
     const Tiling& t = e_.tiling;
     const std::int64_t block_bytes =
         static_cast<std::int64_t>(sizeof(T)) * kBlockPoints * (2 * t.slots + (t.dim - 1) * t.width + 4);
-    const std::size_t blocks = count > 1 ? std::max<std::int64_t>(1, kBatchWeightBytes / block_bytes) : 1;
+    const std::int64_t all = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
+    const auto blocks =
+        static_cast<std::size_t>(count > 1 ? std::clamp<std::int64_t>(kBatchWeightBytes / block_bytes, 1, all) : 1);
     if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(e_.spec.threads);
     for (auto& w : e_.workspaces) {
+      w.blocks.reserve(blocks);
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
       w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
       if (spread_family_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;

@@ -206,6 +206,24 @@ TEST(BenchMemory, NeedGrowsWithPointsAndContenders) {
   EXPECT_GT(available_memory(), 0);
 }
 
+TEST(BenchMemory, WhatTheMakingOfTheDataFreedIsNoGift) {
+  struct Modest final : Contender {
+    std::vector<std::vector<char>> blocks;  // small enough to come from memory that was freed before
+    void set_points(const Points&) override {}
+    void execute(void*, void*) override {
+      for (int i = 0; i < 256; ++i) blocks.emplace_back(16 << 10, 1);
+    }
+  };
+  {
+    std::vector<std::vector<char>> freed;
+    for (int i = 0; i < 1024; ++i) freed.emplace_back(16 << 10, 1);
+  }
+  const Entrant entrant{"modest", Role::peer, "", [](const Problem&) { return std::make_unique<Modest>(); }};
+  const FirstUse use = first_use_here(parse_problem(k3d), entrant, 1);
+  ASSERT_EQ(use.failure, "");
+  EXPECT_GE(use.peak_bytes, 3 << 20);
+}
+
 TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
   struct Hungry final : Contender {
     std::vector<char> block;
@@ -220,6 +238,8 @@ TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
   const FirstUse read = parse_first_use(to_line(use));
   EXPECT_EQ(read.failure, "");
   EXPECT_EQ(read.peak_bytes, use.peak_bytes);
+  EXPECT_EQ(read.code_bytes, use.code_bytes);
+  EXPECT_LT(use.code_bytes, 60 << 20);  // the block is not a file's
   EXPECT_EQ(read.ns, use.ns);
   EXPECT_EQ(parse_first_use("error: no such plan\nmore").failure, "error: no such plan");
   EXPECT_NE(parse_first_use("").failure, "");
