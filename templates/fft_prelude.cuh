@@ -102,6 +102,49 @@ FT_DEVICE void dev_fence_bulk() {
 #endif
 }
 
+// cp.async: the thread's own copies, in groups; the wait leaves the newest `left` groups on their way.
+template <class T>
+FT_DEVICE void dev_async_load(T* to, const T* from) {
+#if defined(FOURTUNE_EMULATED)
+  fourtune_async_copy(to, from, sizeof(T));
+#elif __CUDA_ARCH__ >= 800
+  if (sizeof(T) == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from), "n"(sizeof(T) == 4 ? 4 : 8)
+                 : "memory");
+#else
+  *to = *from;
+#endif
+}
+FT_DEVICE void dev_async_commit() {
+#if defined(FOURTUNE_EMULATED)
+  fourtune_async_commit();
+#elif __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int left>
+FT_DEVICE void dev_async_wait() {
+#if defined(FOURTUNE_EMULATED)
+  fourtune_async_wait(left);
+#elif __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+#endif
+}
+
+// Lanes whose numbers differ in `mask` trade: the upper one's `low` for the lower one's `high`.
+FT_DEVICE void ft_trade(real& low, real& high, int mask, bool upper) {
+  const real got = __shfl_xor_sync(0xffffffffu, upper ? low : high, mask);
+  if (upper)
+    low = got;
+  else
+    high = got;
+}
+
 // Positions of a dimension of length n of which an array keeps `kept` (pass.h, Window): is position i kept, and where.
 FT_DEVICE bool ft_kept_head(unsigned i, unsigned, unsigned kept) { return i < kept; }
 FT_DEVICE unsigned ft_position_head(unsigned i, unsigned, unsigned) { return i; }
@@ -131,13 +174,15 @@ FT_DEVICE unsigned dev_cluster_rank() {
 }
 FT_DEVICE void dev_cluster_arrive() {
 #if defined(FOURTUNE_EMULATED)
-  fourtune_cluster_sync();
+  fourtune_cluster_arrive();
 #elif __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
 FT_DEVICE void dev_cluster_wait() {
-#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
+#if defined(FOURTUNE_EMULATED)
+  fourtune_cluster_wait();
+#elif __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }

@@ -132,6 +132,23 @@ class Arranger {
   }
 
   // ---- registers and threads of a round ----
+  bool transformed(int atom) const {
+    for (const Round& round : pass_.rounds)
+      for (const Transform& transform : round.transforms)
+        if (contains(transform.digits, atom)) return true;
+    return false;
+  }
+  // Shuffles: what numbers the warps in every round, the carried values that are furthest apart in memory.
+  std::vector<int> warp_atoms() const {
+    std::vector<int> carried, picked;
+    for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
+      if (pass_.atoms[i].in_tile && !transformed(static_cast<int>(i))) carried.push_back(static_cast<int>(i));
+    std::stable_sort(carried.begin(), carried.end(),
+                     [&](int a, int b) { return weight_of(pass_.load.address, a) > weight_of(pass_.load.address, b); });
+    for (const int atom : carried)
+      if (pass_.threads / 32 % (product(picked) * size(atom)) == 0) picked.insert(picked.begin(), atom);
+    return picked;
+  }
   void fill(std::size_t r, bool even) {
     Round& round = pass_.rounds[r];
     const bool last = r + 1 == pass_.rounds.size();
@@ -151,6 +168,8 @@ class Arranger {
       return weight;
     };
     std::stable_sort(rest.begin(), rest.end(), [&](int a, int b) { return key(a) < key(b); });
+    const std::vector<int> warps = pass_.exchange == Exchange::shuffle ? warp_atoms() : std::vector<int>();
+    std::erase_if(rest, [&](int atom) { return contains(warps, atom); });
     if (even) {
       while (product(round.registers) < per_thread_) {  // the furthest apart in memory that fits
         auto pick = rest.rend();
@@ -162,6 +181,7 @@ class Arranger {
       }
     }
     round.threads = rest;
+    round.threads.insert(round.threads.end(), warps.begin(), warps.end());
   }
 
   // ---- joining ----

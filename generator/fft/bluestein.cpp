@@ -145,6 +145,7 @@ PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, boo
   const std::int64_t tile =
       std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
   add_lines(pass, lines, d, tile);
+  pass.loaded = pass.stored = lines.n[0] * lines.n[1] * lines.n[2] * lines.n[3];
   pass.threads = static_cast<int>(std::clamp<std::int64_t>(tile_values(pass) / 16 / 32 * 32, 32, 512));
   arrange(pass, transforms);
   return out;

@@ -8,6 +8,7 @@
 #include "fft_prelude_text.h"
 #include "fourtune/status.h"
 #include "generator/fft/codelet.h"
+#include "generator/fft/geometry.h"
 #include "generator/fft/pass.h"
 
 namespace fourtune::generator::fft {
@@ -50,13 +51,10 @@ double flops_of(const PassSpec& pass) {
 }
 
 std::int64_t bytes_of(const PassSpec& pass, Precision precision) {
-  const std::int64_t values = tile_values(pass) * tile_count(pass), one = real_bytes(precision);
-  return values * one * ((pass.load.values == Values::real ? 1 : 2) + (pass.store.values == Values::real ? 1 : 2));
+  const std::int64_t all = tile_values(pass) * tile_count(pass), one = real_bytes(precision);
+  return one * ((pass.loaded ? pass.loaded : all) * (pass.load.values == Values::real ? 1 : 2) +
+                (pass.stored ? pass.stored : all) * (pass.store.values == Values::real ? 1 : 2));
 }
-
-}  // namespace
-
-namespace {
 
 std::int64_t stride_of(const Index& index, int atom) {
   std::int64_t stride = 0;
@@ -65,13 +63,27 @@ std::int64_t stride_of(const Index& index, int atom) {
   return stride;
 }
 
-Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Precision precision) {
+// Blocks of a persistent kernel: as many as the device holds at once, and each with as many tiles as the others.
+std::int64_t persistent_blocks(const PassSpec& pass, const KernelSource& kernel, const DeviceTraits& device) {
+  std::int64_t held = 1;
+  for (const Round& round : pass.rounds) {
+    std::int64_t registers = 1;
+    for (const int atom : round.registers) registers *= pass.atoms[static_cast<std::size_t>(atom)].size;
+    held = std::max(held, registers);
+  }
+  int registers = registers_estimate(static_cast<int>(held), pass.precision);
+  if (pass.max_registers) registers = std::min(registers, pass.max_registers);
+  const std::int64_t each = std::max(1, resident_blocks(pass.threads, registers, kernel.shared_bytes, device));
+  return std::min(tile_count(pass), each * std::max(1, device.multiprocessors));
+}
+
+Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, const EmitOptions& options) {
   Launch launch;
   launch.kernel = kernel;
+  const Precision precision = options.precision;
+  const KernelSource& source = program.kernels[static_cast<std::size_t>(kernel)];
   std::int64_t blocks = tile_count(pass.spec);
-  if (pass.spec.bulk)
-    blocks = std::min<std::int64_t>(
-        blocks, pass.spec.resident_blocks ? pass.spec.resident_blocks : 132 * pass.spec.blocks_per_multiprocessor);
+  if (pass.spec.load_by != Load::plain) blocks = persistent_blocks(pass.spec, source, options.device);
   blocks *= pass.spec.cluster;
   if (blocks > 0x7fffffff)
     throw Error(Status::invalid_plan, fmt::format("{} blocks in one launch: at most 2147483647", blocks));
@@ -91,7 +103,8 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, Pr
 
 // The part of a launch that does slab s of `slabs`.
 Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int64_t slabs, std::int64_t real) {
-  if (pass.grid_order.empty() || pass.bulk) throw Error(Status::invalid_plan, "slabs need plain loads and a grid");
+  if (pass.grid_order.empty() || pass.load_by != Load::plain)
+    throw Error(Status::invalid_plan, "slabs need plain loads and a grid");
   const int atom = pass.grid_order.back();
   const std::int64_t size = pass.atoms[static_cast<std::size_t>(atom)].size;
   if (size % slabs) throw Error(Status::invalid_plan, fmt::format("{} slabs do not divide {}", slabs, size));
@@ -114,7 +127,7 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
     program.kernels.push_back(emit_kernel(pass.spec));
-    whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options.precision));
+    whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options));
   }
   const int passes = static_cast<int>(whole.size());
   for (int k = 0; k < passes;) {

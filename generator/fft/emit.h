@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/fft/notation.h"
 #include "generator/fft/pass.h"
 #include "generator/kernel_source.h"
+#include "generator/known_devices.h"
 
 namespace fourtune::generator::fft {
 
@@ -36,6 +38,8 @@ struct EmitOptions {
   // Element strides of x, y, z and distance of the batch (ArrayLayout's meaning); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, 3> hooks;
+  // Sizes the grids of persistent kernels (landing buffers); results do not depend on it.
+  DeviceTraits device = *known_device("h200");
 };
 
 // The passes of a bound plan, in order; `to_work` says where each one writes (first reads the input).
@@ -59,11 +63,9 @@ struct PlannedProgram {
 };
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 
-// What the kernels make of a plan's parameters: exchanges go through shared memory (exchange=shuffle too; values that
-// stay in a warp need only its barrier), bank conflicts are avoided by a search of layouts whatever `banks` says,
-// load=async is a plain load, a pipeline has one landing buffer, and twiddle=table takes a thread's first factor from
-// the table and its powers by multiplication. bulk excludes cluster. Throws Error{invalid_plan} that says which rule of
-// the kernels the plan breaks.
+// Throws Error{invalid_plan} that names the rule where kernels cannot do what a parameter asks for: shuffles of values
+// that change their warp or of tiles that are not powers of two ("exchange"), swizzles of the latter ("banks"), bulk
+// copies of partial tiles, of runs that are no multiple of 16 bytes or start elsewhere ("load").
 GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
 

@@ -40,13 +40,21 @@ bool warp_holds(const KernelGeometry& g, Precision precision) {
   return together <= std::int64_t{32} * g.elements_per_thread;
 }
 
+bool powers_of_two(const Kernel& kernel, const KernelGeometry& g) {
+  const auto power = [](std::int64_t n) { return (n & (n - 1)) == 0; };
+  return power(g.tile_elements) && power(kernel.with.threads) &&
+         g.tile_elements % (std::int64_t{kernel.with.threads} * kernel.with.cluster) == 0;
+}
+
 bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
   const KernelParameters& with = kernel.with;
   const int cc = device.compute_capability;
   if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
-  const bool plain = with.parts == Parts::together && with.banks == Banks::plain;
+  const bool plain = with.parts == Parts::together && with.banks == Banks::pad;
   if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  const bool bits = with.exchange == Exchange::shuffle || with.banks == Banks::swizzle;
+  if (bits && !powers_of_two(kernel, g)) return false;
   if (with.exchange == Exchange::shuffle && !warp_holds(g, precision)) return false;
   const bool twiddles =
       std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });

@@ -72,6 +72,7 @@ constexpr RuleWords rule_words[] = {
     {Rule::tile, "tile", "a tile carries whole runs of neighbours, no more than there are"},
     {Rule::exchange, "exchange", "a kernel of several sub-FFTs exchanges values through shared memory or shuffles"},
     {Rule::parts, "parts", "parts and banks belong to an exchange"},
+    {Rule::banks, "banks", "exchange=shared has banks; swizzles are for powers of two"},
     {Rule::twiddle, "twiddle", "fast twiddles are for f32"},
     {Rule::load, "load", "asynchronous and bulk loads have 1 to 4 landing buffers, plain ones none"},
     {Rule::cluster, "cluster",

@@ -48,10 +48,15 @@ enum class Exchange {
   shared,  // the tile through shared memory (the default for more than one)
   shuffle  // warp shuffles; every exchange stays inside one warp
 };
-enum class Parts { together, apart };      // real and imaginary: one exchange of complex, or two of half the bytes
-enum class Banks { plain, pad, swizzle };  // how the shared tile avoids bank conflicts
+enum class Parts { together, apart };  // real and imaginary: one exchange of complex, or two of half the bytes
+enum class Banks {                     // how the shared tile avoids bank conflicts
+  plain,                               // it does not: dense
+  pad,                                 // rows are padded where that helps, as a search says (default)
+  swizzle                              // exclusive-or addresses, dense; powers of two only
+};
 enum class TwiddleForm {
-  table,     // from a constant array, correctly rounded (default)
+  table,     // a thread's first factor from a constant array, correctly rounded, its powers by products (default);
+             // computed where n is above 65536
   computed,  // in the kernel to full precision
   fast       // fast intrinsics, as the paper does; f32 only, loses digits
 };
@@ -82,7 +87,7 @@ struct KernelParameters {
   std::array<int, 4> tile{0, 0, 0, 0};
   Exchange exchange = Exchange::none;
   Parts parts = Parts::together;
-  Banks banks = Banks::plain;
+  Banks banks = Banks::pad;
   TwiddleForm twiddle = TwiddleForm::table;
   Store store = Store::place;
   Target to = Target::out;
@@ -137,6 +142,7 @@ enum class Rule {
   tile,
   exchange,
   parts,
+  banks,
   twiddle,
   load,
   cluster,

@@ -72,10 +72,18 @@ class ParameterCheck {
     if (with.exchange == Exchange::none && kernel.subs.size() > 1)
       add(Rule::exchange, k,
           fmt::format("exchange=none, but {} sub-FFTs hand values on; shared or shuffle", kernel.subs.size()));
-    if (with.exchange == Exchange::none && (with.parts != Parts::together || with.banks != Banks::plain))
-      add(Rule::parts, k, "parts and banks are set, but the kernel has no exchange; add exchange=shared");
-    if (with.exchange == Exchange::shuffle && (with.parts != Parts::together || with.banks != Banks::plain))
-      add(Rule::parts, k, "shuffles have no parts or banks; exchange=shared has");
+    const char* name = name_of(exchanges, with.exchange);
+    if (with.exchange != Exchange::shared && with.parts != Parts::together)
+      add(Rule::parts, k, fmt::format("parts=apart, but exchange={} has no parts; exchange=shared has", name));
+    if (with.exchange != Exchange::shared && with.banks != Banks::pad)
+      add(Rule::banks, k,
+          fmt::format("banks={}, but exchange={} has no banks; exchange=shared has", name_of(banks_names, with.banks),
+                      name));
+    if (with.banks == Banks::swizzle && !powers_of_two(kernel))
+      add(Rule::banks, k, "banks=swizzle is for powers of two: radices and tile; banks=pad");
+    if (with.exchange == Exchange::shuffle && !(powers_of_two(kernel) && fills_threads(k, with)))
+      add(Rule::exchange, k,
+          "exchange=shuffle is for powers of two: radices, tile and threads, which the tile fills; exchange=shared");
     if (with.exchange != Exchange::shuffle || with.threads == 0 || with.tile[0] == 0) return;
     const auto g = geometry(plan_, k);
     std::int64_t together = 1;
@@ -85,6 +93,18 @@ class ParameterCheck {
           fmt::format("exchange=shuffle: {} values that belong together need more than a warp with {} a thread; fewer "
                       "threads, or exchange=shared",
                       together, g.elements_per_thread));
+  }
+
+  static bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
+  // Every value of a tile has a place made of bits.
+  static bool powers_of_two(const Kernel& kernel) {
+    return std::all_of(kernel.subs.begin(), kernel.subs.end(),
+                       [](const SubFft& sub) { return power_of_two(sub.radix); }) &&
+           std::all_of(kernel.with.tile.begin(), kernel.with.tile.end(), power_of_two);
+  }
+  bool fills_threads(int k, const KernelParameters& with) const {
+    if (with.threads == 0 || with.tile[0] == 0) return true;
+    return power_of_two(with.threads) && geometry(plan_, k).tile_elements >= with.threads;
   }
 
   void choices(int k, const KernelParameters& with) {
@@ -108,6 +128,10 @@ class ParameterCheck {
     const bool power = with.cluster >= 1 && with.cluster <= 16 && (with.cluster & (with.cluster - 1)) == 0;
     if (!power) return add(Rule::cluster, k, fmt::format("cluster={}: 1, 2, 4, 8 or 16 blocks", with.cluster));
     if (with.cluster == 1) return;
+    if (with.load != Load::plain)
+      add(Rule::cluster, k,
+          fmt::format("load={} lands in one block's memory, a tile of a cluster is in several; load=plain",
+                      name_of(loads, with.load)));
     if (with.exchange != Exchange::shared)
       return add(Rule::cluster, k, "the blocks of a cluster exchange through shared memory: exchange=shared");
     if (with.tile[0] == 0) return;

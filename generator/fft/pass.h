@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fourtune/problem.h"
+#include "generator/fft/notation.h"
 #include "generator/kernel_source.h"
 
 namespace fourtune::generator::fft {
@@ -108,14 +109,19 @@ struct PassSpec {
   Port load, store;
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
-  std::vector<std::int64_t> tables;   // lengths of the twiddle tables
-  int extra_tables = 0;               // further table arguments (factors)
-  bool apart = false;                 // real and imaginary parts exchanged one after the other
-  bool bulk = false;                  // bulk copies into a landing buffer, persistent blocks
-  bool wide = false;                  // 64-bit element offsets
-  int max_registers = 0;              // 0: the compiler's choice
-  int blocks_per_multiprocessor = 1;  // promise to the compiler
-  int resident_blocks = 0;            // bulk: blocks of the grid at most (0: 132 * blocks_per_multiprocessor)
+  std::vector<std::int64_t> tables;      // lengths of the twiddle tables
+  int extra_tables = 0;                  // further table arguments (factors)
+  Exchange exchange = Exchange::shared;  // shuffle: no value changes its warp
+  Banks banks = Banks::pad;              // of the exchange buffer
+  bool apart = false;                    // real and imaginary parts exchanged one after the other
+  Load load_by = Load::plain;            // async, bulk: into landing buffers, by persistent blocks
+  int pipeline = 1;                      // landing buffers
+  bool wide = false;                     // 64-bit element offsets
+  int max_registers = 0;                 // 0: the compiler's choice
+  int blocks_per_multiprocessor = 1;     // promise to the compiler
+  // Values that the arrays have of what the kernel loads and stores (less than its tiles where these stick out); 0: all
+  // of its tiles.
+  std::int64_t loaded = 0, stored = 0;
 };
 
 // Tiles of the grid, and values of one tile.
@@ -126,11 +132,15 @@ std::int64_t tile_values(const PassSpec& pass);
 struct SharedLayout {
   std::vector<std::int64_t> stride;  // by atom; 0 for atoms of the grid
   std::int64_t values = 0;           // size, padding included
-  double conflicts = 1;              // shared-memory passes per access, mean of write and read; 1 is free of conflicts
-  bool within_warp = false;          // no value changes its warp
+  // Swizzled: [atom][bit], the address is the exclusive or of these instead of the sum. Empty: strides.
+  std::vector<std::vector<std::int64_t>> bits;
+  double conflicts = 1;      // shared-memory passes per access, mean of write and read; 1 is free of conflicts
+  bool within_warp = false;  // no value changes its warp
 };
 // Where blocks of a cluster change (to.blocks differs), to.blocks choose the block and the stride is that inside it.
-// The layout with fewest bank conflicts that the search found, `word` bytes per value (4, 8 or 16).
+// `word` bytes per value (4, 8 or 16). pad: the layout with fewest bank conflicts that the search found; plain: the
+// same without padding; swizzle: no padding and no conflicts, for powers of two only (Error{invalid_plan}, "rule
+// banks").
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word);
 
 struct PassText {

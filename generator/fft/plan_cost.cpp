@@ -131,7 +131,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
   double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
-  if (with.banks == Banks::pad) lanes *= 0.98;  // swizzles first where both are free of conflicts
+  if (with.banks == Banks::swizzle) lanes *= 0.98;  // an exclusive or for each value; padding first where both fit
   double exchange = exchanges * values * complex_bytes * 2 / lanes;
   if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
   if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // in and out of the landing buffer

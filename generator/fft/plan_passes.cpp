@@ -151,9 +151,10 @@ class Planner {
     spec.threads = w.threads;
     spec.apart = w.parts == Parts::apart;
     spec.cluster = w.cluster;
-    if (w.cluster > 1 && w.load == Load::bulk)
-      bad(fmt::format("kernel {}: bulk loads and clusters exclude each other", k + 1));
-    spec.bulk = w.load == Load::bulk;
+    spec.load_by = w.load;
+    spec.pipeline = std::max(1, w.pipeline);
+    spec.exchange = w.exchange;
+    spec.banks = w.banks;
     spec.max_registers = w.registers;
     if (w.registers) spec.blocks_per_multiprocessor = std::max(1, 65536 / (w.threads * w.registers));
     spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
@@ -181,6 +182,8 @@ class Planner {
     for (const auto& table : out.tables)
       spec.tables.push_back(static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision)));
     add_factors(out, k, parts);
+    spec.loaded = spec.stored = 1;
+    for (int d = 0; d < 4; ++d) spec.loaded *= length_between(d, k), spec.stored *= length_between(d, k + 1);
     spec.wide = extent(spec.load) > 0x7fffffff || extent(spec.store) > 0x7fffffff;
     arrange(spec, transforms);
     out.from = first                            ? BufferRef::Where::first
@@ -322,7 +325,8 @@ class Planner {
     const std::int64_t length = active ? 0 : length_between(d, k);
     if (!active && (length % tile != 0 || length != axis.n)) {
       // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
-      if (tile > length) tile = length;
+      const bool bits = with(k).exchange == Exchange::shuffle || with(k).banks == Banks::swizzle;
+      if (tile > length && !bits) tile = length;  // tiles of powers of two stay so
       const std::int64_t tiles = (length + tile - 1) / tile;
       const int low = add_atom(spec, axis.name + "_in", tile, true),
                 high = add_atom(spec, axis.name + "_tile", tiles, false);

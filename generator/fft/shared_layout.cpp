@@ -1,12 +1,12 @@
-// Where values lie in shared memory between two rounds: mixed-radix addresses with padding, found by counting bank
-// conflicts of every candidate. Affine addresses cost one computation per thread (all values are constant offsets),
-// which swizzles by exclusive or do not offer.
+// Where values lie in shared memory between two rounds. Mixed-radix addresses with padding are found by counting bank
+// conflicts of every candidate; a thread computes one address, all its values are constant offsets from it. Swizzled
+// addresses (powers of two) need no padding and have no conflicts; values cost an exclusive or each.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
-#include "generator/fft/pass.h"
+#include "fourtune/status.h"
+#include "generator/fft/pass_writer.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -52,7 +52,7 @@ struct Candidate {
   std::int64_t values = 0;
   double conflicts = 1e9;
   bool better_than(const Candidate& other) const {
-    return conflicts < other.conflicts - 1e-9 || (conflicts < other.conflicts + 1e-9 && values < other.values);
+    return conflicts < other.conflicts - 1e-9 || (conflicts <= other.conflicts + 1e-9 && values < other.values);
   }
 };
 
@@ -78,6 +78,7 @@ Candidate search(const PassSpec& pass, const Round& from, const Round& to, int w
   std::vector<std::int64_t> pad(order.size(), 0);
   Candidate best = evaluate(pass, from, to, word, order, pad);
   std::vector<std::int64_t> best_pad = pad;
+  if (pass.banks == Banks::plain) return best;
   const auto consider = [&] {
     const Candidate candidate = evaluate(pass, from, to, word, order, pad);
     if (candidate.better_than(best)) best = candidate, best_pad = pad;
@@ -114,24 +115,56 @@ bool same_warps(const PassSpec& pass, const Round& from, const Round& to) {
   return warp_atoms(from, a, lanes_a) && warp_atoms(to, b, lanes_b) && a == b && lanes_a == lanes_b;
 }
 
-}  // namespace
+bool contains(const std::vector<int>& list, int atom) {
+  return std::find(list.begin(), list.end(), atom) != list.end();
+}
 
-SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
-  std::vector<int> write = from.threads, read = to.threads, mixed;
-  write.insert(write.end(), from.registers.begin(), from.registers.end());
-  read.insert(read.end(), to.registers.begin(), to.registers.end());
-  for (const auto& list : {from.threads, to.threads, from.registers, to.registers})
+// Atoms of both rounds, the first lists of `lists` first, without those that choose the reader's block.
+std::vector<int> order_of(const std::vector<std::vector<int>>& lists, const Round& to) {
+  std::vector<int> order;
+  for (const auto& list : lists)
     for (const int atom : list)
-      if (std::find(mixed.begin(), mixed.end(), atom) == mixed.end()) mixed.push_back(atom);
-  const auto add_missing = [&](std::vector<int>& order) {  // blocks of the writer are an address for the reader
-    for (const int atom : mixed)
-      if (std::find(order.begin(), order.end(), atom) == order.end()) order.push_back(atom);
-    std::erase_if(order,
-                  [&](int atom) { return std::find(to.blocks.begin(), to.blocks.end(), atom) != to.blocks.end(); });
+      if (!contains(order, atom) && !contains(to.blocks, atom)) order.push_back(atom);
+  return order;
+}
+
+// Addresses in the writer's order, except that bits which number lanes of the reader only toggle, besides their own
+// place, one of the lowest bits that only the writer's lanes have. So the lanes of both sides differ in the lowest
+// bits: no two of them meet in a bank.
+SharedLayout swizzled(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  std::vector<int> order = order_of({from.threads, from.registers, to.threads, to.registers}, to);
+  if (!powers_of_two(pass, order))
+    throw Error(Status::invalid_plan,
+                "rule banks: " + pass.title + ": banks=swizzle takes tiles of powers of two; banks=pad");
+  const std::vector<AtomBit> place = bits_of(pass, order), reader = bits_of(pass, to.threads);
+  const std::size_t low = std::min<std::size_t>(word == 4 ? 5 : word == 8 ? 4 : 3, place.size());
+  const auto lane_of_reader = [&](const AtomBit& bit) {
+    const auto end = reader.begin() + static_cast<std::ptrdiff_t>(std::min(low, reader.size()));
+    return std::find(reader.begin(), end, bit) != end;
   };
-  for (auto* order : {&write, &read, &mixed}) add_missing(*order);
+  SharedLayout out;
+  out.stride.assign(pass.atoms.size(), 0);
+  out.bits.resize(pass.atoms.size());
+  std::vector<std::int64_t> free;
+  for (std::size_t i = 0; i < low; ++i)
+    if (!lane_of_reader(place[i])) free.push_back(std::int64_t{1} << i);
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    std::int64_t address = std::int64_t{1} << i;
+    if (i >= low && lane_of_reader(place[i])) address |= free.back(), free.pop_back();
+    auto& bits = out.bits[at(place[i].atom)];
+    bits.resize(std::max(bits.size(), at(place[i].bit) + 1));
+    bits[at(place[i].bit)] = address;
+  }
+  out.values = std::int64_t{1} << place.size();
+  return out;
+}
+
+SharedLayout affine(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  const std::vector<std::vector<int>> all{from.threads, to.threads, from.registers, to.registers};
+  std::vector<int> write = order_of({from.threads, from.registers, to.threads, to.registers}, to);
   Candidate best;
-  for (const auto& order : {write, read, mixed}) {
+  for (const auto& order :
+       {write, order_of({to.threads, to.registers, from.threads, from.registers}, to), order_of(all, to)}) {
     const Candidate candidate = search(pass, from, to, word, order);
     if (candidate.better_than(best)) best = candidate;
     if (best.conflicts <= 1) break;
@@ -145,6 +178,13 @@ SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round&
   out.stride = best.stride;
   out.values = best.values;
   out.conflicts = best.conflicts;
+  return out;
+}
+
+}  // namespace
+
+SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  SharedLayout out = pass.banks == Banks::swizzle ? swizzled(pass, from, to, word) : affine(pass, from, to, word);
   out.within_warp = from.blocks == to.blocks && same_warps(pass, from, to);
   return out;
 }

@@ -184,6 +184,7 @@ void Engine::start_fibers() {
   fibers_.assign(total, {});
   ready_.clear();
   left_ = 0;
+  cluster_phases_ = 0;
   failed_ = false;
   StackPool& stacks = stack_pool();
   for (std::uint32_t id = 0; id < total; ++id) {
@@ -254,21 +255,28 @@ void Engine::fail(Trouble trouble) {
 // ---- waiting
 // ---------------------------------------------------------------------------------------------------------
 void Engine::arrive_at_barrier(Fiber& fiber) {
-  const bool cluster = fiber.state == State::cluster_barrier;
-  const std::uint32_t first = cluster ? 0 : fiber.rank * threads_,
-                      end = cluster ? threads_ * cluster_ : first + threads_;
+  const std::uint32_t first = fiber.rank * threads_, end = first + threads_;
   for (std::uint32_t id = first; id < end; ++id)
     if (fibers_[id].state != fiber.state) return;
   for (std::uint32_t id = first; id < end; ++id)
-    if (!cluster && fibers_[id].line != fiber.line) {
+    if (fibers_[id].line != fiber.line) {
       Trouble trouble;
       trouble.kind = FaultKind::divergent_barrier;
       trouble.line = fiber.line;
       trouble.text = "threads of one block wait at different barriers: " + describe_waits();
       fail(std::move(trouble));
     }
-  if (shadow_) cluster ? shadow_->cluster_barrier() : shadow_->block_barrier(fiber.rank);
+  if (shadow_) shadow_->block_barrier(fiber.rank);
   for (std::uint32_t id = first; id < end; ++id) wake(id);
+}
+
+void Engine::arrive_at_cluster() {
+  for (const Fiber& fiber : fibers_)
+    if (fiber.cluster_arrivals == cluster_phases_) return;
+  ++cluster_phases_;
+  if (shadow_) shadow_->cluster_barrier();
+  for (std::uint32_t id = 0; id < fibers_.size(); ++id)
+    if (fibers_[id].state == State::cluster_barrier) wake(id);
 }
 
 void Engine::find_lanes(const Fiber& fiber, unsigned mask) {

@@ -65,6 +65,7 @@ class Engine {
     unsigned long long value = 0, result = 0;
     void* mbarrier = nullptr;
     int parity = 0;
+    std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // at the cluster's barrier
   };
   struct Trouble {
     FaultKind kind{};
@@ -89,6 +90,7 @@ class Engine {
   [[noreturn]] void raise_stuck();
   void wake(std::uint32_t id);
   void arrive_at_barrier(Fiber& fiber);
+  void arrive_at_cluster();
   void arrive_at_warp(Fiber& fiber);
   void release_warp();
   bool wake_mbarrier_waiters();
@@ -120,6 +122,7 @@ class Engine {
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> lanes_;  // of the warp operation at hand; not on a fiber's stack, which may be abandoned
   std::uint32_t running_ = 0, left_ = 0;
+  std::uint32_t cluster_phases_ = 0;  // times that all threads of the cluster have arrived
   bool in_fiber_ = false;
   void* scheduler_ = nullptr;
   bool failed_ = false;

@@ -13,15 +13,32 @@ struct HostCalls {
     Engine& e = engine();
     return e.shared_[fiber(e).rank].data();
   }
-  static void barrier(int line) { wait_at(Engine::State::barrier, line); }
-  static void cluster_barrier(int line) { wait_at(Engine::State::cluster_barrier, line); }
-  static void wait_at(Engine::State state, int line) {
+  static void barrier(int line) {
     Engine& e = engine();
     Engine::Fiber& f = fiber(e);
-    f.state = state;
+    f.state = Engine::State::barrier;
     f.line = line;
     e.arrive_at_barrier(f);
     e.suspend_as_is();
+  }
+  static void cluster_arrive(int line) {
+    Engine& e = engine();
+    Engine::Fiber& f = fiber(e);
+    if (f.cluster_arrivals > f.cluster_waits)
+      e.fail(trouble(FaultKind::divergent_barrier, line, "arrives at the cluster's barrier twice without a wait"));
+    ++f.cluster_arrivals;
+    e.arrive_at_cluster();
+  }
+  static void cluster_wait(int line) {
+    Engine& e = engine();
+    Engine::Fiber& f = fiber(e);
+    if (f.cluster_arrivals == f.cluster_waits)
+      e.fail(trouble(FaultKind::divergent_barrier, line, "waits at the cluster's barrier without having arrived"));
+    f.line = line;
+    f.state = Engine::State::cluster_barrier;
+    if (e.cluster_phases_ > f.cluster_waits) e.wake(e.running_);
+    e.suspend_as_is();
+    ++fiber(e).cluster_waits;
   }
   static unsigned long long warp(unsigned mask, int kind, int line, unsigned long long value, int source) {
     Engine& e = engine();
@@ -42,11 +59,14 @@ struct HostCalls {
     Engine& e = engine();
     return fiber(e).rank;
   }
-  static void* cluster_map(void* local, unsigned rank) {
+  static void* cluster_map(void* local, unsigned rank, int line) {
     Engine& e = engine();
     const auto offset = static_cast<std::byte*>(local) - e.shared_[fiber(e).rank].data();
     if (rank >= e.cluster_)
-      e.fail(trouble(FaultKind::out_of_bounds, 0, fmt::format("block {} of a cluster of {}", rank, e.cluster_)));
+      e.fail(trouble(FaultKind::out_of_bounds, line, fmt::format("block {} of a cluster of {}", rank, e.cluster_)));
+    if (rank != fiber(e).rank && fiber(e).cluster_waits == 0)
+      e.fail(trouble(FaultKind::out_of_bounds, line,
+                     fmt::format("memory of block {} of the cluster, before a barrier says that it runs", rank)));
     return e.shared_[rank].data() + offset;
   }
 
@@ -150,11 +170,12 @@ struct HostCalls {
 };
 
 const FourtuneEmulatedHost Engine::host_table{
-    HostCalls::shared,          HostCalls::barrier,      HostCalls::warp,          HostCalls::pause,
-    HostCalls::cluster_barrier, HostCalls::cluster_rank, HostCalls::cluster_map,   HostCalls::async_copy,
-    HostCalls::async_commit,    HostCalls::async_wait,   HostCalls::mbarrier_init, HostCalls::mbarrier_arrive,
-    HostCalls::mbarrier_wait,   HostCalls::bulk_copy,    HostCalls::atomic,        HostCalls::read,
-    HostCalls::write,
+    HostCalls::shared,          HostCalls::barrier,        HostCalls::warp,
+    HostCalls::pause,           HostCalls::cluster_arrive, HostCalls::cluster_wait,
+    HostCalls::cluster_rank,    HostCalls::cluster_map,    HostCalls::async_copy,
+    HostCalls::async_commit,    HostCalls::async_wait,     HostCalls::mbarrier_init,
+    HostCalls::mbarrier_arrive, HostCalls::mbarrier_wait,  HostCalls::bulk_copy,
+    HostCalls::atomic,          HostCalls::read,           HostCalls::write,
 };
 
 void Engine::check_bounds(const void* address, std::size_t bytes, bool is_write, int line) {

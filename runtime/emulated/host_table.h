@@ -10,9 +10,10 @@ struct FourtuneEmulatedHost {
   // is not zero.
   unsigned long long (*warp)(unsigned mask, int kind, int line, unsigned long long value, int source);
   void (*pause)(int line);  // lets other threads run
-  void (*cluster_barrier)(int line);
+  void (*cluster_arrive)(int line);
+  void (*cluster_wait)(int line);
   unsigned (*cluster_rank)();
-  void* (*cluster_map)(void* local, unsigned rank);
+  void* (*cluster_map)(void* local, unsigned rank, int line);
   void (*async_copy)(void* target, const void* source, unsigned long bytes, int line);
   void (*async_commit)();
   void (*async_wait)(int groups_left);

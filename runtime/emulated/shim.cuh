@@ -171,13 +171,18 @@ FOURTUNE_STORE(__stwb) FOURTUNE_STORE(__stcg) FOURTUNE_STORE(__stcs) FOURTUNE_ST
 #define fourtune_bulk_wait(groups_left) fourtune_emulated_host.async_wait(groups_left)
 
 // ---- clusters, for the plain bodies of dev_ functions --------------------------------------------------------------
-#define fourtune_cluster_sync() fourtune_emulated_host.cluster_barrier(__LINE__)
+// A thread arrives, may do anything but touch another block's memory, and waits until all threads of the cluster have
+// arrived. Before its first wait another block may not even run: no address there can be had.
+#define fourtune_cluster_arrive() fourtune_emulated_host.cluster_arrive(__LINE__)
+#define fourtune_cluster_wait() fourtune_emulated_host.cluster_wait(__LINE__)
+#define fourtune_cluster_sync() (fourtune_cluster_arrive(), fourtune_cluster_wait())
 static inline unsigned fourtune_cluster_rank() { return fourtune_emulated_host.cluster_rank(); }
 // The address in the shared memory of the block of that rank that corresponds to `local` in one's own.
 template <class T>
-static inline T* fourtune_cluster_map(T* local, unsigned rank) {
-  return (T*)fourtune_emulated_host.cluster_map((void*)local, rank);
+static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
+  return (T*)fourtune_emulated_host.cluster_map((void*)local, rank, line);
 }
+#define fourtune_cluster_map(local, rank) fourtune_emulated_map(__LINE__, local, rank)
 
 // ---- arithmetic --------------------------------------------------------------------------------------------------------
 #define FOURTUNE_UNARY(name, type, builtin) static inline type name(type x) { return builtin(x); }

@@ -196,30 +196,5 @@ TEST(EmulatedFft, StridesAndDistances) {
   EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
 }
 
-// Each barrier of a kernel matters: without it some order of threads shows a wrong result, or the checker a race.
-TEST(EmulatedFft, NoBarrierIsSuperfluous) {
-  const FftPlan plan = parse_fft_plan(
-      "{X(16,4,16,64,tw),X(16,4,4,16,tw),X(16,4,1,4,no-tw)}[threads=64,tile=1x4,parts=apart]:order=natural");
-  const EmitOptions o = options_of(plan, -1, 4);
-  const auto program = emit_program(plan, o);
-  int removed = 0;
-  for (std::size_t at = 0;; ++removed) {
-    const std::string barrier = "__syncthreads();";
-    at = program.kernels[0].text.find(barrier, at);
-    if (at == std::string::npos) break;
-    auto broken = program;
-    broken.kernels[0].text.replace(at, barrier.size(), ";");
-    at += barrier.size();
-    bool seen = false;
-    try {
-      seen = program_error(broken, o, true) > allowed(o);
-    } catch (const std::exception&) {
-      seen = true;
-    }
-    EXPECT_TRUE(seen) << "barrier " << removed;
-  }
-  EXPECT_GE(removed, 4);
-}
-
 }  // namespace
 }  // namespace fourtune::test

@@ -67,7 +67,7 @@ TEST(FftNotation, SubFftsWithoutBracesAreKernelsOfTheirOwn) {
 TEST(FftNotation, DefaultsAreReadButNeverPrinted) {
   const auto plan = parse_fft_plan(
       "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[tile=1x1x1,to=out,cluster=1,blocks=xyz,twiddle=table,threads=64,"
-      "exchange=shared,parts=together,banks=plain,store=place,load=plain]:order=reversed,prec=f32,place=out");
+      "exchange=shared,parts=together,banks=pad,store=place,load=plain]:order=reversed,prec=f32,place=out");
   EXPECT_EQ(to_text(plan), "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1]");
 }
 
@@ -162,6 +162,7 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
        "rule exchange: kernel 2: exchange=shuffle: 1024 values"},
       {"load=bulk,pipeline=1", "load=bulk", "rule load: kernel 2: pipeline=0"},
       {"load=bulk,pipeline=1", "pipeline=1", "rule load: kernel 2: pipeline=1 without"},
+      {"load=bulk,pipeline=1", "load=async,pipeline=1,cluster=2", "rule cluster: kernel 2: load=async lands"},
       {"load=bulk,pipeline=1", "cluster=3", "rule cluster: kernel 2: cluster=3"},
       {"load=bulk,pipeline=1", "registers=8", "rule registers: kernel 2: registers=8"},
       {"load=bulk,pipeline=1", "to=work", "rule target: kernel 2: the last kernel writes to=out"},
@@ -180,7 +181,10 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
           .rfind("rule twiddle: kernel 1", 0),
       0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[blocks=yxz]").rfind("rule blocks: kernel 1", 0), 0U);
-  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[banks=pad]").rfind("rule parts: kernel 1", 0), 0U);
+  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[banks=plain]").rfind("rule banks: kernel 1", 0), 0U);
+  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[parts=apart]").rfind("rule parts: kernel 1", 0), 0U);
+  EXPECT_EQ(refusal("{X(8,6,8,48,tw),X(6,8,1,8,no-tw)}[banks=swizzle]").rfind("rule banks: kernel 1", 0), 0U);
+  EXPECT_EQ(refusal("{X(8,6,8,48,tw),X(6,8,1,8,no-tw)}[exchange=shuffle]").rfind("rule exchange: kernel 1", 0), 0U);
   // Natural order in place needs a workspace: either kernel may be the one that goes through it.
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "store=sorted,to=work") + ",place=in"), "accepted");
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "to=work") + ",place=in"), "accepted");

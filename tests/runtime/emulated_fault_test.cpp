@@ -274,8 +274,23 @@ TEST(EmulatedCluster, BlocksExchangeThroughEachOthersSharedMemory) {
   KernelSource broken = kernel_of(missing);
   broken.cluster = {2, 1, 1};
   const auto fault = run(broken, instrumented(), 4);
-  ASSERT_TRUE(fault);
-  EXPECT_TRUE(fault->kind() == FaultKind::race || fault->kind() == FaultKind::uninitialised) << fault->what();
+  ASSERT_TRUE(fault);  // the other block may not run yet
+  EXPECT_EQ(fault->kind(), FaultKind::out_of_bounds) << fault->what();
+}
+
+TEST(EmulatedCluster, ArrivingAndWaitingAlternate) {
+  const auto kind = [](const std::string& body) {
+    KernelSource kernel = kernel_of(body);
+    kernel.cluster = {2, 1, 1};
+    const auto fault = run(kernel, instrumented(), 4);
+    return fault ? std::optional(fault->kind()) : std::nullopt;
+  };
+  const std::string store = "  out[blockIdx.x * 64 + t] = in[blockIdx.x * 64 + t];\n";
+  EXPECT_EQ(kind("  fourtune_cluster_arrive();\n" + store + "  fourtune_cluster_wait();\n"), std::nullopt);
+  EXPECT_EQ(kind("  fourtune_cluster_arrive();\n  fourtune_cluster_arrive();\n" + store), FaultKind::divergent_barrier);
+  EXPECT_EQ(kind(store + "  fourtune_cluster_wait();\n"), FaultKind::divergent_barrier);
+  // Half of the threads never arrive.
+  EXPECT_EQ(kind("  if (t < 32) fourtune_cluster_sync();\n" + store), FaultKind::divergent_barrier);
 }
 
 // ---- time, stacks, undefined behaviour, compiling

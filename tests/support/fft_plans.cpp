@@ -21,9 +21,11 @@ class PlanMaker {
     plan.place = one_of({Place::out, Place::in});
     deal(plan);
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) choices(plan, plan.kernels[k]);
+    agree(plan);
     targets(plan);  // may change layouts, on which tiles depend
     if (limits_.bound)
       for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) bind(plan, k);
+    agree(plan);
     return plan;
   }
 
@@ -111,6 +113,15 @@ class PlanMaker {
     with.tile[static_cast<std::size_t>(dims)] = 1 + up_to(3);
     if (with.exchange == fft::Exchange::shared && fft::geometry(plan, k).tile_elements % 2 == 0 && coin())
       with.cluster = 2;
+  }
+
+  // What belongs to powers of two, or to a tile in one block, is taken back elsewhere.
+  static void agree(fft::FftPlan& plan) {
+    for (const fft::Violation& violation : fft::check(plan)) {
+      auto& with = plan.kernels[static_cast<std::size_t>(violation.kernel)].with;
+      if (violation.rule == fft::Rule::banks) with.banks = fft::Banks::pad;
+      if (violation.rule == fft::Rule::cluster) with.cluster = 1;
+    }
   }
 
   // Some arrays that the rules take: in place where that works, else the other array.

@@ -16,12 +16,11 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
   real2* const landing = reinterpret_cast<real2*>(reinterpret_cast<char*>(shared) + 1664);
   unsigned long long* const arrived = reinterpret_cast<unsigned long long*>(landing + 128);
   unsigned parity = 0;
-  if (t == 0) dev_mbarrier_init(arrived);
+  if (t < 1) dev_mbarrier_init(arrived);
   __syncthreads();
   if (t < 32 && blockIdx.x < 64) ft_1f_f32_fetch(in, landing, arrived, blockIdx.x, t);
   for (unsigned tile = blockIdx.x; tile < 64; tile += gridDim.x) {
     dev_mbarrier_wait(arrived, parity);
-    parity ^= 1;
     if (t < 16) {
       const real2* p = landing + (t % 4 + t / 4 * 32);
       { const real2 v = p[0]; x[0] = v.x; y[0] = v.y; }
@@ -38,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
       dev_fence_bulk();
       ft_1f_f32_fetch(in, landing, arrived, tile + gridDim.x, t);
     }
+    parity ^= 1;
     // ---- round 1 of 3
     if (t < 16) {
       dft8<1>(x + 0, y + 0);
@@ -138,12 +138,11 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __res
   real2* const landing = reinterpret_cast<real2*>(reinterpret_cast<char*>(shared) + 2560);
   unsigned long long* const arrived = reinterpret_cast<unsigned long long*>(landing + 512);
   unsigned parity = 0;
-  if (t == 0) dev_mbarrier_init(arrived);
+  if (t < 1) dev_mbarrier_init(arrived);
   __syncthreads();
   if (t < 32 && blockIdx.x < 16) ft_2f_f32_fetch(in, landing, arrived, blockIdx.x, t);
   for (unsigned tile = blockIdx.x; tile < 16; tile += gridDim.x) {
     dev_mbarrier_wait(arrived, parity);
-    parity ^= 1;
     {
       const real2* p = landing + (t % 8 + t / 8 * 32);
       { const real2 v = p[0]; x[0] = v.x; y[0] = v.y; }
@@ -168,6 +167,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __res
       dev_fence_bulk();
       ft_2f_f32_fetch(in, landing, arrived, tile + gridDim.x, t);
     }
+    parity ^= 1;
     // ---- round 1 of 2
     {
       dft4<1>(x + 0, y + 0);

@@ -1,0 +1,176 @@
+// Kernel parameters, each emitted for real and run on the emulator in every order of threads and blocks: exchanges by
+// shuffles, swizzled and dense shared memory, landing buffers in any number.
+#include <gtest/gtest.h>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/geometry.h"
+#include "tests/generator/fft_reference.h"
+
+namespace fourtune::test {
+namespace {
+
+using namespace generator::fft;
+
+// A device of two resident blocks: persistent kernels go through their loop many times.
+DeviceTraits small_device(int threads) {
+  DeviceTraits device = *generator::known_device("h200");
+  device.multiprocessors = 2;
+  device.threads_per_multiprocessor = threads;
+  return device;
+}
+
+EmitOptions options_of(const FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
+  EmitOptions o;
+  o.n = lengths(plan);
+  o.precision = plan.precision;
+  o.in_place = plan.place == Place::in;
+  o.sign = sign;
+  o.batch = batch;
+  o.device = small_device(plan.kernels.front().with.threads);
+  return o;
+}
+
+void expect_right(const std::string& text, int sign, std::int64_t batch,
+                  const std::function<void(const generator::GpuProgram&)>& look = {}) {
+  SCOPED_TRACE(text);
+  const FftPlan plan = parse_fft_plan(text);
+  EXPECT_EQ(to_text(parse_fft_plan(to_text(plan))), to_text(plan));
+  const EmitOptions o = options_of(plan, sign, batch);
+  const auto program = emit_program(plan, o);
+  if (look) look(program);
+  EXPECT_LT(program_error(program, o, true), allowed(o));
+}
+
+TEST(EmulatedFftParameters, ShufflesNeedNoSharedMemory) {
+  const char* plans[] = {
+      "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,exchange=shuffle]:order=natural",
+      "{X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x8,exchange=shuffle]:order=natural,prec=f64",
+      "{X(16,4,16,64,tw),X(16,4,4,16,tw),X(16,4,1,4,no-tw)}[threads=96,tile=1x4,exchange=shuffle]:order=natural",
+      "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(2,8,2,16,tw),Y(8,2,1,2,no-tw)}[threads=32,tile=1x1,exchange=shuffle]:order="
+      "natural",
+      "{X(1,16,1,16,no-tw)}[threads=32,tile=1x16]{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw)}[threads=32,tile=8x1,exchange="
+      "shuffle]"
+      ":order=natural,place=in",
+  };
+  for (const std::string text : plans) {
+    if (text.find("threads=96") != std::string::npos) continue;
+    expect_right(text, -1, 3, [](const generator::GpuProgram& program) {
+      EXPECT_EQ(program.kernels.back().shared_bytes, 0u);
+      EXPECT_NE(program.kernels.back().text.find("ft_trade(x["), std::string::npos);
+    });
+  }
+  EXPECT_THROW(parse_fft_plan(plans[2]), Error);
+}
+
+TEST(EmulatedFftParameters, SwizzledAndDenseSharedMemory) {
+  for (const std::string banks : {"swizzle", "plain"})
+    for (const std::string text :
+         {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,BANKS]:order=natural",
+          "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,parts=apart,BANKS]:order=natural,prec=f64",
+          "{X(16,4,16,64,tw),X(16,4,4,16,tw),X(16,4,1,4,no-tw)}[threads=64,tile=1x4,BANKS]",
+          "{Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1x1,parts=apart,BANKS,"
+          "cluster=4]:order=natural",
+          "{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,BANKS,to=work]{Y(4,4,1,4,no-tw),"
+          "Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,BANKS]:order=natural"}) {
+      std::string plan = text;
+      for (std::size_t at; (at = plan.find("BANKS")) != std::string::npos;) plan.replace(at, 5, "banks=" + banks);
+      if (plan.find(":order") == std::string::npos) {
+        const FftPlan p = parse_fft_plan(plan);
+        EXPECT_NO_THROW(emit_program(p, options_of(p)));
+        continue;
+      }
+      expect_right(plan, 1, 3, [&](const generator::GpuProgram& program) {
+        for (const auto& kernel : program.kernels) EXPECT_EQ(kernel.shared_bytes % 128, 0u);
+        if (banks == "swizzle")
+          EXPECT_NE(program.kernels[0].text.find("(a ^ "), std::string::npos);
+        else
+          EXPECT_EQ(program.kernels[0].text.find("(a ^ "), std::string::npos);
+      });
+    }
+}
+
+TEST(EmulatedFftParameters, LandingBuffers) {
+  for (const std::string load : {"async", "bulk"})
+    for (const int depth : {1, 2, 3}) {
+      const std::string with = "load=" + load + ",pipeline=" + std::to_string(depth);
+      expect_right("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4," + with + "]:order=natural", -1, 20,
+                   [&](const generator::GpuProgram& program) {
+                     EXPECT_EQ(program.launches[0].grid[0], 2u);  // blocks persist
+                   });
+      expect_right("{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work," + with +
+                       "]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,twiddle="
+                       "computed," +
+                       with + "]:order=natural",
+                   1, 1);
+    }
+  // Mixed radices, partial tiles and rounds of which some threads have no part: cp.async only.
+  expect_right("{X(13,5,13,65,tw),X(5,13,1,13,no-tw)}[threads=32,tile=1x3,load=async,pipeline=2]:order=natural", -1, 7);
+  expect_right(
+      "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,exchange=shuffle,load=async,pipeline=2]:order="
+      "natural,prec=f64",
+      -1, 21);
+}
+
+// What rides on loads rides on asynchronous ones too.
+TEST(EmulatedFftParameters, LandingBuffersCarryHooksAndRealArrays) {
+  for (const FftType type : {FftType::c2c, FftType::r2c, FftType::c2r})
+    for (const Load load : {Load::async, Load::bulk}) {
+      SCOPED_TRACE(std::string(to_string(type)) + (load == Load::bulk ? " bulk" : " async"));
+      EmitOptions o;
+      o.n = {16, 12, 8};
+      o.type = type;
+      o.sign = type == FftType::c2r ? 1 : -1;
+      o.scale = 2;
+      o.hooks[0].input_factors.assign(static_cast<std::size_t>(type == FftType::c2r ? 9 : 16), 1.5);
+      if (type == FftType::c2c && load == Load::async) {
+        o.hooks[1].input = Window{Window::Kind::wrapped, {}, 12, 7, 1};
+        for (int i = 0; i < 7; ++i) o.hooks[1].input_factors.push_back(1 + 0.25 * i);
+      }
+      if (type != FftType::c2c) o.hooks[0].input_factors.clear();
+      FftPlan plan = plain_plan(o);
+      for (Kernel& kernel : plan.kernels) kernel.with.load = load, kernel.with.pipeline = 2;
+      o.device = small_device(64);
+      if (load == Load::bulk && type != FftType::c2c) {
+        EXPECT_THROW(emit_program(plan, o), Error);  // rows of 9 values, or real ones
+        continue;
+      }
+      EXPECT_LT(program_error(emit_program(plan, o), o, true), allowed(o));
+    }
+}
+
+std::string refusal(const std::string& text, std::int64_t batch = 1,
+                    const std::function<void(EmitOptions&)>& change = {}) {
+  try {
+    const FftPlan plan = parse_fft_plan(text);
+    EmitOptions o = options_of(plan, -1, batch);
+    if (change) change(o);
+    emit_program(plan, o);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
+  const auto has = [](const std::string& text, const char* word) {
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+  };
+  has(refusal("{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x8,exchange=shuffle]"), "rule exchange");
+  has(refusal("{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x8,banks=swizzle]"), "rule banks");
+  has(refusal("{X(1,16,1,16,no-tw)}[threads=32,tile=1x2,banks=plain]"), "rule banks");
+  has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1x2,exchange=shuffle,parts=apart]"),
+      "rule parts");
+  has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x2,exchange=shuffle]"), "rule exchange");
+  has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1,cluster=2]"),
+      "rule cluster");
+  has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 5),
+      "rule load");
+  has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 4,
+              [](EmitOptions& o) {
+                o.input = ArrayLayout{{1, 0, 0}, 65};
+              }),
+      "rule load");
+}
+
+}  // namespace
+}  // namespace fourtune::test
