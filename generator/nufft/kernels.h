@@ -28,6 +28,7 @@ enum class Placement {
   scatter,  // each point writes its record to its place
   fetch,    // indices are scattered, coordinates fetched through them
   staged,   // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+  two_level,  // coarse bins, then each sorted in shared memory (templates/nufft_sort.cuh): needs kScratch
 };
 enum class Spread {
   points,       // global reductions, `lanes` lanes a point (one: one thread per point, cuFINUFFT's GM and GM-sort)
@@ -60,7 +61,9 @@ struct Parameters {
   int unroll = 2;                   // of the loop over points: window
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
                                     // even rows, and even bins in x for window
+  int split = 1;                    // spreading, window: points that the parts of a warp take at once, 1 or 2
   Placement placement = Placement::scatter;
+  int segment = 0;  // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
   bool check = true;  // look for coordinates that are not finite
 };
 // Parameters that are a fair start for a family; the tuner knows better.
@@ -82,7 +85,7 @@ struct Arrays {
 };
 // Workspaces in order: records, index, tasks, offsets, sums, status, scratch. Status holds two 64-bit words: the first
 // index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
-// (Placement::staged) and may share memory with anything that later stages overwrite, as a fine grid.
+// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid.
 inline constexpr int kWorkspaces = 7;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch };
 
@@ -106,9 +109,16 @@ class Kernels {
 
  private:
   std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;
-  KernelSource kernel(const std::string& entry, const char* body, const std::string& more, int threads,
+  KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, int threads,
                       std::int64_t shared_bytes, bool with_window = true) const;
   std::string suffix() const;
+  // The stage's launches, in two files: emit_sort.cpp.
+  struct SortLaunches;
+  struct TwoLevels;
+  TwoLevels two_levels(std::int64_t m) const;
+  void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
   // What both register-window kernels need: constants, threads, bytes of shared memory for `numbers` + tile a point.
@@ -116,7 +126,7 @@ class Kernels {
     std::string constants;
     int threads = 0, stage = 0;
   };
-  WindowTile window_tile(int numbers, int run) const;
+  WindowTile window_tile(int numbers, bool spreads) const;
   void check_run() const;
   int slide() const;  // dimension whose bins lie together; 0: none
 
