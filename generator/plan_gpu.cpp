@@ -9,8 +9,10 @@ namespace {
 constexpr std::string_view kNotation = "interleaved";
 constexpr Spelling<nufft::Order> orders[] = {
     {nufft::Order::caller, "caller"}, {nufft::Order::bins, "bins"}, {nufft::Order::slide, "slide"}};
-constexpr Spelling<nufft::Placement> placements[] = {
-    {nufft::Placement::scatter, "scatter"}, {nufft::Placement::fetch, "fetch"}, {nufft::Placement::staged, "staged"}};
+constexpr Spelling<nufft::Placement> placements[] = {{nufft::Placement::scatter, "scatter"},
+                                                     {nufft::Placement::fetch, "fetch"},
+                                                     {nufft::Placement::staged, "staged"},
+                                                     {nufft::Placement::two_level, "two_level"}};
 constexpr Spelling<nufft::Spread> spreads[] = {{nufft::Spread::points, "points"},
                                                {nufft::Spread::tile_atomic, "tile_atomic"},
                                                {nufft::Spread::tile_owned, "tile_owned"},
@@ -82,8 +84,8 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
 }
 
 std::string print_kernel(const char* stage, const char* family, const nufft::Parameters& with) {
-  return fmt::format("{}={}(lanes={},warps={},unroll={},run={},blocks={})", stage, family, with.lanes, with.warps,
-                     with.unroll, with.run, with.min_blocks);
+  return fmt::format("{}={}(lanes={},warps={},unroll={},run={},split={},blocks={})", stage, family, with.lanes,
+                     with.warps, with.unroll, with.run, with.split, with.min_blocks);
 }
 void parse_kernel(StageText& text, nufft::Parameters& with) {
   const nufft::Parameters usual;
@@ -91,6 +93,7 @@ void parse_kernel(StageText& text, nufft::Parameters& with) {
   with.warps = text.number<int>("warps", 1, 32, usual.warps);
   with.unroll = text.number<int>("unroll", 1, 16, usual.unroll);
   with.run = text.number<int>("run", 1, 2, usual.run);
+  with.split = text.number<int>("split", 1, 2, usual.split);
   with.min_blocks = text.number<int>("blocks", 0, 32, usual.min_blocks);
 }
 

@@ -6,6 +6,25 @@
 #define NUFFT_WY (NUFFT_DIM > 1 ? NUFFT_W : 1)
 #define NUFFT_WZ (NUFFT_DIM > 2 ? NUFFT_W : 1)
 
+// The sum of cell(a, b, k) over the window, k along x: one lane's work.
+// Weights of x and y are in registers, those of z, for a loop that is not unrolled, in shared memory.
+template <class Cell>
+NUFFT_DEVICE real2 nufft_sum_rows(const real (*v)[NUFFT_W], const real* along_z, Cell cell) {
+  real2 sum = nufft_zero();
+  for (int a = 0; a < NUFFT_WZ; ++a) {
+    real2 plane = nufft_zero();
+#pragma unroll
+    for (int b = 0; b < NUFFT_WY; ++b) {
+      real2 row = nufft_zero();
+#pragma unroll
+      for (int k = 0; k < NUFFT_W; ++k) nufft_add(row, v[0][k], cell(a, b, k));
+      nufft_add(plane, v[1][b], row);
+    }
+    nufft_add(sum, NUFFT_DIM > 2 ? along_z[a * 33] : 1, plane);
+  }
+  return sum;
+}
+
 // Weights of 32 points of a warp: [number][point], in shared memory.
 NUFFT_DEVICE void nufft_stage_weights(const Located& p, real* stage, int lane) {
   real v[NUFFT_W];
@@ -48,6 +67,36 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const count stop = m - begin < NUFFT_THREADS ? static_cast<count>(m) : begin + NUFFT_THREADS;
   real* stage = reinterpret_cast<real*>(shared) + warp * NUFFT_STAGE_WARP;
 #endif
+#if NUFFT_LANES == 1
+  for (count i = begin + threadIdx.x; i < stop; i += NUFFT_THREADS) {
+    const Located p = nufft_unpack(nufft_load(records + i));
+    real v[2][NUFFT_W];
+    real* along_z = stage + lane;
+#if NUFFT_DIM == 3
+    nufft_window(p.z[2], v[0]);
+#pragma unroll
+    for (int k = 0; k < NUFFT_W; ++k) along_z[k * 33] = v[0][k];
+#endif
+    v[1][0] = 1;
+#pragma unroll
+    for (int d = 0; d < NUFFT_DIM && d < 2; ++d) nufft_window(p.z[d], v[d]);
+#if NUFFT_TILED
+    const real2* corner = shared + ((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0;
+    values[index[i]] = nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return corner[(a * NUFFT_PY + b) * NUFFT_PX + k]; });
+#else
+    const auto row = [&](int a, int b) {
+      const int y = NUFFT_DIM > 1 ? nufft_wrap(p.cell[1] + b, NUFFT_N1) : 0;
+      const int z = NUFFT_DIM > 2 ? nufft_wrap(p.cell[2] + a, NUFFT_N2) : 0;
+      return grid + (static_cast<long long>(z) * NUFFT_N1 + y) * NUFFT_N0;
+    };
+    if (p.cell[0] + NUFFT_W <= NUFFT_N0)
+      values[index[i]] = nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return __ldg(row(a, b) + p.cell[0] + k); });
+    else
+      values[index[i]] = nufft_sum_rows(
+          v, along_z, [&](int a, int b, int k) { return __ldg(row(a, b) + nufft_wrap(p.cell[0] + k, NUFFT_N0)); });
+#endif
+  }
+#else
   int* cells = reinterpret_cast<int*>(stage + NUFFT_DIM * NUFFT_W * 33);
   for (count first = begin + warp * 32; first < stop; first += NUFFT_THREADS) {
     const int n = stop - first < 32 ? static_cast<int>(stop - first) : 32;
@@ -99,4 +148,5 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
     __syncwarp();
   }
+#endif
 }

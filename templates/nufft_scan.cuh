@@ -88,21 +88,27 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   parts[g] = n;
 }
-#else  // the list
+#else  // the list, a thread a subproblem: equal shares of its group, not full ones and a rest
 extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(const count* __restrict__ offsets,
                                                               const count* __restrict__ parts,
                                                               Task* __restrict__ tasks, long long groups) {
-  const long long g = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (g >= groups) return;
-  const count start = offsets[g * NUFFT_GROUP_BINS], stop = offsets[(g + 1) * NUFFT_GROUP_BINS];
-  const count first = parts[g], n = parts[g + 1] - first;
-  for (count k = 0; k < n; ++k) {  // equal shares, not a full one and a rest
-    Task task;
-    task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
-    task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
-    task.group = static_cast<unsigned>(g);
-    task.unused = 0;
-    tasks[first + k] = task;
+  const count i = static_cast<count>(blockIdx.x) * 256 + threadIdx.x;
+  if (i >= parts[groups]) return;
+  long long g = 0, end = groups;  // its group: the last with parts[g] <= i
+  while (end - g > 1) {
+    const long long middle = (g + end) / 2;
+    if (parts[middle] <= i)
+      g = middle;
+    else
+      end = middle;
   }
+  const count start = offsets[g * NUFFT_GROUP_BINS], stop = offsets[(g + 1) * NUFFT_GROUP_BINS];
+  const count k = i - parts[g], n = parts[g + 1] - parts[g];
+  Task task;
+  task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
+  task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
+  task.group = static_cast<unsigned>(g);
+  task.unused = 0;
+  tasks[i] = task;
 }
 #endif

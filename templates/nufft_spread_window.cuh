@@ -4,10 +4,16 @@
 // of that dimension are staged in the same rotation, so that nothing moves. A plane that no later point can reach is
 // added to the grid. 1D does not slide: one plane, the weight of which is the strength.
 //
+// NUFFT_SPLIT: that many groups of lanes of one warp own the whole tile each and take a point each (of one lowest plane);
+// their sums meet when a plane is finished. NUFFT_COMPACT (2D): the w weights of x are staged with their place, not
+// spread out over the tile.
+//
 // NUFFT_RUN: cells side by side that a lane owns; two of them leave in one 16-byte reduction (single precision, even
 // origins). Staged numbers of a point: PLANES complex (strength times weight), TX weights of x and TY of y, zero where the window
 // does not reach. One lane evaluates a point.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
+#define NUFFT_MEMBERS (NUFFT_THREADS / NUFFT_SPLIT)  // lanes that own the tile
+#define NUFFT_COMPACT (NUFFT_DIM == 2 && NUFFT_RUN == 1)
 
 NUFFT_DEVICE void nufft_block_sync() {
 #if NUFFT_WARPS == 1
@@ -38,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   const int lane = static_cast<int>(threadIdx.x & 31);
   const int warp = NUFFT_WARPS == 1 ? 0 : static_cast<int>(threadIdx.x >> 5);
 
+  const int group = NUFFT_SPLIT == 1 ? 0 : lane / (32 / NUFFT_SPLIT);
   // This lane's cells.
 #if NUFFT_DIM == 3
   const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
@@ -49,10 +56,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   int cell[NUFFT_CELLS];  // offset in a plane of the grid; -1: none
 #pragma unroll
   for (int i = 0; i < NUFFT_CELLS; ++i) {
-    const int s = (static_cast<int>(threadIdx.x) + NUFFT_THREADS * (i / NUFFT_RUN)) * NUFFT_RUN;
+    const int s = (static_cast<int>(threadIdx.x) % NUFFT_MEMBERS + NUFFT_MEMBERS * (i / NUFFT_RUN)) * NUFFT_RUN;
     const bool mine = s < NUFFT_TX * NUFFT_TY;
     const int x = (mine ? s % NUFFT_TX : 0) + i % NUFFT_RUN, y = mine ? s / NUFFT_TX : 0;
-    at_x[i] = 2 * NUFFT_PLANES + x;
+    at_x[i] = NUFFT_COMPACT ? x : 2 * NUFFT_PLANES + x;
     at_y[i] = 2 * NUFFT_PLANES + NUFFT_TX + y;
     // A run is kept or left out as a whole; what is past the reach of a cut bin stays zero.
     const bool reached = mine && x0 + x - i % NUFFT_RUN < NUFFT_N0 + NUFFT_W - 1 && (NUFFT_DIM < 3 || y0 + y < NUFFT_N1 + NUFFT_W - 1);
@@ -77,7 +84,13 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         if (cell[i] >= 0 && (a.x != 0 || a.y != 0 || b.x != 0 || b.y != 0)) dev_add_pair(to + cell[i], a, b);
         sum[i + 1][r] = nufft_zero();
 #else
-        if (cell[i] >= 0 && (sum[i][r].x != 0 || sum[i][r].y != 0)) dev_add(to + cell[i], sum[i][r]);
+        real2 value = sum[i][r];
+#pragma unroll
+        for (int step = 32 / NUFFT_SPLIT; step < 32; step *= 2) {
+          value.x += __shfl_xor_sync(0xffffffffu, value.x, step);
+          value.y += __shfl_xor_sync(0xffffffffu, value.y, step);
+        }
+        if (group == 0 && cell[i] >= 0 && (value.x != 0 || value.y != 0)) dev_add(to + cell[i], value);
 #endif
         sum[i][r] = nufft_zero();
       }
@@ -106,7 +119,13 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
       real v[NUFFT_W];
       if (warp == 0) {
         nufft_window(p.z[0], v);
+#if NUFFT_COMPACT
+#pragma unroll
+        for (int k = 0; k < NUFFT_W; ++k) to[2 * NUFFT_PLANES + k] = v[k];
+        *reinterpret_cast<int*>(to + 2 * NUFFT_PLANES + NUFFT_W) = p.cell[0] - x0;
+#else
         nufft_stage_row<NUFFT_TX>(to + 2 * NUFFT_PLANES, p.cell[0] - x0, v);
+#endif
       }
 #if NUFFT_DIM == 3
       if (warp == 1 % NUFFT_WARPS) {
@@ -148,8 +167,12 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
       const unsigned rest = heads & ~((2u << j) - 1);
       const int end = rest != 0 ? __ffs(static_cast<int>(rest)) - 1 : n;
 #pragma unroll NUFFT_UNROLL
-      for (; j < end; ++j) {
-        const real* from = stage + j * NUFFT_STAGE;
+      for (; j < end; j += NUFFT_SPLIT) {
+        const bool active = NUFFT_SPLIT == 1 || j + group < end;
+        const real* from = stage + (active ? j + group : j) * NUFFT_STAGE;
+#if NUFFT_COMPACT
+        const int shift = *reinterpret_cast<const int*>(from + 2 * NUFFT_PLANES + NUFFT_W);
+#endif
         real weight[NUFFT_CELLS];
 #pragma unroll
         for (int i = 0; i < NUFFT_CELLS; i += NUFFT_RUN) {
@@ -158,8 +181,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
           const real wy = NUFFT_DIM == 3 ? from[at_y[i]] : 1;
           weight[i] = both.x * wy;
           weight[i + 1] = both.y * wy;
+#elif NUFFT_COMPACT
+          const int k = at_x[i] - shift;
+          weight[i] = active && static_cast<unsigned>(k) < NUFFT_W ? from[2 * NUFFT_PLANES + k] : 0;
 #else
-          weight[i] = from[at_x[NUFFT_SAME_X ? 0 : i]];
+          weight[i] = active ? from[at_x[NUFFT_SAME_X ? 0 : i]] : 0;
 #if NUFFT_DIM == 3
           weight[i] *= from[at_y[i]];
 #endif
@@ -184,6 +210,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         }
 #endif
       }
+      j = end;
     }
     nufft_block_sync();
   }

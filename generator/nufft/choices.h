@@ -13,9 +13,10 @@ enum class Order {
 };
 // How sorted records come about; all give the same ones.
 enum class Placement {
-  scatter,  // each point writes its record to its place
-  fetch,    // indices are scattered, coordinates fetched through them
-  staged,   // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+  scatter,    // each point writes its record to its place
+  fetch,      // indices are scattered, coordinates fetched through them
+  staged,     // records are written in the caller's order, indices scattered, records fetched: needs kScratch
+  two_level,  // coarse bins, then each sorted in shared memory (templates/nufft_sort.cuh): needs kScratch
 };
 enum class Spread {
   points,       // global reductions, `lanes` lanes a point (one: one thread per point, cuFINUFFT's GM and GM-sort)
@@ -39,7 +40,9 @@ struct Parameters {
   int unroll = 2;                   // of the loop over points: window
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
                                     // even rows, and even bins in x for window
+  int split = 1;                    // spreading, window: points that the parts of a warp take at once, 1 or 2
   Placement placement = Placement::scatter;
+  int segment = 0;    // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
   bool check = true;  // look for coordinates that are not finite
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

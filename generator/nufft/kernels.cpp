@@ -77,6 +77,8 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (shape.fine[0] * shape.fine[1] >= std::int64_t{1} << 31) refuse("a plane of 2^31 cells or more");
   if (bits > (shape.precision == Precision::f32 ? 32 : 63)) refuse("a cell's number does not fit a record");
   if (parameters.cap < 1) refuse("cap below 1");
+  if (parameters.segment < 0 || parameters.segment > 8192 || parameters.segment % 512 != 0)
+    refuse(fmt::format("segments of {} points, allowed are multiples of 512 up to 8192", parameters.segment));
   const int lanes = parameters.lanes;
   if (lanes < 1 || lanes > 16 || (lanes & (lanes - 1)) != 0)
     refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));
@@ -94,17 +96,6 @@ std::int64_t Kernels::most_tasks(std::int64_t m) const { return std::min(m, grou
 
 std::string Kernels::suffix() const {
   return fmt::format("{}d_{}_w{}", shape_.dim, shape_.precision == Precision::f32 ? "f32" : "f64", shape_.width);
-}
-
-std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) const {
-  const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const auto padded = [](std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; };
-  const std::int64_t longest = std::max(bins(), groups()) + 1;
-  return {padded(m * (shape_.precision == Precision::f32 ? 16 : 32)), padded(m * count),
-          // The place of each point in its bin is kept here until the records are written; then come the tasks.
-          padded(std::max(most_tasks(m) * task, m * count)), padded((bins() + 1 + groups() + 1) * count),
-          padded((longest + 2047) / 2048 * count), 16,
-          parameters_.placement == Placement::staged ? padded(m * (shape_.precision == Precision::f32 ? 16 : 32)) : 16};
 }
 
 std::string Kernels::prelude(const std::string& entry, const std::string& more, bool with_window) const {
@@ -133,7 +124,7 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
   return with_window ? text + window_text(window_, shape_.precision) : text;
 }
 
-KernelSource Kernels::kernel(const std::string& entry, const char* body, const std::string& more, int threads,
+KernelSource Kernels::kernel(const std::string& entry, const std::string& body, const std::string& more, int threads,
                              std::int64_t shared_bytes, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());

@@ -47,7 +47,7 @@ struct Arrays {
 };
 // Workspaces in order: records, index, tasks, offsets, sums, status, scratch. Status holds two 64-bit words: the first
 // index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
-// (Placement::staged) and may share memory with anything that later stages overwrite, as a fine grid.
+// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid.
 inline constexpr int kWorkspaces = 7;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch };
 
@@ -71,9 +71,16 @@ class Kernels {
 
  private:
   std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;
-  KernelSource kernel(const std::string& entry, const char* body, const std::string& more, int threads,
+  KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, int threads,
                       std::int64_t shared_bytes, bool with_window = true) const;
   std::string suffix() const;
+  // The stage's launches, in two files: emit_sort.cpp.
+  struct SortLaunches;
+  struct TwoLevels;
+  TwoLevels two_levels(std::int64_t m) const;
+  void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
   // What both register-window kernels need: constants, threads, bytes of shared memory for `numbers` + tile a point.
@@ -81,7 +88,7 @@ class Kernels {
     std::string constants;
     int threads = 0, stage = 0;
   };
-  WindowTile window_tile(int numbers, int run) const;
+  WindowTile window_tile(int numbers, bool spreads) const;
   void check_run() const;
   int slide() const;  // dimension whose bins lie together; 0: none
 

@@ -57,12 +57,24 @@ std::vector<Case> all_cases() {
   c.name = "PointsInTheCallersOrder";
   c.parameters.order = Order::caller;
   cases.push_back(c);
-  c = interpolating("InterpolateOneThreadEach", 3, single, 6, Interpolate::points);
-  c.parameters.lanes = 1;
-  cases.push_back(c);
-  c = interpolating("InterpolateTiledOneThreadEach", 3, single, 6, Interpolate::tiled);
-  c.parameters.lanes = 1;
-  cases.push_back(c);
+  for (const int dim : {1, 2, 3})
+    for (const Interpolate family : {Interpolate::points, Interpolate::tiled}) {
+      c = interpolating("InterpolateOneThreadEach" + std::to_string(static_cast<int>(family)), dim,
+                        dim == 1 ? twice : single, 5 + dim, family);
+      c.parameters.lanes = 1;
+      cases.push_back(c);
+    }
+  for (const int width : {2, 6, 7, 13})
+    for (const int dim : {2, 3}) {
+      c = spreading("WindowSplit", dim, width == 7 ? twice : single, width, Spread::window);
+      c.parameters.split = 2;
+      c.parameters.warps = 1;
+      if (width < 13) c.parameters.bin[0] = 5;
+      if (dim == 3) c.parameters.bin[1] = 3;
+      if (width == 13) c.points = Points::edges;
+      c.parameters.placement = Placement::two_level;
+      cases.push_back(c);
+    }
   for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
     const std::string name = points == Points::clustered ? "Clustered"
                              : points == Points::edges   ? "Edges"
@@ -82,6 +94,29 @@ std::vector<Case> all_cases() {
       cases.push_back(c);
     }
   }
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {single, twice})
+      for (const Points points : {Points::uniform, Points::clustered, Points::edges, Points::one, Points::none}) {
+        c = spreading("TwoLevels" + std::to_string(static_cast<int>(points)), dim, precision, 4 + dim,
+                      dim == 1 ? Spread::tile_owned : Spread::window);
+        c.parameters.placement = Placement::two_level;
+        c.parameters.segment = 512;
+        c.points = points;
+        c.count = points == Points::clustered || points == Points::edges ? 1500 : 700;
+        cases.push_back(c);
+      }
+  c = spreading("TwoLevelsManyBlocks", 1, single, 4, Spread::tile_owned);  // of both levels, and some large coarse bins
+  c.parameters.placement = Placement::two_level;
+  c.parameters.segment = 512;
+  c.parameters.bin = {1, 1, 1};
+  c.parameters.cap = 500;
+  c.shape.fine = {9000, 1, 1};
+  c.count = 17000;
+  cases.push_back(c);
+  c = spreading("TwoLevelsLargeCounts", 3, twice, 5, Spread::window);
+  c.shape.large_counts = true;
+  c.parameters.placement = Placement::two_level;
+  cases.push_back(c);
   c = spreading("WindowSparse", 3, single, 6, Spread::window);
   c.shape.fine = {20, 18, 90};  // long empty stretches along the columns
   c.count = 12;
@@ -151,7 +186,22 @@ std::vector<Case> one_of_each_family() {
         interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
   cases[1].parameters.placement = Placement::fetch;
   cases[2].parameters.placement = Placement::staged;
+  cases[3].parameters.placement = Placement::two_level;
   for (Case& c : cases) c.count = 90;
+  Case large = spreading("TwoLevelsClustered", 2, Precision::f32, 5, Spread::window);
+  large.parameters.placement = Placement::two_level;
+  large.parameters.segment = 512;
+  large.points = Points::clustered;
+  large.count = 1100;
+  cases.push_back(large);
+  Case split = spreading("WindowSplit", 2, Precision::f32, 6, Spread::window);
+  split.parameters.split = 2;
+  split.count = 90;
+  cases.push_back(split);
+  Case one = interpolating("InterpolateOneThreadEach", 3, Precision::f32, 6, Interpolate::tiled);
+  one.parameters.lanes = 1;
+  one.count = 90;
+  cases.push_back(one);
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);

@@ -147,15 +147,18 @@ constexpr const char* kGpuTexts[][2] = {
      "cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1]:order=natural"},
     {"nufft:type=1,n=64x64x64,m=500000,prec=f32,tol=1e-5,batch=4",
      "cuda;window=pswf(sigma=2,width=6,fine=128x128x128);sort=bins(bin=3x3x1,order=slide,placement=staged,cap=1024);"
-     "spread=window(lanes=8,warps=2,unroll=2,run=2,blocks=3);interp=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);"
+     "spread=window(lanes=8,warps=2,unroll=2,run=2,split=1,blocks=3);interp=points(lanes=4,warps=1,unroll=2,run=1,"
+     "split=1,blocks=0);"
      "fft=plain;chunk=2"},
     {"nufft:type=2,n=64,m=500,prec=f64,tol=1e-9",
-     "emulated;window=es(sigma=1.5,width=12,fine=96);sort=none;spread=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);"
-     "interp=points(lanes=4,warps=1,unroll=2,run=1,blocks=0);fft=cufft"},
+     "emulated;window=es(sigma=1.5,width=12,fine=96);sort=none;spread=points(lanes=4,warps=1,unroll=2,run=1,split=1,"
+     "blocks=0);"
+     "interp=points(lanes=4,warps=1,unroll=2,run=1,split=1,blocks=0);fft=cufft"},
     {"nufft:type=3,dim=2,m=1024,k=1024,prec=f64,tol=1e-10",
      "cuda;type3=compose;window=pswf(sigma=2,width=13);inner=pswf(sigma=2,width=13);"
      "sort=bins(bin=3x1,order=slide,placement=scatter,cap=1024);targets=none;"
-     "spread=window(lanes=8,warps=1,unroll=2,run=1,blocks=0);interp=points(lanes=2,warps=1,unroll=2,run=1,blocks=0);"
+     "spread=window(lanes=8,warps=1,unroll=2,run=1,split=1,blocks=0);interp=points(lanes=2,warps=1,unroll=2,run=1,"
+     "split=1,blocks=0);"
      "fft=plain"},
 };
 

@@ -1,0 +1,224 @@
+// The launches of the sort.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "generator/nufft/kernels.h"
+#include "generator/nufft/launches.h"
+#include "nufft_locate_text.h"
+#include "nufft_points_text.h"
+#include "nufft_scan_text.h"
+#include "nufft_sort_text.h"
+
+namespace fourtune::generator::nufft {
+namespace {
+
+// Second level of the sort, shared memory of a block: twice that fits a multiprocessor.
+constexpr std::int64_t kSegmentBytes = 104 * 1024;
+constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level: one block a multiprocessor
+constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kFineThreads = 512;
+constexpr int kMostFineBins = 2048;      // of a coarse bin, unless there are very many
+constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
+
+std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
+
+}  // namespace
+
+// Where the launches of the stage go, and what they have in common.
+struct Kernels::SortLaunches {
+  const Kernels& kernels;
+  GpuProgram& program;
+  std::vector<LaunchArgument> maps;
+
+  void operator()(const char* name, const std::string& text, const std::string& constants, std::uint32_t grid,
+                  int threads, std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
+    const int at = add(program, kernels.kernel(name, text, constants, threads, shared, false));
+    program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
+  }
+  std::vector<LaunchArgument> with_maps(std::vector<LaunchArgument> arguments) const {
+    arguments.insert(arguments.end(), maps.begin(), maps.end());
+    return arguments;
+  }
+  void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
+                 std::int64_t bytes) const {
+    (*this)(name, nufft_scan_text, fmt::format("#define NUFFT_PASS {}\n", pass), grid, 256, 9 * 8,
+            std::move(arguments), bytes);
+  }
+  void clear(BufferRef at, std::int64_t bytes, std::int64_t value) const {
+    scan_text("clear", 0, std::min(blocks(bytes / 8, 256 * 8), 4096u), {at, (bytes + 7) / 8, value}, bytes);
+  }
+  void scan(BufferRef values, BufferRef sums, std::int64_t n, std::int64_t count) const {
+    const std::uint32_t tiles = blocks(n, 2048);
+    scan_text("scan_tiles", 1, tiles, {values, sums, n}, n * count);
+    scan_text("scan_sums", 2, 1, {sums, std::int64_t{tiles}}, tiles * count * 2);
+    scan_text("scan_apply", 3, tiles, {values, sums, n}, n * count * 2);
+  }
+};
+
+// Geometry of the sort in two levels. A coarse bin is 2^shift bins; what depends on m is an argument of the kernels.
+struct Kernels::TwoLevels {
+  std::int64_t staged = 0, align = 8;  // bytes of a point between the levels
+  int place_points = 0, segment = 0;
+  std::int64_t most_coarse = 0, most_fine = 0;
+  int shift = 0;
+  std::int64_t coarse = 1;
+};
+
+Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, record = shape_.precision == Precision::f32 ? 16 : 32;
+  TwoLevels l;
+  l.staged = (shape_.dim * real_bytes() + count + 7) / 8 * 8;
+  l.align = l.staged % 16 == 0 ? 16 : 8;
+  l.place_points = static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
+  l.segment = parameters_.segment > 0
+                  ? parameters_.segment
+                  : static_cast<int>(kSegmentBytes / (record + count) / kFineThreads * kFineThreads);
+  l.most_coarse = shape_.large_counts ? 4096 : 8192;
+  const auto coarse_at = [&](int shift) { return (bins() + (std::int64_t{1} << shift) - 1) >> shift; };
+  while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
+  if (l.shift > 13)
+    throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
+  l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
+  // Coarse bins as large as a block can sort at once.
+  while ((std::int64_t{2} << l.shift) <= kMostFineBins && coarse_at(l.shift) > 1 &&
+         m / coarse_at(l.shift + 1) <= l.segment / 10 * 9)
+    ++l.shift;
+  l.coarse = coarse_at(l.shift);
+  return l;
+}
+
+std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
+  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, longest = std::max(bins(), groups()) + 1;
+  const bool sorted = parameters_.order != Order::caller;
+  const bool two_level = sorted && parameters_.placement == Placement::two_level;
+  const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
+  // One level: the place of each point in its bin is kept where the tasks come later.
+  const std::int64_t tasks = std::max(most_tasks(m) * task, two_level ? 0 : m * count);
+  const std::int64_t scratch = two_level ? m * levels.staged
+                               : sorted && parameters_.placement == Placement::staged ? m * record
+                                                                                       : 0;
+  return {padded(m * record), padded(m * count), padded(tasks), padded((bins() + 1 + groups() + 1) * count),
+          padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count), 16,
+          padded(scratch)};
+}
+
+void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m,
+                        const std::array<Map, 3>& map) const {
+  if (!shape_.large_counts && m >= std::int64_t{1} << 31)
+    throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
+  SortLaunches out{*this, program, {}};
+  for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
+  out.clear(work(arrays, kStatus), 16, -1);
+  const bool sorted = parameters_.order != Order::caller;
+  if (sorted && m > 0 && parameters_.placement == Placement::two_level)
+    emit_two_levels(out, arrays, m);
+  else
+    emit_one_level(out, arrays, m);
+  if (sorted) emit_tasks(out, arrays, m);
+}
+
+void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const bool sorted = parameters_.order != Order::caller;
+  const bool staged = sorted && parameters_.placement == Placement::staged;
+  const bool gather = staged || (sorted && parameters_.placement == Placement::fetch);
+  const auto launch = [&](const char* name, int pass, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+    const std::string constants = fmt::format(
+        "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_SORTED {}\n#define NUFFT_KEEP {}\n", pass,
+        pass == 0 && parameters_.check ? 1 : 0, sorted ? 1 : 0, staged ? 2 : gather ? 1 : 0);
+    out(name, std::string(nufft_locate_text) + nufft_points_text, constants, blocks(m, 256), 256, 0,
+        std::move(arguments), bytes);
+  };
+  const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
+  // Bins of the points are kept where the records come later.
+  const BufferRef place = work(arrays, kTasks), of_point = work(arrays, kRecords);
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(),
+                     records = m * (shape_.precision == Precision::f32 ? 16 : 32);
+  // One more word than needed may be cleared where counts are 32 bits: the list of subproblems follows, written later.
+  out.clear(offsets, (bins() + 1) * count, 0);
+  if (m > 0 && (sorted || parameters_.check))
+    launch("count", 0,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
+                          work(arrays, kScratch), status, m}),
+           coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
+  if (sorted) out.scan(offsets, work(arrays, kSums), bins() + 1, count);
+  if (m == 0) return;
+  if (!gather) {
+    launch("place", 1,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place,
+                          work(arrays, kRecords), work(arrays, kIndex), status, m}),
+           coordinates + 2 * m * count + records);
+    return;
+  }
+  launch("index", 2, {offsets, place, of_point, work(arrays, kIndex), m}, 3 * m * count);
+  if (staged)
+    launch("fetch_records", 4, {work(arrays, kScratch), work(arrays, kIndex), work(arrays, kRecords), m},
+           m * count + 2 * records);
+  else
+    launch("fetch", 3,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], work(arrays, kIndex),
+                          work(arrays, kRecords), status, m}),
+           coordinates + m * count + records);
+}
+
+void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const TwoLevels l = two_levels(m);
+  const auto launch = [&](const char* name, int pass, std::uint32_t grid, int threads, int points,
+                          std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+    const std::string constants = fmt::format(
+        "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
+        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_BINS {}ll\n",
+        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins());
+    out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared,
+        std::move(arguments), bytes);
+  };
+  const std::int64_t sums = padded(((std::max(bins(), groups()) + 1 + 2047) / 2048 + 1) * count);
+  const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
+  const BufferRef counts = part(0), starts = part(l.most_coarse), cursors = part(2 * l.most_coarse + 1),
+                  chunks = part(3 * l.most_coarse + 1), status = work(arrays, kStatus);
+  const BufferRef offsets = work(arrays, kOffsets), staged = work(arrays, kScratch);
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(), moved = m * l.staged;
+  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, coarse = l.coarse, shift = l.shift;
+
+  out.clear(counts, coarse * count, 0);  // a word too many is no harm: written later
+  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 264u), kPlaceThreads, kCountPoints, l.most_coarse * 4,
+         out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], counts, status, m, coarse, shift}),
+         coordinates);
+  launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count, {counts, starts, cursors, chunks, coarse},
+         4 * coarse * count);
+  launch("coarse_place", 2, blocks(m, l.place_points), kPlaceThreads, l.place_points,
+         l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 32 * 4,
+         out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
+         coordinates + moved);
+  const std::vector<LaunchArgument> fine =
+      out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), status, coarse, shift});
+  const std::int64_t counters = l.most_fine * 4 + kFineThreads / 32 * 4, sorted = l.segment * (record + count);
+  launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
+         moved + m * (record + count) + bins() * count);
+  // Nothing to do unless some coarse bin is large.
+  const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
+  launch("large_count", 5, few, kFineThreads, l.segment, counters, fine, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count, {starts, offsets, coarse, shift}, 0);
+  launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, fine, 0);
+}
+
+void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const BufferRef offsets = work(arrays, kOffsets), parts = work(arrays, kOffsets, (bins() + 1) * count);
+  if (groups() <= kOneBlockGroups) {
+    out("groups", std::string(nufft_locate_text) + nufft_sort_text,
+        "#define NUFFT_PASS 7\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n#define NUFFT_PLACE_POINTS 1024\n"
+        "#define NUFFT_STAGED_ALIGN 8\n",
+        1, 1024, 32 * count, {offsets, parts, groups()}, groups() * count * 3);
+  } else {
+    out.scan_text("count_tasks", 4, blocks(groups() + 1, 256), {offsets, parts, groups()}, groups() * count * 2);
+    out.scan(parts, work(arrays, kSums), groups() + 1, count);
+  }
+  out.scan_text("list_tasks", 5, blocks(most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), groups()},
+                groups() * count * 2);
+}
+
+}  // namespace fourtune::generator::nufft

@@ -1,0 +1,337 @@
+// Sort in two levels, for many bins: points are first brought into coarse bins of 2^shift bins each, then every coarse
+// bin is sorted by one block in shared memory, so that all large writes are runs. Ranks come from counters in shared
+// memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT points
+// (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets`. One kernel a text, chosen by
+// NUFFT_PASS. The order of points inside a bin is any.
+//
+// Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
+// placed, each cursor stands at the end of its bin, which is the beginning of the next.
+#define NUFFT_ITEMS (NUFFT_PLACE_POINTS / NUFFT_THREADS)  // of a thread
+
+// A point between the levels.
+struct alignas(NUFFT_STAGED_ALIGN) Staged {
+  real x[NUFFT_DIM];
+  count index;
+};
+
+NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, unsigned long long* bad, Located& p) {
+  (void)i;
+  p.z[1] = p.z[2] = 0;
+  p.cell[1] = p.cell[2] = 0;
+  bool finite = nufft_locate(x[0], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.z[0]);
+#if NUFFT_DIM > 1
+  finite = nufft_locate(x[1], map[3], map[4], map[5], NUFFT_N1, p.cell[1], p.z[1]) && finite;
+#endif
+#if NUFFT_DIM > 2
+  finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.z[2]) && finite;
+#endif
+  if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
+  return nufft_bin(p.cell);
+}
+
+NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
+  to[0] = __ldg(x + i);
+#if NUFFT_DIM > 1
+  to[1] = __ldg(y + i);
+#endif
+#if NUFFT_DIM > 2
+  to[2] = __ldg(z + i);
+#endif
+  (void)y;
+  (void)z;
+}
+
+// Exclusive sums of n counters in shared memory, in place; `each(i, count, sum)` is called for each. sums: one number a
+// warp. Called by all threads after a barrier; ends with one.
+template <class Each>
+NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums, Each each) {
+  const unsigned t = threadIdx.x, per = (n + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const unsigned from = min(t * per, n), to = min(from + per, n);
+  unsigned mine = 0;
+  for (unsigned i = from; i < to; ++i) mine += counters[i];
+  unsigned inclusive = mine;
+  for (int step = 1; step < 32; step *= 2) {
+    const unsigned below = __shfl_up_sync(0xffffffffu, inclusive, step);
+    if (static_cast<int>(t & 31) >= step) inclusive += below;
+  }
+  if ((t & 31) == 31) sums[t >> 5] = inclusive;
+  __syncthreads();
+  unsigned before = inclusive - mine;
+  for (unsigned w = 0; w < t >> 5; ++w) before += sums[w];
+  for (unsigned i = from; i < to; ++i) {
+    const unsigned value = counters[i];
+    counters[i] = before;
+    each(i, value, before);
+    before += value;
+  }
+  __syncthreads();
+}
+
+#if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7
+// Value becomes the sum of those of all threads below. sums: one number a warp. Called by all threads.
+NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
+  const unsigned t = threadIdx.x;
+  count inclusive = value;
+  for (int step = 1; step < 32; step *= 2) {
+    const count below = __shfl_up_sync(0xffffffffu, inclusive, step);
+    if (static_cast<int>(t & 31) >= step) inclusive += below;
+  }
+  __syncthreads();
+  if ((t & 31) == 31) sums[t >> 5] = inclusive;
+  __syncthreads();
+  value = inclusive - value;
+  for (unsigned w = 0; w < t >> 5; ++w) value += sums[w];
+}
+#endif
+
+#if NUFFT_PASS == 0  // points of each coarse bin
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
+                unsigned long long* bad, long long m, long long coarse, long long shift, double c0, double f0,
+                double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+  NUFFT_SHARED(unsigned, histogram);
+  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
+  for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS) histogram[i] = 0;
+  __syncthreads();
+  const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
+  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS + threadIdx.x; first < m; first += step) {
+    real at[NUFFT_ITEMS][NUFFT_DIM];
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (first + k * NUFFT_THREADS < m) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS);
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      Located p;
+      if (first + k * NUFFT_THREADS < m)
+        atomicAdd(histogram + (nufft_bin_of(at[k], first + k * NUFFT_THREADS, map, bad, p) >> shift), 1u);
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS)
+    if (histogram[i] != 0) atomicAdd(counts + i, static_cast<count>(histogram[i]));
+}
+#elif NUFFT_PASS == 1  // one block: their offsets, cursors, and the number of chunks before each
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const count* __restrict__ counts, count* __restrict__ starts, count* __restrict__ cursors,
+                count* __restrict__ chunks, long long coarse) {
+  NUFFT_SHARED(count, sums);
+  const long long per = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const long long from = min(threadIdx.x * per, coarse), to = min(from + per, coarse);
+  count points = 0, parts = 0;
+  const auto parts_of = [](count n) { return n > NUFFT_SEGMENT ? (n + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0; };
+  for (long long i = from; i < to; ++i) {
+    points += counts[i];
+    parts += parts_of(counts[i]);
+  }
+  nufft_scan_threads(points, sums);
+  nufft_scan_threads(parts, sums);
+  for (long long i = from; i < to; ++i) {
+    starts[i] = cursors[i] = points;
+    chunks[i] = parts;
+    points += counts[i];
+    parts += parts_of(counts[i]);
+  }
+  if (to == coarse && from < to) {
+    starts[coarse] = points;
+    chunks[coarse] = parts;
+  }
+}
+#elif NUFFT_PASS == 2  // points to their coarse bins
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* cursors,
+                Staged* __restrict__ staged, unsigned long long* bad, long long m, long long coarse, long long shift,
+                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+  NUFFT_SHARED(Staged, points);
+  count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that in `staged`
+  unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
+  unsigned* sums = counters + coarse;
+  unsigned short* bins = reinterpret_cast<unsigned short*>(sums + 32);
+  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
+  const int t = static_cast<int>(threadIdx.x);
+  const long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS;
+  const int n = m - first < NUFFT_PLACE_POINTS ? static_cast<int>(m - first) : NUFFT_PLACE_POINTS;
+  for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
+  real at[NUFFT_ITEMS][NUFFT_DIM];
+  unsigned place[NUFFT_ITEMS];  // coarse bin and rank there
+#pragma unroll
+  for (int k = 0; k < NUFFT_ITEMS; ++k)
+    if (k * NUFFT_THREADS + t < n) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS + t);
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < NUFFT_ITEMS; ++k)
+    if (k * NUFFT_THREADS + t < n) {
+      Located p;
+      const unsigned bin =
+          static_cast<unsigned>(nufft_bin_of(at[k], first + k * NUFFT_THREADS + t, map, bad, p) >> shift);
+      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+    }
+  __syncthreads();
+  nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums, [&](unsigned bin, unsigned points_here, unsigned before) {
+    if (points_here != 0) moved[bin] = atomicAdd(cursors + bin, static_cast<count>(points_here)) - before;
+  });
+#pragma unroll
+  for (int k = 0; k < NUFFT_ITEMS; ++k)
+    if (k * NUFFT_THREADS + t < n) {
+      const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
+      Staged one;
+#pragma unroll
+      for (int d = 0; d < NUFFT_DIM; ++d) one.x[d] = at[k][d];
+      one.index = static_cast<count>(first + k * NUFFT_THREADS + t);
+      points[to] = one;
+      bins[to] = static_cast<unsigned short>(place[k] >> 16);
+    }
+  __syncthreads();
+  for (int i = t; i < n; i += NUFFT_THREADS) staged[moved[bins[i]] + static_cast<count>(i)] = points[i];
+}
+#elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const count* __restrict__ starts, count* __restrict__ offsets, long long coarse, long long shift) {
+  NUFFT_SHARED(count, sums);
+  const unsigned t = threadIdx.x;
+  for (long long c = blockIdx.x; c < coarse; c += gridDim.x) {
+    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT) continue;
+    const long long bins = min(1ll << shift, NUFFT_BINS - (c << shift)), per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
+    count* counts = offsets + (c << shift) + 1;
+    const long long from = min(t * per, bins), to = min(from + per, bins);
+    count mine = 0;
+    for (long long i = from; i < to; ++i) mine += counts[i];
+    count before = mine;
+    nufft_scan_threads(before, sums);
+    before += starts[c];
+    for (long long i = from; i < to; ++i) {
+      const count value = counts[i];
+      counts[i] = before;
+      before += value;
+    }
+  }
+}
+#elif NUFFT_PASS == 7  // one block: subproblems before each group; one more entry for the total
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const count* __restrict__ offsets, count* __restrict__ parts, long long groups) {
+  NUFFT_SHARED(count, sums);
+  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
+  count before = 0;
+  for (long long g = from; g < to; ++g) {
+    const count points = offsets[(g + 1) * NUFFT_GROUP_BINS] - offsets[g * NUFFT_GROUP_BINS];
+    parts[g] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
+    before += parts[g];
+  }
+  nufft_scan_threads(before, sums);
+  for (long long g = from; g < to; ++g) {
+    const count n = parts[g];
+    parts[g] = before;
+    before += n;
+  }
+  if (to == groups && from < to) parts[groups] = before;
+}
+#else
+// 3: coarse bins of one segment, a block each, and the offsets of their bins. 5: counts of the bins of larger ones, a
+// chunk at a time. 6: their points, likewise.
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(const Staged* __restrict__ staged, const count* __restrict__ starts, const count* __restrict__ chunks,
+                count* offsets, Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad,
+                long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
+                double c2, double f2, double l2) {
+  NUFFT_SHARED(Record, sorted);
+  count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
+  count* sorted_index = moved + (NUFFT_PASS == 6 ? 1ll << shift : 0);
+  unsigned* counters = reinterpret_cast<unsigned*>(sorted_index + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));
+  unsigned* sums = counters + (1ll << shift);
+  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
+  const int t = static_cast<int>(threadIdx.x);
+#if NUFFT_PASS == 3
+  const long long c = blockIdx.x;
+  const count start = starts[c];
+  const count here = starts[c + 1] - start;
+#else
+  const long long all = static_cast<long long>(chunks[coarse]);
+  for (long long chunk = blockIdx.x; chunk < all; chunk += gridDim.x) {
+    long long c = 0, end = coarse;  // the coarse bin of the chunk: the last with chunks[c] <= chunk
+    while (end - c > 1) {
+      const long long middle = (c + end) / 2;
+      if (static_cast<long long>(chunks[middle]) <= chunk)
+        c = middle;
+      else
+        end = middle;
+    }
+    const count skipped = (static_cast<count>(chunk) - chunks[c]) * NUFFT_SEGMENT;
+    const count start = starts[c] + skipped;
+    const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
+#endif
+    const long long first_bin = c << shift;
+    const int bins = static_cast<int>(min(1ll << shift, NUFFT_BINS - first_bin));
+#if NUFFT_PASS == 3
+    // Entry first_bin belongs to the coarse bin below if that is large.
+    if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
+    if (here > NUFFT_SEGMENT) {
+      for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = 0;
+      return;
+    }
+    if (t == 0 && c == coarse - 1) offsets[NUFFT_BINS] = start + here;
+#endif
+    const int n = static_cast<int>(here);
+    for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
+    __syncthreads();
+    unsigned place[NUFFT_ITEMS];  // bin and rank there
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      const int i = k * NUFFT_THREADS + t;
+      if (i >= n) continue;
+      const Staged one = staged[start + static_cast<count>(i)];
+      Located p;
+      const unsigned bin =
+          static_cast<unsigned>(nufft_bin_of(one.x, 0, map, bad, p) - static_cast<count>(first_bin));
+      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+    }
+    __syncthreads();
+#if NUFFT_PASS == 5
+    for (int i = t; i < bins; i += NUFFT_THREADS)
+      if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
+    __syncthreads();
+    (void)place;
+    (void)sorted;
+    (void)sums;
+    (void)records;
+    (void)index;
+#else
+  nufft_scan_counters(counters, static_cast<unsigned>(bins), sums,
+                      [&](unsigned bin, unsigned points_here, unsigned before) {
+#if NUFFT_PASS == 3
+                        (void)points_here;
+                        if (bin > 0) offsets[first_bin + bin] = start + before;
+#else
+                        if (points_here != 0)
+                          moved[bin] =
+                              atomicAdd(offsets + first_bin + 1 + bin, static_cast<count>(points_here)) - before;
+#endif
+                      });
+#pragma unroll
+  for (int k = 0; k < NUFFT_ITEMS; ++k) {
+    const int i = k * NUFFT_THREADS + t;
+    if (i >= n) continue;
+    const Staged one = staged[start + static_cast<count>(i)];  // from a cache
+    Located p;
+    nufft_bin_of(one.x, 0, map, bad, p);
+    const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
+    nufft_store(sorted + to, p);
+    sorted_index[to] = one.index;
+  }
+  __syncthreads();
+  for (int i = t; i < n; i += NUFFT_THREADS) {
+    const Located p = nufft_unpack(sorted[i]);
+#if NUFFT_PASS == 3
+    const count to = start + static_cast<count>(i);
+#else
+    const count to = moved[nufft_bin(p.cell) - static_cast<count>(first_bin)] + static_cast<count>(i);
+#endif
+    nufft_store(records + to, p);
+    index[to] = sorted_index[i];
+  }
+#endif
+#if NUFFT_PASS != 3
+    __syncthreads();
+  }
+#endif
+}
+#endif
