@@ -6,8 +6,10 @@
 
 #include "db/tuning_store.h"
 #include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/nufft_queue.h"
 #include "runtime/cuda/program.h"
 #include "runtime/gpu/gpu_executor.h"
+#include "runtime/gpu/nufft_executor.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -133,6 +135,8 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
   if (plan.backend != name())
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cuda");
   const auto chosen = device(options.device);
+  if (problem.kind == Kind::nufft)
+    return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(chosen, store_));
   const bool timed = options.time_stages;
   return gpu::make_gpu_fft_executor(
       problem, plan, options, [this, chosen, plan, timed](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {

@@ -126,6 +126,9 @@ Event::~Event() {
   if (event_) driver().cuEventDestroy(event_);
 }
 void Event::record(CUstream stream) const { check(driver().cuEventRecord(event_, stream), "recording an event"); }
+void Event::hold_back(CUstream stream) const {
+  check(driver().cuStreamWaitEvent(stream, event_, 0), "ordering two streams");
+}
 double Event::seconds_since(const Event& earlier) const {
   check(driver().cuEventSynchronize(event_), "waiting for an event");
   float ms = 0;

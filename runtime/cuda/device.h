@@ -79,6 +79,8 @@ class Event {
   Event& operator=(Event&&) = delete;
   ~Event();
   void record(CUstream stream) const;
+  // What is put on the stream from now on runs after what was recorded. The context must be current.
+  void hold_back(CUstream stream) const;
   // Seconds from `earlier` to this one; waits for this one.
   double seconds_since(const Event& earlier) const;
 

@@ -51,6 +51,7 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   FOURTUNE_LOAD(cuStreamCreate, "cuStreamCreate")
   FOURTUNE_LOAD(cuStreamDestroy, "cuStreamDestroy_v2")
   FOURTUNE_LOAD(cuStreamSynchronize, "cuStreamSynchronize")
+  FOURTUNE_LOAD(cuStreamWaitEvent, "cuStreamWaitEvent")
   FOURTUNE_LOAD(cuEventCreate, "cuEventCreate")
   FOURTUNE_LOAD(cuEventDestroy, "cuEventDestroy_v2")
   FOURTUNE_LOAD(cuEventRecord, "cuEventRecord")

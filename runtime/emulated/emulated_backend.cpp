@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "runtime/emulated/emulator.h"
+#include "runtime/emulated/nufft_queue.h"
 #include "runtime/gpu/gpu_executor.h"
+#include "runtime/gpu/nufft_executor.h"
 
 namespace fourtune::runtime::emulated {
 namespace {
@@ -79,6 +81,7 @@ std::unique_ptr<Executor> EmulatedBackend::bind(const Problem& problem, const ge
                                                 const ExecutorOptions& options) const {
   if (plan.backend != name())
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for emulated");
+  if (problem.kind == Kind::nufft) return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(options_));
   return gpu::make_gpu_fft_executor(
       problem, plan, options, [this, plan](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
         auto program = programs_(bound, plan, emulated_traits());

@@ -98,7 +98,7 @@ TEST(EmulatedExecutor, RefusesWhatItCannotDo) {
     return status_of([&] { with.bind(parse_problem(token), plan_of(name), {}); });
   };
   EXPECT_EQ(bind("fft:type=c2c,n=8,prec=f32", backend, "cpu"), Status::invalid_plan);
-  EXPECT_EQ(bind("nufft:type=1,n=8x8,m=10,prec=f32,tol=1e-3", backend, "emulated"), Status::unsupported);
+  EXPECT_EQ(bind("nufft:type=1,n=8x8,m=10,prec=f32,tol=1e-3", backend, "emulated"), Status::invalid_plan);
   EXPECT_EQ(bind("fft:type=c2c,n=8,prec=f32", EmulatedBackend(gpu::library_programs()), "emulated"),
             Status::unsupported);
   const auto executor = backend.bind(problem, plan_of(), {});

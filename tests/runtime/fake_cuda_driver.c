@@ -130,6 +130,9 @@ Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* str
 Result cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stream = malloc(1), 0; }
 Result cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
 Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, 0; }
+Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return (void)stream, (void)event, (void)flags, 0;
+}
 Result cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = malloc(1), 0; }
 Result cuEventDestroy_v2(void* event) { return free(event), 0; }
 Result cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }

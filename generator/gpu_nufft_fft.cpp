@@ -1,0 +1,159 @@
+#include "generator/gpu_nufft_fft.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "fourtune/status.h"
+#include "generator/fft/any_size.h"
+#include "nufft_modes_text.h"
+
+namespace fourtune::generator::gpu_nufft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The frequency of element i of an array of modes.
+std::int64_t frequency(std::int64_t i, std::int64_t modes, fft::Window::Kind order) {
+  if (order == fft::Window::Kind::centred) return i - modes / 2;
+  return i < (modes + 1) / 2 ? i : i - modes;
+}
+
+std::vector<std::byte> packed(const std::vector<double>& values, Precision precision) {
+  std::vector<std::byte> bytes(values.size() * at(real_bytes(precision)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto single = static_cast<float>(values[i]);
+    if (precision == Precision::f32)
+      std::memcpy(bytes.data() + 4 * i, &single, 4);
+    else
+      std::memcpy(bytes.data() + 8 * i, &values[i], 8);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<double> deconvolution_factors(const Window& window, std::int64_t fine, std::int64_t modes,
+                                          fft::Window::Kind order) {
+  const auto table =
+      window.fourier_table(2 * std::numbers::pi / static_cast<double>(fine), static_cast<long>(modes / 2 + 1));
+  std::vector<double> factors(at(modes));
+  for (std::int64_t i = 0; i < modes; ++i) factors[at(i)] = 1 / table[at(std::abs(frequency(i, modes, order)))];
+  return factors;
+}
+
+GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_modes) {
+  fft::EmitOptions options;
+  options.n = spec.fine;
+  options.precision = spec.precision;
+  options.sign = spec.sign;
+  options.batch = spec.batch;
+  for (int d = 0; d < spec.dim; ++d) {
+    fft::DimensionHooks& hooks = options.hooks[at(d)];
+    fft::Window window;
+    window.kind = spec.order;
+    window.kept = spec.modes[at(d)];
+    (to_modes ? hooks.output : hooks.input) = window;
+    (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors[at(d)];
+    if (spec.held[at(d)] == 0 || spec.held[at(d)] == spec.fine[at(d)]) continue;
+    window.kind = fft::Window::Kind::centred;
+    window.kept = spec.held[at(d)];
+    (to_modes ? hooks.input : hooks.output) = window;
+  }
+  if (choice.family == GpuFftFamily::cufft)
+    throw Error(Status::unsupported, "fft=cufft: a library's transform is not a program of kernels");
+  if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
+  fft::FftPlan plan = choice.plan;
+  // Neither array can hold what lies between two kernels: the modes are too few, the grid may still be read.
+  plan.place = Place::out;
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k)
+    plan.kernels[k].with.to = k + 1 < plan.kernels.size() ? fft::Target::work : fft::Target::out;
+  if (plan.order != fft::Order::natural)
+    throw Error(Status::invalid_plan, "fft: a nonuniform transform needs its fine grid's FFT in natural order");
+  return fft::emit_program(plan, options);
+}
+
+GpuProgram grid_copy(const GridFft& spec, bool to_modes) {
+  std::int64_t cells = 1, modes = 1;
+  std::string constants;
+  for (int d = 0; d < 3; ++d) {
+    cells *= spec.fine[at(d)], modes *= spec.modes[at(d)];
+    if (spec.held[at(d)] != 0 && spec.held[at(d)] != spec.fine[at(d)])
+      throw Error(Status::unsupported, "fft=cufft: the library transforms whole grids");
+    if (spec.fine[at(d)] >= std::int64_t{1} << 31)
+      throw Error(Status::unsupported, fmt::format("fft=cufft: {} cells in one dimension", spec.fine[at(d)]));
+    constants +=
+        fmt::format("#define MODES_N{0} {1}\n#define MODES_F{0} {2}\n", d, spec.modes[at(d)], spec.fine[at(d)]);
+  }
+  GpuProgram program;
+  KernelSource source;
+  source.entry = fmt::format("nufft_{}_{}d_{}", to_modes ? "truncate" : "pad", spec.dim,
+                             spec.precision == Precision::f32 ? "f32" : "f64");
+  source.text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n#define MODES_ENTRY {1}\n#define MODES_PAD {2}\n",
+                            spec.precision == Precision::f32 ? "float" : "double", source.entry, to_modes ? 0 : 1) +
+                fmt::format("#define MODES_CENTRED {}\n", spec.order == fft::Window::Kind::centred ? 1 : 0) +
+                constants + nufft_modes_text;
+  source.block = {256, 1, 1};
+  program.kernels.push_back(std::move(source));
+  const std::int64_t blocks = ((to_modes ? modes : cells) + 255) / 256;
+  if (blocks >= std::int64_t{1} << 31 || spec.batch > 65535)
+    throw Error(Status::unsupported, fmt::format("fft=cufft: {} blocks for {} transforms", blocks, spec.batch));
+  Launch launch;
+  launch.grid = {static_cast<std::uint32_t>(blocks), static_cast<std::uint32_t>(spec.batch), 1};
+  launch.arguments = {BufferRef{BufferRef::Where::first, 0, 0}, BufferRef{BufferRef::Where::second, 0, 0}};
+  for (int d = 0; d < 3; ++d) {
+    launch.arguments.push_back(BufferRef{BufferRef::Where::constant, d, 0});
+    program.constants.push_back(packed(d < spec.dim ? spec.factors[at(d)] : std::vector<double>{1.0}, spec.precision));
+  }
+  launch.stage = "deconvolve";
+  launch.bytes = spec.batch * (cells + modes) * 2 * real_bytes(spec.precision);
+  program.launches.push_back(std::move(launch));
+  return program;
+}
+
+GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& second, int first_work) {
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments) {
+      auto* ref = std::get_if<BufferRef>(&argument);
+      if (!ref || ref->where == BufferRef::Where::constant) continue;
+      const std::int64_t offset = ref->byte_offset;
+      if (ref->where == BufferRef::Where::workspace)
+        ref->index += first_work;
+      else
+        *ref = ref->where == BufferRef::Where::first ? first : second;
+      if (ref->where != BufferRef::Where::workspace || ref->index < first_work) ref->byte_offset += offset;
+    }
+  program.workspace_bytes.insert(program.workspace_bytes.begin(), at(first_work), 0);
+  return program;
+}
+
+void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
+  const int launches = static_cast<int>(program.launches.size());
+  // First and last launch that touches a workspace.
+  const auto used = [&](int workspace) {
+    std::pair<int, int> range{launches, -1};
+    for (int i = 0; i < launches; ++i)
+      for (const LaunchArgument& argument : program.launches[at(i)].arguments)
+        if (const auto* ref = std::get_if<BufferRef>(&argument);
+            ref && ref->where == BufferRef::Where::workspace && ref->index == workspace)
+          range = {std::min(range.first, i), i};
+    return range;
+  };
+  const auto whole = used(grid);
+  for (int w = static_cast<int>(program.workspace_bytes.size()) - 1; w >= first_work; --w) {
+    const auto range = used(w);
+    if (range.second >= whole.first && range.first <= whole.second) continue;
+    if (program.workspace_bytes[at(w)] > bytes || range.second < 0) continue;
+    for (Launch& launch : program.launches)
+      for (LaunchArgument& argument : launch.arguments)
+        if (auto* ref = std::get_if<BufferRef>(&argument);
+            ref && ref->where == BufferRef::Where::workspace && ref->index == w)
+          ref->index = grid;
+    program.workspace_bytes[at(w)] = 0;
+    return;
+  }
+}
+
+}  // namespace fourtune::generator::gpu_nufft

@@ -1,0 +1,127 @@
+#include "runtime/cuda/nufft_queue.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/program.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+class CudaMemory final : public gpu::QueueMemory {
+ public:
+  CudaMemory(const std::shared_ptr<const Device>& device, std::int64_t size)
+      : memory(device, static_cast<std::size_t>(size)) {
+    data = static_cast<std::byte*>(memory.pointer());
+    bytes = size;
+  }
+  DeviceMemory memory;
+};
+
+class CudaQueue final : public gpu::Queue {
+ public:
+  CudaQueue(std::shared_ptr<const Device> device, db::KernelStore& store)
+      : device_(std::move(device)), store_(store), last_(device_) {}
+
+  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
+    try {
+      return std::make_unique<CudaMemory>(device_, bytes);
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      throw Error(Status::out_of_memory, fmt::format("{}: {}", name, error.what()));
+    }
+  }
+  void upload(gpu::QueueMemory& memory, std::span<const std::byte> bytes) override {
+    static_cast<CudaMemory&>(memory).memory.upload(bytes.data(), bytes.size());
+  }
+  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    constexpr double kCompileSeconds = 120;
+    std::vector<KernelReport> reports;
+    auto fresh = load_kernels(device_, sources, store_, device_->traits().cores, kCompileSeconds, reports);
+    std::vector<int> numbers;
+    for (Kernel& kernel : fresh) {
+      numbers.push_back(static_cast<int>(kernels_.size()));
+      kernels_.push_back(std::move(kernel));
+    }
+    reports_.insert(reports_.end(), reports.begin(), reports.end());
+    return numbers;
+  }
+  std::vector<KernelReport> kernels() const override { return reports_; }
+
+  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem& problem) override {
+    class Library final : public gpu::LibraryFft {
+     public:
+      Library(const CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
+      void run(std::byte* data) override { plan_.execute(data, data, sign_, queue_.stream_); }
+      std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
+
+     private:
+      const CudaQueue& queue_;
+      int sign_;
+      CufftPlan plan_;
+    };
+    return std::make_unique<Library>(*this, problem);
+  }
+
+  void begin(void* stream) override {
+    context_.emplace(*device_);
+    const auto next = static_cast<CUstream>(stream);
+    if (used_ && next != stream_) last_.hold_back(next);
+    stream_ = next;
+  }
+  std::byte* open(void* array, std::int64_t bytes, gpu::Access, const char* name) override {
+    if (bytes == 0) return static_cast<std::byte*>(array);
+    try {
+      check_device_pointer(array);
+    } catch (const Error& error) {
+      throw Error(error.status(), fmt::format("{} ({})", error.what(), name));
+    }
+    return static_cast<std::byte*>(array);
+  }
+  void launch(int kernel, const generator::Extent3& grid, void** arguments) override {
+    kernels_[static_cast<std::size_t>(kernel)].launch(grid, arguments, stream_);
+  }
+  void read(void* host, const std::byte* device, std::size_t bytes) override {
+    check(driver().cuMemcpyDtoHAsync(host, reinterpret_cast<CUdeviceptr>(device), bytes, stream_),
+          "copying from the GPU");
+    check(driver().cuStreamSynchronize(stream_), "waiting for a stream");
+  }
+  void end(bool) noexcept override {
+    try {
+      last_.record(stream_);
+      used_ = true;
+    } catch (const Error&) {  // the device is lost, which every later call says
+    }
+    context_.reset();
+  }
+  void mark(int index) override {
+    while (marks_.size() <= static_cast<std::size_t>(index)) marks_.emplace_back(device_);
+    marks_[static_cast<std::size_t>(index)].record(stream_);
+  }
+  double seconds(int from, int to) override {
+    const ContextGuard guard(*device_);
+    return marks_[static_cast<std::size_t>(to)].seconds_since(marks_[static_cast<std::size_t>(from)]);
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  db::KernelStore& store_;
+  std::vector<Kernel> kernels_;
+  std::vector<KernelReport> reports_;
+  std::vector<Event> marks_;
+  Event last_;  // the end of the last run
+  bool used_ = false;
+  CUstream stream_ = nullptr;
+  std::optional<ContextGuard> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store) {
+  return std::make_unique<CudaQueue>(std::move(device), store);
+}
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,75 @@
+#include "runtime/gpu/nufft_common.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/gpu/nufft_executor.h"
+
+namespace fourtune::runtime::gpu {
+
+generator::PiecewisePolynomial window_polynomial(const generator::Window& window, double error, Precision precision) {
+  return generator::fit(window, std::clamp(0.1 * error, 0.25 * epsilon(precision), 1e-2));
+}
+
+std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what) {
+  return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
+}
+
+void check_supported(const generator::Plan& plan, const ExecutorOptions& options, bool spreads) {
+  if (options.deterministic && spreads)
+    throw Error(
+        Status::unsupported,
+        "deterministic: the spreading kernels of a GPU add in any order; use backend=cpu for bit-identical sums");
+  if (plan.window.table > 0 || plan.inner.table > 0)
+    throw Error(Status::invalid_plan, "window: GPU kernels have no look-up tables; leave table out");
+}
+
+void check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,
+                  Precision precision, const char* names) {
+  std::uint64_t bad = 0;
+  queue.read(&bad, status, sizeof bad);
+  if (bad == ~std::uint64_t{0}) return;
+  char name = names[0];
+  for (int d = dim; d-- > 0;) {
+    double value = 0;
+    float single = 0;
+    const auto size = static_cast<std::size_t>(real_bytes(precision));
+    if (precision == Precision::f32)
+      queue.read(&single, points[static_cast<std::size_t>(d)] + bad * size, size), value = single;
+    else
+      queue.read(&value, points[static_cast<std::size_t>(d)] + bad * size, size);
+    if (!std::isfinite(value)) name = names[d];
+  }
+  throw Error(Status::invalid_point, fmt::format("point {}: coordinate {} is NaN, infinite or overflows when scaled; "
+                                                 "every coordinate must be a finite number",
+                                                 bad, name));
+}
+
+void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan, std::int64_t grids,
+                    std::int64_t points) {
+  const auto mega = [](double bytes) { return fmt::format("{:.4g} MB", bytes * 1e-6); };
+  const auto held = static_cast<double>(grids), rest = static_cast<double>(points);
+  std::string text = fmt::format("{}; the transform needs {}: {} of grids and {} of points", error.what(),
+                                 mega(held + rest), mega(held), mega(rest));
+  const std::int64_t chunk = std::clamp<std::int64_t>(plan.chunk, 1, problem.batch);
+  if (chunk > 1) text += fmt::format("; chunk=1 needs {}", mega(held / static_cast<double>(chunk) + rest));
+  if (plan.window.sigma > 1.3) {
+    const double shrink = std::pow(1.25 / plan.window.sigma, problem.dim);
+    text += fmt::format("; an oversampling of 1.25 in place of {} needs about {}", plan.window.sigma,
+                        mega(held * shrink + rest));
+  }
+  throw Error(Status::out_of_memory, text);
+}
+
+std::unique_ptr<Executor> make_gpu_nufft_executor(const Problem& problem, const generator::Plan& plan,
+                                                  const ExecutorOptions& options, std::unique_ptr<Queue> queue) {
+  if (problem.kind != Kind::nufft) throw Error(Status::internal, "a uniform transform has an executor of its own");
+  validate(problem);
+  return problem.type == 3 ? make_gpu_type3_executor(problem, plan, options, std::move(queue))
+                           : make_gpu_type12_executor(problem, plan, options, std::move(queue));
+}
+
+}  // namespace fourtune::runtime::gpu

@@ -1,0 +1,327 @@
+// Types 1 and 2 on a GPU: sort; clear, spread, FFT; or FFT, interpolate.
+#include "runtime/gpu/nufft_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "runtime/gpu/nufft_common.h"
+
+namespace fourtune::runtime::gpu {
+namespace {
+
+using generator::GpuProgram;
+using generator::nufft::Kernels;
+using generator::nufft::kWorkspaces;
+
+enum Slot : int { kX, kY, kZ, kGrid, kWork, kSort = kWork + 2, kSlots = kSort + kWorkspaces };
+
+class Type12Executor final : public Executor {
+ public:
+  Type12Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options,
+                 std::unique_ptr<Queue> queue)
+      : problem_(problem),
+        plan_(plan),
+        options_(options),
+        whole_(options.only == Only::whole),
+        stream_(options.stream),
+        runner_(std::move(queue), kSlots, options.time_stages) {
+    check_supported(plan, options, problem.type == 1);
+    if (!whole_) plan_.window.fine = problem.n;  // the caller's array is the grid
+    chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
+    complex_ = 2 * real_bytes(problem.precision);
+    modes_ = volume(problem.n, "modes");
+    cells_ = volume(plan_.window.fine, "fine grid");
+    grid_bytes_ = checked_multiply(checked_multiply(cells_, complex_, "fine grid"), chunk_, "fine grids");
+    const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
+    polynomial_ = window_polynomial(
+        window, generator::predicted_error(plan_.window.kind, plan_.window.width, plan_.window.sigma, problem.dim),
+        problem.precision);
+    make_kernels(problem.m.value_or(0));
+    build(directions_[0], problem.type == 1, problem.sign, problem.m.value_or(1));
+  }
+
+  void set_points(const PointSet& points) override {
+    count_ = -1;
+    const bool large = points.m >= kLarge;
+    if (large != large_) make_kernels(points.m), bound_ = -1;
+    try {
+      reserve_points(points.m);
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(points.m));
+    }
+    bind_points(points.m);
+    runner_.begin_set_points();
+    Run run(runner_.queue(), stream_);
+    const void* given[] = {points.x, points.y, points.z};
+    std::array<const std::byte*, 3> opened{};
+    const std::int64_t bytes = checked_multiply(points.m, complex_ / 2, "points");
+    for (int d = 0; d < problem_.dim; ++d) {
+      std::byte* at = runner_.queue().open(const_cast<void*>(given[d]), bytes, Access::in, kNames[d]);
+      opened[static_cast<std::size_t>(d)] = at;
+      runner_.point(kX + d, at);
+    }
+    runner_.bind(sort_, true);
+    runner_.launch(sort_, nullptr, nullptr);
+    runner_.end_stages(true);
+    if (!options_.trust_points && points.m > 0)
+      check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
+                   problem_.dim, problem_.precision, "xyz");
+    run.complete();
+    count_ = points.m;
+  }
+
+  void execute(void* first, void* second, bool adjoint) override {
+    Direction& direction = directions_[adjoint ? 1 : 0];
+    if (!direction.made) {
+      check_supported(plan_, options_, (problem_.type == 1) != adjoint);
+      build(direction, (problem_.type == 1) != adjoint, adjoint ? -problem_.sign : problem_.sign, count_);
+    }
+    const bool to_modes = direction.to_modes;
+    runner_.begin_execute();
+    Run run(runner_.queue(), stream_);
+    std::byte* values = runner_.queue().open(first, problem_.batch * count_ * complex_,
+                                             to_modes ? Access::in : Access::out, "point_values");
+    std::byte* modes = runner_.queue().open(second, problem_.batch * modes_ * complex_,
+                                            to_modes ? Access::out : Access::in, "mode_values");
+    for (std::int64_t b = 0; b < problem_.batch; b += chunk_) {
+      const std::size_t which = problem_.batch - b < chunk_ ? 1 : 0;
+      std::byte *at = values + b * count_ * complex_, *to = modes + b * modes_ * complex_;
+      if (to_modes) runner_.launch(direction.points[which], at, to);
+      for (Part& part : direction.fft[which]) runner_.launch(part, at, to);
+      if (!to_modes) runner_.launch(direction.points[which], at, to);
+    }
+    runner_.end_stages(false);
+    run.complete();
+  }
+
+  MemoryUse memory() const override {
+    MemoryUse use;
+    use.held = runner_.held() + sort_.bytes();
+    for (const Direction& direction : directions_)
+      for (const auto& parts : direction.fft)
+        for (const Part& part : parts) use.held += part.bytes();
+    use.needed = use.held;
+    if (count_ >= 0) return use;
+    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(problem_.m.value_or(0));
+    for (int i = 0; i < kWorkspaces; ++i)
+      if (i != generator::nufft::kScratch || !whole_)
+        use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(kSort + i));
+    if (whole_) use.needed += std::max<std::int64_t>(0, bytes[generator::nufft::kScratch] - runner_.slot_bytes(kGrid));
+    return use;
+  }
+  std::span<const StageTime> stage_times() const override { return times_ = runner_.stage_times(); }
+  const generator::Plan& plan() const override { return plan_; }
+  std::vector<KernelReport> kernels() const override { return runner_.kernels(); }
+  void set_stream(void* stream) override { stream_ = stream; }
+
+ private:
+  static constexpr std::int64_t kLarge = std::int64_t{1} << 31;
+  static constexpr const char* kNames[3] = {"x", "y", "z"};
+
+  // What runs one way; [1] is of the last, smaller chunk.
+  struct Direction {
+    bool made = false, to_modes = false;
+    std::array<Part, 2> points;
+    std::array<std::vector<Part>, 2> fft;
+  };
+
+  void make_kernels(std::int64_t m) {
+    large_ = m >= kLarge;
+    generator::nufft::Shape shape;
+    shape.dim = problem_.dim;
+    shape.fine = plan_.window.fine;
+    shape.precision = problem_.precision;
+    shape.width = plan_.window.width;
+    shape.large_counts = large_;
+    generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
+    if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
+        spread.placement != interp.placement)
+      throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
+    spread.check = interp.check = !options_.trust_points;
+    spread_kernels_.emplace(shape, spread, polynomial_);
+    interp_kernels_.emplace(shape, interp, polynomial_);
+  }
+  const Kernels& kernels_of(bool to_modes) const { return to_modes ? *spread_kernels_ : *interp_kernels_; }
+
+  generator::nufft::Arrays arrays() const {
+    generator::nufft::Arrays out;
+    out.points = {slot_ref(kX), slot_ref(kY), slot_ref(kZ)};
+    out.values = kFirst;
+    out.grid = whole_ ? slot_ref(kGrid) : kSecond;
+    out.workspace = kSort;
+    return out;
+  }
+  GpuProgram sort_program(std::int64_t m) const {
+    GpuProgram program;
+    kernels_of(problem_.type == 1).emit_sort(program, arrays(), m, {});
+    return program;
+  }
+  GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {
+    GpuProgram program;
+    const Kernels& kernels = kernels_of(to_modes);
+    if (to_modes) {
+      kernels.emit_clear(program, arrays(), transforms);
+      kernels.emit_spread(program, arrays(), m, transforms, plan_.gpu_points.spread);
+    } else {
+      kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu_points.interp);
+    }
+    return program;
+  }
+
+  // Transforms of a full chunk, and of the last one where it is smaller (else 0).
+  std::array<std::int64_t, 2> chunks() const { return {chunk_, problem_.batch % chunk_}; }
+
+  generator::gpu_nufft::GridFft grid_fft_spec(int sign, std::int64_t transforms) const {
+    generator::gpu_nufft::GridFft spec;
+    spec.dim = problem_.dim;
+    spec.precision = problem_.precision;
+    spec.sign = sign;
+    spec.batch = transforms;
+    spec.modes = problem_.n;
+    spec.fine = plan_.window.fine;
+    spec.order = order_of(options_.mode_order);
+    const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
+    for (int d = 0; d < problem_.dim; ++d) {
+      const auto i = static_cast<std::size_t>(d);
+      const bool same = d > 0 && spec.fine[i] == spec.fine[0] && spec.modes[i] == spec.modes[0];
+      spec.factors[i] =
+          same ? spec.factors[0]
+               : generator::gpu_nufft::deconvolution_factors(window, spec.fine[i], spec.modes[i], spec.order);
+    }
+    return spec;
+  }
+
+  void build(Direction& direction, bool to_modes, int sign, std::int64_t m) {
+    const bool library = plan_.gpu_fft.family == generator::GpuFftFamily::cufft;
+    std::array<GpuProgram, 2> points, fft;
+    std::vector<const GpuProgram*> all;
+    const GpuProgram sort = sort_program(std::max<std::int64_t>(m, 1));
+    if (!directions_[0].made) all.push_back(&sort);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::int64_t transforms = chunks()[i];
+      if (transforms == 0) continue;
+      points[i] = points_program(to_modes, std::max<std::int64_t>(m, 1), transforms);
+      all.push_back(&points[i]);
+      if (!whole_) continue;
+      const auto spec = grid_fft_spec(sign, transforms);
+      fft[i] = library ? generator::gpu_nufft::grid_copy(spec, to_modes)
+                       : generator::gpu_nufft::grid_fft(spec, plan_.gpu_fft, to_modes);
+      fft[i] = generator::gpu_nufft::placed(std::move(fft[i]), to_modes ? slot_ref(kGrid) : kSecond,
+                                            to_modes ? kSecond : slot_ref(kGrid), kWork);
+      generator::gpu_nufft::share_grid(fft[i], kGrid, grid_bytes_ / chunk_ * transforms, kWork);
+      all.push_back(&fft[i]);
+    }
+    reserve_grids(fft);
+    runner_.preload(all);
+    if (!directions_[0].made) sort_ = runner_.make(sort);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::int64_t transforms = chunks()[i];
+      if (transforms == 0) continue;
+      direction.points[i] = runner_.make(points[i]);
+      direction.fft[i].clear();
+      if (!whole_) continue;
+      if (library && to_modes)
+        direction.fft[i].push_back(runner_.make_library(library_problem(sign, transforms), kGrid));
+      direction.fft[i].push_back(runner_.make(fft[i]));
+      if (library && !to_modes)
+        direction.fft[i].push_back(runner_.make_library(library_problem(sign, transforms), kGrid));
+    }
+    direction.to_modes = to_modes;
+    direction.made = true;
+    if (count_ >= 0) bound_ = -1, bind_points(count_);
+  }
+
+  Problem library_problem(int sign, std::int64_t transforms) const {
+    Problem fine;
+    fine.kind = Kind::fft;
+    fine.dim = problem_.dim;
+    fine.n = plan_.window.fine;
+    fine.precision = problem_.precision;
+    fine.place = Place::in;
+    fine.sign = sign;
+    fine.batch = transforms;
+    return fine;
+  }
+
+  void reserve_grids(const std::array<GpuProgram, 2>& fft) {
+    if (!whole_) return;
+    std::int64_t work = 0;
+    try {
+      runner_.reserve(kGrid, std::max(grid_bytes_, runner_.slot_bytes(kGrid)), "the fine grids");
+      for (const GpuProgram& program : fft)
+        for (std::size_t w = kWork; w < program.workspace_bytes.size(); ++w) {
+          work = std::max(work, program.workspace_bytes[w]);
+          if (program.workspace_bytes[w] == 0) continue;
+          if (w >= kSort) throw Error(Status::internal, "an FFT with more than two workspaces");
+          runner_.reserve(static_cast<int>(w), program.workspace_bytes[w], "the FFT's workspace");
+        }
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      explain_memory(error, problem_, plan_, grid_bytes_ + work, point_bytes(problem_.m.value_or(0)));
+    }
+  }
+
+  std::int64_t point_bytes(std::int64_t m) const {
+    std::int64_t sum = 0;
+    for (const std::int64_t bytes : kernels_of(problem_.type == 1).workspace_bytes(m)) sum += bytes;
+    return sum;
+  }
+  void reserve_points(std::int64_t m) {
+    using namespace generator::nufft;
+    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(m);
+    for (int i = 0; i < kWorkspaces; ++i) {
+      const bool kept = i == kRecords || i == kIndex || i == kTasks || i == kOffsets;
+      if (i == kScratch && whole_) {
+        runner_.reserve(kGrid, std::max(grid_bytes_, bytes[kScratch]), "the fine grids");
+        runner_.alias(kSort + i, kGrid);
+      } else {
+        runner_.reserve(kSort + i, bytes[static_cast<std::size_t>(i)], "the points", kept);
+      }
+    }
+  }
+
+  // Launches for m points; the kernels are there.
+  void bind_points(std::int64_t m) {
+    if (bound_ == m) return;
+    runner_.change(sort_, sort_program(m));
+    for (Direction& direction : directions_)
+      for (std::size_t i = 0; i < 2; ++i)
+        if (direction.made && chunks()[i] > 0)
+          runner_.change(direction.points[i], points_program(direction.to_modes, m, chunks()[i]));
+    bound_ = m;
+    for (Direction& direction : directions_)
+      for (std::size_t i = 0; i < 2; ++i) {
+        runner_.bind(direction.points[i]);
+        for (Part& part : direction.fft[i]) runner_.bind(part);
+      }
+  }
+
+  Problem problem_;
+  generator::Plan plan_;
+  ExecutorOptions options_;
+  bool whole_;
+  void* stream_;
+  mutable Runner runner_;
+  generator::PiecewisePolynomial polynomial_;
+  std::optional<Kernels> spread_kernels_, interp_kernels_;
+  bool large_ = false;
+  std::int64_t chunk_ = 1, complex_ = 8, modes_ = 1, cells_ = 1, grid_bytes_ = 0;
+  std::int64_t count_ = -1;  // points; -1: not set
+  std::int64_t bound_ = -1;  // points that the launches are for
+  Part sort_;
+  std::array<Direction, 2> directions_;  // forward, adjoint
+  mutable std::vector<StageTime> times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_gpu_type12_executor(const Problem& problem, const generator::Plan& plan,
+                                                   const ExecutorOptions& options, std::unique_ptr<Queue> queue) {
+  return std::make_unique<Type12Executor>(problem, plan, options, std::move(queue));
+}
+
+}  // namespace fourtune::runtime::gpu

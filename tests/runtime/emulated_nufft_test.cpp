@@ -1,0 +1,370 @@
+// Nonuniform transforms on the emulated backend, through the public interface: direct sums, adjointness, tolerance.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "fourtune/transform.h"
+#include "generator/fft_size.h"
+#include "generator/gpu_nufft_fft.h"
+#include "generator/nufft/kernels.h"
+#include "generator/window.h"
+#include "runtime/emulated/emulated_backend.h"
+#include "runtime/emulated/emulator.h"
+#include "tests/support/covering.h"
+#include "tests/support/nufft_experiment.h"
+
+namespace fourtune {
+namespace {
+
+using generator::WindowKind;
+using generator::nufft::Interpolate;
+using generator::nufft::Placement;
+using generator::nufft::Spread;
+using test::NufftCase;
+using test::NufftExperiment;
+
+void add_emulated() {
+  static const bool added = [] {
+    static const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs());
+    runtime::add_backend(backend);
+    return true;
+  }();
+  (void)added;
+}
+
+Options emulated(const std::string& plan) {
+  add_emulated();
+  Options options;
+  options.default_databases = false;
+  options.backend = "emulated";
+  options.plan = plan;
+  return options;
+}
+
+struct Method {
+  Spread spread;
+  Interpolate interp;
+  bool sorted = true;
+};
+// Spreaders and interpolators that can share a sort.
+constexpr Method kMethods[] = {{Spread::window, Interpolate::window},        {Spread::points, Interpolate::points},
+                               {Spread::points, Interpolate::points, false}, {Spread::tile_atomic, Interpolate::tiled},
+                               {Spread::tile_owned, Interpolate::tiled},     {Spread::tile_owned, Interpolate::points},
+                               {Spread::points, Interpolate::window},        {Spread::window, Interpolate::points}};
+
+void bind_method(NufftCase& c, const Method& method, Placement placement) {
+  generator::nufft::Shape shape;
+  shape.dim = c.problem.dim;
+  shape.fine = c.plan.window.fine;
+  shape.precision = c.problem.precision;
+  shape.width = c.plan.window.width;
+  auto& points = c.plan.gpu_points;
+  points.spread = method.spread, points.interp = method.interp;
+  points.spread_with = default_parameters(shape, method.spread);
+  points.interp_with = default_parameters(shape, method.interp);
+  auto &lead = points.spread_with, &other = points.interp_with;
+  if (method.interp == Interpolate::window) std::swap(lead.order, other.order), lead.bin = other.bin;
+  if (method.spread == Spread::points && method.interp != Interpolate::window)
+    lead.order = method.sorted ? generator::nufft::Order::bins : generator::nufft::Order::caller;
+  lead.cap = 40;
+  lead.placement = placement;
+  other.order = lead.order, other.bin = lead.bin, other.cap = lead.cap, other.placement = lead.placement;
+}
+
+// Choices: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign, placement.
+NufftCase covering_case(const std::vector<int>& at) {
+  constexpr WindowKind kinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel, WindowKind::exp_semicircle,
+                                  WindowKind::gaussian};
+  constexpr double sigmas[] = {2.0, 1.5, 1.25}, tols[] = {1e-2, 1e-4, 1e-7};
+  constexpr std::array<std::int64_t, 3> sizes[] = {{37, 1, 1}, {12, 9, 1}, {6, 5, 7}};
+  NufftCase c;
+  c.problem.kind = Kind::nufft;
+  c.problem.type = 1 + at[0];
+  c.problem.dim = 1 + at[1];
+  c.problem.precision = at[2] ? Precision::f64 : Precision::f32;
+  c.problem.tol = std::max(tols[at[6]], at[2] ? 0 : 1e-5);
+  c.problem.m = 90;
+  c.problem.n = sizes[at[1]];
+  c.problem.batch = at[7] ? 3 : 1;
+  c.problem.sign = at[8] & 1 ? 1 : -1;
+  c.options.mode_order = at[8] & 2 ? ModeOrder::fft : ModeOrder::centred;
+  const auto kind = kinds[at[3]];
+  const double sigma = sigmas[at[4]];
+  int width = 0;
+  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
+    width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim);
+  c.problem.tol /= 10;
+  c.plan.backend = "emulated";
+  c.plan.window = generator::WindowChoice{kind, sigma, width, {1, 1, 1}, 0};
+  for (int d = 0; d < c.problem.dim; ++d)
+    c.plan.window.fine[d] = generator::smooth_size(
+        std::max<std::int64_t>(std::llround(std::ceil(sigma * static_cast<double>(c.problem.n[d]))), width + 1));
+  c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
+  constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged};
+  bind_method(c, kMethods[at[5]], placements[at[9]]);
+  return c;
+}
+
+template <class T>
+void check(const NufftCase& c) {
+  Options options = emulated(generator::to_text(c.plan, c.problem));
+  options.mode_order = c.options.mode_order;
+  SCOPED_TRACE(to_token(c.problem) + "  " + options.plan);
+  const NufftExperiment<T> experiment(c);
+  Transform transform(to_token(c.problem), options);
+  experiment.set_points(transform);
+  const double allowed = allowed_error(c.problem);
+  EXPECT_LE(experiment.error(transform, false), allowed);
+  EXPECT_LE(experiment.error(transform, true), allowed);
+  EXPECT_LE(experiment.adjointness(transform), 40 * epsilon(c.problem.precision));
+  const MemoryUse use = transform.memory();
+  EXPECT_EQ(use.held, use.needed);
+}
+void check_either(const NufftCase& c) { c.problem.precision == Precision::f32 ? check<float>(c) : check<double>(c); }
+
+class EmulatedNufft : public ::testing::TestWithParam<std::vector<int>> {};
+TEST_P(EmulatedNufft, MeetsTheToleranceForwardAndAdjoint) { check_either(covering_case(GetParam())); }
+INSTANTIATE_TEST_SUITE_P(Covering, EmulatedNufft, ::testing::ValuesIn(test::pairwise({2, 3, 2, 4, 3, 8, 3, 3, 4, 3})));
+
+// A plan of each kind that tests of other things use.
+std::string some_plan(int dim, bool windows) {
+  const char* fine[] = {"90", "30x24", "16x18x15"};
+  const char* slide[] = {"16", "8x1", "3x3x1"};
+  const char* bins[] = {"16", "8x8", "4x4x4"};
+  const std::string sort = windows ? std::string("bins(bin=") + slide[dim - 1] + ",order=slide,cap=40)"
+                                   : std::string("bins(bin=") + bins[dim - 1] + ",cap=40)";
+  return std::string("emulated;window=pswf(sigma=2,width=7,fine=") + fine[dim - 1] + ");sort=" + sort +
+         (windows ? ";spread=window(lanes=8);interp=window(lanes=8)" : ";spread=tile_owned;interp=tiled(lanes=8)") +
+         ";fft=plain";
+}
+const char* const kSizes[] = {"41", "14x11", "7x8x6"};
+
+std::string token(int type, int dim, const std::string& rest) {
+  return "nufft:type=" + std::to_string(type) + ",n=" + kSizes[dim - 1] + rest;
+}
+
+TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const int type : {1, 2})
+      for (const bool windows : {false, true}) {
+        std::unique_ptr<Transform> transform;
+        // The same transform gets more, fewer and no points.
+        for (const auto& [m, spread] :
+             {std::pair{60, 1e-3}, std::pair{1, 3.0}, std::pair{0, 1.0}, std::pair{150, 3.14}, std::pair{40, 1e4}}) {
+          NufftCase c;
+          c.problem = parse_problem(token(type, dim, ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6"));
+          c.spread_of_points = spread;
+          if (!transform)
+            transform =
+                std::make_unique<Transform>(token(type, dim, ",prec=f64,tol=1e-6"), emulated(some_plan(dim, windows)));
+          const NufftExperiment<double> experiment(c);
+          experiment.set_points(*transform);
+          const double error = experiment.error(*transform, false), adjoint = experiment.error(*transform, true);
+          if (m > 0) {
+            EXPECT_LE(error, 3e-6) << to_token(c.problem);
+            EXPECT_LE(adjoint, 3e-6) << to_token(c.problem);
+          }
+          EXPECT_EQ(transform->memory().held, transform->memory().needed);
+        }
+      }
+}
+
+TEST(EmulatedNufftPoints, ModesOfNoPointsAreZero) {
+  Transform transform(token(1, 2, ",m=0,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
+  transform.set_points({});
+  std::vector<std::complex<float>> modes(14 * 11, {7, 7});
+  transform.execute(nullptr, modes.data());
+  for (const auto& mode : modes) EXPECT_EQ(mode, std::complex<float>(0, 0));
+}
+
+TEST(EmulatedNufftPoints, OnFoldsOfTheInterval) {
+  for (int dim = 1; dim <= 2; ++dim)
+    for (const bool windows : {false, true}) {
+      const double pi = 3.14159265358979323846;
+      const std::vector<double> x{-pi, pi, 0, 2 * pi, -2 * pi, std::nextafter(pi, 0), 3 * pi, 1e-300, pi / 2};
+      const std::vector<double> y(x.rbegin(), x.rend());
+      const auto m = static_cast<std::int64_t>(x.size());
+      Transform transform(token(2, dim, ",m=9,prec=f64,tol=1e-6,sign=1"), emulated(some_plan(dim, windows)));
+      transform.set_points({m, x.data(), dim > 1 ? y.data() : nullptr});
+      const std::int64_t nx = dim == 1 ? 41 : 14, ny = dim == 1 ? 1 : 11;
+      std::vector<std::complex<double>> modes, values(x.size());
+      for (std::int64_t i = 0; i < nx * ny; ++i)
+        modes.emplace_back(std::sin(static_cast<double>(i)), std::cos(3.0 * static_cast<double>(i)));
+      transform.execute(values.data(), modes.data());
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        std::complex<double> want = 0;
+        for (std::int64_t i = 0; i < nx * ny; ++i)
+          want += modes[static_cast<std::size_t>(i)] *
+                  std::polar(1.0, static_cast<double>(i % nx - nx / 2) * x[j] +
+                                      (dim > 1 ? static_cast<double>(i / nx - ny / 2) * y[j] : 0));
+        EXPECT_LE(std::abs(values[j] - want), 2e-5) << x[j];
+      }
+    }
+}
+
+Status status_of(const std::function<void()>& action, std::string* message = nullptr) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (message) *message = error.what();
+    return error.status();
+  }
+  return Status::success;
+}
+
+TEST(EmulatedNufftPoints, TheFirstOneThatIsNotFiniteIsNamed) {
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> x(50, 1.0f), y(50, 2.0f);
+  y[17] = std::nanf("");
+  x[30] = inf;
+  Transform transform(token(1, 2, ",m=50,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
+  std::string message;
+  EXPECT_EQ(status_of([&] { transform.set_points({50, x.data(), y.data()}); }, &message), Status::invalid_point);
+  EXPECT_NE(message.find("point 17: coordinate y"), std::string::npos) << message;
+  std::vector<std::complex<float>> values(50), modes(14 * 11);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), modes.data()); }), Status::points_not_set);
+  y[17] = x[30] = 0;
+  transform.set_points({50, x.data(), y.data()});
+  transform.execute(values.data(), modes.data());
+
+  Options trusting = emulated(some_plan(2, true));
+  trusting.trust_points = true;
+  Transform trusted(token(1, 2, ",m=50,prec=f32,tol=1e-4"), trusting);
+  y[17] = std::nanf("");
+  EXPECT_EQ(status_of([&] { trusted.set_points({50, x.data(), y.data()}); }), Status::success);
+}
+
+TEST(EmulatedNufft, SpreadsAndInterpolatesAlone) {
+  // Spreading constants and reading a constant grid: sums of weights, and adjoints of each other.
+  const std::string plan =
+      "emulated;window=pswf(sigma=2,width=5,fine=14x11);sort=bins(bin=8x1,order=slide,cap=40);spread=window(lanes=8);"
+      "interp=window(lanes=8);fft=plain";
+  Options options = emulated(plan);
+  options.only = Only::spread;
+  Transform spread(token(1, 2, ",m=70,prec=f64,tol=1e-4"), options);
+  options.only = Only::interpolate;
+  Transform interpolate(token(2, 2, ",m=70,prec=f64,tol=1e-4"), options);
+  std::vector<double> x, y;
+  for (int j = 0; j < 70; ++j) x.push_back(0.1 * j * j), y.push_back(7.0 / (j + 1) - 2);
+  for (Transform* each : {&spread, &interpolate}) each->set_points({70, x.data(), y.data()});
+  std::vector<std::complex<double>> values, cells(14 * 11), grid, back(70), other(70);
+  for (int j = 0; j < 70; ++j) values.emplace_back(std::cos(j), std::sin(2 * j));
+  for (int i = 0; i < 14 * 11; ++i) grid.emplace_back(std::cos(3 * i), std::sin(i));
+  spread.execute(values.data(), cells.data());
+  interpolate.execute(back.data(), grid.data());
+  spread.execute_adjoint(other.data(), grid.data());
+  std::complex<double> left = 0, right = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) left += cells[i] * std::conj(grid[i]);
+  for (std::size_t j = 0; j < back.size(); ++j) {
+    right += values[j] * std::conj(back[j]);
+    EXPECT_LE(std::abs(back[j] - other[j]), 1e-12);
+  }
+  EXPECT_LE(std::abs(left - right), 1e-11);
+  EXPECT_GT(std::abs(left), 0.1);
+}
+
+TEST(EmulatedNufft, TimesItsStages) {
+  runtime::ExecutorOptions options;
+  options.time_stages = true;
+  const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs());
+  for (const int type : {1, 2}) {
+    const Problem problem = parse_problem(token(type, 1, ",m=20,prec=f32,tol=1e-4,batch=3"));
+    const auto executor =
+        backend.bind(problem, generator::parse_plan(some_plan(1, false) + ";chunk=2", problem), options);
+    const std::vector<float> x(20, 0.5f);
+    executor->set_points({20, x.data()});
+    std::vector<std::complex<float>> values(60), modes(123);
+    executor->execute(values.data(), modes.data(), false);
+    std::string names;
+    for (const StageTime& time : executor->stage_times()) {
+      names += time.stage + " ";
+      EXPECT_GT(time.seconds, 0);
+    }
+    EXPECT_EQ(names, type == 1 ? "sort spread fft " : "sort fft interpolate ");
+  }
+}
+
+TEST(EmulatedNufft, RefusesWhatItCannotDo) {
+  std::string message;
+  const auto made = [&](const std::string& plan, const std::function<void(Options&)>& change = {}) {
+    Options options = emulated(plan);
+    if (change) change(options);
+    return status_of([&] { Transform(token(1, 2, ",m=50,prec=f32,tol=1e-4"), options); }, &message);
+  };
+  const std::string good = some_plan(2, true);
+  EXPECT_EQ(made(good), Status::success);
+  EXPECT_EQ(made(good.substr(0, good.size() - 5) + "cufft"), Status::unsupported);
+  EXPECT_NE(message.find("no FFT library"), std::string::npos) << message;
+  EXPECT_EQ(made(good, [](Options& options) { options.deterministic = true; }), Status::unsupported);
+  EXPECT_NE(message.find("deterministic"), std::string::npos) << message;
+}
+
+// Races, bounds and reads of what nobody wrote, in every kernel of a whole transform.
+TEST(EmulatedNufft, HasNoRacesAndReadsNothingThatWasNotWritten) {
+  for (const int type : {1, 2}) {
+    runtime::emulated::RunOptions checks;
+    checks.instrumented = true;
+    const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs(), checks);
+    const Problem problem = parse_problem("nufft:type=" + std::to_string(type) + ",n=7x8x6,m=60,prec=f32,tol=1e-4");
+    const auto executor = backend.bind(problem, generator::parse_plan(some_plan(3, true), problem), {});
+    std::vector<float> x, y, z;
+    for (int j = 0; j < 60; ++j) {
+      x.push_back(0.1f * static_cast<float>(j));
+      y.push_back(0.01f * static_cast<float>(j * j));
+      z.push_back(std::sin(static_cast<float>(j)));
+    }
+    executor->set_points({60, x.data(), y.data(), z.data()});
+    std::vector<std::complex<float>> values(60, {1, 2}), modes(7 * 8 * 6, {3, 4});
+    executor->execute(values.data(), modes.data(), false);
+    executor->execute(values.data(), modes.data(), true);
+  }
+}
+
+// The kernels around a library's transform: every mode to its cell, times its factors, and back.
+TEST(GridCopies, PadAndTruncate) {
+  using namespace generator::gpu_nufft;
+  for (const auto order : {generator::fft::Window::Kind::centred, generator::fft::Window::Kind::wrapped})
+    for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5, 4, 3}, {6, 1, 2}}) {
+      GridFft spec;
+      spec.precision = Precision::f64;
+      spec.batch = 2;
+      spec.modes = n;
+      spec.fine = {9, 8, 6};
+      spec.order = order;
+      const generator::Window window(WindowKind::pswf, 4, 1.5);
+      for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, spec.fine[d], n[d], order);
+      const auto cells = static_cast<std::size_t>(9 * 8 * 6), count = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+      std::vector<std::complex<double>> modes(2 * count), grid(2 * cells), want(2 * cells), back(2 * count);
+      for (std::size_t i = 0; i < modes.size(); ++i) modes[i] = {1.0 + static_cast<double>(i), -2.0};
+      const auto bytes = [](auto& v) { return std::as_writable_bytes(std::span(v)); };
+      runtime::emulated::RunOptions checks;
+      checks.instrumented = true;
+      run_program(grid_copy(spec, false), bytes(modes), bytes(grid), checks);
+      const auto cell = [&](std::size_t d, std::int64_t i) {
+        std::int64_t k = order == generator::fft::Window::Kind::centred ? i - n[d] / 2
+                         : i < (n[d] + 1) / 2                           ? i
+                                                                        : i - n[d];
+        return k < 0 ? k + spec.fine[d] : k;
+      };
+      std::vector<double> squares;
+      for (std::size_t b = 0; b < 2; ++b)
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto x = static_cast<std::int64_t>(i) % n[0], y = static_cast<std::int64_t>(i) / n[0] % n[1],
+                     z = static_cast<std::int64_t>(i) / n[0] / n[1];
+          const double factor = spec.factors[0][static_cast<std::size_t>(x)] *
+                                spec.factors[1][static_cast<std::size_t>(y)] *
+                                spec.factors[2][static_cast<std::size_t>(z)];
+          want[b * cells + static_cast<std::size_t>((cell(2, z) * 8 + cell(1, y)) * 9 + cell(0, x))] =
+              factor * modes[b * count + i];
+          squares.push_back(factor * factor);
+        }
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LE(std::abs(want[i] - grid[i]), 1e-9) << i;
+      run_program(grid_copy(spec, true), bytes(grid), bytes(back), checks);
+      for (std::size_t i = 0; i < back.size(); ++i) EXPECT_LE(std::abs(back[i] - squares[i] * modes[i]), 1e-8) << i;
+    }
+}
+
+}  // namespace
+}  // namespace fourtune
