@@ -1,0 +1,174 @@
+#include "generator/fft/known_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/geometry.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// What a plan was measured for: the whole array, output cut, or input padded along every dimension.
+enum class Use { whole, cut, pad };
+
+struct Winner {
+  Lengths n;
+  Precision precision;
+  Use use;
+  const char* plan;
+};
+
+constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
+
+// Medians of interleaved rounds on an H200; docs/gpu-fft.md has the figures.
+const Winner winners[] = {
+    {{128, 128, 128},
+     f32,
+     Use::whole,
+     "{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1x1x1,to=work,registers="
+     "64]{Y(32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8x1x1,registers=64]:"
+     "order=natural"},
+    {{256, 256, 256},
+     f32,
+     Use::whole,
+     "{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,tile="
+     "1x1x1,parts=apart,twiddle=computed,to=work,load=bulk,pipeline=1]{Y(64,4,1,4,no-tw),Z(32,8,32,256,tw),Z(32,8,4,32,"
+     "tw),Z(64,4,1,4,no-tw)}[threads=512,tile=16x1x1,parts=apart,twiddle=computed,load=bulk,pipeline=1]:order="
+     "natural"},
+    {{512, 512, 512},
+     f32,
+     Use::whole,
+     "{Y(32,16,32,512,tw),X(256,2,256,512,tw),X(32,16,16,256,tw),X(32,16,1,16,no-tw),Y(256,2,16,32,tw)}[threads=512,"
+     "tile=1x1x1,parts=apart,to=work,load=bulk,pipeline=1]{Y(32,16,1,16,no-tw),Z(32,16,32,512,tw),Z(256,2,16,32,tw),Z("
+     "32,16,1,16,no-tw)}[threads=512,tile=16x1x1,twiddle=computed,cluster=8]:order=natural"},
+    {{1024, 1024, 1024},
+     f32,
+     Use::whole,
+     "{X(64,16,64,1024,tw),X(128,8,8,64,tw),X(128,8,1,8,no-tw)}[threads=128,tile=1x2x1,registers=64]{Y(32,32,32,1024,"
+     "tw),Y(32,32,1,32,no-tw)}[threads=512,tile=16x1x1,parts=apart,registers=128]{Z(32,32,32,1024,tw),Z(32,32,1,32,"
+     "no-tw)}[threads=512,tile=16x1x1,parts=apart,registers=128]:order=natural"},
+    {{128, 128, 128},
+     f64,
+     Use::whole,
+     "{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1x1x1,to=work,registers="
+     "128]{Y(32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8x1x1,registers="
+     "128]:order=natural,prec=f64"},
+    {{256, 256, 256},
+     f64,
+     Use::whole,
+     "{Y(16,16,16,256,tw),X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(128,2,8,16,tw)}[threads=512,tile=1x1x1,parts=apart,"
+     "to=work,load=bulk,pipeline=1]{Y(32,8,1,8,no-tw),Z(128,2,128,256,tw),Z(16,16,8,128,tw),Z(32,8,1,8,no-tw)}[threads="
+     "512,tile=4x1x1,parts=apart,load=bulk,pipeline=1]:order=natural,prec=f64"},
+    {{512, 512, 512},
+     f64,
+     Use::whole,
+     "{X(64,8,64,512,tw),X(64,8,8,64,tw),X(64,8,1,8,no-tw)}[threads=128,tile=1x2x1,registers=64]{Y(64,8,64,512,tw),Y("
+     "64,8,8,64,tw),Y(64,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=64]{Z(32,16,32,512,tw),Z(32,16,2,32,tw),Z(256,"
+     "2,1,2,no-tw)}[threads=512,tile=16x1x1,registers=128]:order=natural,prec=f64"},
+    {{256, 256, 256},
+     f32,
+     Use::cut,
+     "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4x1,to=work,registers=64]{Y(16,16,16,256,tw),Y(16,16,"
+     "1,16,no-tw)}[threads=256,tile=16x1x1,to=work,registers=64]{Z(16,16,16,256,tw),Z(16,16,1,16,no-tw)}[threads=256,"
+     "tile=16x1x1,registers=64]:order=natural"},
+    {{256, 256, 256},
+     f32,
+     Use::pad,
+     "{Z(16,16,16,256,tw),Z(16,16,1,16,no-tw)}[threads=256,tile=16x1x1,to=work,registers=64]{Y(16,16,16,256,tw),Y(16,"
+     "16,1,16,no-tw)}[threads=256,tile=16x1x1,to=work,registers=64]{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,"
+     "tile=1x4x1,registers=64]:order=natural"},
+    {{512, 512, 512},
+     f32,
+     Use::cut,
+     "{X(32,16,32,512,tw),X(32,16,2,32,tw),X(256,2,1,2,no-tw)}[threads=128,tile=1x4x1,to=work,registers=64]{Y(32,16,32,"
+     "512,tw),Y(32,16,2,32,tw),Y(256,2,1,2,no-tw)}[threads=512,tile=16x1x1,to=work,registers=64]{Z(16,32,16,512,tw),Z("
+     "32,16,1,16,no-tw)}[threads=512,tile=32x1x1,parts=apart,registers=128]:order=natural"},
+    {{512, 512, 512},
+     f32,
+     Use::pad,
+     "{Z(32,16,32,512,tw),Z(32,16,2,32,tw),Z(256,2,1,2,no-tw)}[threads=512,tile=16x1x1,to=work,registers=64]{Y(32,16,"
+     "32,512,tw),Y(32,16,2,32,tw),Y(256,2,1,2,no-tw)}[threads=512,tile=16x1x1,to=work,registers=64]{X(32,16,32,512,tw),"
+     "X(32,16,2,32,tw),X(256,2,1,2,no-tw)}[threads=128,tile=1x4x1,registers=64]:order=natural"},
+};
+
+// How the hooks use the arrays; nothing where no winner was measured: real transforms, windows on some dimensions only.
+std::optional<Use> use_of(const EmitOptions& options) {
+  if (options.type != FftType::c2c) return {};
+  int padded = 0, cut = 0;
+  for (const auto& hook : options.hooks) padded += hook.input.has_value(), cut += hook.output.has_value();
+  if (padded == 0 && cut == 0) return Use::whole;
+  if (padded == 3 && cut == 0) return Use::pad;
+  if (padded == 0 && cut == 3) return Use::cut;
+  return {};
+}
+
+// Bulk copies take dense rows and nothing rides on them.
+bool may_copy_in_bulk(const EmitOptions& options) {
+  bool plain = !options.input;
+  for (const auto& hook : options.hooks)
+    plain = plain && !hook.input && hook.input_factors.empty() && hook.input_turns.empty();
+  return plain;
+}
+
+void load_plainly(Kernel& kernel) {
+  kernel.with.load = Load::plain;
+  kernel.with.pipeline = 0;
+}
+
+// Most values carried along any dimension, halved; false: nothing is left to halve.
+bool halve(Kernel& kernel) {
+  auto& tile = kernel.with.tile;
+  const auto most = std::max_element(tile.begin(), tile.end());
+  if (*most < 2 || *most % 2) return false;
+  *most /= 2;
+  if (kernel.with.threads % 64 == 0) kernel.with.threads /= 2;
+  return true;
+}
+
+// Kernels that need more shared memory than a block has exchange the two parts one after the other, then carry less.
+void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const GpuProgram program = emit_program(plan, options);
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+      Kernel& kernel = plan.kernels[k];
+      if (program.kernels[k].shared_bytes <= device.shared_per_block) continue;
+      if (kernel.with.parts == Parts::together && kernel.with.exchange == Exchange::shared)
+        kernel.with.parts = Parts::apart;
+      else if (!halve(kernel))
+        throw Error(Status::unsupported,
+                    fmt::format("kernel {} of the plain plan needs {} bytes of shared memory, a block of {} has {}",
+                                k + 1, program.kernels[k].shared_bytes, device.name, device.shared_per_block));
+      changed = true;
+    }
+  }
+}
+
+bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
+  if (!check(plan).empty() || !check_device(plan, device).empty()) return false;
+  const GpuProgram program = emit_program(plan, options);
+  return std::all_of(program.kernels.begin(), program.kernels.end(),
+                     [&](const KernelSource& kernel) { return kernel.shared_bytes <= device.shared_per_block; });
+}
+
+}  // namespace
+
+FftPlan known_plan(const EmitOptions& options, const DeviceTraits& device) {
+  const std::optional<Use> use = use_of(options);
+  for (const Winner& winner : winners) {
+    if (!use || winner.use != *use || winner.n != options.n || winner.precision != options.precision) continue;
+    FftPlan plan = parse_fft_plan(winner.plan);
+    plan.place = options.in_place ? Place::in : Place::out;
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k)
+      if (device.compute_capability < 90 || (k == 0 && !may_copy_in_bulk(options))) load_plainly(plan.kernels[k]);
+    if (fits(plan, options, device)) return plan;
+  }
+  FftPlan plan = plain_plan(options);
+  fit_shared_memory(plan, options, device);
+  return plan;
+}
+
+}  // namespace fourtune::generator::fft

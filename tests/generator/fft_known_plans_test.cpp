@@ -1,0 +1,81 @@
+// Plans that nobody tuned: right for the problem, and the device can run them.
+#include <gtest/gtest.h>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/geometry.h"
+#include "generator/fft/known_plans.h"
+#include "generator/known_devices.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+EmitOptions cube(std::int64_t n, Precision precision, bool in_place = false) {
+  EmitOptions o;
+  o.n = {n, n, n};
+  o.precision = precision;
+  o.in_place = in_place;
+  return o;
+}
+
+TEST(FftKnownPlans, FitEveryDeviceAndEmit) {
+  for (const auto& name : known_device_names()) {
+    const DeviceTraits device = *known_device(name);
+    for (const std::int64_t n : {100, 128, 256, 512, 1024})
+      for (const Precision precision : {Precision::f32, Precision::f64})
+        for (const bool in_place : {false, true}) {
+          const EmitOptions o = cube(n, precision, in_place);
+          const FftPlan plan = known_plan(o, device);
+          SCOPED_TRACE(name + " " + to_text(plan));
+          EXPECT_TRUE(check(plan, o.n).empty());
+          EXPECT_EQ(plan.precision, precision);
+          EXPECT_EQ(plan.place, in_place ? Place::in : Place::out);
+          EXPECT_EQ(plan.order, Order::natural);
+          const GpuProgram program = emit_program(plan, o);
+          for (const auto& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, device.shared_per_block);
+        }
+  }
+}
+
+TEST(FftKnownPlans, WinnersWhereTheyWereMeasured) {
+  const DeviceTraits h200 = *known_device("h200"), a100 = *known_device("a100");
+  const auto kernels = [&](std::int64_t n, Precision precision, const DeviceTraits& device) {
+    return known_plan(cube(n, precision), device).kernels.size();
+  };
+  for (const std::int64_t n : {128, 256, 512}) EXPECT_EQ(kernels(n, Precision::f32, h200), 2u);
+  EXPECT_EQ(kernels(1024, Precision::f32, h200), 3u);
+  EXPECT_EQ(kernels(256, Precision::f64, h200), 2u);
+  EXPECT_EQ(kernels(512, Precision::f32, a100), 3u);  // no clusters
+  EXPECT_EQ(kernels(256, Precision::f32, a100), 2u);  // with plain loads
+  EXPECT_EQ(known_plan(cube(256, Precision::f32), a100).kernels[0].with.load, Load::plain);
+}
+
+TEST(FftKnownPlans, HooksAndStridesAreTakenIntoAccount) {
+  const DeviceTraits h200 = *known_device("h200");
+  for (const bool input : {true, false}) {
+    EmitOptions o = cube(256, Precision::f32);
+    for (auto& hook : o.hooks) {
+      Window w;
+      w.kind = Window::Kind::wrapped;
+      w.kept = 128;
+      (input ? hook.input : hook.output) = w;
+    }
+    const FftPlan plan = known_plan(o, h200);
+    EXPECT_EQ(plan.kernels.front().subs.front().dim, input ? Dim::z : Dim::x);
+    EXPECT_NO_THROW(emit_program(plan, o));
+  }
+  EmitOptions strided = cube(256, Precision::f32);
+  strided.input = ArrayLayout{{2, 512, 512 * 256}, 512 * 256 * 256};
+  EXPECT_EQ(known_plan(strided, h200).kernels[0].with.load, Load::plain);
+  EXPECT_NO_THROW(emit_program(known_plan(strided, h200), strided));
+  EmitOptions real = cube(256, Precision::f32);
+  real.type = FftType::r2c;
+  EXPECT_EQ(to_text(known_plan(real, h200)), to_text(plain_plan(real)));
+}
+
+TEST(FftKnownPlans, LengthsWithoutCodeletsAreRefused) {
+  EmitOptions o = cube(67, Precision::f32);
+  EXPECT_THROW(known_plan(o, *known_device("h200")), Error);
+}
+
+}  // namespace
+}  // namespace fourtune::generator::fft
