@@ -7,6 +7,7 @@
 #include <set>
 
 #include "generator/fft_size.h"
+#include "generator/gpu_candidates.h"
 #include "generator/type3_model.h"
 
 namespace fourtune::generator {
@@ -328,6 +329,8 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
 }  // namespace
 
 Space candidates(const Problem& problem, const DeviceTraits& traits) {
+  if (is_gpu(traits.backend))
+    return problem.kind == Kind::fft ? gpu_fft_candidates(problem, traits).space : gpu_nufft_candidates(problem, traits);
   return problem.kind == Kind::fft ? fft_candidates(problem, traits) : nufft_candidates(problem, traits);
 }
 
@@ -349,6 +352,8 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
 }  // namespace
 
 Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
+  if (is_gpu(traits.backend))
+    return problem.kind == Kind::fft ? gpu_fft_default_plan(problem, traits) : gpu_nufft_default_plan(problem, traits);
   Plan best;
   best.threads = std::max(1, traits.cores);
   if (problem.kind == Kind::fft) {
@@ -385,6 +390,8 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
 }
 
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (is_gpu(traits.backend))
+    return problem.kind == Kind::fft ? gpu_fft_adapt(plan, problem, traits) : gpu_nufft_adapt(plan, problem, traits);
   Plan out = plan;
   out.threads = std::clamp(plan.threads, 1, std::max(1, traits.cores));
   if (problem.kind == Kind::nufft) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/candidates.h"
+#include "generator/gpu_candidates.h"
 #include "generator/type3_model.h"
 
 namespace fourtune::generator {
@@ -118,6 +119,9 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
 }  // namespace
 
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (is_gpu(traits.backend))
+    return problem.kind == Kind::fft ? gpu_fft_estimate(plan, problem, traits)
+                                     : gpu_nufft_estimate(plan, problem, traits);
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
@@ -127,6 +131,9 @@ Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& trai
 }
 
 double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (is_gpu(traits.backend))
+    return problem.kind == Kind::fft ? gpu_fft_floor_seconds(plan, problem, traits)
+                                     : gpu_nufft_floor_seconds(plan, problem, traits);
   const double threads = std::max(1, std::min(plan.threads, traits.cores));
   // Peak of a core that no current processor exceeds: 5 GHz, two 512-bit multiply-adds a cycle.
   const double flops = threads * 5e9 * (problem.precision == Precision::f32 ? 64 : 32);

@@ -23,7 +23,7 @@ std::vector<const Backend*>& table() {
     found.push_back(&cpu);
 #endif
     if (cuda::available()) {
-      static const cuda::CudaBackend cuda(gpu::library_programs());
+      static const cuda::CudaBackend cuda(gpu::generated_programs());
       found.push_back(&cuda);
     }
     return found;

@@ -189,7 +189,7 @@ class Arranger {
     const auto list_ok = [&](const std::vector<int>& list) {
       const auto i = std::find(list.begin(), list.end(), a), k = std::find(list.begin(), list.end(), b);
       if (i == list.end() && k == list.end()) return true;
-      return i != list.end() && k == i + 1;
+      return i != list.end() && k != list.end() && k == i + 1;
     };
     for (const auto& round : pass_.rounds) {
       if (!list_ok(round.registers) || !list_ok(round.threads) || !list_ok(round.blocks)) return false;

@@ -6,6 +6,7 @@
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
+#include "generator/gpu_program.h"
 #include "generator/kernel_source.h"
 #include "generator/plan.h"
 
@@ -15,6 +16,9 @@ namespace fourtune::runtime::gpu {
 // FFT library runs the transform. Throws Error{invalid_plan | unsupported}.
 using ProgramSource =
     std::function<std::optional<generator::GpuProgram>(const Problem&, const generator::Plan&, const DeviceTraits&)>;
+
+// What the generator makes of the plan.
+inline ProgramSource generated_programs() { return generator::gpu_fft_program; }
 
 // Every plan by the library.
 inline ProgramSource library_programs() {

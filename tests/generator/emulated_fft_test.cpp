@@ -57,6 +57,8 @@ const PlanCase kPlans[] = {
     {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
      "32,tile=4x1x1]:order=natural,place=in",
      -1, 3},
+    // The batch follows y in memory and in registers, but is no digit of y's DFT.
+    {"{Y(1,6,1,6,no-tw),X(2,4,2,8,tw),X(4,2,1,2,no-tw)}[threads=32,tile=1x1x8]:order=natural", -1, 8},
 };
 
 TEST(EmulatedFft, PlansComputeTheTransformInEveryOrderOfThreads) {

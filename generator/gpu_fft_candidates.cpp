@@ -1,0 +1,294 @@
+// Candidates of uniform transforms on GPUs: the library, the plain plan, the best known plan with variations, and the
+// enumeration's plans, in the forms that the emitter tells apart.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/geometry.h"
+#include "generator/fft/known_plans.h"
+#include "generator/fft/plan_cost.h"
+#include "generator/gpu_candidates.h"
+#include "generator/gpu_program.h"
+
+namespace fourtune::generator {
+namespace {
+
+bool has_library(const DeviceTraits& traits) { return traits.backend != "emulated"; }
+bool has_codelets(const Problem& problem) {
+  return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
+}
+
+Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
+  Plan plan;
+  plan.backend = traits.backend;
+  plan.gpu_fft.family = family;
+  return plan;
+}
+
+// Parameters that give the same kernels (emit.h) in one spelling, and values between kernels in the workspace where the
+// output array cannot hold them.
+fft::FftPlan one_form(fft::FftPlan plan, const fft::EmitOptions& options) {
+  const bool hold = options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
+  if (options.type == FftType::c2r)  // which takes x last
+    std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
+      return std::none_of(kernel.subs.begin(), kernel.subs.end(),
+                          [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
+    });
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    fft::KernelParameters& with = plan.kernels[k].with;
+    if (with.exchange == fft::Exchange::shuffle) with.exchange = fft::Exchange::shared;
+    with.banks = fft::Banks::plain;
+    if (with.load == fft::Load::async) with.load = fft::Load::plain;
+    with.pipeline = with.load == fft::Load::bulk ? 1 : 0;
+    if (!hold && k + 1 < plan.kernels.size()) with.to = fft::Target::work;
+  }
+  return plan;
+}
+
+// Where a plan is in the space: the grouping of dimensions into kernels, and for every kernel its radices, its tile and
+// threads, and the rest. Values are numbered in the order in which they are met, so that near numbers are near
+// estimates.
+class Coordinates {
+ public:
+  static constexpr std::size_t most_kernels = 6, axes_of_kernel = 3;
+  static std::vector<std::string> axes() {
+    std::vector<std::string> names{"grouping"};
+    for (std::size_t k = 1; k <= most_kernels; ++k)
+      for (const char* what : {"radices", "shape", "form"}) names.push_back("kernel" + std::to_string(k) + " " + what);
+    return names;
+  }
+  std::vector<int> of_name(const std::string& name) {
+    std::vector<int> at(1 + most_kernels * axes_of_kernel, 0);
+    at[0] = number(0, name);
+    return at;
+  }
+  std::vector<int> of(const fft::FftPlan& plan) {
+    std::string grouping;
+    std::vector<int> at = of_name("");
+    for (std::size_t k = 0; k < plan.kernels.size() && k < most_kernels; ++k) {
+      const fft::Kernel& kernel = plan.kernels[k];
+      std::array<std::int64_t, 3> product{1, 1, 1};
+      std::string radices;
+      for (const fft::SubFft& sub : kernel.subs) {
+        product[static_cast<std::size_t>(fft::index(sub.dim))] *= sub.radix;
+        radices += fft::to_text(sub);
+      }
+      for (const std::int64_t p : product) grouping += std::to_string(p) + ",";
+      grouping += ";";
+      fft::KernelParameters shape, form = kernel.with;
+      shape.threads = std::exchange(form.threads, 0);
+      shape.tile = std::exchange(form.tile, {0, 0, 0, 0});
+      shape.cluster = std::exchange(form.cluster, 1);
+      const std::size_t axis = 1 + k * axes_of_kernel;
+      at[axis] = number(axis, radices);
+      at[axis + 1] = number(axis + 1, fft::to_text(fft::Kernel{kernel.subs, shape}).substr(radices.size()));
+      at[axis + 2] = number(axis + 2, fft::to_text(fft::Kernel{kernel.subs, form}).substr(radices.size()));
+    }
+    at[0] = number(0, grouping);
+    return at;
+  }
+
+ private:
+  int number(std::size_t axis, const std::string& text) {
+    auto& known = numbers_[axis];
+    return known.emplace(text, static_cast<int>(known.size())).first->second;
+  }
+  std::map<std::size_t, std::map<std::string, int>> numbers_;
+};
+
+// Registers per thread that let one more block of a kernel be resident than the compiler's own choice would; 0: none.
+int tighter_registers(const fft::FftPlan& plan, std::size_t k, const DeviceTraits& traits) {
+  const fft::KernelParameters& with = plan.kernels[k].with;
+  const int estimate = fft::registers_estimate(plan, static_cast<int>(k));
+  const int held = fft::geometry(plan, static_cast<int>(k)).elements_per_thread;
+  const int data = 2 * held * static_cast<int>(real_bytes(plan.precision) / 4);
+  const int blocks = traits.registers_per_multiprocessor / (with.threads * ((estimate + 7) / 8 * 8));
+  const int registers = traits.registers_per_multiprocessor / (with.threads * (blocks + 1)) / 8 * 8;
+  return registers < data + 16 || registers > 248 ? 0 : registers;
+}
+
+using Take = std::function<void(const fft::FftPlan&)>;
+
+// Single changes of one kernel, and of all kernels together.
+void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take) {
+  using Change = std::function<void(fft::FftPlan&, std::size_t)>;
+  const Change changes[] = {
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& parts = p.kernels[k].with.parts;
+        parts = parts == fft::Parts::apart ? fft::Parts::together : fft::Parts::apart;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& twiddle = p.kernels[k].with.twiddle;
+        twiddle = twiddle == fft::TwiddleForm::table ? fft::TwiddleForm::computed : fft::TwiddleForm::table;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.load = with.load == fft::Load::bulk ? fft::Load::plain : fft::Load::bulk;
+        with.pipeline = with.load == fft::Load::bulk ? 1 : 0;
+      },
+      [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads /= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] /= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[1] *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[1] /= 2; },
+  };
+  const std::size_t kernels = plan.kernels.size();
+  for (const Change& change : changes) {
+    fft::FftPlan all = plan;
+    for (std::size_t k = 0; k < kernels; ++k) {
+      fft::FftPlan one = plan;
+      change(one, k);
+      take(one);
+      change(all, k);
+    }
+    if (kernels > 1) take(all);
+  }
+}
+
+class FftSpace {
+ public:
+  FftSpace(const Problem& problem, const DeviceTraits& traits) : problem_(problem), traits_(traits) {
+    out_.space.axes = Coordinates::axes();
+  }
+
+  GpuFftSpace build(const fft::EnumerationLimits& limits) {
+    if (has_library(traits_)) add_family(GpuFftFamily::cufft, "cufft");
+    add_family(GpuFftFamily::plain, "plain");
+    const bool moved = problem_.fft_type != FftType::c2c && problem_.n[0] == 1;
+    if (mode_count(problem_) > 1 && has_codelets(problem_) && !moved) add_notation(limits);
+    return std::move(out_);
+  }
+
+ private:
+  void add_family(GpuFftFamily family, const char* name) {
+    const Plan plan = plan_of(traits_, family);
+    try {
+      if (family == GpuFftFamily::plain) gpu_fft_program(problem_, plan, traits_);
+    } catch (const Error&) {  // no kernel does this problem
+      return;
+    }
+    out_.space.candidates.push_back(
+        {plan, coordinates_.of_name(name), gpu_fft_estimate(plan, problem_, traits_).execute});
+  }
+
+  void add_notation(const fft::EnumerationLimits& limits) {
+    options_ = notation_options(problem_);
+    fft::FftRequest request;
+    request.lengths = options_.n;
+    request.precision = problem_.precision;
+    request.place = problem_.place;
+    request.batch = problem_.batch;
+    fft::FftCandidates found = fft::fft_candidates(request, traits_, limits);
+    out_.counts = std::move(found.counts);
+    const std::size_t listed = found.list.size();
+    tried_ = 0, added_ = 0;
+    try {
+      const fft::FftPlan known = fft::known_plan(options_, traits_);
+      take(known);
+      vary(known, traits_, [this](const fft::FftPlan& plan) { take(plan); });
+    } catch (const Error&) {  // nothing known fits this device
+    }
+    for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
+    for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // which the enumeration leaves to the compiler
+      fft::FftPlan tight = found.list[i].plan;
+      for (std::size_t k = 0; k < tight.kernels.size(); ++k)
+        tight.kernels[k].with.registers = tighter_registers(tight, k, traits_);
+      take(tight);
+    }
+    out_.counts.push_back({"programs", "kernels that differ, and are right for the arrays", tried_, added_});
+  }
+
+  void take(const fft::FftPlan& asked) {
+    const fft::FftPlan plan = one_form(asked, options_);
+    const std::string text = fft::to_text(plan);
+    ++tried_;
+    if (!seen_.insert(text).second || !fits(plan)) return;
+    Plan candidate = plan_of(traits_, GpuFftFamily::interleaved);
+    candidate.gpu_fft.plan = plan;
+    // The parser's form (defaults filled in), so that a stored text gives this very plan.
+    candidate.gpu_fft.plan = fft::parse_notation(text);
+    if (to_text(candidate, problem_).size() > most_text_) return;
+    out_.space.candidates.push_back(
+        {candidate, coordinates_.of(plan), gpu_fft_estimate(candidate, problem_, traits_).execute});
+    ++added_;
+  }
+
+  bool fits(const fft::FftPlan& plan) const {
+    for (const fft::Kernel& kernel : plan.kernels)
+      for (const int carried : kernel.with.tile)
+        if (carried < 1) return false;
+    if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
+        !fft::check_device(plan, traits_).empty())
+      return false;
+    try {
+      return why_not_emitted(plan, options_).empty();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  static constexpr std::size_t tight_ones_ = 200;
+  static constexpr std::size_t most_text_ = 4000;  // of a plan; the parser takes 4096 characters
+  const Problem& problem_;
+  const DeviceTraits& traits_;
+  fft::EmitOptions options_;
+  Coordinates coordinates_;
+  std::set<std::string> seen_;
+  GpuFftSpace out_;
+  double tried_ = 0, added_ = 0;
+};
+
+}  // namespace
+
+GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
+                               const fft::EnumerationLimits& limits) {
+  return FftSpace(problem, traits).build(limits);
+}
+
+Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
+  const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
+  // Four kernels where the library takes three lose to it (docs/gpu-fft.md: 8192^2).
+  constexpr std::size_t too_many_kernels = 4;
+  try {
+    if (problem.fft_type == FftType::c2c && mode_count(problem) > 1 && has_codelets(problem)) {
+      const fft::EmitOptions options = notation_options(problem);
+      const fft::FftPlan usual = fft::plain_plan(options), known = one_form(fft::known_plan(options, traits), options);
+      const bool winner = known.kernels != one_form(usual, options).kernels;
+      if (winner && fft::check(known, problem).empty() && why_not_emitted(known, options).empty()) {
+        Plan plan = plan_of(traits, GpuFftFamily::interleaved);
+        plan.gpu_fft.plan = fft::parse_notation(fft::to_text(known));
+        return plan;
+      }
+      if (has_library(traits) && usual.kernels.size() >= too_many_kernels) return library;
+    }
+    gpu_fft_program(problem, plain, traits);
+    return plain;
+  } catch (const Error&) {
+    if (!has_library(traits)) throw;
+    return library;
+  }
+}
+
+Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (!is_gpu(plan.backend))
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
+  Plan out = plan;
+  out.backend = traits.backend;
+  if (out.gpu_fft.family == GpuFftFamily::interleaved) {
+    out.gpu_fft.plan.place = problem.place;
+    out.gpu_fft.plan = one_form(out.gpu_fft.plan, notation_options(problem));
+    if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
+    if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
+  }
+  gpu_fft_program(problem, out, traits);  // throws what is wrong with it
+  return parse_plan(to_text(out, problem), problem);
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,191 @@
+// Plans of uniform transforms on GPUs: every candidate can be stored, read back and made into kernels.
+#include "generator/gpu_candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/fft/geometry.h"
+#include "generator/gpu_program.h"
+#include "generator/known_devices.h"
+
+namespace fourtune::generator {
+namespace {
+
+constexpr const char* kProblems[] = {
+    "fft:type=c2c,n=128x128x128,prec=f32",
+    "fft:type=c2c,n=64x48x40,prec=f64,place=in",
+    "fft:type=c2c,n=4096,prec=f32,batch=64",
+    "fft:type=c2c,n=1x96x5,prec=f64,sign=1",
+    "fft:type=c2c,n=512x512,prec=f32,batch=3",
+    "fft:type=c2c,n=15x7x9,prec=f32",
+    "fft:type=c2c,n=1009,prec=f64,batch=8",
+    "fft:type=r2c,n=100x100x100,prec=f32",
+    "fft:type=r2c,n=60x40,prec=f64,place=in",
+    "fft:type=c2r,n=60x40,prec=f64,batch=3",
+    "fft:type=c2r,n=1x32,prec=f32",
+    "fft:type=c2c,n=1048576,prec=f64",
+};
+
+// Fewer plans of each kind: the same code, sooner.
+fft::EnumerationLimits few() {
+  fft::EnumerationLimits limits;
+  limits.plans = 40;
+  limits.groupings = 6;
+  limits.shapes = 6;
+  limits.block_orders = 2;
+  return limits;
+}
+
+DeviceTraits emulated() {
+  DeviceTraits traits = *known_device("h200");
+  traits.backend = "emulated";
+  return traits;
+}
+
+bool has(const Space& space, GpuFftFamily family) {
+  return std::any_of(space.candidates.begin(), space.candidates.end(),
+                     [&](const Candidate& c) { return c.plan.gpu_fft.family == family; });
+}
+
+TEST(GpuFftCandidates, ParseBackAndHavePrograms) {
+  for (const char* token : kProblems)
+    for (const char* device : {"h200", "t4"}) {
+      SCOPED_TRACE(std::string(token) + " on " + device);
+      const Problem problem = parse_problem(token);
+      const DeviceTraits traits = *known_device(device);
+      const GpuFftSpace found = gpu_fft_candidates(problem, traits, few());
+      const auto& list = found.space.candidates;
+      ASSERT_FALSE(list.empty());
+      EXPECT_TRUE(has(found.space, GpuFftFamily::cufft));
+      std::set<std::string> texts;
+      std::set<std::vector<int>> places;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string text = to_text(list[i].plan, problem);
+        EXPECT_TRUE(texts.insert(text).second) << text;
+        EXPECT_TRUE(places.insert(list[i].coordinates).second) << text;
+        EXPECT_EQ(list[i].coordinates.size(), found.space.axes.size());
+        EXPECT_GT(list[i].estimate, 0) << text;
+        ASSERT_EQ(parse_plan(text, problem), list[i].plan) << text;
+        if (i % 23 == 0) {
+          EXPECT_NO_THROW(gpu_fft_program(problem, list[i].plan, traits)) << text;
+        }
+      }
+    }
+}
+
+TEST(GpuFftCandidates, IncludeTheDefaultAndTheLibraryWhereThereIsOne) {
+  for (const char* token : kProblems) {
+    SCOPED_TRACE(token);
+    const Problem problem = parse_problem(token);
+    const Plan untuned = default_plan(problem, *known_device("h200"));
+    const GpuFftSpace found = gpu_fft_candidates(problem, *known_device("h200"), few());
+    EXPECT_TRUE(std::any_of(found.space.candidates.begin(), found.space.candidates.end(), [&](const Candidate& c) {
+      return c.plan == untuned;
+    })) << to_text(untuned, problem);
+    EXPECT_FALSE(has(gpu_fft_candidates(problem, emulated(), few()).space, GpuFftFamily::cufft));
+  }
+}
+
+TEST(GpuFftCandidates, AreTheSameEveryTime) {
+  const Problem problem = parse_problem("fft:type=c2c,n=64x64,prec=f32");
+  const Space a = gpu_fft_candidates(problem, emulated(), few()).space;
+  const Space b = gpu_fft_candidates(problem, emulated(), few()).space;
+  ASSERT_EQ(a.candidates.size(), b.candidates.size());
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    EXPECT_EQ(a.candidates[i].plan, b.candidates[i].plan);
+    EXPECT_EQ(a.candidates[i].coordinates, b.candidates[i].coordinates);
+  }
+}
+
+TEST(GpuFftCandidates, AreCountedRuleByRule) {
+  const GpuFftSpace found =
+      gpu_fft_candidates(parse_problem("fft:type=c2c,n=64x64x64,prec=f32"), *known_device("h200"), few());
+  ASSERT_FALSE(found.counts.empty());
+  for (const fft::RuleCount& row : found.counts) EXPECT_LE(row.after, row.before) << row.rule;
+  EXPECT_EQ(found.counts.back().after, static_cast<double>(found.space.candidates.size() - 2));  // cufft and plain
+}
+
+TEST(GpuFftDefault, IsTheKnownWinnerElsePlainElseTheLibrary) {
+  const auto family = [](const char* token, const DeviceTraits& traits) {
+    return default_plan(parse_problem(token), traits).gpu_fft.family;
+  };
+  const DeviceTraits h200 = *known_device("h200");
+  EXPECT_EQ(family("fft:type=c2c,n=256x256x256,prec=f32", h200), GpuFftFamily::interleaved);
+  EXPECT_EQ(family("fft:type=c2c,n=100x100x100,prec=f32", h200), GpuFftFamily::plain);
+  EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", h200), GpuFftFamily::cufft);
+  EXPECT_EQ(family("fft:type=c2c,n=1,prec=f32", h200), GpuFftFamily::cufft);
+  EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", emulated()), GpuFftFamily::plain);
+  EXPECT_THROW(family("fft:type=c2c,n=1,prec=f32", emulated()), Error);
+  EXPECT_THROW(family("fft:type=r2c,n=67x64,prec=f32", emulated()), Error);  // no kernel does this
+}
+
+TEST(GpuFftAdapt, KeepsAPlanForTheSameLengthsOnly) {
+  const DeviceTraits h200 = *known_device("h200");
+  const Problem problem = parse_problem("fft:type=c2c,n=256x256x256,prec=f32");
+  const Plan plan = default_plan(problem, h200);
+  Problem batched = problem, moved = problem, longer = problem;
+  batched.batch = 4;
+  moved.place = Place::in;
+  longer.n = {256, 256, 512};
+  EXPECT_EQ(adapt(plan, batched, h200), plan);
+  EXPECT_EQ(adapt(plan, moved, h200).gpu_fft.plan.place, Place::in);
+  EXPECT_THROW(adapt(plan, longer, h200), Error);
+  EXPECT_THROW(adapt(plan, problem, *known_device("t4")), Error);  // bulk copies, large tiles
+  EXPECT_EQ(adapt(plan, problem, emulated()).backend, "emulated");
+  Plan processor;
+  EXPECT_THROW(adapt(processor, problem, h200), Error);
+}
+
+TEST(GpuFftCost, MoreWorkCostsMoreAndTheFloorIsBelow) {
+  const DeviceTraits h200 = *known_device("h200");
+  const auto cost = [&](const char* token) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = default_plan(problem, h200);
+    const double seconds = estimate(plan, problem, h200).execute;
+    EXPECT_LE(floor_seconds(plan, problem, h200), seconds) << token;
+    return seconds;
+  };
+  EXPECT_GT(cost("fft:type=c2c,n=512x512x512,prec=f32"), cost("fft:type=c2c,n=256x256x256,prec=f32"));
+  EXPECT_GT(cost("fft:type=c2c,n=256x256x256,prec=f64"), cost("fft:type=c2c,n=256x256x256,prec=f32"));
+  EXPECT_GT(cost("fft:type=c2c,n=100x100x100,prec=f32,batch=8"), cost("fft:type=c2c,n=100x100x100,prec=f32"));
+  EXPECT_GT(cost("fft:type=c2c,n=100x100x100,prec=f32"), cost("fft:type=r2c,n=100x100x100,prec=f32"));
+}
+
+TEST(GpuFftProgram, RefusesPlansThatWouldBeWrong) {
+  const DeviceTraits h200 = *known_device("h200");
+  const auto why = [&](const char* token, const std::string& fft) {
+    const Problem problem = parse_problem(token);
+    try {
+      gpu_fft_program(problem, parse_plan("cuda;fft=interleaved" + fft, problem), h200);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const char* natural =
+      "{X(1,16,1,16,no-tw)}[threads=32,tile=1x16]{Y(1,16,1,16,no-tw)}[threads=32,tile=16]:order=natural";
+  const char* worked =
+      "{X(1,16,1,16,no-tw)}[threads=32,tile=1x16,to=work]{Y(1,16,1,16,no-tw)}[threads=32,tile=16]:order=natural";
+  EXPECT_EQ(why("fft:type=c2c,n=16x16,prec=f32", natural), "");
+  EXPECT_NE(why("fft:type=c2c,n=16x16,prec=f32",
+                "{X(1,16,1,16,no-tw)}[threads=32,tile=1x16]{Y(1,16,1,16,no-tw)}["
+                "threads=32,tile=16]")
+                .find("order=natural"),
+            std::string::npos);
+  // A strided output has gaps that are not ours.
+  const char* strided = "fft:type=c2c,n=16x16,prec=f32,layout=1x16+256/2x40+700";
+  EXPECT_NE(why(strided, natural).find("to=work"), std::string::npos) << why(strided, natural);
+  EXPECT_EQ(why(strided, worked), "");
+  const char* early =
+      "{X(1,16,1,16,no-tw)}[threads=32,tile=1x9,to=work]{Y(1,16,1,16,no-tw)}[threads=32,tile=16]:order=natural";
+  EXPECT_NE(why("fft:type=c2r,n=16x16,prec=f32", early).find("half spectrum"), std::string::npos);
+  const char* bulk =
+      "{X(1,15,1,15,no-tw)}[threads=32,tile=1x1,load=bulk,pipeline=1]{Y(1,16,1,16,no-tw)}[threads=32,tile=15]:order="
+      "natural";
+  EXPECT_NE(why("fft:type=c2c,n=15x16,prec=f32", bulk).find("16 bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fourtune::generator

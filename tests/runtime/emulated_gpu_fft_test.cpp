@@ -1,0 +1,93 @@
+// Uniform transforms by generated plans, whole: problem and plan text in, checked result out, through the executor that
+// GPUs use.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fourtune/transform.h"
+#include "generator/gpu_candidates.h"
+#include "runtime/emulated/emulated_backend.h"
+#include "tuner/validate.h"
+
+namespace fourtune::runtime::emulated {
+namespace {
+
+const EmulatedBackend& emulated() {
+  static const EmulatedBackend backend(gpu::generated_programs());
+  return backend;
+}
+
+constexpr const char* kProblems[] = {
+    "fft:type=c2c,n=16x16x16,prec=f32",
+    "fft:type=c2c,n=12x10x6,prec=f64,place=in,sign=1",
+    "fft:type=c2c,n=256,prec=f32,batch=3",
+    "fft:type=c2c,n=1x20x9,prec=f64",
+    "fft:type=c2c,n=32x24,prec=f32,batch=2,place=in",
+    "fft:type=r2c,n=24x10,prec=f64,batch=2",
+    "fft:type=r2c,n=16x12x8,prec=f32,place=in",
+    "fft:type=c2r,n=20x16,prec=f32,place=in",
+    "fft:type=c2r,n=15x8x6,prec=f64",
+    "fft:type=c2c,n=12x10,prec=f32,batch=2,layout=2x30+310/1x13+140",
+};
+
+void expect_right(const Problem& problem, tuner::ProblemData& data, const generator::Plan& plan) {
+  const std::string text = generator::to_text(plan, problem);
+  SCOPED_TRACE(text);
+  const auto executor = emulated().bind(problem, generator::parse_plan(text, problem), {});
+  const tuner::Validation validation = data.validate(*executor);
+  EXPECT_TRUE(validation.right) << validation.message;
+}
+
+// The default, the plain plan, and candidates drawn from all of them.
+TEST(EmulatedGpuFft, CandidatesComputeTheTransformAndItsAdjoint) {
+  std::mt19937 random(11);
+  for (const char* token : kProblems) {
+    SCOPED_TRACE(token);
+    const Problem problem = parse_problem(token);
+    tuner::ProblemData data(problem, 5);
+    const auto space = generator::candidates(problem, emulated().traits());
+    ASSERT_GT(space.candidates.size(), 3u);
+    expect_right(problem, data, generator::default_plan(problem, emulated().traits()));
+    for (int drawn = 0; drawn < 2; ++drawn)
+      expect_right(problem, data, space.candidates[random() % space.candidates.size()].plan);
+  }
+}
+
+TEST(EmulatedGpuFft, ThePublicTransformRunsAForcedAndAResolvedPlan) {
+  add_backend(emulated());
+  Options options;
+  options.backend = "emulated";
+  options.default_databases = false;
+  const std::string token = "fft:type=c2c,n=8x4,prec=f64";
+  std::vector<std::complex<double>> in(32), out(32), forced_out(32);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = {static_cast<double>(i % 5), 1.0 - static_cast<double>(i % 3)};
+  Transform resolved(token, options);
+  EXPECT_EQ(resolved.plan(), "emulated;fft=plain");
+  EXPECT_NE(resolved.explain().find("model"), std::string::npos);
+  resolved.execute(in.data(), out.data());
+
+  options.plan =
+      "emulated;fft=interleaved{Y(1,4,1,4,no-tw)}[threads=32,tile=8]{X(1,8,1,8,no-tw)}[threads=32,tile=1x4]:order="
+      "natural,prec=f64";
+  Transform forced(token, options);
+  EXPECT_EQ(forced.plan(), options.plan);
+  forced.execute(in.data(), forced_out.data());
+  std::complex<double> sum = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    EXPECT_LT(std::abs(out[i] - forced_out[i]), 1e-13) << i;
+    sum += in[i];
+  }
+  EXPECT_LT(std::abs(out[0] - sum), 1e-13);  // unnormalised
+
+  std::vector<std::complex<double>> back(32);
+  resolved.execute_adjoint(back.data(), out.data());
+  for (std::size_t i = 0; i < in.size(); ++i) EXPECT_LT(std::abs(back[i] / 32.0 - in[i]), 1e-14) << i;
+
+  options.plan = "emulated;fft=interleaved{X(1,8,1,8,no-tw)}[threads=32,tile=1x4]:order=natural,prec=f64";
+  EXPECT_THROW(Transform(token, options), Error);  // not this problem's lengths
+  options.plan = "cuda;fft=plain";
+  EXPECT_THROW(Transform(token, options), Error);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::emulated
