@@ -31,8 +31,19 @@ struct ExecutorOptions {
   std::string wisdom;       // FFTW wisdom to start from; empty: none
   // GPUs only.
   int device = 0;
-  void* stream = nullptr;    // CUstream of the caller; null: the device's default stream
-  bool time_stages = false;  // events between the stages; stage_times() is empty without
+  void* stream = nullptr;        // CUstream of the caller; null: the device's default stream
+  bool time_stages = false;      // events between the stages; stage_times() is empty without
+  double compile_seconds = 120;  // most for one kernel
+};
+
+// A kernel that does not compile, or not in time. (Status internal: no text of ours should.)
+class CompileError : public Error {
+ public:
+  CompileError(const std::string& message, bool timed_out) : Error(Status::internal, message), timed_out_(timed_out) {}
+  bool timed_out() const noexcept { return timed_out_; }
+
+ private:
+  bool timed_out_;
 };
 
 // Memory that a backend's executors take, for the tuner and the command line; applications bring their own arrays.
@@ -116,6 +127,10 @@ class Backend {
   virtual DeviceTraits traits() const = 0;
   virtual std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                          const ExecutorOptions& options) const = 0;
+  // Compiles what bind will then find ready; from any thread. Nothing where nothing is compiled. Throws as bind does.
+  virtual void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
+    (void)problem, (void)plan, (void)options;
+  }
   // Memory of this device; host memory unless the backend says otherwise.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;

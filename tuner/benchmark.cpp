@@ -71,6 +71,7 @@ Clock wall_clock() {
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock) {
   if (work.refresh) work.refresh();
   if (options.cold) push_out_caches();
+  if (work.timed) return std::max<std::int64_t>(1, std::llround(work.timed(loops) * 1e9 / loops));
   const std::int64_t start = clock();
   work.run(loops);
   return std::max<std::int64_t>(1, (clock() - start) / loops);
@@ -82,18 +83,27 @@ int loops_for(std::int64_t ns, const BenchmarkOptions& options) {
   return static_cast<int>(std::clamp(loops, 1.0, 1e6));
 }
 
+int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock) {
+  BenchmarkOptions warm = options;
+  warm.cold = false;
+  const auto wanted = [&](std::int64_t ns) { return std::min(loops_for(ns, options), work.most_loops); };
+  int loops = 1;
+  std::int64_t ns = sample(work, 1, warm, clock);
+  for (int longer = 0; longer < 3 && wanted(ns) > loops; ++longer) {
+    loops = wanted(ns);
+    ns = sample(work, loops, warm, clock);
+  }
+  return loops;
+}
+
 BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options, double incumbent_seconds,
                           const Clock& clock) {
   BenchmarkResult result;
   BenchmarkOptions warm = options;
   warm.cold = false;
   // The first execute pays for page faults and cold code; the loop count comes from later ones.
-  std::int64_t ns = sample(work, 1, warm, clock);
-  if (ns < 1'000'000'000) ns = sample(work, 1, warm, clock);
-  for (int longer = 0; longer < 3 && loops_for(ns, options) > result.loops; ++longer) {
-    result.loops = loops_for(ns, options);
-    ns = sample(work, result.loops, warm, clock);
-  }
+  const std::int64_t first = sample(work, 1, warm, clock);
+  result.loops = first < 1'000'000'000 ? settled_loops(work, options, clock) : 1;
   const std::int64_t start = clock();
   const double incumbent_ns = incumbent_seconds * 1e9;
   while (static_cast<int>(result.samples_ns.size()) < options.max_samples) {

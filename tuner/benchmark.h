@@ -29,7 +29,9 @@ MedianInterval median_interval(std::span<const std::int64_t> samples);
 // What is timed. run(n) executes n times; refresh() restores inputs that an in-place transform destroys, untimed.
 struct Workload {
   std::function<void(int)> run;
-  std::function<void()> refresh;  // may be empty
+  std::function<void()> refresh = {};     // may be empty
+  std::function<double(int)> timed = {};  // runs so often and tells the device's seconds; empty: run and the clock
+  int most_loops = 1'000'000;             // executes in a sample, at most
 };
 using Clock = std::function<std::int64_t()>;  // nanoseconds, monotonic; tests bring their own
 Clock wall_clock();
@@ -48,6 +50,8 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock);
 // Executes needed for min_sample_seconds when one takes `ns`.
 int loops_for(std::int64_t ns, const BenchmarkOptions& options);
+// The same, found by samples that grow: a single execute is no measure of many in a row.
+int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock);
 
 // Ratio of b's to a's time from interleaved rounds: median of the rounds' ratios and its interval of at least 95 %
 // (order statistics of paired ratios, which is the sign test inverted). Rounds beyond the shorter list are ignored.

@@ -1,10 +1,14 @@
 #include "tuner/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "generator/plan.h"
+#include "tuner/compile_ahead.h"
+#include "tuner/device_arrays.h"
 #include "tuner/random.h"
 #include "tuner/validate.h"
 
@@ -37,6 +41,9 @@ bool guarded(Outcome& outcome, const Work& work) {
   try {
     work();
     return true;
+  } catch (const runtime::CompileError& error) {
+    outcome.status = error.timed_out() ? db::RunStatus::timeout : db::RunStatus::compile_error;
+    outcome.message = error.what();
   } catch (const Error& error) {
     outcome.status = status_of(error);
     outcome.message = error.what();
@@ -61,13 +68,36 @@ std::vector<db::StageNs> stages_of(const runtime::Executor& executor) {
 
 struct LocalEvaluator::Impl {
   const runtime::Backend& backend;
+  const bool gpu = generator::is_gpu(backend.name());
   std::unique_ptr<ProblemData> data;
+  std::unique_ptr<runtime::StreamTimer> timer;
+  std::unique_ptr<runtime::ArrayMemory> probe;  // of the device, to see whether it still answers
+  std::unique_ptr<CompileAhead> ahead;          // of the present problem; ends before the rest
 
-  std::unique_ptr<runtime::Executor> bind(const std::string& text, const std::string& wisdom) const {
-    const generator::Plan plan = generator::parse_plan(text, data->problem());
+  explicit Impl(const runtime::Backend& used) : backend(used) {}
+
+  runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
+    constexpr double most_compile_seconds = 30;  // of one kernel; a candidate may not take longer anyway
     runtime::ExecutorOptions options;
     options.wisdom = wisdom;
-    return backend.bind(data->problem(), plan, options);
+    options.compile_seconds = most_compile_seconds;
+    return options;
+  }
+  std::unique_ptr<runtime::Executor> bind(const std::string& text, const std::string& wisdom) const {
+    const generator::Plan plan = generator::parse_plan(text, data->problem());
+    if (ahead) ahead->finish(text);
+    return backend.bind(data->problem(), plan, executor_options(wisdom));
+  }
+  // Arrays of the device, in enough sets that data come from its memory.
+  void move_to_device() {
+    const DeviceTraits traits = backend.traits();
+    data->use(backend.memory(0), sets_past_cache(data->array_bytes(), traits.l2_bytes));
+    if (!timer) timer = backend.timer(0);
+    if (!probe) probe = backend.memory(0);
+    const Problem problem = data->problem();
+    ahead = std::make_unique<CompileAhead>(std::max(1, traits.cores - 1), [this, problem](const std::string& text) {
+      backend.prepare(problem, generator::parse_plan(text, problem), executor_options({}));
+    });
   }
   // Seconds: a short one is done twice, because the first call also allocates.
   double set_points(runtime::Executor& executor) const {
@@ -76,37 +106,89 @@ struct LocalEvaluator::Impl {
     for (int again = 0; again < 2; ++again) {
       const Stopwatch watch;
       executor.set_points(data->points());
+      if (probe) probe->wait();
       seconds = again ? std::min(seconds, watch.seconds()) : watch.seconds();
       if (seconds > 0.01) break;
     }
     return seconds;
   }
   Workload workload(runtime::Executor& executor) const {
-    void* const first = data->first();
-    void* const second = data->second();
     Workload work;
-    work.run = [&executor, first, second](int count) {
-      for (int i = 0; i < count; ++i) executor.execute(first, second, false);
+    const auto run = [this, &executor](int count) {
+      for (int i = 0; i < count; ++i) {
+        const int set = i % data->sets();
+        executor.execute(data->first(set), data->second(set), false);
+      }
     };
-    if (first == second) work.refresh = [this] { data->restore_input(); };
+    work.run = run;
+    if (gpu)
+      work.timed = [this, run](int count) {
+        timer->start();
+        run(count);
+        timer->stop();
+        return timer->seconds();
+      };
+    if (data->first() == data->second()) {
+      work.refresh = [this] { data->restore_input(); };
+      // Each pass multiplies the data by the root of its size; a few stay in range.
+      if (gpu) work.most_loops = most_passes_in_place * data->sets();
+    }
     return work;
+  }
+  static constexpr int most_passes_in_place = 4;
+
+  BenchmarkOptions benchmark_options(BenchmarkOptions options) const {
+    // Long enough that launches run behind each other, as in an application that keeps the device busy.
+    if (gpu && backend.name() == "cuda") options.min_sample_seconds = std::max(options.min_sample_seconds, 5e-4);
+    return options;
   }
 };
 
-LocalEvaluator::LocalEvaluator(const runtime::Backend& backend) : impl_(new Impl{backend, nullptr}) {}
+namespace {
+
+// What is not worth a launch: kernels that spill much or do not fit are far from the best.
+std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& kernels) {
+  constexpr int most_spill_bytes = 256;  // per thread, stores plus loads
+  for (const runtime::KernelReport& kernel : kernels) {
+    if (kernel.blocks < 1) return "kernel " + kernel.entry + ": no block fits a multiprocessor";
+    if (kernel.spill_bytes > most_spill_bytes)
+      return "kernel " + kernel.entry + " spills " + std::to_string(kernel.spill_bytes) + " bytes a thread";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LocalEvaluator::LocalEvaluator(const runtime::Backend& backend) : impl_(new Impl(backend)) {}
 LocalEvaluator::~LocalEvaluator() = default;
 
 DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(); }
 
 double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
   const Stopwatch watch;
+  impl_->ahead.reset();
   impl_->data.reset();  // first: two problems may not fit
   try {
     impl_->data = std::make_unique<ProblemData>(problem, seed);
+    if (impl_->gpu) impl_->move_to_device();
   } catch (const std::bad_alloc&) {
     throw Error(Status::out_of_memory, "the problem's points and arrays do not fit in memory");
   }
   return watch.seconds();
+}
+
+void LocalEvaluator::prepare(const std::vector<std::string>& plans) {
+  if (impl_->ahead) impl_->ahead->add(plans);
+}
+
+bool LocalEvaluator::device_lost() const {
+  if (!impl_->probe) return false;
+  try {
+    impl_->probe->wait();
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
@@ -116,6 +198,13 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
     if (!impl_->data) throw Error(Status::invalid_argument, "no problem is loaded");
     const auto executor = impl_->bind(request.plan, request.wisdom);
     result.plan_seconds = watch.seconds();
+    const auto kernels = executor->kernels();
+    result.kernels = runtime::kernels_text(kernels);
+    if (const auto why = too_large(kernels); why && request.incumbent_seconds > 0) {
+      result.status = db::RunStatus::too_many_resources;
+      result.message = *why;
+      return;
+    }
     result.set_points_seconds = impl_->set_points(*executor);
     const Validation validation = impl_->data->validate(*executor);
     if (std::isfinite(validation.error)) result.error = validation.error;
@@ -126,7 +215,8 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       result.message = validation.message;
       return;
     }
-    const BenchmarkResult timing = benchmark(impl_->workload(*executor), request.benchmark, request.incumbent_seconds);
+    const BenchmarkResult timing =
+        benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark), request.incumbent_seconds);
     result.samples_ns = timing.samples_ns;
     result.raced_out = timing.raced_out;
     result.stages = stages_of(*executor);
@@ -142,6 +232,8 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
   const std::size_t count = request.plans.size();
   result.samples_ns.resize(count);
   result.stages.resize(count);
+  result.kernels.resize(count);
+  const BenchmarkOptions options = impl_->benchmark_options(request.benchmark);
   guarded(result, [&] {
     if (!impl_->data) throw Error(Status::invalid_argument, "no problem is loaded");
     std::vector<std::unique_ptr<runtime::Executor>> executors;
@@ -152,8 +244,9 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       executors.push_back(impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string()));
       impl_->set_points(*executors[p]);
       works.push_back(impl_->workload(*executors[p]));
-      sample(works[p], 1, request.benchmark, clock);
-      loops.push_back(loops_for(sample(works[p], 1, request.benchmark, clock), request.benchmark));
+      sample(works[p], 1, options, clock);
+      loops.push_back(settled_loops(works[p], options, clock));
+      result.kernels[p] = runtime::kernels_text(executors[p]->kernels());
     }
     Random random(request.seed);
     std::vector<std::size_t> order(count);
@@ -166,8 +259,8 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       for (const std::size_t p : order) {
         result.culprit = static_cast<int>(p);
         // Warm mode: the others have filled the caches, and users of one plan would not see that.
-        if (!request.benchmark.cold && spent < request.seconds) works[p].run(1);
-        result.samples_ns[p].push_back(sample(works[p], loops[p], request.benchmark, clock));
+        if (!options.cold && spent < request.seconds) works[p].run(1);
+        result.samples_ns[p].push_back(sample(works[p], loops[p], options, clock));
       }
     }
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(*executors[p]);

@@ -14,8 +14,12 @@ class LocalEvaluator : public Evaluator {
   ~LocalEvaluator() override;
   DeviceTraits traits() override;
   double load(const Problem& problem, std::uint64_t seed) override;
+  // Backends that compile do so on all the host's threads but one.
+  void prepare(const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
+  // A plan has broken the device for this process; only a new one can go on.
+  bool device_lost() const;
 
  private:
   struct Impl;

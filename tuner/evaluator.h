@@ -38,6 +38,7 @@ struct Evaluation {
   std::vector<db::StageNs> stages;  // of the last set_points and execute
   std::string wisdom;
   std::int64_t memory_bytes = 0;
+  std::string kernels;  // GPUs: runtime::kernels_text
   std::string message;  // why it failed, for people
 };
 
@@ -58,6 +59,7 @@ struct FinalsResult {
   int culprit = -1;                                   // plan at work when it failed; -1: unknown
   std::vector<std::vector<std::int64_t>> samples_ns;  // [plan][round], nanoseconds of one execute
   std::vector<std::vector<db::StageNs>> stages;       // [plan]
+  std::vector<std::string> kernels;                   // [plan], as Evaluation's
   double cost_seconds = 0;
 };
 
@@ -68,6 +70,9 @@ class Evaluator {
   // Makes the synthetic points, data and reference of a problem; they serve all evaluations until the next load.
   // Returns the seconds it took. Throws Error when the problem cannot be set up here.
   virtual double load(const Problem& problem, std::uint64_t seed) = 0;
+  // A hint: these plans are evaluated soon, so what they need may be compiled meanwhile. Returns at once, never throws
+  // for what a plan does.
+  virtual void prepare(const std::vector<std::string>& plans) { (void)plans; }
   // Neither throws for what a plan does: failures are statuses. Status interrupted: the user's stop came meanwhile.
   // Error: nothing can be measured any more (no worker can be started).
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;

@@ -170,6 +170,7 @@ void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const Final
       run.wisdom = known_[plan].wisdom = plans[p].wisdom;
       rounds_[plan] = result.samples_ns[p];
     }
+    if (p < result.kernels.size()) run.kernels = result.kernels[p];
     context_.record(run);
   }
 }

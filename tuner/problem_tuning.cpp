@@ -28,10 +28,12 @@ double floor_seconds(const SessionContext& context, const generator::Plan& plan,
                                        : generator::floor_seconds(plan, problem, context.traits);
 }
 
+bool has_library(const SessionContext& context) { return context.traits.backend != "emulated"; }
 // What the library itself would run, measured: the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {
   generator::Plan plan;
   plan.backend = context.traits.backend;
+  plan.gpu_fft.family = generator::GpuFftFamily::cufft;
   plan.threads = std::max(1, context.traits.cores);
   plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
   return plan;
@@ -58,6 +60,7 @@ double expected_cost(const Problem& problem, const SessionContext& context) {
   } catch (const Error&) {  // the problem's own turn will say why
   }
   // An evaluation is planning, set_points twice, validation and some ten executes; an fft's planning dominates.
+  if (generator::is_gpu(context.traits.backend)) return 2 + hopeful_evaluations * (0.15 + 200 * (execute + set_points));
   if (problem.kind == Kind::fft) return 12 * (0.1 + 60 * execute);
   return 1 + hopeful_evaluations * (0.02 + 14 * execute + 2 * set_points);
 }
@@ -104,7 +107,8 @@ void ProblemTuning::prepare() {
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
-  if (problem_.kind == Kind::fft) add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
+  if (problem_.kind == Kind::fft && has_library(context_))
+    add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
   try {  // what the runtime would take today: a stale or a neighbour's winner, made to fit
     const db::Lookup lookup = db::Lookup::load(context_.store.path());
     const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
@@ -170,6 +174,24 @@ void ProblemTuning::search() {
   while (!context_.stopped() && !interrupted_) {
     if (options.max_evaluations > 0 && report_.evaluations >= options.max_evaluations) break;
     if (seconds_left() <= finals_reserve_) break;
+    ask_ahead();
+    if (asked_.empty()) break;
+    const std::size_t candidate = asked_.front();
+    asked_.pop_front();
+    search_->tell(candidate, measure(texts_[candidate], "").seconds);
+    send_progress(Step::search);
+  }
+}
+
+// As many candidates as the host can compile while one is measured; one where nothing is compiled.
+void ProblemTuning::ask_ahead() {
+  constexpr std::size_t most_ahead = 16;
+  const std::size_t wanted =
+      !generator::is_gpu(context_.traits.backend)
+          ? 1
+          : std::clamp<std::size_t>(static_cast<std::size_t>(std::max(0, context_.traits.cores)), 1, most_ahead);
+  std::vector<std::string> plans;
+  while (asked_.size() < wanted) {
     const auto candidate = search_->ask();
     if (!candidate) break;
     const double floor = floor_seconds(context_, space_.candidates[*candidate].plan, problem_);
@@ -177,9 +199,10 @@ void ProblemTuning::search() {
       search_->tell(*candidate, floor);
       continue;
     }
-    search_->tell(*candidate, measure(texts_[*candidate], "").seconds);
-    send_progress(Step::search);
+    asked_.push_back(*candidate);
+    plans.push_back(texts_[*candidate]);
   }
+  if (wanted > 1) context_.evaluator.prepare(plans);
 }
 
 EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
@@ -241,6 +264,7 @@ void ProblemTuning::record_evaluation(const std::string& plan, const std::string
   run.stages.insert(run.stages.end(), evaluation.stages.begin(), evaluation.stages.end());
   run.wisdom = evaluation.wisdom;
   run.memory_bytes = evaluation.memory_bytes;
+  run.kernels = evaluation.kernels;
   run.message = evaluation.status == db::RunStatus::ok ? mark : evaluation.message;
   context_.record(run);
 }

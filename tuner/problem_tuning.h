@@ -1,6 +1,7 @@
 // Tunes one problem of a session: untuned default and incumbents, search, interleaved finals, verdict.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -54,6 +55,7 @@ class ProblemTuning {
   void decide();
   void write_recording() const;
 
+  void ask_ahead();
   void recall_history();
   void add_first_plan(const std::string& plan, const std::string& mark);
   const Known& measure(const std::string& plan, const std::string& mark);
@@ -89,7 +91,8 @@ class ProblemTuning {
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
   std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
   std::unique_ptr<Search> search_;
-  double best_seconds_ = 0;  // of right results; 0: none
+  std::deque<std::size_t> asked_;  // by the search, not measured yet
+  double best_seconds_ = 0;        // of right results; 0: none
   std::string best_;
   std::map<std::string, std::vector<std::int64_t>> rounds_;  // finals: plan -> nanoseconds of each round
   bool interrupted_ = false;

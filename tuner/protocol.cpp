@@ -34,10 +34,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchmarkOptions, min_sample_seconds, relativ
                                    max_seconds, race_margin, cold)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluationRequest, plan, wisdom, benchmark, incumbent_seconds, timeout_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, raced_out, set_points_seconds, plan_seconds,
-                                   cost_seconds, stages, wisdom, memory_bytes, message)
+                                   cost_seconds, stages, wisdom, memory_bytes, kernels, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsRequest, plans, wisdom, benchmark, seconds, min_rounds, max_rounds, seed,
                                    timeout_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, stages, cost_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, stages, kernels, cost_seconds)
 }  // namespace fourtune::tuner
 
 namespace fourtune::tuner::protocol {

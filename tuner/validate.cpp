@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 
+#include "tuner/device_arrays.h"
 #include "tuner/reference.h"
 #include "tuner/reference_check.h"
 #include "tuner/synthetic.h"
@@ -89,14 +90,31 @@ class Data {
   virtual double error() const = 0;
   virtual double mismatch(runtime::Executor& executor) = 0;
 
+  // Relative l2 difference between the whole output and the one kept before.
+  virtual double difference() const = 0;
+
   Buffer input_array, output_array;  // output_array is empty in place
   Buffer saved_input;
-  void* input() const { return input_array.data(); }
-  void* output() const { return output_array.data() ? output_array.data() : input_array.data(); }
+  Buffer right_output;                   // of a device: a whole result that passed
+  std::unique_ptr<DeviceArrays> device;  // null: executors get the host's arrays
+  void* input(int set = 0) const { return device ? device->input(set) : input_array.data(); }
+  void* output(int set = 0) const { return device ? device->output(set) : host_output().data(); }
+  // What error, difference and mismatch read.
+  const Buffer& host_output() const { return output_array.data() ? output_array : input_array; }
+  void fetch_output() const {
+    if (device) device->fetch_output(host_output().data(), host_output().bytes());
+  }
+  void fetch_input() const {
+    if (device) device->fetch_input(input_array.data(), input_array.bytes());
+  }
   void poison_output() const {
+    if (device) return device->poison_output();
     if (output_array.data()) std::memset(output_array.data(), 0xff, output_array.bytes());  // NaN in both precisions
   }
-  void restore() const { std::memcpy(input_array.data(), saved_input.data(), saved_input.bytes()); }
+  void restore() const {
+    if (device) return device->restore_inputs();
+    std::memcpy(input_array.data(), saved_input.data(), saved_input.bytes());
+  }
 };
 
 template <class T>
@@ -128,9 +146,11 @@ class TypedData : public Data {
   double error() const override {
     const bool real = problem_.kind == Kind::fft && problem_.fft_type == FftType::c2r;
     std::vector<std::complex<double>> found;
+    fetch_output();
+    const void* const values = host_output().data();
     for (const std::int64_t at : reference_.at)
-      found.push_back(real ? std::complex<double>(static_cast<const T*>(output())[at])
-                           : std::complex<double>(static_cast<const Complex*>(output())[at]));
+      found.push_back(real ? std::complex<double>(static_cast<const T*>(values)[at])
+                           : std::complex<double>(static_cast<const Complex*>(values)[at]));
     return relative_error(reference_.value, found, reference_.weight).relative;
   }
 
@@ -141,14 +161,36 @@ class TypedData : public Data {
     // y = A x, kept apart because an adjoint in place overwrites it.
     std::vector<Complex> y(output_span().begin(), output_span().end());
     execute(executor, true);
+    fetch_input();
     const auto adjoint_y = input_array.as<const Complex>();
     return adjoint_mismatch<T>(y, y, x, adjoint_y);
   }
 
- private:
-  std::span<Complex> output_span() const {
-    return (output_array.data() ? output_array : input_array).template as<Complex>();
+  double difference() const override {
+    const auto n = output_sizes(problem_);
+    const ArrayLayout layout = resolved_output_layout(problem_);
+    const int parts = problem_.fft_type == FftType::c2r ? 1 : 2;
+    const T* const found = static_cast<const T*>(host_output().data());
+    const T* const right = static_cast<const T*>(right_output.data());
+    double error = 0, norm = 0;
+    const std::int64_t rows = n[1] * n[2] * problem_.batch;
+#pragma omp parallel for reduction(+ : error, norm)
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t start =
+          row % n[1] * layout.stride[1] + row / n[1] % n[2] * layout.stride[2] + row / (n[1] * n[2]) * layout.distance;
+      for (std::int64_t x = 0; x < n[0]; ++x)
+        for (int part = 0; part < parts; ++part) {
+          const std::int64_t at = (start + x * layout.stride[0]) * parts + part;
+          const double difference = static_cast<double>(found[at]) - static_cast<double>(right[at]);
+          error += difference * difference;
+          norm += static_cast<double>(right[at]) * static_cast<double>(right[at]);
+        }
+    }
+    return error == 0 ? 0 : std::sqrt(error / norm);
   }
+
+ private:
+  std::span<Complex> output_span() const { return host_output().template as<Complex>(); }
   void execute(runtime::Executor& executor, bool adjoint) const {
     const bool reversed = problem_.kind == Kind::nufft && problem_.type == 2;
     executor.execute(reversed ? output() : input(), reversed ? input() : output(), adjoint);
@@ -241,6 +283,31 @@ struct ProblemData::Impl {
   Problem problem;
   std::unique_ptr<Data> data;
   bool reversed = false;  // the input is execute's second argument
+  std::vector<void*> device_points;
+
+  ~Impl() { release_points(); }
+  void release_points() {
+    for (void* array : device_points) data->device->memory().release(array);
+    device_points.clear();
+  }
+  runtime::PointSet points() {
+    runtime::PointSet set = data->points();
+    if (!data->device || problem.kind == Kind::fft) return set;
+    const std::pair<const void**, std::int64_t> arrays[] = {{&set.x, set.m}, {&set.y, set.m}, {&set.z, set.m},
+                                                            {&set.s, set.k}, {&set.t, set.k}, {&set.u, set.k}};
+    const bool fresh = device_points.empty();
+    std::size_t next = 0;
+    for (const auto& [array, count] : arrays) {
+      if (!*array) continue;
+      if (fresh) {
+        const auto bytes = static_cast<std::size_t>(count * real_bytes(problem.precision));
+        device_points.push_back(data->device->memory().allocate(std::max<std::size_t>(bytes, 16)));
+        data->device->memory().upload(device_points.back(), *array, bytes);
+      }
+      *array = device_points[next++];
+    }
+    return set;
+  }
 };
 
 ProblemData::ProblemData(const Problem& problem, std::uint64_t seed) : impl_(std::make_unique<Impl>()) {
@@ -256,9 +323,22 @@ ProblemData::ProblemData(const Problem& problem, std::uint64_t seed) : impl_(std
 ProblemData::~ProblemData() = default;
 
 const Problem& ProblemData::problem() const { return impl_->problem; }
-runtime::PointSet ProblemData::points() const { return impl_->data->points(); }
-void* ProblemData::first() { return impl_->reversed ? impl_->data->output() : impl_->data->input(); }
-void* ProblemData::second() { return impl_->reversed ? impl_->data->input() : impl_->data->output(); }
+runtime::PointSet ProblemData::points() const { return impl_->points(); }
+void* ProblemData::first() { return first(0); }
+void* ProblemData::second() { return second(0); }
+void* ProblemData::first(int set) { return impl_->reversed ? impl_->data->output(set) : impl_->data->input(set); }
+void* ProblemData::second(int set) { return impl_->reversed ? impl_->data->input(set) : impl_->data->output(set); }
+int ProblemData::sets() const { return impl_->data->device ? impl_->data->device->sets() : 1; }
+std::size_t ProblemData::array_bytes() const {
+  return impl_->data->input_array.bytes() + impl_->data->output_array.bytes();
+}
+void ProblemData::use(std::unique_ptr<runtime::ArrayMemory> memory, int sets) {
+  Data& data = *impl_->data;
+  impl_->release_points();
+  data.device =
+      std::make_unique<DeviceArrays>(std::move(memory), data.input_array.bytes(), data.output_array.bytes(), sets);
+  data.device->set_input(data.saved_input.data(), data.saved_input.bytes());
+}
 void ProblemData::restore_input() { impl_->data->restore(); }
 void ProblemData::prepare() {
   impl_->data->restore();
@@ -276,11 +356,24 @@ Validation ProblemData::validate(runtime::Executor& executor) {
   const double allowed = allowed_error(impl_->problem);
   if (!(result.error <= allowed)) {
     result.message = fmt::format("relative error {:.3g} is above the allowed {:.3g}", result.error, allowed);
+  } else if (data.right_output.data()) {
+    const double difference = data.difference();
+    result.right = difference <= allowed;
+    if (!result.right)
+      result.message =
+          fmt::format("the result is off an earlier right one by {:.3g}, allowed is {:.3g}", difference, allowed);
   } else {
+    Buffer output;
+    if (data.device && impl_->problem.kind == Kind::fft) {
+      output = Buffer(data.host_output().bytes());
+      std::memcpy(output.data(), data.host_output().data(), output.bytes());
+    }
     result.adjoint_mismatch = data.mismatch(executor);
     result.right = result.adjoint_mismatch <= allowed;
     if (!result.right)
       result.message = fmt::format("the adjoint is off by {:.3g}, allowed is {:.3g}", result.adjoint_mismatch, allowed);
+    else
+      data.right_output = std::move(output);
   }
   data.restore();
   return result;

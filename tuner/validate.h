@@ -44,10 +44,19 @@ class ProblemData {
   void restore_input();
   // Restores the input and fills the output with NaN, so that error() afterwards sees only what was written since.
   void prepare();
+  // From now on points and arrays are copies in this memory (a device's), in so many sets; host results are fetched
+  // when they are looked at. Throws Error{out_of_memory}.
+  void use(std::unique_ptr<runtime::ArrayMemory> memory, int sets);
+  // Bytes of both arrays, and how many sets of them there are; further sets are for timing only.
+  std::size_t array_bytes() const;
+  int sets() const;
+  void* first(int set);
+  void* second(int set);
   // Relative l2 error of the output array as it is now, on the sampled outputs of a forward transform.
   double error() const;
   // Executes once forward and once adjoint on a freshly restored input with NaN in the output, and compares. The points
-  // must be set. What the executor throws passes through.
+  // must be set. What the executor throws passes through. On a device the whole result of an fft that passed takes the
+  // adjoint's part from then on: it sees every output too, and no kernel of the adjoint has to be compiled.
   Validation validate(runtime::Executor& executor);
 
  private:

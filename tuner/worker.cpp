@@ -222,6 +222,12 @@ double WorkerProcess::load(const Problem& problem, std::uint64_t seed) {
   return impl_->load_seconds;
 }
 
+void WorkerProcess::prepare(const std::vector<std::string>& plans) {
+  constexpr double timeout = 10;
+  if (plans.empty() || !impl_->child || !impl_->loaded) return;
+  impl_->talk({{"op", "prepare"}, {"plans", plans}}, timeout);  // a child lost here is replaced when it is needed
+}
+
 Evaluation WorkerProcess::evaluate(const EvaluationRequest& request) {
   return impl_->ask<Evaluation>(request, protocol::to_evaluation);
 }

@@ -5,6 +5,8 @@
 //   {"op":"hello"}     -> {"traits":{...}}
 //   {"op":"load",...}  -> {"seconds":s} or {"error":name,"message":text}
 //   {"op":"evaluate",...}, {"op":"finals",...} -> the fields of Evaluation, FinalsResult
+//   {"op":"prepare","plans":[...]} -> {}, at once
+// A child whose device was lost ends with exit code 3 instead of an answer.
 // The child ignores SIGINT (the parent decides what Ctrl-C means) and dies with its parent.
 #pragma once
 
@@ -43,6 +45,7 @@ class WorkerProcess : public Evaluator {
   ~WorkerProcess() override;
   DeviceTraits traits() override;
   double load(const Problem& problem, std::uint64_t seed) override;
+  void prepare(const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
   std::size_t restarts() const override;

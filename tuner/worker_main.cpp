@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tuner/evaluate.h"
 #include "tuner/pipe.h"
@@ -56,6 +57,10 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
   const auto op = request.at("op").get<std::string>();
   if (op == "hello") return {{"traits", protocol::from_traits(evaluator.traits())}};
   if (op == "load") return load(evaluator, request);
+  if (op == "prepare") {
+    evaluator.prepare(request.at("plans").get<std::vector<std::string>>());
+    return Json::object();
+  }
   if (op == "evaluate") {
     const EvaluationRequest evaluation = protocol::to_evaluation_request(request);
     fault.strike(evaluation.plan, pipe);
@@ -84,6 +89,7 @@ int worker_main(const runtime::Backend& backend, int fd) {
     } catch (const std::exception& error) {
       reply = {{"error", "internal"}, {"message", error.what()}};
     }
+    if (evaluator.device_lost()) _exit(3);
     if (!pipe.write(protocol::to_line(reply))) break;
   }
   return 0;

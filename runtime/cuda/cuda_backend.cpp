@@ -138,12 +138,21 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
   if (problem.kind == Kind::nufft)
     return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(chosen, store_));
   const bool timed = options.time_stages;
+  const double seconds = options.compile_seconds;
   return gpu::make_gpu_fft_executor(
-      problem, plan, options, [this, chosen, plan, timed](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
+      problem, plan, options,
+      [this, chosen, plan, timed, seconds](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
         auto program = programs_(bound, plan, chosen->traits());
         if (!program) return std::make_unique<CufftTransform>(chosen, bound, timed);
-        return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed);
+        return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed, seconds);
       });
+}
+
+void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
+  if (problem.kind != Kind::fft) return;
+  const DeviceTraits& traits = device(options.device)->traits();
+  if (const auto program = programs_(problem, plan, traits))
+    compile_kernels(program->kernels, traits, store_, options.compile_seconds);
 }
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {

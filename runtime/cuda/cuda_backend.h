@@ -28,6 +28,7 @@ class CudaBackend final : public Backend {
   // there.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
+  void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const override;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
 #include "runtime/cuda/compiler.h"
 #include "runtime/cuda/nvrtc_api.h"
 
@@ -13,14 +17,50 @@ db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTr
           fmt::format("sm_{}", traits.compute_capability)};
 }
 
-db::StoredKernel compiled(const generator::KernelSource& source, int compute_capability, double seconds) {
-  CompiledKernel made = compile(source, compute_capability, seconds);
+// One thread of this process at a time compiles a text; others that want it wait, and find it in the store.
+class Turn {
+ public:
+  explicit Turn(const generator::KernelSource& source) : key_(fmt::format("{} {}", source.max_registers, source.text)) {
+    std::unique_lock lock(mutex());
+    ended().wait(lock, [&] { return !busy().contains(key_); });
+    busy().insert(key_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    const std::lock_guard lock(mutex());
+    busy().erase(key_);
+    ended().notify_all();
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  static std::condition_variable& ended() {
+    static std::condition_variable one;
+    return one;
+  }
+  static std::set<std::string>& busy() {
+    static std::set<std::string> keys;
+    return keys;
+  }
+  std::string key_;
+};
+
+db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, db::KernelStore& store,
+                          double seconds) {
+  const Turn turn(source);
+  if (auto found = store.find(origin_of(source, traits))) return std::move(*found);  // by another thread, meanwhile
+  CompiledKernel made = compile(source, traits.compute_capability, seconds);
   if (made.outcome == CompileOutcome::timeout)
-    throw Error(Status::internal, fmt::format("kernel {} was not compiled within {} s", source.entry, seconds));
+    throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
   if (made.outcome != CompileOutcome::ok)
-    throw Error(Status::internal,
-                fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)));
-  return {std::move(made.image), std::move(made.log)};
+    throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
+  db::StoredKernel kernel{std::move(made.image), std::move(made.log)};
+  store.put(origin_of(source, traits), kernel);
+  return kernel;
 }
 
 }  // namespace
@@ -54,8 +94,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   }
   run_longest_first(weights, threads, [&](std::size_t m) {
     const std::size_t i = missing[m];
-    images[i] = compiled(sources[i], traits.compute_capability, seconds);
-    store.put(origin_of(sources[i], traits), images[i]);
+    images[i] = compiled(sources[i], traits, store, seconds);
   });
   std::vector<Kernel> kernels;
   kernels.reserve(sources.size());
@@ -71,12 +110,17 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   return kernels;
 }
 
+void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
+                     db::KernelStore& store, double seconds) {
+  for (const generator::KernelSource& source : sources)
+    if (!store.find(origin_of(source, traits))) compiled(source, traits, store, seconds);
+}
+
 CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
-                         bool time_stages)
+                         bool time_stages, double compile_seconds)
     : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
   gpu::check_program(program_);
-  constexpr double kCompileSeconds = 120;
-  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, kCompileSeconds, reports_);
+  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, compile_seconds, reports_);
   for (const std::int64_t bytes : program_.workspace_bytes) {
     workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
     bytes_ += bytes;

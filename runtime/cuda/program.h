@@ -17,16 +17,20 @@
 namespace fourtune::runtime::cuda {
 
 // Loads all kernels; those that the store has not are compiled on up to `threads` threads, longest first, and put
-// there. NVRTC is not even looked for when the store has them all. Throws Error{internal} with the compiler's words
-// when a text does not compile or takes longer than `seconds`, and what Kernel throws.
+// there. NVRTC is not even looked for when the store has them all. Throws CompileError with the compiler's words when
+// a text does not compile or takes longer than `seconds`, and what Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
                                  double seconds, std::vector<KernelReport>& reports);
 
+// Puts those that the store has not there, one after the other on this thread. Throws as load_kernels.
+void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
+                     db::KernelStore& store, double seconds);
+
 class CudaProgram final : public gpu::GpuTransform {
  public:
   CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
-              bool time_stages);
+              bool time_stages, double compile_seconds = 120);
   void run(void* in, void* out, void* stream) override;
   std::int64_t bytes() const override { return bytes_; }
   std::vector<StageTime> stage_times() override;
