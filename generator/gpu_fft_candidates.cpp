@@ -27,23 +27,17 @@ Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
   return plan;
 }
 
-// Parameters that give the same kernels (emit.h) in one spelling, and values between kernels in the workspace where the
-// output array cannot hold them.
-fft::FftPlan one_form(fft::FftPlan plan, const fft::EmitOptions& options) {
+// The plan for these arrays: values between kernels in the workspace where the output cannot hold them, x where a real
+// transform needs it.
+fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
   const bool hold = options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
   if (options.type == FftType::c2r)  // which takes x last
     std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
       return std::none_of(kernel.subs.begin(), kernel.subs.end(),
                           [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
     });
-  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
-    fft::KernelParameters& with = plan.kernels[k].with;
-    if (with.exchange == fft::Exchange::shuffle) with.exchange = fft::Exchange::shared;
-    with.banks = fft::Banks::plain;
-    if (with.load == fft::Load::async) with.load = fft::Load::plain;
-    with.pipeline = with.load == fft::Load::bulk ? 1 : 0;
-    if (!hold && k + 1 < plan.kernels.size()) with.to = fft::Target::work;
-  }
+  for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k)
+    if (!hold) plan.kernels[k].with.to = fft::Target::work;
   return plan;
 }
 
@@ -128,6 +122,21 @@ void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take
         with.load = with.load == fft::Load::bulk ? fft::Load::plain : fft::Load::bulk;
         with.pipeline = with.load == fft::Load::bulk ? 1 : 0;
       },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.load = with.load == fft::Load::async ? fft::Load::plain : fft::Load::async;
+        with.pipeline = with.load == fft::Load::async ? 2 : 0;
+      },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.pipeline *= 2; },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& banks = p.kernels[k].with.banks;
+        banks = banks == fft::Banks::swizzle ? fft::Banks::pad : fft::Banks::swizzle;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.exchange = with.exchange == fft::Exchange::shared ? fft::Exchange::shuffle : fft::Exchange::shared;
+        with.parts = fft::Parts::together, with.banks = fft::Banks::pad;
+      },
       [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads *= 2; },
@@ -161,6 +170,8 @@ class FftSpace {
     add_family(GpuFftFamily::plain, "plain");
     const bool moved = problem_.fft_type != FftType::c2c && problem_.n[0] == 1;
     if (mode_count(problem_) > 1 && has_codelets(problem_) && !moved) add_notation(limits);
+    if (!has_codelets(problem_))
+      out_.counts.push_back({"groupings", "radix: every length is a product of radices up to 64", 1, 0});
     return std::move(out_);
   }
 
@@ -178,6 +189,7 @@ class FftSpace {
 
   void add_notation(const fft::EnumerationLimits& limits) {
     options_ = notation_options(problem_);
+    options_.device = traits_;
     fft::FftRequest request;
     request.lengths = options_.n;
     request.precision = problem_.precision;
@@ -194,17 +206,20 @@ class FftSpace {
     } catch (const Error&) {  // nothing known fits this device
     }
     for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
+    for (std::size_t i = 0; i < std::min<std::size_t>(listed, static_cast<std::size_t>(limits.block_orders) / 2); ++i)
+      vary(found.list[i].plan, traits_, [this](const fft::FftPlan& plan) { take(plan); });
     for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // which the enumeration leaves to the compiler
       fft::FftPlan tight = found.list[i].plan;
       for (std::size_t k = 0; k < tight.kernels.size(); ++k)
         tight.kernels[k].with.registers = tighter_registers(tight, k, traits_);
       take(tight);
     }
-    out_.counts.push_back({"programs", "kernels that differ, and are right for the arrays", tried_, added_});
+    out_.counts.push_back(
+        {"programs", "kernels that differ, and are right for the arrays and the device", tried_, added_});
   }
 
   void take(const fft::FftPlan& asked) {
-    const fft::FftPlan plan = one_form(asked, options_);
+    const fft::FftPlan plan = for_arrays(asked, options_);
     const std::string text = fft::to_text(plan);
     ++tried_;
     if (!seen_.insert(text).second || !fits(plan)) return;
@@ -225,8 +240,13 @@ class FftSpace {
     if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
         !fft::check_device(plan, traits_).empty())
       return false;
+    const auto moves_bits = [](const fft::Kernel& kernel) {  // what only the text shows to be impossible
+      return kernel.with.exchange == fft::Exchange::shuffle || kernel.with.banks == fft::Banks::swizzle;
+    };
     try {
-      return why_not_emitted(plan, options_).empty();
+      if (!why_not_emitted(plan, options_).empty()) return false;
+      if (std::any_of(plan.kernels.begin(), plan.kernels.end(), moves_bits)) fft::emit_program(plan, options_);
+      return true;
     } catch (const Error&) {
       return false;
     }
@@ -257,8 +277,9 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   try {
     if (problem.fft_type == FftType::c2c && mode_count(problem) > 1 && has_codelets(problem)) {
       const fft::EmitOptions options = notation_options(problem);
-      const fft::FftPlan usual = fft::plain_plan(options), known = one_form(fft::known_plan(options, traits), options);
-      const bool winner = known.kernels != one_form(usual, options).kernels;
+      const fft::FftPlan usual = fft::plain_plan(options),
+                         known = for_arrays(fft::known_plan(options, traits), options);
+      const bool winner = known.kernels != for_arrays(usual, options).kernels;
       if (winner && fft::check(known, problem).empty() && why_not_emitted(known, options).empty()) {
         Plan plan = plan_of(traits, GpuFftFamily::interleaved);
         plan.gpu_fft.plan = fft::parse_notation(fft::to_text(known));
@@ -281,7 +302,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
   out.backend = traits.backend;
   if (out.gpu_fft.family == GpuFftFamily::interleaved) {
     out.gpu_fft.plan.place = problem.place;
-    out.gpu_fft.plan = one_form(out.gpu_fft.plan, notation_options(problem));
+    out.gpu_fft.plan = for_arrays(out.gpu_fft.plan, notation_options(problem));
     if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
     if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())

@@ -10,13 +10,12 @@
 namespace fourtune::generator {
 namespace {
 
-// Copies in bulk move whole aligned runs as they are: nothing rides on them, nothing sticks out, and every address is a
-// multiple of 16 bytes.
+// Copies in bulk move whole aligned runs: nothing sticks out, and every address is a multiple of 16 bytes. (The emitter
+// refuses the rest too, but only once it writes the text.)
 std::string why_no_bulk(const fft::PassSpec& pass) {
   const fft::Port& load = pass.load;
-  if (load.values != fft::Values::complex || !load.windows.empty() || !load.factors.empty() || !load.bounds.empty() ||
-      load.scale != 1)
-    return "bulk copies bring dense tiles as they are";
+  if (load.values != fft::Values::complex || !load.windows.empty() || !load.bounds.empty())
+    return "bulk copies bring whole tiles";
   std::vector<std::pair<std::int64_t, std::int64_t>> tile;  // stride and size of its digits
   const std::int64_t value = 2 * real_bytes(pass.precision);
   for (std::size_t atom = 0; atom < pass.atoms.size(); ++atom) {
@@ -59,7 +58,8 @@ bool output_may_hold(const fft::EmitOptions& options) {
 }
 
 GpuProgram plain_program(const Problem& problem, const DeviceTraits& traits) {
-  const fft::EmitOptions options = emit_options(problem);
+  fft::EmitOptions options = emit_options(problem);
+  options.device = traits;
   GpuProgram program = fft::emit_any_size(options);
   if (program.launches.empty()) throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
   const auto too_large = [&](const KernelSource& kernel) {
@@ -113,7 +113,7 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
     const bool last = k + 1 == planned.passes.size();
     if (!last && !hold && planned.passes[k].to != BufferRef::Where::workspace)
       return fmt::format("kernel {}: the output array cannot hold values between kernels; to=work", k + 1);
-    if (!planned.passes[k].spec.bulk) continue;
+    if (planned.passes[k].spec.load_by != fft::Load::bulk) continue;
     if (const std::string why = why_no_bulk(planned.passes[k].spec); !why.empty())
       return fmt::format("kernel {}: {}; load=plain", k + 1, why);
   }
@@ -135,7 +135,8 @@ std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& pl
     throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   if (notation.order != fft::Order::natural)
     throw Error(Status::invalid_plan, "fft: a transform's results are in natural order; the plan needs order=natural");
-  const fft::EmitOptions options = notation_options(problem);
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
   if (const std::string why = why_not_emitted(notation, options); !why.empty())
     throw Error(Status::invalid_plan, "fft: " + why);
   return fft::emit_program(notation, options);

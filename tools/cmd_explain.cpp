@@ -8,6 +8,7 @@
 
 #include "db/lookup.h"
 #include "generator/candidates.h"
+#include "generator/known_devices.h"
 #include "generator/plan.h"
 #include "runtime/backend.h"
 #include "runtime/resolve.h"
@@ -25,21 +26,23 @@ struct Arguments {
   std::string token;
   std::string plan;
   std::string backend;
+  std::string device;  // instead of a backend: a GPU that need not be here
   int threads = 0;
   std::shared_ptr<std::string> db;
   bool json = false;
 };
 
-const runtime::Backend& backend_of(const Arguments& arguments) {
-  if (!arguments.backend.empty()) return runtime::find_backend(arguments.backend);
+DeviceTraits traits_of(const Arguments& arguments) {
+  if (!arguments.device.empty()) return *generator::known_device(arguments.device);  // the option has been checked
+  if (!arguments.backend.empty()) return runtime::find_backend(arguments.backend).traits();
   if (runtime::backends().empty())
     throw Failure("this build has no backend, so no plan can run", "configure with FOURTUNE_FFTW=ON");
-  return *runtime::backends().front();
+  return runtime::backends().front()->traits();
 }
 
 void explain(const Arguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
-  DeviceTraits traits = backend_of(arguments).traits();
+  DeviceTraits traits = traits_of(arguments);
   if (arguments.threads > 0) traits.cores = arguments.threads;
   require_database(*arguments.db);
   const db::Lookup lookup = db::Lookup::load(database_path(*arguments.db));
@@ -73,11 +76,16 @@ void add_explain(CLI::App& app) {
   arguments->db = add_database_option(*command);
   command->add_option("--plan", arguments->plan, "Force this plan: checks its text")->type_name("TEXT");
   command->add_option("--backend", arguments->backend, "Force this backend")->type_name("NAME");
+  command->add_option("--device", arguments->device, "A GPU that need not be in this machine: what would run there")
+      ->check(CLI::IsMember(generator::known_device_names()));
   command->add_option("--threads", arguments->threads, "Threads (default: all)")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->footer("Example:\n  fourtune explain nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral");
+  command->footer(
+      "Example:\n"
+      "  fourtune explain nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral\n"
+      "  fourtune explain fft:type=c2c,n=256x256x256,prec=f32 --device h200");
   command->callback([arguments] { explain(*arguments); });
 }
 

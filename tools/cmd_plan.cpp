@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fourtune/problem.h"
 #include "generator/fft/draw.h"
 #include "generator/fft/enumerate.h"
 #include "generator/fft/geometry.h"
 #include "generator/fft/plan_cost.h"
+#include "generator/gpu_candidates.h"
 #include "generator/known_devices.h"
 #include "runtime/base/text.h"
 #include "tools/commands.h"
@@ -74,12 +77,44 @@ fft::Order order_from(const std::string& name) {
   return name == "grouped" ? fft::Order::grouped : fft::Order::reversed;
 }
 
+void print_list(const std::string& title, const std::vector<fft::RuleCount>& counts,
+                const std::vector<std::vector<std::string>>& plans) {
+  std::vector<std::vector<std::string>> rows{{"step", "rule", "before", "after"}};
+  for (const auto& row : counts) rows.push_back({row.step, row.rule, amount(row.before), amount(row.after)});
+  fmt::print("{}\n", title);
+  if (rows.size() > 1) fmt::print("{}\n", table_text(rows, {2, 3}));
+  if (plans.size() > 1) fmt::print("{}", table_text(plans, {0, 1}));
+}
+
+std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
+
+// What the tuner measures: plan texts of the whole transform, the best estimate first.
+void list_whole_plans(const Problem& problem, const DeviceTraits& device, int count) {
+  auto found = generator::gpu_fft_candidates(problem, device);
+  auto& list = found.space.candidates;
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
+  std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
+  for (const auto& candidate : list) {
+    if (static_cast<int>(rows.size()) > count) break;
+    rows.push_back({microseconds(candidate.estimate),
+                    microseconds(generator::floor_seconds(candidate.plan, problem, device)),
+                    generator::to_text(candidate.plan, problem)});
+  }
+  print_list(fmt::format("{} on {}: {} candidates\nuntuned: {}", to_token(problem), device.name, list.size(),
+                         generator::to_text(generator::default_plan(problem, device), problem)),
+             found.counts, rows);
+}
+
 void list_candidates(const Arguments& arguments) {
   const Problem problem = parse_problem(arguments.list);
-  if (problem.kind != Kind::fft || problem.fft_type != FftType::c2c)
-    throw UsageError(fmt::format("{}: plans in this notation are of complex FFTs", arguments.list),
+  if (problem.kind != Kind::fft)
+    throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
                      "a token as fft:type=c2c,n=256x256x256,prec=f32");
   const auto device = generator::known_device(arguments.device.empty() ? "h200" : arguments.device);
+  if (arguments.order == "natural") return list_whole_plans(problem, *device, arguments.count);
+  if (problem.fft_type != FftType::c2c)
+    throw UsageError(fmt::format("{}: only complex transforms leave their results in another order", arguments.list),
+                     "--order natural");
   fft::FftRequest request;
   request.lengths = problem.n;
   request.precision = problem.precision;
@@ -87,17 +122,14 @@ void list_candidates(const Arguments& arguments) {
   request.batch = problem.batch;
   request.order = order_from(arguments.order);
   const auto found = fft::fft_candidates(request, *device);
-  std::vector<std::vector<std::string>> rows{{"step", "rule", "before", "after"}};
-  for (const auto& row : found.counts) rows.push_back({row.step, row.rule, amount(row.before), amount(row.after)});
-  fmt::print("{} on {}\n{}\n", to_token(problem), device->name, table_text(rows, {2, 3}));
-  rows = {{"estimate", "floor", "plan"}};
+  std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
   for (const auto& candidate : found.list) {
     if (static_cast<int>(rows.size()) > arguments.count) break;
-    rows.push_back({fmt::format("{:.1f} us", candidate.seconds * 1e6),
-                    fmt::format("{:.1f} us", fft::floors(candidate.plan, *device, request.batch).total * 1e6),
+    rows.push_back({microseconds(candidate.seconds),
+                    microseconds(fft::floors(candidate.plan, *device, request.batch).total),
                     fft::to_text(candidate.plan)});
   }
-  if (rows.size() > 1) fmt::print("{}", table_text(rows, {0, 1}));
+  print_list(fmt::format("{} on {}", to_token(problem), device->name), found.counts, rows);
 }
 
 void plan_command(const Arguments& arguments) {

@@ -40,7 +40,7 @@ int ProblemTuning::library_plannings() const {
 // fast. Its own plan is the yardstick of every fft, so a planning that was bad luck must not stay: it is planned anew,
 // and every planning that differs goes to the finals. Only there its wisdom is stored, if it is the best of them.
 void ProblemTuning::plan_library_again() {
-  if (library_.empty() || recording() || !working(library_)) return;
+  if (library_.empty() || generator::is_gpu(context_.traits.backend) || recording() || !working(library_)) return;
   std::vector<std::string> seen{wisdom_of(library_)};
   for (int done = library_plannings(); done < most_library_plannings; ++done) {
     // The search may have spent all of the share; a tenth of it is for this in any case.
