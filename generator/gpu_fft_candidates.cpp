@@ -30,7 +30,7 @@ Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
 // The plan for these arrays: values between kernels in the workspace where the output cannot hold them, x where a real
 // transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
-  const bool hold = options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
+  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // of the adjoint too
   if (options.type == FftType::c2r)  // which takes x last
     std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
       return std::none_of(kernel.subs.begin(), kernel.subs.end(),
@@ -245,6 +245,11 @@ class FftSpace {
     };
     try {
       if (!why_not_emitted(plan, options_).empty()) return false;
+      if (options_.type == FftType::c2c && (options_.input || options_.output)) {  // the adjoint runs by the same plan
+        fft::EmitOptions back = options_;
+        std::swap(back.input, back.output);
+        if (!why_not_emitted(plan, back).empty()) return false;
+      }
       if (std::any_of(plan.kernels.begin(), plan.kernels.end(), moves_bits)) fft::emit_program(plan, options_);
       return true;
     } catch (const Error&) {
