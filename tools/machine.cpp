@@ -11,6 +11,7 @@
 
 #include "fourtune/device_traits.h"
 #include "runtime/backend.h"
+#include "runtime/environment.h"
 #include "tools/text.h"
 
 namespace fourtune::tools {
@@ -93,8 +94,10 @@ std::vector<Finding> examine_backends() {
 std::vector<Finding> examine_fftw() {
   std::vector<Finding> findings;
   for (const auto& [symbol, name] : {std::pair{"fftw_version", "FFTW f64"}, std::pair{"fftwf_version", "FFTW f32"}}) {
-    const auto* version = static_cast<const char*>(dlsym(RTLD_DEFAULT, symbol));
-    if (version == nullptr) {
+    const auto* shared = static_cast<const char*>(dlsym(RTLD_DEFAULT, symbol));
+    // Linked statically it has no such symbol to look up, but the runtime knows what it was linked with.
+    const std::string version = shared ? shared : runtime::environment_here(cpu_traits()).libraries;
+    if (version.find("fftw") == std::string::npos) {
       findings.push_back({name, State::missing, "not linked into this build",
                           "no processor backend; configure with FOURTUNE_FFTW=ON"});
       continue;

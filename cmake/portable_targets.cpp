@@ -1,0 +1,32 @@
+// Highway's run-time choice of instruction sets, for programs that cannot link its library: which of the sets that its
+// headers compile for this processor and its operating system have. Interface: hwy/targets.h.
+#include <hwy/targets.h>
+
+namespace hwy {
+
+std::int64_t SupportedTargets() {
+  std::int64_t targets = HWY_SCALAR;  // Highway's word for the baseline
+#ifdef HWY_SSE2
+  targets |= HWY_SSE2;
+#endif
+  __builtin_cpu_init();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("ssse3")) targets |= HWY_SSSE3;
+  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes"))
+    targets |= HWY_SSE4;
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+  if (avx2) targets |= HWY_AVX2;
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd"))
+    targets |= HWY_AVX3;
+#endif
+  return targets;
+}
+
+ChosenTarget& GetChosenTarget() {
+  static ChosenTarget chosen;
+  return chosen;
+}
+
+}  // namespace hwy
