@@ -407,6 +407,9 @@ Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits)
     }
     if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
       throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
+    if (problem.type == 3 && plan.type3 == Type3Rule::compose &&
+        !type3_rounding_is_small(problem, out.window, out.inner))
+      throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
   }
   return parse_plan(to_text(out, problem), problem);
 }
