@@ -9,8 +9,13 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Values of one line in one kernel: along x, and along y and z, where a tile should carry 16 neighbours.
-constexpr std::int64_t most_line = 4096, most_strided = 1024;
+// Values of one line in one kernel along y and z, where a tile should carry 16 neighbours.
+constexpr std::int64_t most_strided = 1024;
+
+// The same along x: 8192 where a block's shared memory holds the parts of a line apart with some padding.
+std::int64_t most_line(const EmitOptions& options) {
+  return 8192 * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block ? 8192 : 4096;
+}
 
 std::vector<int> radices_of(std::int64_t n) {
   std::vector<int> primes, radices;
@@ -27,6 +32,9 @@ std::vector<int> radices_of(std::int64_t n) {
       radices.push_back(p);
   }
   std::sort(radices.rbegin(), radices.rend());
+  // 16 16 16 2 as 16 8 8 8: a round of two values costs as much as any other.
+  if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
+    radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
   return radices;
 }
 
@@ -115,7 +123,7 @@ FftPlan plain_plan(const EmitOptions& options) {
     const std::int64_t n = options.n[static_cast<std::size_t>(d)];
     if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
     if (n == 1) continue;
-    const std::int64_t most = d == 0 ? most_line : most_strided;
+    const std::int64_t most = d == 0 ? most_line(options) : most_strided;
     const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
     std::int64_t left = n;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -138,6 +146,7 @@ FftPlan plain_plan(const EmitOptions& options) {
       w.tile[carrier] =
           static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
       w.threads = threads_for(product * w.tile[carrier], groups[g]);
+      if (d == 0 && product > 4096) w.parts = Parts::apart;  // two blocks on a multiprocessor
       w.store = Store::sorted;
       w.to = Target::out;
       plan.kernels.push_back(kernel);
