@@ -108,50 +108,65 @@ bool has_codelets(std::int64_t n) {
   return n == 1;
 }
 
-FftPlan plain_plan(const EmitOptions& options) {
+namespace {
+
+// The kernels of one dimension.
+void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  const std::int64_t n = options.n[static_cast<std::size_t>(d)];
+  if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
+  if (n == 1) return;
+  const std::int64_t most = d == 0 ? most_line(options) : most_strided;
+  const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
+  std::int64_t left = n;
+  for (const auto& group : groups) {
+    Kernel kernel;
+    std::int64_t product = 1;
+    for (const int r : group) {
+      kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
+      left /= r, product *= r;
+    }
+    auto& w = kernel.with;
+    w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
+    w.tile = {1, 1, 1, 1};
+    // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+    const bool along = d == 0 && groups.size() > 1;
+    const std::size_t carrier = d == 0 && !along ? 1 : 0;
+    const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+    const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
+    w.tile[carrier] =
+        static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
+    w.threads = threads_for(product * w.tile[carrier], group);
+    if (d == 0 && product > 4096) w.parts = Parts::apart;  // two blocks on a multiprocessor
+    w.store = Store::sorted;
+    w.to = Target::out;
+    plan.kernels.push_back(kernel);
+  }
+}
+
+FftPlan empty_plan(const EmitOptions& options) {
   FftPlan plan;
   plan.order = Order::natural;
   plan.precision = options.precision;
   plan.place = options.in_place ? Place::in : Place::out;
+  return plan;
+}
+
+}  // namespace
+
+FftPlan plain_plan(const EmitOptions& options) {
+  FftPlan plan = empty_plan(options);
   int dims = 3;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
-  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
   // A real output has x last, everything else x first.
-  std::vector<int> order;
-  for (int d = 0; d < dims; ++d) order.push_back(options.type == FftType::c2r ? (d + 1) % dims : d);
-  for (const int d : order) {
-    const std::int64_t n = options.n[static_cast<std::size_t>(d)];
-    if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
-    if (n == 1) continue;
-    const std::int64_t most = d == 0 ? most_line(options) : most_strided;
-    const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
-    std::int64_t left = n;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      Kernel kernel;
-      std::int64_t product = 1;
-      for (const int r : groups[g]) {
-        kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
-        left /= r, product *= r;
-      }
-      auto& w = kernel.with;
-      w.exchange = groups[g].size() > 1 ? Exchange::shared : Exchange::none;
-      w.tile = {1, 1, 1, 1};
-      // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
-      const bool along = d == 0 && groups.size() > 1;
-      const std::size_t carrier = d == 0 && !along ? 1 : 0;
-      const std::int64_t count = along    ? n / product
-                                 : d == 0 ? (dims > 1 ? options.n[1] : options.batch)
-                                          : options.n[0];
-      const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
-      w.tile[carrier] =
-          static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
-      w.threads = threads_for(product * w.tile[carrier], groups[g]);
-      if (d == 0 && product > 4096) w.parts = Parts::apart;  // two blocks on a multiprocessor
-      w.store = Store::sorted;
-      w.to = Target::out;
-      plan.kernels.push_back(kernel);
-    }
-  }
+  for (int d = 0; d < dims; ++d) add_line(plan, options, options.type == FftType::c2r ? (d + 1) % dims : d, dims);
+  choose_targets(plan, options);
+  return plan;
+}
+
+FftPlan line_plan(const EmitOptions& options, int dimension) {
+  FftPlan plan = empty_plan(options);
+  add_line(plan, options, dimension, dimension + 1);
   choose_targets(plan, options);
   return plan;
 }
