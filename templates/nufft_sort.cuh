@@ -8,11 +8,27 @@
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
 #define NUFFT_ITEMS (NUFFT_PLACE_POINTS / NUFFT_THREADS)  // of a thread
 
-// A point between the levels.
+// A point between the levels: its coordinates, or (double precision, if it fits) its record with the index in the upper
+// half of the cells' word, as locating it twice more would cost more than moving it.
+#if NUFFT_STAGED_LOCATED
+typedef Record Staged;
+NUFFT_DEVICE count nufft_index_of(const Staged& one) {
+  return static_cast<count>(static_cast<unsigned long long>(__double_as_longlong(one.b.y)) >> 32);
+}
+NUFFT_DEVICE Staged nufft_staged(const real* z, unsigned cells, count index) {
+  Staged one;
+  one.a = make_double2(z[0], z[1 % NUFFT_DIM]);
+  one.b = make_double2(z[2 % NUFFT_DIM], __longlong_as_double(static_cast<long long>(
+                                             static_cast<unsigned long long>(index) << 32 | cells)));
+  return one;
+}
+#else
 struct alignas(NUFFT_STAGED_ALIGN) Staged {
   real x[NUFFT_DIM];
   count index;
 };
+NUFFT_DEVICE count nufft_index_of(const Staged& one) { return one.index; }
+#endif
 
 NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, unsigned long long* bad, Located& p) {
   (void)i;
@@ -27,6 +43,19 @@ NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, u
 #endif
   if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
   return nufft_bin(p.cell);
+}
+
+// Bin and location of a point between the levels.
+NUFFT_DEVICE count nufft_bin_of(const Staged& one, const double* map, Located& p) {
+#if NUFFT_STAGED_LOCATED
+  (void)map;
+  Record r = one;
+  r.b.y = __longlong_as_double(__double_as_longlong(one.b.y) & 0xffffffffll);
+  p = nufft_unpack(r);
+  return nufft_bin(p.cell);
+#else
+  return nufft_bin_of(one.x, 0, map, nullptr, p);
+#endif
 }
 
 NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
@@ -159,6 +188,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const int t = static_cast<int>(threadIdx.x);
   real at[NUFFT_ITEMS][NUFFT_DIM];
   unsigned place[NUFFT_ITEMS];  // coarse bin and rank there
+#if NUFFT_STAGED_LOCATED
+  unsigned cells[NUFFT_ITEMS];
+#endif
   const auto read = [&](long long first) {
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
@@ -176,6 +208,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       if (k * NUFFT_THREADS + t < n) {
         Located p;
         const unsigned bin = static_cast<unsigned>(nufft_bin_of(at[k], 0, map, bad, p) >> shift);
+#if NUFFT_STAGED_LOCATED
+#pragma unroll
+        for (int d = 0; d < NUFFT_DIM; ++d) at[k][d] = p.z[d];
+        cells[k] = static_cast<unsigned>(nufft_pack(p.cell));
+#endif
         place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
       }
     __syncthreads();
@@ -185,11 +222,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (k * NUFFT_THREADS + t < n) {
         const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
+        const count number = static_cast<count>(first + k * NUFFT_THREADS + t);
+#if NUFFT_STAGED_LOCATED
+        points[to] = nufft_staged(at[k], cells[k], number);
+#else
         Staged one;
 #pragma unroll
         for (int d = 0; d < NUFFT_DIM; ++d) one.x[d] = at[k][d];
-        one.index = static_cast<count>(first + k * NUFFT_THREADS + t);
+        one.index = number;
         points[to] = one;
+#endif
         bins[to] = static_cast<unsigned short>(place[k] >> 16);
       }
     __syncthreads();
@@ -251,8 +293,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 // chunk at a time. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const Staged* __restrict__ staged, const count* __restrict__ starts, const count* __restrict__ chunks,
-                count* offsets, Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad,
-                long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
+                count* offsets, Record* __restrict__ records, count* __restrict__ index, long long coarse,
+                long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
                 double c2, double f2, double l2) {
   NUFFT_SHARED(count, moved);  // pass 6: a bin each
   unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));
@@ -298,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int i = t; i < n; i += NUFFT_THREADS) {
       const Staged one = staged[start + static_cast<count>(i)];
       Located p;
-      const unsigned bin = static_cast<unsigned>(nufft_bin_of(one.x, 0, map, bad, p) - static_cast<count>(first_bin));
+      const unsigned bin = static_cast<unsigned>(nufft_bin_of(one, map, p) - static_cast<count>(first_bin));
       const unsigned rank = atomicAdd(counters + bin, 1u);
       if (NUFFT_PASS != 5) place[i] = bin << 16 | rank;
     }
@@ -323,10 +365,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int i = t; i < n; i += NUFFT_THREADS) {
       const Staged one = staged[start + sorted[i]];  // from a cache
       Located p;
-      const count bin = nufft_bin_of(one.x, 0, map, bad, p) - static_cast<count>(first_bin);
+      const count bin = nufft_bin_of(one, map, p) - static_cast<count>(first_bin);
       const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);
       nufft_store(records + to, p);
-      index[to] = one.index;
+      index[to] = nufft_index_of(one);
     }
 #endif
 #if NUFFT_PASS != 3
