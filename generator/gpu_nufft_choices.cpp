@@ -20,6 +20,7 @@ constexpr double kThin = 0.3, kSparse = 0.03;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
+  own.segment = sort.segment;
   return own;
 }
 
@@ -49,35 +50,19 @@ std::vector<Spread> partners(Interpolate interp) {
 }
 
 GpuPointsChoice with_spread(const Shape& shape, Spread family, double density) {
-  GpuPointsChoice choice;
-  choice.spread = family;
-  choice.spread_with = default_parameters(shape, family);
-  if (family == Spread::window) widen(shape, choice.spread_with, density);
-  for (const Interpolate partner : partners(family, shape)) {
-    choice.interp = partner;
-    choice.interp_with = sorted_like(default_parameters(shape, partner), choice.spread_with);
-    if (partner == Interpolate::window) choice.interp_with.warps = choice.spread_with.warps;
-    if (why_not(choice, shape).empty()) break;
-  }
-  return choice;
+  Parameters with = default_parameters(shape, family);
+  if (family == Spread::window) widen(shape, with, density);
+  return with_partner_of_spread(shape, family, with);
 }
 
 GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
-  GpuPointsChoice choice;
-  choice.interp = family;
-  choice.interp_with = default_parameters(shape, family);
+  Parameters with = default_parameters(shape, family);
   // One thread a point reads narrow windows best.
   const int w = shape.width;
   const bool one = family == Interpolate::tiled ? w <= 6 : shape.dim == 1 || (shape.dim == 2 && w <= 6);
-  if (family != Interpolate::window && one && shape.dim * w <= 18) choice.interp_with.lanes = 1;
-  if (family == Interpolate::window && shape.dim == 3 && density < kThin) choice.interp_with.cap = 1024;
-  for (const Spread partner : partners(family)) {
-    choice.spread = partner;
-    choice.spread_with = sorted_like(default_parameters(shape, partner), choice.interp_with);
-    if (partner == Spread::window) choice.spread_with.warps = choice.interp_with.warps;
-    if (why_not(choice, shape).empty()) break;
-  }
-  return choice;
+  if (family != Interpolate::window && one && shape.dim * w <= 18) with.lanes = 1;
+  if (family == Interpolate::window && shape.dim == 3 && density < kThin) with.cap = 1024;
+  return with_partner_of_interpolate(shape, family, with);
 }
 
 std::vector<Spread> spread_families(const Shape& shape, double density) {
@@ -120,6 +105,32 @@ std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
   return {};
 }
 
+GpuPointsChoice with_partner_of_spread(const Shape& shape, Spread spread, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.spread = spread;
+  choice.spread_with = with;
+  for (const Interpolate partner : partners(spread, shape)) {
+    choice.interp = partner;
+    choice.interp_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Interpolate::window) choice.interp_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
+GpuPointsChoice with_partner_of_interpolate(const Shape& shape, Interpolate interp, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.interp = interp;
+  choice.interp_with = with;
+  for (const Spread partner : partners(interp)) {
+    choice.spread = partner;
+    choice.spread_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Spread::window) choice.spread_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
 std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density) {
   std::vector<GpuPointsChoice> out;
   const auto add = [&](GpuPointsChoice choice) {
@@ -151,6 +162,8 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
       [](Parameters& sort, Parameters&) { sort.placement = Placement::scatter; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::fetch; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::staged; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::two_level; },
+      [](Parameters&, Parameters& own) { own.split = own.split == 1 ? 2 : 1; },
       [](Parameters&, Parameters& own) { own.warps *= 2; },
       [](Parameters&, Parameters& own) { own.warps = std::max(1, own.warps / 2); },
       [](Parameters&, Parameters& own) { own.unroll = own.unroll == 1 ? 2 : 1; },

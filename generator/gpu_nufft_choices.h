@@ -21,6 +21,11 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nuf
 // The choice's families with parameters that fit another grid or width: its own where they have kernels.
 GpuPointsChoice refit(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
 
+// The kernel of the other direction on the sort of the one given: its family and parameters.
+GpuPointsChoice with_partner_of_spread(const nufft::Shape& shape, nufft::Spread spread, const nufft::Parameters& with);
+GpuPointsChoice with_partner_of_interpolate(const nufft::Shape& shape, nufft::Interpolate interp,
+                                            const nufft::Parameters& with);
+
 // Why there are no kernels for the choice; empty: there are.
 std::string why_not(const GpuPointsChoice& choice, const nufft::Shape& shape);
 

@@ -78,10 +78,10 @@ inline NufftCase covering_case(const std::vector<int>& at, const char* backend) 
     c.plan.window.fine[d] = generator::smooth_size(
         std::max<std::int64_t>(std::llround(std::ceil(sigma * static_cast<double>(c.problem.n[d]))), width + 1));
   c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
-  constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged};
+  constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
   bind_method(c, kMethods[at[5]], placements[at[9]]);
   return c;
 }
-inline std::vector<std::vector<int>> covering_rows() { return pairwise({2, 3, 2, 4, 3, 8, 3, 3, 4, 3}); }
+inline std::vector<std::vector<int>> covering_rows() { return pairwise({2, 3, 2, 4, 3, 8, 3, 3, 4, 4}); }
 
 }  // namespace fourtune::test
