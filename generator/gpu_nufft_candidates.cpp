@@ -75,8 +75,8 @@ std::vector<int> chunks(const Problem& problem) {
   return out;
 }
 
-std::vector<GpuFftFamily> fft_families(const DeviceTraits& traits) {
-  if (traits.backend == "emulated") return {GpuFftFamily::plain};
+std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTraits& traits) {
+  if (traits.backend == "emulated" || problem.type == 3) return {GpuFftFamily::plain};
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 
@@ -160,7 +160,7 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   space.axes = {"window", "sigma", "fine", "width", "points", "chunk", "fft"};
   std::set<std::string> seen;
   const auto chunk = chunks(problem);
-  const auto ffts = fft_families(traits);
+  const auto ffts = fft_families(problem, traits);
   for (const WindowTry& windows : windows_of(problem, std::size(kKinds), 2)) {
     Plan plan = plan_of(traits, windows);
     int number = 0;

@@ -37,14 +37,13 @@ std::array<Type3Kernels::Extent, 6> Type3Kernels::extents(const std::array<std::
 
 int Type3Kernels::kernel(GpuProgram& program, const char* name, int pass) const {
   KernelSource source;
-  source.entry =
-      fmt::format("nufft_type3_{}_{}d_{}", name, dim_, precision_ == Precision::f32 ? "f32" : "f64");
-  source.text = fmt::format(
-                    "typedef {0} real;\ntypedef {0}2 real2;\n#define TYPE3_ENTRY {1}\n#define TYPE3_PASS {2}\n"
-                    "#define TYPE3_DIM {3}\n#define TYPE3_TERMS {4}\n",
-                    precision_ == Precision::f32 ? "float" : "double", source.entry, pass, dim_,
-                    FourierInterpolant::kTerms) +
-                nufft_type3_text;
+  source.entry = fmt::format("nufft_type3_{}_{}d_{}", name, dim_, precision_ == Precision::f32 ? "f32" : "f64");
+  source.text =
+      fmt::format(
+          "typedef {0} real;\ntypedef {0}2 real2;\n#define TYPE3_ENTRY {1}\n#define TYPE3_PASS {2}\n"
+          "#define TYPE3_DIM {3}\n#define TYPE3_TERMS {4}\n",
+          precision_ == Precision::f32 ? "float" : "double", source.entry, pass, dim_, FourierInterpolant::kTerms) +
+      nufft_type3_text;
   source.block = {256, 1, 1};
   const auto found = std::find(program.kernels.begin(), program.kernels.end(), source);
   if (found != program.kernels.end()) return static_cast<int>(found - program.kernels.begin());
@@ -114,11 +113,11 @@ void Type3Kernels::emit_factors(GpuProgram& program, const std::array<BufferRef,
   program.launches.push_back(std::move(launch));
 }
 
-void Type3Kernels::emit_scale(GpuProgram& program, const BufferRef& from, const BufferRef& factors,
-                              const BufferRef& to, std::int64_t n, std::int64_t transforms, bool conjugate,
-                              const char* stage) const {
+void Type3Kernels::emit_scale(GpuProgram& program, const BufferRef& from, const BufferRef& factors, const BufferRef& to,
+                              std::int64_t n, std::int64_t transforms, bool conjugate, const char* stage) const {
   if (n == 0) return;
-  if (transforms > 65535) throw Error(Status::unsupported, fmt::format("type 3: {} transforms in a launch", transforms));
+  if (transforms > 65535)
+    throw Error(Status::unsupported, fmt::format("type 3: {} transforms in a launch", transforms));
   Launch launch;
   launch.kernel = kernel(program, "scale", 3);
   launch.grid = {blocks(n), static_cast<std::uint32_t>(transforms), 1};

@@ -1,5 +1,5 @@
-// Kernels of a type 3 on a GPU that are neither gridding nor FFT: extents of the points, phases, factors of the targets,
-// and their products with values (templates/nufft_type3.cuh).
+// Kernels of a type 3 on a GPU that are neither gridding nor FFT: extents of the points, phases, factors of the
+// targets, and their products with values (templates/nufft_type3.cuh).
 #pragma once
 
 #include <array>

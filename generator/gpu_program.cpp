@@ -113,7 +113,7 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
     const bool last = k + 1 == planned.passes.size();
     if (!last && !hold && planned.passes[k].to != BufferRef::Where::workspace)
       return fmt::format("kernel {}: the output array cannot hold values between kernels; to=work", k + 1);
-    if (!planned.passes[k].spec.bulk) continue;
+    if (planned.passes[k].spec.load_by != fft::Load::bulk) continue;
     if (const std::string why = why_no_bulk(planned.passes[k].spec); !why.empty())
       return fmt::format("kernel {}: {}; load=plain", k + 1, why);
   }

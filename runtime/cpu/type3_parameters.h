@@ -10,8 +10,8 @@ namespace fourtune::runtime::cpu {
 using generator::gaussian_rule;
 using generator::GaussianRule;
 using generator::Interval;
-using generator::Type3Dimension;
 using generator::type3_dimension;
+using generator::Type3Dimension;
 
 // type3_interval of `count` coordinates. Throws Error{invalid_point} naming the first NaN or infinite one (unless
 // trusted) and `what`.

@@ -58,6 +58,31 @@ class EmulatedNufft : public ::testing::TestWithParam<std::vector<int>> {};
 TEST_P(EmulatedNufft, MeetsTheToleranceForwardAndAdjoint) { check_either(test::covering_case(GetParam(), "emulated")); }
 INSTANTIATE_TEST_SUITE_P(Covering, EmulatedNufft, ::testing::ValuesIn(test::covering_rows()));
 
+Options untuned() {
+  Options options = emulated("");
+  return options;
+}
+
+TEST(EmulatedNufftType3, MeetsTheToleranceInEveryDimensionAndFollowsItsPoints) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      NufftCase c;
+      c.problem = parse_problem("nufft:type=3,dim=" + std::to_string(dim) + ",m=70,k=60,prec=" + to_string(precision) +
+                                ",tol=1e-4,batch=3");
+      Transform transform(to_token(c.problem), untuned());
+      for (const double scale : {1.0, 0.3}) {
+        const auto run = [&](auto experiment) {
+          experiment.scale_targets(scale);
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-4) << transform.plan();
+          EXPECT_LE(experiment.error(transform, true), 3e-4) << transform.plan();
+          EXPECT_LE(experiment.adjointness(transform), 100 * epsilon(precision)) << transform.plan();
+        };
+        precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+      }
+    }
+}
+
 // A plan of each kind that tests of other things use.
 std::string some_plan(int dim, bool windows) {
   const char* fine[] = {"90", "30x24", "16x18x15"};
