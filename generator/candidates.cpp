@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "generator/fft_size.h"
 #include "generator/gpu_candidates.h"
+#include "generator/nufft_binding.h"
 #include "generator/type3_model.h"
 
 namespace fourtune::generator {
@@ -16,48 +16,6 @@ namespace {
 constexpr double kHopeless = 6;       // times the best estimate
 constexpr double kMemoryShare = 0.7;  // of the device's memory
 constexpr std::size_t kMostPlans = 20000;
-constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: a window may not wrap around more than once at full speed
-constexpr double kStillRight = 2;  // times the tolerance; a result counts as right up to 3 (validation decides)
-
-// Fine grid for an oversampling: the nearest good sizes above sigma n (variant 0), or the next ones (variant 1).
-std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
-  std::array<std::int64_t, 3> fine{1, 1, 1};
-  for (int d = 0; d < problem.dim; ++d) {
-    const double exact = sigma * static_cast<double>(problem.n[d]);
-    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), kLeastFine));
-    for (int v = 0; v < variant; ++v) fine[d] = smooth_size(fine[d] + 1);
-  }
-  return fine;
-}
-
-// Grid, oversampling as it came out, and the width that the tolerance then needs.
-struct Binding {
-  std::array<std::int64_t, 3> fine{0, 0, 0};
-  double sigma = 0;
-  int width = 0;     // least that meets the tolerance; 0: none does
-  int narrower = 0;  // one less, if its predicted error is still within what counts as right; else 0
-};
-
-// Types 1 and 2.
-Binding bind(const Problem& problem, WindowKind kind, double nominal, int variant) {
-  Binding out;
-  out.fine = fine_grid(problem, nominal, variant);
-  double least = kMaxSigma;
-  for (int d = 0; d < problem.dim; ++d)
-    least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
-  out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
-  const double tol = window_tolerance(problem);
-  out.width = width_for(kind, tol, out.sigma, problem.dim);
-  if (out.width > 0) {
-    const double rounding =
-        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), problem.dim);
-    if (rounding > std::max(0.5 * problem.tol, 8 * epsilon(problem.precision))) out.width = 0;
-  }
-  if (out.width > kMinWidth && tol == problem.tol &&
-      predicted_error(kind, out.width - 1, out.sigma, problem.dim) <= kStillRight * tol)
-    out.narrower = out.width - 1;
-  return out;
-}
 
 void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width) {
   plan.window = WindowChoice{kind, binding.sigma, width, binding.fine, 0};
@@ -246,7 +204,7 @@ struct NufftAxes {
         continue;
       }
       for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind(problem, kKinds[k], kSigmas[s], v);
+        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind_window(problem, kKinds[k], kSigmas[s], v);
     }
   }
   std::vector<std::array<int, 3>> tiles;
@@ -401,12 +359,15 @@ Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits)
       out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
       out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
     } else if (problem.type != 3) {
-      const Binding binding = bind(problem, plan.window.kind, plan.window.sigma, 0);
+      const Binding binding = bind_window(problem, plan.window.kind, plan.window.sigma, 0);
       bind_windows(out, plan.window.kind, binding, binding.width);
       out.window.table = plan.window.table;
     }
     if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
       throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
+    if (problem.type == 3 && plan.type3 == Type3Rule::compose &&
+        !type3_rounding_is_small(problem, out.window, out.inner))
+      throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
   }
   return parse_plan(to_text(out, problem), problem);
 }

@@ -1,6 +1,8 @@
 // Type 3: the pairs of windows worth trying, and what a plan is expected to cost on a CPU.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "generator/candidates.h"
@@ -20,6 +22,16 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
 // The least widths at given oversamplings that meet the tolerance, 0 where none does.
 int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, double tol);
 int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol);
+
+// Whether rounding, magnified by the deconvolution of both windows, stays well below the tolerance.
+bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner);
+
+// The outer oversampling to run with, at least the window's own: a sum of n random numbers is rounded to about
+// sqrt(n) epsilons, which the outer deconvolution magnifies. So many sources on few cells need a larger oversampling
+// than few on many (f32, 3D, w=8 at sigma 1.25: 3e-5 with a source a cell, 3e-3 with ten). products: half-width of the
+// sources times that of the targets, a dimension each. 20 microseconds a step, usually one.
+double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
+                   const std::array<double, 3>& products);
 
 // Rounding spoils what a window gains below a few epsilons.
 double window_tolerance(const Problem& problem);

@@ -19,18 +19,17 @@ double sigma_at(int step) { return kLeastSigma + kSigmaStep * step; }
 // at 1.5 and above); windows.md has the prediction without it.
 double magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
 
-// The inner window's edge carries little in a type 3: half the power of the outer's dimensions.
-double rounding(const WindowChoice& window, double power) {
-  return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), power);
+double rounding(const WindowChoice& window, int dim) {
+  return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), dim);
 }
 // Predictions are means over many points; of few all may lie where errors are largest, at the edges of their box.
 double edge_share(const Problem& problem) {
   constexpr std::int64_t kFew = 200;
   return std::min(problem.m.value_or(kFew), problem.k.value_or(kFew)) < kFew ? 0.3 : 1;
 }
+double allowed_rounding(const Problem& problem) { return std::max(0.5 * problem.tol, 8 * epsilon(problem.precision)); }
 bool rounding_is_small(const Problem& problem, double magnified) {
-  const double allowed = std::max(0.5 * problem.tol, 8 * epsilon(problem.precision));
-  return epsilon(problem.precision) * magnified <= edge_share(problem) * allowed;
+  return epsilon(problem.precision) * magnified <= edge_share(problem) * allowed_rounding(problem);
 }
 
 // predicted_error over widths and steps of sigma, each computed once: 50 microseconds apiece.
@@ -94,7 +93,7 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
     if (!rounding_is_small(problem, rounded)) continue;
     Type3Windows entry{choice, {}};
     for (const WindowChoice& window : windows(errors, kind, tol / magnification(choice.sigma, problem.dim)))
-      if (rounding_is_small(problem, rounded * rounding(window, 0.5 * problem.dim))) entry.inner.push_back(window);
+      if (rounding_is_small(problem, rounded * rounding(window, problem.dim))) entry.inner.push_back(window);
     if (!entry.inner.empty()) out.push_back(entry);
   }
   return out;
@@ -106,6 +105,24 @@ int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, dou
 
 int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol) {
   return width_for(kind, tol / magnification(outer_sigma, problem.dim), sigma, problem.dim, 2);
+}
+
+bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner) {
+  return rounding_is_small(problem, rounding(outer, problem.dim) * rounding(inner, problem.dim));
+}
+
+double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
+                   const std::array<double, 3>& products) {
+  constexpr double kStep = 1.1, kEnough = 3;  // beyond that deconvolution magnifies nothing that could be saved
+  double sigma = outer.sigma;
+  for (; sigma * kStep <= kEnough; sigma *= kStep) {
+    double additions = static_cast<double>(m);  // to a cell
+    for (int d = 0; d < problem.dim; ++d)
+      additions *= outer.width / (2 * products[d] * sigma / std::numbers::pi + outer.width + 2);
+    const double magnified = rounding({outer.kind, sigma, outer.width, {0, 0, 0}, 0}, problem.dim);
+    if (epsilon(problem.precision) * magnified * std::sqrt(1 + additions) <= 0.5 * allowed_rounding(problem)) break;
+  }
+  return sigma;
 }
 
 }  // namespace fourtune::generator

@@ -30,11 +30,16 @@ class FourierInterpolant {
   // out[j] = transform at step * j, j < count, step * (count - 1) <= limit.
   void table(double step, long count, double* out) const;
 
+  // The polynomials: power k of interval i at coefficients()[i][k], i = |xi| * per_interval() rounded down (at most the
+  // last one), in z = 2 (|xi| * per_interval() - i) - 1.
+  static constexpr int kTerms = 12;  // coefficients in each interval
+  const std::vector<std::array<double, kTerms>>& coefficients() const { return coefficients_; }
+  double per_interval() const { return per_interval_; }
+
   // Evaluations of Window::fourier that the constructor makes: fewer frequencies than these are cheaper one by one.
   static long samples_for(const Window& window, double limit);
 
  private:
-  static constexpr int kTerms = 12;  // polynomial coefficients in each interval
   static std::array<double, kTerms> to_monomials(const std::array<double, kTerms>& samples,
                                                  const std::array<double, 4 * kTerms>& cosine);
   long intervals_ = 1;

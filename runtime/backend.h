@@ -61,7 +61,7 @@ class ArrayMemory {
   virtual void fill(void* array, unsigned char byte, std::size_t bytes) = 0;
   // Until everything started on the default stream is done.
   virtual void wait() = 0;
-  // Bytes that can still be allocated by anyone; 0: unknown.
+  // Bytes that can still be allocated by anyone, freed ones that a pool of the process keeps among them; 0: unknown.
   virtual std::int64_t free_bytes() const { return 0; }
 };
 

@@ -7,6 +7,7 @@
 
 #include "db/lookup.h"
 #include "generator/candidates.h"
+#include "generator/type3_model.h"
 #include "runtime/environment.h"
 #include "runtime/validity.h"
 
@@ -96,7 +97,11 @@ class Resolver {
       // Inside its validity the plan is the one that was proved right, width and all.
       std::string why;
       const bool inside = measured == problem_ || covers(entry.verdict.validity, measured, problem_, why);
-      const bool same = inside && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
+      // A type 3 of few points needs wider windows than its neighbour with many was proved with.
+      const bool few = problem_.kind == Kind::nufft && problem_.type == 3 &&
+                       generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
+      const bool same =
+          inside && !few && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
       out.plan = same ? stored : generator::adapt(stored, problem_, traits_);
       out.source = source;
       out.wisdom = entry.wisdom;

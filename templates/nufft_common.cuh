@@ -120,3 +120,42 @@ NUFFT_DEVICE void dev_add(double2* at, double2 value) {
   atomicAdd(&at->x, value.x);
   atomicAdd(&at->y, value.y);
 }
+
+// What spreaders sum up in. NUFFT_FIXED: multiples of a unit in 64 bits, sums of which do not depend on their order.
+#ifndef NUFFT_FIXED
+#define NUFFT_FIXED 0
+#endif
+#if NUFFT_FIXED
+struct alignas(16) Cell {
+  unsigned long long x, y;
+};
+// A power of two: one contribution stays below 2^51, so that adding 1.5 2^52 rounds it to an integer in the low bits,
+// and all that can meet in a cell (NUFFT_REACH bins, at most m points) stay below 2^62. Weights are at most 1.05.
+NUFFT_DEVICE double nufft_fixed_scale(const unsigned long long* bounds, long long m) {
+  const double one = __longlong_as_double(static_cast<long long>(bounds[0])) * 1.2;
+  const double points = fmin(static_cast<double>(bounds[1]) * NUFFT_REACH, static_cast<double>(m));
+  const auto exponent = [](double x) { return static_cast<int>(__double_as_longlong(x) >> 52 & 2047) - 1023; };
+  const int e = min(max(min(49 - exponent(one), 60 - exponent(one * points)), -1000), 1000);
+  return __longlong_as_double(static_cast<long long>(e + 1023) << 52);
+}
+NUFFT_DEVICE unsigned long long nufft_fixed(real value, double scale) {
+  const double shifted = nufft_fma(static_cast<double>(value), scale, 0x1.8p52);
+  return static_cast<unsigned long long>(__double_as_longlong(shifted)) -
+         static_cast<unsigned long long>(__double_as_longlong(0x1.8p52));
+}
+NUFFT_DEVICE Cell nufft_none() { return Cell{0, 0}; }
+NUFFT_DEVICE void nufft_sum(Cell& sum, real a, real2 v, double scale) {
+  sum.x += nufft_fixed(a * v.x, scale);
+  sum.y += nufft_fixed(a * v.y, scale);
+}
+NUFFT_DEVICE void dev_add(Cell* at, Cell value) {
+  atomicAdd(&at->x, value.x);
+  atomicAdd(&at->y, value.y);
+}
+#define NUFFT_BOUNDS , const unsigned long long* __restrict__ bounds
+#else
+typedef real2 Cell;
+NUFFT_DEVICE real2 nufft_none() { return nufft_zero(); }
+NUFFT_DEVICE void nufft_sum(real2& sum, real a, real2 v, double) { nufft_add(sum, a, v); }
+#define NUFFT_BOUNDS
+#endif

@@ -1,5 +1,5 @@
 // Sort in two levels, for many bins: points are first brought into coarse bins of 2^shift bins each, then every coarse
-// bin is sorted by one block in shared memory, so that all large writes are runs. Ranks come from counters in shared
+// bin is sorted by one block: what moves in shared memory are numbers of points, and all large writes are runs. Ranks come from counters in shared
 // memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT points
 // (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets`. One kernel a text, chosen by
 // NUFFT_PASS. The order of points inside a bin is any.
@@ -8,11 +8,27 @@
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
 #define NUFFT_ITEMS (NUFFT_PLACE_POINTS / NUFFT_THREADS)  // of a thread
 
-// A point between the levels.
+// A point between the levels: its coordinates, or (double precision, if it fits) its record with the index in the upper
+// half of the cells' word, as locating it twice more would cost more than moving it.
+#if NUFFT_STAGED_LOCATED
+typedef Record Staged;
+NUFFT_DEVICE count nufft_index_of(const Staged& one) {
+  return static_cast<count>(static_cast<unsigned long long>(__double_as_longlong(one.b.y)) >> 32);
+}
+NUFFT_DEVICE Staged nufft_staged(const real* z, unsigned cells, count index) {
+  Staged one;
+  one.a = make_double2(z[0], z[1 % NUFFT_DIM]);
+  one.b = make_double2(z[2 % NUFFT_DIM], __longlong_as_double(static_cast<long long>(
+                                             static_cast<unsigned long long>(index) << 32 | cells)));
+  return one;
+}
+#else
 struct alignas(NUFFT_STAGED_ALIGN) Staged {
   real x[NUFFT_DIM];
   count index;
 };
+NUFFT_DEVICE count nufft_index_of(const Staged& one) { return one.index; }
+#endif
 
 NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, unsigned long long* bad, Located& p) {
   (void)i;
@@ -29,6 +45,19 @@ NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, u
   return nufft_bin(p.cell);
 }
 
+// Bin and location of a point between the levels.
+NUFFT_DEVICE count nufft_bin_of(const Staged& one, const double* map, Located& p) {
+#if NUFFT_STAGED_LOCATED
+  (void)map;
+  Record r = one;
+  r.b.y = __longlong_as_double(__double_as_longlong(one.b.y) & 0xffffffffll);
+  p = nufft_unpack(r);
+  return nufft_bin(p.cell);
+#else
+  return nufft_bin_of(one.x, 0, map, nullptr, p);
+#endif
+}
+
 NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
   to[0] = __ldg(x + i);
 #if NUFFT_DIM > 1
@@ -41,10 +70,9 @@ NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real*
   (void)z;
 }
 
-// Exclusive sums of n counters in shared memory, in place; `each(i, count, sum)` is called for each. sums: one number a
-// warp. Called by all threads after a barrier; ends with one.
-template <class Each>
-NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums, Each each) {
+// Exclusive sums of n counters in shared memory, in place, and their total at counters[n]. sums: one number a warp.
+// Called by all threads after a barrier; ends with one.
+NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums) {
   const unsigned t = threadIdx.x, per = (n + NUFFT_THREADS - 1) / NUFFT_THREADS;
   const unsigned from = min(t * per, n), to = min(from + per, n);
   unsigned mine = 0;
@@ -61,10 +89,20 @@ NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* 
   for (unsigned i = from; i < to; ++i) {
     const unsigned value = counters[i];
     counters[i] = before;
-    each(i, value, before);
     before += value;
   }
+  if (t == NUFFT_THREADS - 1) counters[n] = before;
   __syncthreads();
+}
+
+// Room for the points counted in `counters` (sums by now) of n bins: moved[bin] leads from a place in the sorted points
+// of this block to its place among all.
+NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors, count* moved) {
+#pragma unroll 4
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += NUFFT_THREADS) {
+    const unsigned before = counters[i], here = counters[i + 1] - before;
+    if (here != 0) moved[i] = atomicAdd(cursors + i, static_cast<count>(here)) - before;
+  }
 }
 
 #if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7
@@ -144,44 +182,63 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   NUFFT_SHARED(Staged, points);
   count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that in `staged`
   unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
-  unsigned* sums = counters + coarse;
+  unsigned* sums = counters + coarse + 1;
   unsigned short* bins = reinterpret_cast<unsigned short*>(sums + 32);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
-  const long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS;
-  const int n = m - first < NUFFT_PLACE_POINTS ? static_cast<int>(m - first) : NUFFT_PLACE_POINTS;
-  for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
   real at[NUFFT_ITEMS][NUFFT_DIM];
   unsigned place[NUFFT_ITEMS];  // coarse bin and rank there
+#if NUFFT_STAGED_LOCATED
+  unsigned cells[NUFFT_ITEMS];
+#endif
+  const auto read = [&](long long first) {
 #pragma unroll
-  for (int k = 0; k < NUFFT_ITEMS; ++k)
-    if (k * NUFFT_THREADS + t < n) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS + t);
-  __syncthreads();
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (first + k * NUFFT_THREADS + t < m) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS + t);
+  };
+  const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
+  long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS;
+  read(first);
+  for (; first < m; first += step) {
+    const int n = m - first < NUFFT_PLACE_POINTS ? static_cast<int>(m - first) : NUFFT_PLACE_POINTS;
+    for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
+    __syncthreads();
 #pragma unroll
-  for (int k = 0; k < NUFFT_ITEMS; ++k)
-    if (k * NUFFT_THREADS + t < n) {
-      Located p;
-      const unsigned bin =
-          static_cast<unsigned>(nufft_bin_of(at[k], first + k * NUFFT_THREADS + t, map, bad, p) >> shift);
-      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
-    }
-  __syncthreads();
-  nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums, [&](unsigned bin, unsigned points_here, unsigned before) {
-    if (points_here != 0) moved[bin] = atomicAdd(cursors + bin, static_cast<count>(points_here)) - before;
-  });
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (k * NUFFT_THREADS + t < n) {
+        Located p;
+        const unsigned bin = static_cast<unsigned>(nufft_bin_of(at[k], 0, map, bad, p) >> shift);
+#if NUFFT_STAGED_LOCATED
 #pragma unroll
-  for (int k = 0; k < NUFFT_ITEMS; ++k)
-    if (k * NUFFT_THREADS + t < n) {
-      const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
-      Staged one;
+        for (int d = 0; d < NUFFT_DIM; ++d) at[k][d] = p.z[d];
+        cells[k] = static_cast<unsigned>(nufft_pack(p.cell));
+#endif
+        place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+      }
+    __syncthreads();
+    nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
+    nufft_reserve(counters, static_cast<int>(coarse), cursors, moved);
 #pragma unroll
-      for (int d = 0; d < NUFFT_DIM; ++d) one.x[d] = at[k][d];
-      one.index = static_cast<count>(first + k * NUFFT_THREADS + t);
-      points[to] = one;
-      bins[to] = static_cast<unsigned short>(place[k] >> 16);
-    }
-  __syncthreads();
-  for (int i = t; i < n; i += NUFFT_THREADS) staged[moved[bins[i]] + static_cast<count>(i)] = points[i];
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (k * NUFFT_THREADS + t < n) {
+        const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
+        const count number = static_cast<count>(first + k * NUFFT_THREADS + t);
+#if NUFFT_STAGED_LOCATED
+        points[to] = nufft_staged(at[k], cells[k], number);
+#else
+        Staged one;
+#pragma unroll
+        for (int d = 0; d < NUFFT_DIM; ++d) one.x[d] = at[k][d];
+        one.index = number;
+        points[to] = one;
+#endif
+        bins[to] = static_cast<unsigned short>(place[k] >> 16);
+      }
+    __syncthreads();
+    read(first + step);  // on the way while these are written
+    for (int i = t; i < n; i += NUFFT_THREADS) staged[moved[bins[i]] + static_cast<count>(i)] = points[i];
+    __syncthreads();
+  }
 }
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
@@ -205,24 +262,30 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
   }
 }
-#elif NUFFT_PASS == 7  // one block: subproblems before each group; one more entry for the total
+#elif NUFFT_PASS == 7  // one block: subproblems before each of at most 16 groups a thread; one more entry for the total
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ offsets, count* __restrict__ parts, long long groups) {
   NUFFT_SHARED(count, sums);
   const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
   const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
-  count before = 0;
-  for (long long g = from; g < to; ++g) {
-    const count points = offsets[(g + 1) * NUFFT_GROUP_BINS] - offsets[g * NUFFT_GROUP_BINS];
-    parts[g] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-    before += parts[g];
-  }
+  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
+#pragma unroll
+  for (int k = 0; k < 16; ++k)
+    if (from + k < to) {
+      const count points = n[k] - start;
+      start = n[k];
+      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
+      before += n[k];
+    }
   nufft_scan_threads(before, sums);
-  for (long long g = from; g < to; ++g) {
-    const count n = parts[g];
-    parts[g] = before;
-    before += n;
-  }
+#pragma unroll
+  for (int k = 0; k < 16; ++k)
+    if (from + k < to) {
+      parts[from + k] = before;
+      before += n[k];
+    }
   if (to == groups && from < to) parts[groups] = before;
 }
 #else
@@ -230,14 +293,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 // chunk at a time. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const Staged* __restrict__ staged, const count* __restrict__ starts, const count* __restrict__ chunks,
-                count* offsets, Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad,
-                long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
+                count* offsets, Record* __restrict__ records, count* __restrict__ index, long long coarse,
+                long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
                 double c2, double f2, double l2) {
-  NUFFT_SHARED(Record, sorted);
-  count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
-  count* sorted_index = moved + (NUFFT_PASS == 6 ? 1ll << shift : 0);
-  unsigned* counters = reinterpret_cast<unsigned*>(sorted_index + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));
-  unsigned* sums = counters + (1ll << shift);
+  NUFFT_SHARED(count, moved);  // pass 6: a bin each
+  unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));
+  unsigned* sums = counters + (1ll << shift) + 1;
+  unsigned* place = sums + 32;  // of each point: bin and rank there
+  unsigned short* sorted = reinterpret_cast<unsigned short*>(place + NUFFT_SEGMENT);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
 #if NUFFT_PASS == 3
@@ -273,61 +336,40 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const int n = static_cast<int>(here);
     for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
     __syncthreads();
-    unsigned place[NUFFT_ITEMS];  // bin and rank there
-#pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      const int i = k * NUFFT_THREADS + t;
-      if (i >= n) continue;
+#pragma unroll 4
+    for (int i = t; i < n; i += NUFFT_THREADS) {
       const Staged one = staged[start + static_cast<count>(i)];
       Located p;
-      const unsigned bin =
-          static_cast<unsigned>(nufft_bin_of(one.x, 0, map, bad, p) - static_cast<count>(first_bin));
-      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+      const unsigned bin = static_cast<unsigned>(nufft_bin_of(one, map, p) - static_cast<count>(first_bin));
+      const unsigned rank = atomicAdd(counters + bin, 1u);
+      if (NUFFT_PASS != 5) place[i] = bin << 16 | rank;
     }
     __syncthreads();
 #if NUFFT_PASS == 5
     for (int i = t; i < bins; i += NUFFT_THREADS)
       if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
-    __syncthreads();
-    (void)place;
     (void)sorted;
-    (void)sums;
     (void)records;
     (void)index;
 #else
-  nufft_scan_counters(counters, static_cast<unsigned>(bins), sums,
-                      [&](unsigned bin, unsigned points_here, unsigned before) {
+    nufft_scan_counters(counters, static_cast<unsigned>(bins), sums);
 #if NUFFT_PASS == 3
-                        (void)points_here;
-                        if (bin > 0) offsets[first_bin + bin] = start + before;
+    for (int i = t + 1; i < bins; i += NUFFT_THREADS) offsets[first_bin + i] = start + counters[i];
 #else
-                        if (points_here != 0)
-                          moved[bin] =
-                              atomicAdd(offsets + first_bin + 1 + bin, static_cast<count>(points_here)) - before;
+    nufft_reserve(counters, bins, offsets + first_bin + 1, moved);
 #endif
-                      });
-#pragma unroll
-  for (int k = 0; k < NUFFT_ITEMS; ++k) {
-    const int i = k * NUFFT_THREADS + t;
-    if (i >= n) continue;
-    const Staged one = staged[start + static_cast<count>(i)];  // from a cache
-    Located p;
-    nufft_bin_of(one.x, 0, map, bad, p);
-    const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
-    nufft_store(sorted + to, p);
-    sorted_index[to] = one.index;
-  }
-  __syncthreads();
-  for (int i = t; i < n; i += NUFFT_THREADS) {
-    const Located p = nufft_unpack(sorted[i]);
-#if NUFFT_PASS == 3
-    const count to = start + static_cast<count>(i);
-#else
-    const count to = moved[nufft_bin(p.cell) - static_cast<count>(first_bin)] + static_cast<count>(i);
-#endif
-    nufft_store(records + to, p);
-    index[to] = sorted_index[i];
-  }
+    for (int i = t; i < n; i += NUFFT_THREADS)
+      sorted[counters[place[i] >> 16] + (place[i] & 0xffffu)] = static_cast<unsigned short>(i);
+    __syncthreads();
+#pragma unroll 4
+    for (int i = t; i < n; i += NUFFT_THREADS) {
+      const Staged one = staged[start + sorted[i]];  // from a cache
+      Located p;
+      const count bin = nufft_bin_of(one, map, p) - static_cast<count>(first_bin);
+      const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);
+      nufft_store(records + to, p);
+      index[to] = nufft_index_of(one);
+    }
 #endif
 #if NUFFT_PASS != 3
     __syncthreads();

@@ -8,9 +8,21 @@
 
 extern "C" __global__ void __launch_bounds__(128)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index,
-                const real2* __restrict__ strengths, real2* __restrict__ grid, long long m,
-                long long strengths_distance, long long grid_distance) {
+                const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m,
+                long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(real, shared);
+#if NUFFT_FIXED
+  const double scale = nufft_fixed_scale(bounds, strengths_distance);
+#endif
+  const auto to_grid = [&](Cell* at, real weight, real2 value) {
+#if NUFFT_FIXED
+    Cell sum = nufft_none();
+    nufft_sum(sum, weight, value, scale);
+    dev_add(at, sum);
+#else
+    dev_add(at, nufft_scaled(weight, value));
+#endif
+  };
   strengths += blockIdx.y * strengths_distance;
   grid += blockIdx.y * grid_distance;
   const int lane = static_cast<int>(threadIdx.x & 31);
@@ -55,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(128)
     const int x0 = cells[j];
 #if NUFFT_DIM == 1
     for (int k = member; k < NUFFT_W; k += NUFFT_LANES)
-      dev_add(grid + nufft_wrap(x0 + k, NUFFT_N0), nufft_make(from[2 * k * 33], from[(2 * k + 1) * 33]));
+      to_grid(grid + nufft_wrap(x0 + k, NUFFT_N0), 1, nufft_make(from[2 * k * 33], from[(2 * k + 1) * 33]));
 #else
     // Rows: all but the last dimension's weights are products, the last carries the strength.
     const int y0 = cells[32 + j], z0 = NUFFT_DIM == 3 ? cells[64 + j] : 0;
@@ -69,16 +81,16 @@ extern "C" __global__ void __launch_bounds__(128)
 #if NUFFT_RUN == 2
       const real next = from[(2 * k + 1) * 33];
 #endif
-      real2* column = grid + nufft_wrap(x0 - odd + k * NUFFT_RUN, NUFFT_N0);
-      const auto add = [&](real2* at, real wy, real2 value) {
+      Cell* column = grid + nufft_wrap(x0 - odd + k * NUFFT_RUN, NUFFT_N0);
+      const auto add = [&](Cell* at, real wy, real2 value) {
 #if NUFFT_RUN == 2
         dev_add_pair(at, nufft_scaled(wx * wy, value), nufft_scaled(next * wy, value));
 #else
-        dev_add(at, nufft_scaled(wx * wy, value));
+        to_grid(at, wx * wy, value);
 #endif
       };
       for (int b = 0; b < NUFFT_W; ++b) {
-        real2* row = column + static_cast<long long>(nufft_wrap(y0 + b, NUFFT_N1)) * NUFFT_N0;
+        Cell* row = column + static_cast<long long>(nufft_wrap(y0 + b, NUFFT_N1)) * NUFFT_N0;
         const real* last = from + (NUFFT_AT_X + (NUFFT_DIM - 2) * NUFFT_W) * 33;
 #if NUFFT_DIM == 2
         add(row, 1, nufft_make(last[2 * b * 33], last[(2 * b + 1) * 33]));

@@ -10,18 +10,23 @@
 
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
-                const count* __restrict__ task_total, const real2* __restrict__ strengths, real2* __restrict__ grid,
-                long long strengths_distance, long long grid_distance) {
-  NUFFT_SHARED(real2, tile);
+                const count* __restrict__ task_total, const real2* __restrict__ strengths, Cell* __restrict__ grid,
+                long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
+  NUFFT_SHARED(Cell, tile);
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];
+#if NUFFT_FIXED
+  const double scale = nufft_fixed_scale(bounds, strengths_distance);
+#else
+  const double scale = 1;
+#endif
   strengths += blockIdx.y * strengths_distance;
   grid += blockIdx.y * grid_distance;
   const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
   const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
   const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
   const int t = static_cast<int>(threadIdx.x);
-  for (int i = t; i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) tile[i] = nufft_zero();
+  for (int i = t; i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) tile[i] = nufft_none();
   __syncthreads();
 #if NUFFT_ATOMIC
   for (count i = task.start + t; i < task.stop; i += NUFFT_THREADS) {
@@ -31,15 +36,17 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     v[1][0] = v[2][0] = 1;
 #pragma unroll
     for (int d = 0; d < NUFFT_DIM; ++d) nufft_window(p.z[d], v[d]);
-    real2* corner = tile + ((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0;
+    Cell* corner = tile + ((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0;
     for (int a = 0; a < NUFFT_WZ; ++a)
       for (int b = 0; b < NUFFT_WY; ++b) {
         const real2 value = nufft_scaled(v[1][b] * v[2][a], c);
-        real2* row = corner + (a * NUFFT_PY + b) * NUFFT_PX;
+        Cell* row = corner + (a * NUFFT_PY + b) * NUFFT_PX;
 #pragma unroll
         for (int k = 0; k < NUFFT_W; ++k) {
-          atomicAdd(&row[k].x, v[0][k] * value.x);
-          atomicAdd(&row[k].y, v[0][k] * value.y);
+          Cell sum = nufft_none();
+          nufft_sum(sum, v[0][k], value, scale);
+          atomicAdd(&row[k].x, sum.x);
+          atomicAdd(&row[k].y, sum.y);
         }
       }
   }
@@ -77,25 +84,25 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     __syncwarp();
     for (int j = 0; j < n; ++j) {
       const real* from = stage + j * NUFFT_STAGE;
-      real2* at = tile + __shfl_sync(0xffffffffu, corner, j);
+      Cell* at = tile + __shfl_sync(0xffffffffu, corner, j);
 #pragma unroll
       for (int i = 0; i < NUFFT_CELLS; ++i) {
         if (from_corner[i] < 0) continue;
-        real2* cell = at + from_corner[i];
+        Cell* cell = at + from_corner[i];
 #if NUFFT_DIM == 3
         const real weight = from[2 * NUFFT_W + dx[i]] * from[3 * NUFFT_W + dy[i]];
-        real2 sums[NUFFT_W];
+        Cell sums[NUFFT_W];
 #pragma unroll
         for (int a = 0; a < NUFFT_W; ++a) sums[a] = cell[a * NUFFT_PX * NUFFT_PY];
 #pragma unroll
         for (int a = 0; a < NUFFT_W; ++a) {
-          nufft_add(sums[a], weight, reinterpret_cast<const real2*>(from)[a]);
+          nufft_sum(sums[a], weight, reinterpret_cast<const real2*>(from)[a], scale);
           cell[a * NUFFT_PX * NUFFT_PY] = sums[a];
         }
 #elif NUFFT_DIM == 2
-        nufft_add(*cell, from[2 * NUFFT_W + dx[i]], reinterpret_cast<const real2*>(from)[dy[i]]);
+        nufft_sum(*cell, from[2 * NUFFT_W + dx[i]], reinterpret_cast<const real2*>(from)[dy[i]], scale);
 #else
-        nufft_add(*cell, 1, reinterpret_cast<const real2*>(from)[dx[i]]);
+        nufft_sum(*cell, 1, reinterpret_cast<const real2*>(from)[dx[i]], scale);
 #endif
       }
       __syncwarp();
@@ -104,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
   __syncthreads();
   for (int i = t; i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) {
-    const real2 value = tile[i];
+    const Cell value = tile[i];
     if (value.x == 0 && value.y == 0) continue;
     const int x = nufft_wrap(x0 + i % NUFFT_PX, NUFFT_N0), y = nufft_wrap(y0 + i / NUFFT_PX % NUFFT_PY, NUFFT_N1);
     const int z = nufft_wrap(z0 + i / (NUFFT_PX * NUFFT_PY), NUFFT_N2);

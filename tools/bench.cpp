@@ -60,7 +60,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
   command.add_option("--plot", options.plot, "Plot the ratios with gnuplot")->type_name("FILE.png|FILE.svg");
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
-      ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3"}));
+      ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
       ->check(CLI::Range(1e-6, 16.0))
       ->capture_default_str()
@@ -73,6 +73,13 @@ void run(const BenchOptions& options) {
   if (!options.memory_child.empty()) return run_memory_child(options);
   if (options.suite == "nufft3d-cpu") return run_suite_nufft3d_cpu(options);
   if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);
+  if (!options.suite.empty()) {  // on a GPU, if not said otherwise
+    BenchOptions device = options;
+    if (device.backend.empty()) device.backend = "cuda";
+    if (options.suite == "nufft-type3-gpu") return run_suite_nufft_type3(device);
+    if (options.suite == "cufinufft") return run_suite_cufinufft(device);
+    return run_suite_fft3d_interleaved(device);
+  }
   run_comparison(options);
 }
 

@@ -11,7 +11,11 @@ namespace {
 class HostBenchArrays final : public BenchArrays {
  public:
   HostBenchArrays(const Problem& problem, std::uint64_t seed, const runtime::Backend& backend)
-      : data_(problem, seed), timer_(backend.timer(0)), first_(data_.first()), second_(data_.second()) {}
+      : data_(problem, seed),
+        timer_(backend.timer(0)),
+        first_(data_.first()),
+        second_(data_.second()),
+        reversed_(problem.kind == Kind::nufft && problem.type == 2) {}
   bool on_device() const override { return false; }
   Points points() const override { return data_.points(); }
   int sets() const override { return 1; }
@@ -20,7 +24,10 @@ class HostBenchArrays final : public BenchArrays {
   bool destroys_input() const override { return first_ == second_; }
   void prepare() override { data_.prepare(); }
   void restore_input() override { data_.restore_input(); }
-  double error() override { return data_.error(); }
+  double error(const std::function<void(void*)>& reorder) override {
+    if (reorder) reorder(reversed_ ? first_ : second_);
+    return data_.error();
+  }
   void wait() override {}
   std::int64_t free_bytes() const override { return 0; }
   runtime::StreamTimer& timer() override { return *timer_; }
@@ -31,6 +38,7 @@ class HostBenchArrays final : public BenchArrays {
   tuner::ProblemData data_;
   std::unique_ptr<runtime::StreamTimer> timer_;
   void *first_, *second_;
+  bool reversed_;  // the output is the first array
 };
 
 class DeviceBenchArrays final : public BenchArrays {
@@ -67,8 +75,9 @@ class DeviceBenchArrays final : public BenchArrays {
     if (!destroys_input()) return;
     for (const Set& set : sets_) memory_->copy(set.first.data(), kept_.data(), kept_.bytes());
   }
-  double error() override {
+  double error(const std::function<void(void*)>& reorder) override {
     download();
+    if (reorder) reorder(reversed_ || bytes_.in_place ? data_.first() : data_.second());
     const double error = data_.error();
     data_.restore_input();
     return error;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "fourtune/problem.h"
@@ -25,8 +26,8 @@ class BenchArrays {
   // Fresh input in every set; prepare also fills the outputs with NaN.
   virtual void prepare() = 0;
   virtual void restore_input() = 0;
-  // Relative l2 error of the output of set 0 on the sampled outputs.
-  virtual double error() = 0;
+  // Relative l2 error of the output of set 0 on the sampled outputs, after `reorder` has seen it on the host.
+  virtual double error(const std::function<void(void*)>& reorder = {}) = 0;
   virtual void wait() = 0;
   virtual std::int64_t free_bytes() const = 0;  // 0: unknown
   virtual runtime::StreamTimer& timer() = 0;

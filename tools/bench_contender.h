@@ -22,6 +22,8 @@ class Contender {
   virtual std::vector<StageTime> stage_times() const { return {}; }
   virtual std::vector<runtime::LaunchTime> launch_times() const { return {}; }
   virtual std::string plan() const { return {}; }
+  // The output on the host, as it came, put into the problem's order; nothing where it is.
+  virtual void restore_order(void*) const {}
   // Why the library at first refused what was asked, when it ran only with an override; empty: it did not.
   virtual std::string refusal() const { return {}; }
   // On a device: the same transform with its stages and launches timed, which costs time itself; null: it cannot.
@@ -63,6 +65,7 @@ bool has_verdict(const Problem& problem, const OursOptions& options);
 
 // An executor of a backend, without the public interface around it: for plans that it cannot name.
 using BindExecutor = std::function<std::unique_ptr<runtime::Executor>(const Problem&, bool time_stages)>;
-std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan);
+std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan,
+                                                   std::function<void(void*)> restore_order = {});
 
 }  // namespace fourtune::tools

@@ -195,7 +195,7 @@ class Measurement {
     arrays_->prepare();
     slot.contender->execute(arrays_->first(0), arrays_->second(0));
     arrays_->wait();
-    result.error = arrays_->error();
+    result.error = arrays_->error([&](void* output) { slot.contender->restore_order(output); });
     result.right = result.error <= allowed_error(problem_);
   }
 
@@ -339,7 +339,7 @@ std::string does_not_fit(const Problem& problem, std::size_t contenders, const M
   const auto all = static_cast<double>(backend.memory(0)->free_bytes());
   const double bytes = static_cast<double>(array_bytes(problem).both());
   const double more = bytes * (rotated_sets(array_bytes(problem).both(), backend.traits().l2_bytes) - 1);
-  return too_large(" the device", memory_need(problem, contenders) + more, 0.9 * all);
+  return too_large(" the device", memory_need(problem, contenders, backend.traits()) + more, 0.9 * all);
 }
 
 // Of arrays like the problem's, or large ones where no stage moves whole arrays.

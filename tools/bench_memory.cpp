@@ -69,8 +69,7 @@ double available_memory() {
   return available;
 }
 
-double memory_need(const Problem& problem, std::size_t contenders) {
-  const DeviceTraits traits = cpu_traits();
+double memory_need(const Problem& problem, std::size_t contenders, const DeviceTraits& traits) {
   const double real = static_cast<double>(real_bytes(problem.precision)), batch = static_cast<double>(problem.batch);
   double values = 0, points = 0, modes = 0;
   if (problem.kind == Kind::fft) {

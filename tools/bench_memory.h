@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "tools/bench_contender.h"
 
@@ -12,7 +13,7 @@ namespace fourtune::tools {
 // Bytes that may still be used: the least of what the system has available and what is left of the control group.
 double available_memory();
 // Bytes for the arrays of a problem and this many contenders at once, by the cost model; a little too many.
-double memory_need(const Problem& problem, std::size_t contenders);
+double memory_need(const Problem& problem, std::size_t contenders, const DeviceTraits& traits = cpu_traits());
 
 // The first time a process makes a contender, gives it its points and executes it.
 struct FirstUse {

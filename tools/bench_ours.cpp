@@ -14,8 +14,13 @@ namespace {
 
 class ExecutorContender final : public Contender {
  public:
-  ExecutorContender(const Problem& problem, BindExecutor bind, std::string plan, bool time_stages)
-      : problem_(problem), bind_(std::move(bind)), plan_(std::move(plan)), executor_(bind_(problem_, time_stages)) {}
+  ExecutorContender(const Problem& problem, BindExecutor bind, std::string plan, bool time_stages,
+                    std::function<void(void*)> restore_order = {})
+      : problem_(problem),
+        bind_(std::move(bind)),
+        plan_(std::move(plan)),
+        restore_order_(std::move(restore_order)),
+        executor_(bind_(problem_, time_stages)) {}
   void set_points(const Points& points) override { executor_->set_points(points); }
   void execute(void* first, void* second) override { executor_->execute(first, second, false); }
   std::vector<StageTime> stage_times() const override {
@@ -24,6 +29,9 @@ class ExecutorContender final : public Contender {
   }
   std::vector<runtime::LaunchTime> launch_times() const override { return executor_->launch_times(); }
   std::string plan() const override { return plan_; }
+  void restore_order(void* output) const override {
+    if (restore_order_) restore_order_(output);
+  }
   std::unique_ptr<Contender> timed() const override {
     return std::make_unique<ExecutorContender>(problem_, bind_, plan_, true);
   }
@@ -32,6 +40,7 @@ class ExecutorContender final : public Contender {
   Problem problem_;
   BindExecutor bind_;
   std::string plan_;
+  std::function<void(void*)> restore_order_;
   std::unique_ptr<runtime::Executor> executor_;
 };
 
@@ -84,8 +93,10 @@ bool has_verdict(const Problem& problem, const OursOptions& options) {
   return runtime::resolve(problem, traits, &lookup, {}).source == runtime::Source::verdict;
 }
 
-std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan) {
-  return std::make_unique<ExecutorContender>(problem, std::move(bind), std::move(plan), false);
+std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan,
+                                                   std::function<void(void*)> restore_order) {
+  return std::make_unique<ExecutorContender>(problem, std::move(bind), std::move(plan), false,
+                                             std::move(restore_order));
 }
 
 }  // namespace fourtune::tools

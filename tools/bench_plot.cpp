@@ -15,13 +15,6 @@ extern char** environ;
 namespace fourtune::tools {
 namespace {
 
-// In single quotes of gnuplot a quote is doubled.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char letter : text) out += letter == '\'' ? std::string("''") : std::string(1, letter);
-  return out + "'";
-}
-
 std::string value_or_unknown(double value) { return value > 0 ? fmt::format("{:.6g}", value) : "?"; }
 
 bool run_gnuplot(const std::string& script) {
@@ -34,6 +27,12 @@ bool run_gnuplot(const std::string& script) {
 }
 
 }  // namespace
+
+std::string gnuplot_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char letter : text) out += letter == '\'' ? std::string("''") : std::string(1, letter);
+  return out + "'";
+}
 
 std::string comparison_gnuplot(std::span<const ProblemResult> results, const std::string& path) {
   struct Row {
@@ -52,7 +51,7 @@ std::string comparison_gnuplot(std::span<const ProblemResult> results, const std
   const bool svg = path.ends_with(".svg");
   std::string text = "# Ratios of `fourtune bench`: the peer's time over ours; above 1 we are faster.\n";
   text += fmt::format("set terminal {} size 1200,{} noenhanced\nset output {}\n", svg ? "svg" : "pngcairo",
-                      std::max<std::size_t>(300, 120 + 16 * rows.size()), quoted(path));
+                      std::max<std::size_t>(300, 120 + 16 * rows.size()), gnuplot_quoted(path));
   text +=
       "set logscale x\nset xlabel 'time of the peer / our time'\nset grid x\nset key top left\nunset mouse\n"
       "set datafile missing '?'\nset ytics font ',8'\n";
@@ -68,17 +67,21 @@ std::string comparison_gnuplot(std::span<const ProblemResult> results, const std
   return text;
 }
 
-std::string plot_comparison(std::span<const ProblemResult> results, const std::string& path) {
+std::string plot_script(const std::string& commands, const std::string& path) {
   if (!path.ends_with(".png") && !path.ends_with(".svg"))
     throw UsageError(fmt::format("--plot {}: only .png and .svg can be written", path));
   const std::string script = path + ".gp";
-  write_text_file(script, comparison_gnuplot(results, path));
+  write_text_file(script, commands);
   if (run_gnuplot(script)) {
     std::error_code ignored;
     std::filesystem::remove(script, ignored);
     return fmt::format("plot: {}", path);
   }
   return fmt::format("plot: gnuplot is missing or failed; its script is {} (run: gnuplot {})", script, script);
+}
+
+std::string plot_comparison(std::span<const ProblemResult> results, const std::string& path) {
+  return plot_script(comparison_gnuplot(results, path), path);
 }
 
 }  // namespace fourtune::tools

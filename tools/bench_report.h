@@ -43,6 +43,10 @@ std::string csv_field(const std::string& text);
 // can be written.
 std::string plot_comparison(std::span<const ProblemResult> results, const std::string& path);
 std::string comparison_gnuplot(std::span<const ProblemResult> results, const std::string& path);
+// The same for any script of gnuplot that writes `path`.
+std::string plot_script(const std::string& commands, const std::string& path);
+// In single quotes of gnuplot, in which a quote is doubled.
+std::string gnuplot_quoted(const std::string& text);
 // Throws Failure when the file cannot be written in full.
 void write_text_file(const std::string& path, const std::string& text);
 

@@ -13,6 +13,7 @@
 #include "tools/bench_memory.h"
 #include "tools/bench_peers.h"
 #include "tools/bench_report.h"
+#include "tools/bench_series.h"
 #include "tools/bench_suites.h"
 #include "tools/device_arrays.h"
 #include "tools/errors.h"
@@ -60,6 +61,14 @@ std::string paper_plan(const Problem& problem, int threads, const std::string& b
   plan.spread.family = generator::SpreadFamily::atomic;
   plan.interp.family = generator::InterpFamily::direct;
   plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, 16};
+  // On a GPU: one thread a point, in the caller's order; the library's FFT where there is one.
+  plan.gpu_points.spread = generator::nufft::Spread::points;
+  plan.gpu_points.interp = generator::nufft::Interpolate::points;
+  for (auto* with : {&plan.gpu_points.spread_with, &plan.gpu_points.interp_with}) {
+    with->order = generator::nufft::Order::caller;
+    with->lanes = 1;
+  }
+  if (backend == "cuda") plan.gpu_fft.family = generator::GpuFftFamily::cufft;
   return generator::to_text(plan, problem);
 }
 
@@ -94,6 +103,24 @@ void print_table(const std::vector<ProblemResult>& results) {
   fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9}));
 }
 
+// Figure 1: seconds of the steps over N, and of whole executes.
+void add_panels(const std::vector<ProblemResult>& results, bool square, std::vector<Panel>& panels) {
+  const std::string which = square ? "N = K^2" : "N = K";
+  Panel steps{"steps, " + which, "N", "seconds", {}}, whole{"execute, " + which, "N", "seconds", {}};
+  for (const ProblemResult& result : results) {
+    const double n = static_cast<double>(result.problem.m.value_or(0));
+    for (const ContenderResult& one : result.contenders) {
+      if (!one.ran()) continue;
+      whole.points.push_back({one.name, n, one.execute.median * 1e-9});
+      for (const char* name : {"spread", "fft", "interpolate"})
+        if (const double seconds = step(one, name); seconds > 0)
+          steps.points.push_back({one.name + ", " + name, n, seconds});
+    }
+  }
+  panels.push_back(std::move(steps));
+  panels.push_back(std::move(whole));
+}
+
 }  // namespace
 
 void run_suite_nufft_type3(const BenchOptions& options) {
@@ -109,6 +136,7 @@ void run_suite_nufft_type3(const BenchOptions& options) {
   for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
 
   std::vector<ProblemResult> all;
+  std::vector<Panel> panels;
   for (const bool square : {false, true}) {
     std::vector<ProblemResult> results;
     for (const Problem& problem : problems_of(options.scale, square)) {
@@ -135,11 +163,12 @@ void run_suite_nufft_type3(const BenchOptions& options) {
     print_table(results);
     fmt::print("{}", skip_notes(results));
     std::fflush(stdout);
+    add_panels(results, square, panels);
     all.insert(all.end(), results.begin(), results.end());
   }
   fmt::print("\nsteps are those of the last execute; speed-up: the paper's parameterisation / this version\n");
   if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(all, environment));
-  if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(all, options.plot));
+  if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
 }
 
 }  // namespace fourtune::tools

@@ -11,7 +11,7 @@ const runtime::Backend& bench_backend(const std::string& name) {
   const bool known =
       std::any_of(all.begin(), all.end(), [&](const runtime::Backend* one) { return one->name() == name; });
   if (name == "emulated" && !known) {
-    static const runtime::emulated::EmulatedBackend emulated(runtime::gpu::library_programs());
+    static const runtime::emulated::EmulatedBackend emulated(runtime::gpu::generated_programs());
     runtime::add_backend(emulated);
   }
   return runtime::find_backend(name);

@@ -13,13 +13,16 @@ bool has_codelets(std::int64_t n);
 // length must pass has_codelets, else Error{invalid_plan}.
 FftPlan plain_plan(const EmitOptions& options);
 
+// The same for one dimension alone: the others only pass by (their lengths are options.n's). emit_program takes it;
+// as a plan of its own it may lack a dimension.
+FftPlan line_plan(const EmitOptions& options, int dimension);
+
 // n-point DFTs as convolutions of length bluestein_length(n), the least power of two from 2n - 1 on:
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n).
 std::int64_t bluestein_length(std::int64_t n);
 
-// Any lengths; complex transforms with hooks, or real ones, need has_codelets for every length. A dimension that has
-// not and is longer than 4096 (f64: 2048) must be the only one, and at most 2^23. Throws Error{unsupported} where a
-// rule is broken.
+// Any lengths, complex or real; with hooks every length must pass has_codelets. A length that does not is at most 2^23:
+// its convolution has at most 2^24 values. Throws Error{unsupported} where a rule is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

@@ -1,6 +1,8 @@
 // Bluestein's algorithm in one kernel a dimension: pad and multiply by the chirp, forward DFT of a power of two,
 // multiply by the transformed chirp, inverse DFT, multiply by the chirp and cut. The inverse runs through the digits
 // backwards, so its first DFT finds its values where the forward one's last left them.
+#include "generator/fft/bluestein.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,15 +48,6 @@ void host_fft(std::vector<Complex>& x) {
     }
 }
 
-// DFT of the chirp's conjugate, over m, so that an unscaled inverse follows.
-std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
-  std::vector<Complex> b(at(m));
-  for (std::int64_t j = 0; j < n; ++j)
-    b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
-  host_fft(b);
-  return b;
-}
-
 std::vector<int> powers_of_two(std::int64_t m) {
   std::vector<int> radices;
   while (m > 1) {
@@ -63,11 +56,6 @@ std::vector<int> powers_of_two(std::int64_t m) {
   }
   return radices;
 }
-
-// Strides of the arrays and lengths of the other dimensions.
-struct Lines {
-  std::array<std::int64_t, 4> n{1, 1, 1, 1}, load{}, store{};
-};
 
 void add_lines(PassSpec& pass, const Lines& lines, int d, std::int64_t tile) {
   bool carried = false;  // the fastest other dimension is the one that a tile carries
@@ -90,11 +78,36 @@ void add_lines(PassSpec& pass, const Lines& lines, int d, std::int64_t tile) {
   }
 }
 
-PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, bool bluestein) {
+}  // namespace
+
+// DFT of the chirp's conjugate, over m, so that an unscaled inverse follows.
+std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
+  std::vector<Complex> b(at(m));
+  for (std::int64_t j = 0; j < n; ++j)
+    b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
+  host_fft(b);
+  return b;
+}
+
+std::vector<Complex> chirps(std::int64_t n, int sign) {
+  std::vector<Complex> out;
+  for (std::int64_t j = 0; j < n; ++j) out.push_back(chirp(j, n, sign));
+  return out;
+}
+
+std::int64_t bluestein_length(std::int64_t n) {
+  std::int64_t m = 1;
+  while (m < 2 * n - 1) m *= 2;
+  return m;
+}
+
+std::int64_t most_convolved(Precision precision) { return precision == Precision::f32 ? 8192 : 4096; }
+
+PlannedPass bluestein_pass(const EmitOptions& options, int d, const Lines& lines) {
   PlannedPass out;
   PassSpec& pass = out.spec;
-  const std::int64_t n = lines.n[at(d)], m = bluestein ? bluestein_length(n) : n;
-  const std::int64_t most = options.precision == Precision::f32 ? 8192 : 4096;
+  const std::int64_t n = lines.n[at(d)], m = bluestein_length(n);
+  const std::int64_t most = most_convolved(options.precision);
   if (m > most)
     throw Error(Status::unsupported,
                 fmt::format("length {} needs Bluestein's algorithm on {} values, a block holds {}", n, m, most));
@@ -133,111 +146,33 @@ PlannedPass line_pass(const EmitOptions& options, int d, const Lines& lines, boo
     transforms.push_back(t);
   }
   for (Port* port : {&pass.load, &pass.store}) {
-    const std::int64_t stride = (port == &pass.load ? lines.load : lines.store)[at(d)];
-    for (const auto& term : load) port->address.push_back({term.atom, term.weight * stride});
-    port->bounds.push_back({load, n});
+    const bool loads = port == &pass.load;
+    const std::int64_t stride = (loads ? lines.load : lines.store)[at(d)];
+    port->values = loads ? lines.loaded : lines.stored;
+    if (port->values == Values::hermitian)
+      port->mirror = {Window::Kind::head, load, n, n / 2 + 1, stride};
+    else
+      for (const auto& term : load) port->address.push_back({term.atom, term.weight * stride});
+    port->bounds.push_back({load, loads ? n : lines.kept});
     port->factors.push_back({load, 0, true});
   }
   pass.extra_tables = 2;
-  std::vector<Complex> chirps(at(m));
-  for (std::int64_t j = 0; j < n; ++j) chirps[at(j)] = chirp(j, n, options.sign);
-  out.tables = {complex_table(chirps, options.precision), complex_table(filter(n, m, options.sign), options.precision)};
+  std::vector<Complex> turns = chirps(n, options.sign);
+  turns.resize(at(m));
+  out.tables = {complex_table(turns, options.precision), complex_table(filter(n, m, options.sign), options.precision)};
   const std::int64_t tile =
       std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
   add_lines(pass, lines, d, tile);
-  pass.loaded = pass.stored = lines.n[0] * lines.n[1] * lines.n[2] * lines.n[3];
+  std::int64_t others = 1, last = 0;
+  for (int other = 0; other < 4; ++other) {
+    if (other != d) others *= lines.n[at(other)];
+    last += (lines.n[at(other)] - 1) * std::max(lines.load[at(other)], lines.store[at(other)]);
+  }
+  pass.loaded = others * (lines.loaded == Values::hermitian ? n / 2 + 1 : n), pass.stored = others * lines.kept;
+  pass.wide = last > 0x7fffffff;
   pass.threads = static_cast<int>(std::clamp<std::int64_t>(tile_values(pass) / 16 / 32 * 32, 32, 512));
   arrange(pass, transforms);
   return out;
-}
-
-}  // namespace
-
-std::int64_t bluestein_length(std::int64_t n) {
-  std::int64_t m = 1;
-  while (m < 2 * n - 1) m *= 2;
-  return m;
-}
-
-namespace {
-
-ArrayLayout dense_layout(const EmitOptions& options) {
-  return {{1, options.n[0], options.n[0] * options.n[1]}, options.n[0] * options.n[1] * options.n[2]};
-}
-
-// One dimension at a time: a plain plan of that dimension alone is not possible (strides), so codelet lengths next to a
-// Bluestein length are convolved as well.
-GpuProgram emit_by_lines(const EmitOptions& options) {
-  PlannedProgram planned;
-  const ArrayLayout in = options.input.value_or(dense_layout(options)),
-                    to = options.output.value_or(dense_layout(options));
-  bool first = true;
-  for (int d = 0; d < 3; ++d) {
-    if (options.n[at(d)] == 1) continue;
-    Lines lines;
-    const ArrayLayout& from = first ? in : to;
-    for (int other = 0; other < 3; ++other)
-      lines.n[at(other)] = options.n[at(other)], lines.load[at(other)] = from.stride[at(other)],
-      lines.store[at(other)] = to.stride[at(other)];
-    lines.n[3] = options.batch, lines.load[3] = from.distance, lines.store[3] = to.distance;
-    PlannedPass pass = line_pass(options, d, lines, true);
-    pass.from = first ? BufferRef::Where::first : BufferRef::Where::second;
-    pass.to = BufferRef::Where::second;
-    first = false;
-    planned.passes.push_back(std::move(pass));
-  }
-  if (planned.passes.empty()) throw Error(Status::unsupported, "a transform of one value");
-  planned.passes.back().spec.store.scale = options.scale;
-  return emit_program(planned, options);
-}
-
-// One long line: the two DFTs of the convolution by plans of their own, the products on their loads and stores. The
-// spectrum goes through workspace 2.
-GpuProgram emit_long_line(const EmitOptions& options) {
-  const std::int64_t n = options.n[0], m = bluestein_length(n);
-  if (m > (std::int64_t{1} << 24))
-    throw Error(Status::unsupported,
-                fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));
-  std::vector<Complex> chirps;
-  for (std::int64_t j = 0; j < n; ++j) chirps.push_back(chirp(j, n, options.sign));
-  Window head;
-  head.kept = n;
-  EmitOptions forward = options, inverse = options;
-  forward.n[0] = inverse.n[0] = m;
-  forward.sign = -1, inverse.sign = 1;
-  forward.in_place = inverse.in_place = false;
-  forward.scale = 1;
-  const ArrayLayout dense{{1, m, m}, m}, own{{1, n, n}, n};
-  forward.input = options.input.value_or(own), forward.output = dense;
-  inverse.input = dense, inverse.output = options.output.value_or(own);
-  forward.hooks[0].input = inverse.hooks[0].output = head;
-  forward.hooks[0].input_turns = inverse.hooks[0].output_turns = chirps;
-  forward.hooks[0].output_turns = filter(n, m, options.sign);
-  PlannedProgram all = plan_passes(plain_plan(forward), forward), back = plan_passes(plain_plan(inverse), inverse);
-  all.passes.back().to = back.passes.front().from = BufferRef::Where::workspace;
-  all.passes.back().to_index = back.passes.front().from_index = 2;
-  for (auto& pass : back.passes) pass.spec.name = "inverse" + pass.spec.name;
-  std::move(back.passes.begin(), back.passes.end(), std::back_inserter(all.passes));
-  all.work_values = m * options.batch;
-  all.workspaces = 3;
-  return emit_program(all, options);
-}
-
-}  // namespace
-
-GpuProgram emit_any_size(const EmitOptions& options) {
-  bool codelets = true, plain = options.type == FftType::c2c;
-  for (int d = 0; d < 3; ++d) {
-    const auto& hook = options.hooks[at(d)];
-    codelets = codelets && has_codelets(options.n[at(d)]);
-    plain = plain && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty();
-  }
-  if (codelets) return emit_program(plain_plan(options), options);
-  if (!plain)
-    throw Error(Status::unsupported, "a length with a prime factor above 61 needs a complex transform without hooks");
-  const bool line = options.n[1] == 1 && options.n[2] == 1;
-  const std::int64_t most = options.precision == Precision::f32 ? 8192 : 4096;
-  return line && bluestein_length(options.n[0]) > most ? emit_long_line(options) : emit_by_lines(options);
 }
 
 }  // namespace fourtune::generator::fft

@@ -42,11 +42,20 @@ bool warp_holds(const KernelGeometry& g, Precision precision) {
 
 bool powers_of_two(const Kernel& kernel, const KernelGeometry& g) {
   const auto power = [](std::int64_t n) { return (n & (n - 1)) == 0; };
-  return power(g.tile_elements) && power(kernel.with.threads) &&
-         g.tile_elements % (std::int64_t{kernel.with.threads} * kernel.with.cluster) == 0;
+  const bool all = power(g.tile_elements) && power(kernel.with.threads);
+  return all && (kernel.with.exchange != Exchange::shuffle ||
+                 g.tile_elements == std::int64_t{kernel.with.threads} * g.elements_per_thread);
 }
 
-bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device) {
+// No tile sticks out of the array.
+bool whole_tiles(const KernelGeometry& g, std::int64_t batch) {
+  return batch % g.batch_carried == 0 && std::all_of(g.dims.begin(), g.dims.end(), [](const DimGeometry& dim) {
+           return dim.free_count % dim.carried == 0;
+         });
+}
+
+bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device,
+            std::int64_t batch) {
   const KernelParameters& with = kernel.with;
   const int cc = device.compute_capability;
   if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
@@ -62,7 +71,7 @@ bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, 
   if (with.load == Load::async && cc < 80) return false;
   if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to one block
   const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
-  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16)) return false;
+  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16 || !whole_tiles(g, batch))) return false;
   return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
 }
 
@@ -188,7 +197,7 @@ class ShapeMaker {
     Kernel landing = kernel;  // the shape is as good as its best loads
     landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
     landing.with.pipeline = 1;
-    if (agrees(landing, g, set_.plan.precision, set_.device) && set_.fits(landing.with, g))
+    if (agrees(landing, g, set_.plan.precision, set_.device, set_.batch) && set_.fits(landing.with, g))
       seconds = std::min(seconds, set_.seconds(landing, g));
     out_.push_back({std::move(kernel), seconds});
   }
@@ -232,7 +241,7 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
                 (load == Load::async && !forms.async))
               continue;
             ++choices.before;
-            if (!agrees(candidate, g, plan.precision, device)) continue;
+            if (!agrees(candidate, g, plan.precision, device, batch)) continue;
             ++choices.after;
             ++shared.before;
             if (!set.fits(with, g)) continue;

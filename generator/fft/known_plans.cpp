@@ -56,18 +56,42 @@ const Winner winners[] = {
      "{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1x1x1,to=work,registers="
      "128]{Y(32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8x1x1,registers="
      "128]:order=natural,prec=f64"},
-    {{256, 256, 256},
+    {{{256, 256, 256}},
      f64,
      Use::whole,
      "{Y(16,16,16,256,tw),X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(128,2,8,16,tw)}[threads=512,tile=1x1x1,parts=apart,"
-     "to=work,load=bulk,pipeline=1]{Y(32,8,1,8,no-tw),Z(128,2,128,256,tw),Z(16,16,8,128,tw),Z(32,8,1,8,no-tw)}[threads="
-     "512,tile=4x1x1,parts=apart,load=bulk,pipeline=1]:order=natural,prec=f64"},
-    {{512, 512, 512},
+     "to=work,load=async,pipeline=1]{Y(32,8,1,8,no-tw),Z(128,2,128,256,tw),Z(16,16,8,128,tw),Z(32,8,1,8,no-tw)}["
+     "threads=512,tile=4x1x1,parts=apart]:order=natural,prec=f64"},
+    {{{512, 512, 512}},
      f64,
      Use::whole,
      "{X(64,8,64,512,tw),X(64,8,8,64,tw),X(64,8,1,8,no-tw)}[threads=128,tile=1x2x1,registers=64]{Y(64,8,64,512,tw),Y("
      "64,8,8,64,tw),Y(64,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=64]{Z(32,16,32,512,tw),Z(32,16,2,32,tw),Z(256,"
-     "2,1,2,no-tw)}[threads=512,tile=16x1x1,registers=128]:order=natural,prec=f64"},
+     "2,1,2,no-tw)}[threads=512,tile=16x1x1,parts=apart,load=async,pipeline=1]:order=natural,prec=f64"},
+    {{{1024, 1024, 1024}},
+     f64,
+     Use::whole,
+     "{X(64,16,64,1024,tw),X(128,8,8,64,tw),X(128,8,1,8,no-tw)}[threads=64,tile=1x1x1,registers=128]{Y(64,16,64,1024,"
+     "tw),Y(128,8,8,64,tw),Y(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]{Z(64,16,64,1024,tw),Z(128,8,8,64,"
+     "tw),Z(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]:order=natural,prec=f64"},
+    {{{4096, 4096, 1}},
+     f32,
+     Use::whole,
+     "{X(256,16,256,4096,tw),X(256,16,16,256,tw),X(256,16,1,16,no-tw)}[threads=256,tile=1x1,registers=64]{Y(512,8,512,"
+     "4096,tw),Y(512,8,64,512,tw)}[threads=256,tile=64x1,to=work,registers=64]{Y(512,8,8,64,tw),Y(512,8,1,8,no-tw)}["
+     "threads=256,tile=64x1,registers=64]:order=natural"},
+    {{{8192, 8192, 1}},
+     f32,
+     Use::whole,
+     "{X(512,16,512,8192,tw),X(512,16,32,512,tw),X(256,32,1,32,no-tw)}[threads=256,tile=1x1,registers=128]{Y(512,16,"
+     "512,8192,tw),Y(1024,8,64,512,tw)}[threads=256,tile=32x1,to=work,registers=64]{Y(1024,8,8,64,tw),Y(1024,8,1,8,no-"
+     "tw)}[threads=128,tile=32x1,registers=64]:order=natural"},
+    {{{8192, 8192, 1}},
+     f64,
+     Use::whole,
+     "{X(512,16,512,8192,tw),X(512,16,32,512,tw),X(512,16,2,32,tw),X(4096,2,1,2,no-tw)}[threads=512,tile=1x1,parts="
+     "apart,registers=128]{Y(512,16,512,8192,tw),Y(1024,8,64,512,tw)}[threads=256,tile=16x1,to=work,registers=128]{Y("
+     "1024,8,8,64,tw),Y(1024,8,1,8,no-tw)}[threads=128,tile=16x1,registers=128]:order=natural,prec=f64"},
     {{256, 256, 256},
      f32,
      Use::cut,
@@ -117,6 +141,15 @@ void load_plainly(Kernel& kernel) {
   kernel.with.load = Load::plain;
   kernel.with.pipeline = 0;
 }
+// What neither the device nor, for the first kernel, the input array allows.
+void restrict_loads(FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const Load load = plan.kernels[k].with.load;
+    const bool bulk = device.compute_capability >= 90 && (k > 0 || may_copy_in_bulk(options));
+    if ((load == Load::bulk && !bulk) || (load == Load::async && device.compute_capability < 80))
+      load_plainly(plan.kernels[k]);
+  }
+}
 
 // Most values carried along any dimension, halved; false: nothing is left to halve.
 bool halve(Kernel& kernel) {
@@ -156,14 +189,15 @@ bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& d
 
 }  // namespace
 
-FftPlan known_plan(const EmitOptions& options, const DeviceTraits& device) {
+FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
+  EmitOptions options = asked;
+  options.device = device;
   const std::optional<Use> use = use_of(options);
   for (const Winner& winner : winners) {
     if (!use || winner.use != *use || winner.n != options.n || winner.precision != options.precision) continue;
     FftPlan plan = parse_fft_plan(winner.plan);
     plan.place = options.in_place ? Place::in : Place::out;
-    for (std::size_t k = 0; k < plan.kernels.size(); ++k)
-      if (device.compute_capability < 90 || (k == 0 && !may_copy_in_bulk(options))) load_plainly(plan.kernels[k]);
+    restrict_loads(plan, options, device);
     if (fits(plan, options, device)) return plan;
   }
   FftPlan plan = plain_plan(options);

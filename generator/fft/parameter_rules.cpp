@@ -104,7 +104,8 @@ class ParameterCheck {
   }
   bool fills_threads(int k, const KernelParameters& with) const {
     if (with.threads == 0 || with.tile[0] == 0) return true;
-    return power_of_two(with.threads) && geometry(plan_, k).tile_elements >= with.threads;
+    const auto g = geometry(plan_, k);
+    return power_of_two(with.threads) && g.tile_elements == std::int64_t{with.threads} * g.elements_per_thread;
   }
 
   void choices(int k, const KernelParameters& with) {

@@ -9,8 +9,13 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Values of one line in one kernel: along x, and along y and z, where a tile should carry 16 neighbours.
-constexpr std::int64_t most_line = 4096, most_strided = 1024;
+// Values of one line in one kernel along y and z, where a tile should carry 16 neighbours.
+constexpr std::int64_t most_strided = 1024;
+
+// The same along x: 8192 where a block's shared memory holds the parts of a line apart with some padding.
+std::int64_t most_line(const EmitOptions& options) {
+  return 8192 * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block ? 8192 : 4096;
+}
 
 std::vector<int> radices_of(std::int64_t n) {
   std::vector<int> primes, radices;
@@ -27,6 +32,9 @@ std::vector<int> radices_of(std::int64_t n) {
       radices.push_back(p);
   }
   std::sort(radices.rbegin(), radices.rend());
+  // 16 16 16 2 as 16 8 8 8: a round of two values costs as much as any other.
+  if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
+    radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
   return radices;
 }
 
@@ -100,49 +108,65 @@ bool has_codelets(std::int64_t n) {
   return n == 1;
 }
 
-FftPlan plain_plan(const EmitOptions& options) {
+namespace {
+
+// The kernels of one dimension.
+void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  const std::int64_t n = options.n[static_cast<std::size_t>(d)];
+  if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
+  if (n == 1) return;
+  const std::int64_t most = d == 0 ? most_line(options) : most_strided;
+  const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
+  std::int64_t left = n;
+  for (const auto& group : groups) {
+    Kernel kernel;
+    std::int64_t product = 1;
+    for (const int r : group) {
+      kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
+      left /= r, product *= r;
+    }
+    auto& w = kernel.with;
+    w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
+    w.tile = {1, 1, 1, 1};
+    // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+    const bool along = d == 0 && groups.size() > 1;
+    const std::size_t carrier = d == 0 && !along ? 1 : 0;
+    const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+    const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
+    w.tile[carrier] =
+        static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
+    w.threads = threads_for(product * w.tile[carrier], group);
+    if (d == 0 && product > 4096) w.parts = Parts::apart;  // two blocks on a multiprocessor
+    w.store = Store::sorted;
+    w.to = Target::out;
+    plan.kernels.push_back(kernel);
+  }
+}
+
+FftPlan empty_plan(const EmitOptions& options) {
   FftPlan plan;
   plan.order = Order::natural;
   plan.precision = options.precision;
   plan.place = options.in_place ? Place::in : Place::out;
+  return plan;
+}
+
+}  // namespace
+
+FftPlan plain_plan(const EmitOptions& options) {
+  FftPlan plan = empty_plan(options);
   int dims = 3;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
-  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
   // A real output has x last, everything else x first.
-  std::vector<int> order;
-  for (int d = 0; d < dims; ++d) order.push_back(options.type == FftType::c2r ? (d + 1) % dims : d);
-  for (const int d : order) {
-    const std::int64_t n = options.n[static_cast<std::size_t>(d)];
-    if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
-    if (n == 1) continue;
-    const std::int64_t most = d == 0 ? most_line : most_strided;
-    const auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
-    std::int64_t left = n;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      Kernel kernel;
-      std::int64_t product = 1;
-      for (const int r : groups[g]) {
-        kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
-        left /= r, product *= r;
-      }
-      auto& w = kernel.with;
-      w.exchange = groups[g].size() > 1 ? Exchange::shared : Exchange::none;
-      w.tile = {1, 1, 1, 1};
-      // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
-      const bool along = d == 0 && groups.size() > 1;
-      const std::size_t carrier = d == 0 && !along ? 1 : 0;
-      const std::int64_t count = along    ? n / product
-                                 : d == 0 ? (dims > 1 ? options.n[1] : options.batch)
-                                          : options.n[0];
-      const std::int64_t wanted = carrier == 0 ? run : std::max<std::int64_t>(1, 2048 / product);
-      w.tile[carrier] =
-          static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, 8192 / product)), count, along));
-      w.threads = threads_for(product * w.tile[carrier], groups[g]);
-      w.store = Store::sorted;
-      w.to = Target::out;
-      plan.kernels.push_back(kernel);
-    }
-  }
+  for (int d = 0; d < dims; ++d) add_line(plan, options, options.type == FftType::c2r ? (d + 1) % dims : d, dims);
+  choose_targets(plan, options);
+  return plan;
+}
+
+FftPlan line_plan(const EmitOptions& options, int dimension) {
+  FftPlan plan = empty_plan(options);
+  add_line(plan, options, dimension, dimension + 1);
   choose_targets(plan, options);
   return plan;
 }

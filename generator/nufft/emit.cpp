@@ -6,6 +6,7 @@
 #include "fourtune/status.h"
 #include "generator/nufft/kernels.h"
 #include "generator/nufft/launches.h"
+#include "nufft_fixed_text.h"
 #include "nufft_interpolate_text.h"
 #include "nufft_interpolate_window_text.h"
 #include "nufft_scan_text.h"
@@ -75,6 +76,52 @@ void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t
 void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                           Spread family) const {
   if (m == 0) return;
+  if (parameters_.deterministic)
+    emit_fixed(program, arrays, m, transforms, family);
+  else
+    emit_spreader(program, arrays, m, transforms, family);
+}
+
+void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                         Spread family) const {
+  if (family == Spread::window || parameters_.run != 1)
+    throw Error(Status::invalid_plan,
+                "nufft kernels: deterministic spreading needs points, tile_atomic or tile_owned, and run 1");
+  const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], real = real_bytes();
+  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins();
+  const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
+  const auto launch = [&](const char* name, const char* text, int pass, std::int64_t items,
+                          std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+    const int at = add(program, kernel(name, text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass), 256,
+                                       9 * 8, false));
+    program.launches.push_back(
+        {at, {std::min(blocks(items, 256 * 4), 2112u), 1, 1}, std::move(arguments), "spread", bytes, 0});
+  };
+  for (std::int64_t t = 0; t < transforms; ++t) {
+    Arrays one = arrays;
+    one.values.byte_offset += t * m * 2 * real;
+    one.grid.byte_offset += t * cells * 2 * real;
+    launch("clear", nufft_scan_text, 0, 2 * cells + 2, {bounds, 2 * cells + 2, std::int64_t{0}}, 16 * cells);
+    launch("fixed_bounds", nufft_fixed_text, 0, std::max(m, sorted_bins),
+           {one.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real);
+    const BufferRef target = one.grid;
+    one.grid = sums;
+    emit_spreader(program, one, m, 1, family);
+    program.launches.back().arguments.emplace_back(bounds);
+    launch("fixed_add", nufft_fixed_text, 1, cells, {sums, bounds, target, m, cells}, cells * (16 + 4 * real));
+  }
+}
+
+std::string Kernels::fixed_constants() const {
+  if (!parameters_.deterministic) return "";
+  int reach = 1;  // bins from which points can touch one cell
+  for (int d = 0; d < shape_.dim; ++d)
+    reach *= (shape_.width - 2) / parameters_.bin[static_cast<std::size_t>(d)] + 2;
+  return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {}\n", reach);
+}
+
+void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                            Spread family) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes(), vector = 16 / real;
   const Parameters& p = parameters_;
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
@@ -96,8 +143,8 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
     // A whole number of 16 bytes a warp keeps every warp's part aligned.
     const int warp = (numbers * 33 + dim * 32 * 4 / real + vector - 1) / vector * vector;
     const std::string more = fmt::format(
-        "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n",
-        p.lanes, numbers, warp, p.run);
+        "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n{}",
+        p.lanes, numbers, warp, p.run, fixed_constants());
     launch(kernel(fmt::format("spread_points_l{}", p.lanes), nufft_spread_points_text, more, 128, 4ll * warp * real),
            blocks(m, 128), {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, m, cells});
     return;
@@ -119,9 +166,10 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
   const int threads = atomic ? 32 * p.warps : 32;
   const int stage = divided_up((dim + 1) * w, vector) * vector;
   const std::string more =
-      fmt::format("#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n",
-                  atomic ? 1 : 0, threads, stage, divided_up(dim == 1 ? w : w * w, 32));
-  const std::int64_t tile_bytes = (tile * 2 * real + 15) / 16 * 16;
+      fmt::format(
+          "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
+          atomic ? 1 : 0, threads, stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants());
+  const std::int64_t tile_bytes = (tile * (p.deterministic ? 16 : 2 * real) + 15) / 16 * 16;
   launch(kernel(atomic ? "spread_tile_atomic" : "spread_tile_owned", nufft_spread_tile_text, more, threads,
                 tile_bytes + (atomic ? 0 : 32ll * stage * real)),
          blocks(most_tasks(m), 1), arguments);

@@ -14,10 +14,9 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-// Second level of the sort, shared memory of a block: twice that fits a multiprocessor.
-constexpr std::int64_t kSegmentBytes = 104 * 1024;
-constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level: one block a multiprocessor
-constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kFineThreads = 512;
+constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level, a block's points: one block a multiprocessor
+constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
+constexpr int kSegment = 9216;  // second level, points of a block
 constexpr int kMostFineBins = 2048;      // of a coarse bin, unless there are very many
 constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
 
@@ -59,6 +58,7 @@ struct Kernels::SortLaunches {
 // Geometry of the sort in two levels. A coarse bin is 2^shift bins; what depends on m is an argument of the kernels.
 struct Kernels::TwoLevels {
   std::int64_t staged = 0, align = 8;  // bytes of a point between the levels
+  bool located = false;                // which holds its record
   int place_points = 0, segment = 0;
   std::int64_t most_coarse = 0, most_fine = 0;
   int shift = 0;
@@ -66,18 +66,18 @@ struct Kernels::TwoLevels {
 };
 
 Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
-  const std::int64_t count = shape_.large_counts ? 8 : 4, record = shape_.precision == Precision::f32 ? 16 : 32;
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
   TwoLevels l;
+  l.located = shape_.precision == Precision::f64 && !shape_.large_counts && shape_.dim == 3 &&
+              bits_[0] + bits_[1] + bits_[2] <= 32;
   l.staged = (shape_.dim * real_bytes() + count + 7) / 8 * 8;
   l.align = l.staged % 16 == 0 ? 16 : 8;
   l.place_points = static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
-  l.segment = parameters_.segment > 0
-                  ? parameters_.segment
-                  : static_cast<int>(kSegmentBytes / (record + count) / kFineThreads * kFineThreads);
-  l.most_coarse = shape_.large_counts ? 4096 : 8192;
+  l.segment = parameters_.segment > 0 ? parameters_.segment : kSegment;
+  l.most_coarse = 4096;
   const auto coarse_at = [&](int shift) { return (bins() + (std::int64_t{1} << shift) - 1) >> shift; };
   while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
-  if (l.shift > 13)
+  if (l.shift > 14)
     throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
   l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
   // Coarse bins as large as a block can sort at once.
@@ -101,7 +101,8 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
                                                                                        : 0;
   return {padded(m * record), padded(m * count), padded(tasks), padded((bins() + 1 + groups() + 1) * count),
           padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count), 16,
-          padded(scratch)};
+          padded(scratch),
+          parameters_.deterministic ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16 : 16};
 }
 
 void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m,
@@ -170,8 +171,10 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
                           std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
     const std::string constants = fmt::format(
         "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
-        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_BINS {}ll\n",
-        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins());
+        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_BINS {}ll\n"
+        "#define NUFFT_STAGED_LOCATED {}\n",
+        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins(),
+        l.located ? 1 : 0);
     out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared,
         std::move(arguments), bytes);
   };
@@ -184,18 +187,18 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, coarse = l.coarse, shift = l.shift;
 
   out.clear(counts, coarse * count, 0);  // a word too many is no harm: written later
-  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 264u), kPlaceThreads, kCountPoints, l.most_coarse * 4,
+  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 528u), kCountThreads, kCountPoints, l.most_coarse * 4,
          out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], counts, status, m, coarse, shift}),
          coordinates);
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count, {counts, starts, cursors, chunks, coarse},
          4 * coarse * count);
-  launch("coarse_place", 2, blocks(m, l.place_points), kPlaceThreads, l.place_points,
-         l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 32 * 4,
+  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
+         l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4,
          out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
          coordinates + moved);
   const std::vector<LaunchArgument> fine =
-      out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), status, coarse, shift});
-  const std::int64_t counters = l.most_fine * 4 + kFineThreads / 32 * 4, sorted = l.segment * (record + count);
+      out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift});
+  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * 6;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
          moved + m * (record + count) + bins() * count);
   // Nothing to do unless some coarse bin is large.
@@ -211,7 +214,7 @@ void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m
   if (groups() <= kOneBlockGroups) {
     out("groups", std::string(nufft_locate_text) + nufft_sort_text,
         "#define NUFFT_PASS 7\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n#define NUFFT_PLACE_POINTS 1024\n"
-        "#define NUFFT_STAGED_ALIGN 8\n",
+        "#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_STAGED_LOCATED 0\n",
         1, 1024, 32 * count, {offsets, parts, groups()}, groups() * count * 3);
   } else {
     out.scan_text("count_tasks", 4, blocks(groups() + 1, 256), {offsets, parts, groups()}, groups() * count * 2);

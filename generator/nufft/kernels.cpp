@@ -77,8 +77,8 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (shape.fine[0] * shape.fine[1] >= std::int64_t{1} << 31) refuse("a plane of 2^31 cells or more");
   if (bits > (shape.precision == Precision::f32 ? 32 : 63)) refuse("a cell's number does not fit a record");
   if (parameters.cap < 1) refuse("cap below 1");
-  if (parameters.segment < 0 || parameters.segment > 8192 || parameters.segment % 512 != 0)
-    refuse(fmt::format("segments of {} points, allowed are multiples of 512 up to 8192", parameters.segment));
+  if (parameters.segment < 0 || parameters.segment > 16384 || parameters.segment % 512 != 0)
+    refuse(fmt::format("segments of {} points, allowed are multiples of 512 up to 16384", parameters.segment));
   const int lanes = parameters.lanes;
   if (lanes < 1 || lanes > 16 || (lanes & (lanes - 1)) != 0)
     refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));

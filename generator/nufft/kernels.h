@@ -45,11 +45,12 @@ struct Arrays {
   BufferRef grid;    // `transforms` times the fine grid
   int workspace = 0;
 };
-// Workspaces in order: records, index, tasks, offsets, sums, status, scratch. Status holds two 64-bit words: the first
+// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the first
 // index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
-// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid.
-inline constexpr int kWorkspaces = 7;
-enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch };
+// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid. Fixed is used by
+// deterministic spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
+inline constexpr int kWorkspaces = 8;
+enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
 
 // The kernels of one plan. Throws Error{invalid_plan} saying which rule the parameters break.
 class Kernels {
@@ -90,6 +91,12 @@ class Kernels {
   };
   WindowTile window_tile(int numbers, bool spreads) const;
   void check_run() const;
+  // Deterministic spreading: what goes before and after the spreader, for each transform.
+  void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                  Spread family) const;
+  void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                     Spread family) const;
+  std::string fixed_constants() const;
   int slide() const;  // dimension whose bins lie together; 0: none
 
   Shape shape_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "generator/type3_model.h"
 #include "generator/window_fourier.h"
 #include "runtime/cpu/buffer.h"
 #include "runtime/cpu/fft_long.h"
@@ -53,6 +54,7 @@ class Type3Executor final : public Executor {
       : problem_(problem), plan_(plan), options_(options) {
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
     if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
+    sigma_ = plan_.window.sigma;
   }
 
   void set_points(const PointSet& points) override {
@@ -126,22 +128,40 @@ class Type3Executor final : public Executor {
   }
 
   void find_geometry(const T* const* sources, const T* const* targets) {
+    std::array<Interval, 3> source, target;
+    std::array<double, 3> product{};
     for (int d = 0; d < problem_.dim; ++d) {
-      const Interval source = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
-      const Interval target = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
-      geometry_[d] = type3_dimension(plan_, source, target, gaussian_);
+      source[d] = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
+      target[d] = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
+      product[d] = source[d].half * target[d].half;
+      if (problem_.extent && product[d] > 1.001 * (*problem_.extent)[d] + 1e-300)
+        throw Error(
+            Status::contradiction,
+            fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
+                        product[d], "xyz"[d], (*problem_.extent)[d]));
+    }
+    choose_sigma(product);
+    for (int d = 0; d < problem_.dim; ++d) {
+      geometry_[d] = type3_dimension(plan_, source[d], target[d], gaussian_);
       if (problem_.dim > 1) {
         fill_vectors(d);
       } else if (geometry_[d].inner >= kShortLine) {  // long lines are transformed whole
         geometry_[d].held = geometry_[d].inner;
         geometry_[d].part = false;
       }
-      if (problem_.extent && source.half * target.half > 1.001 * (*problem_.extent)[d] + 1e-300)
-        throw Error(
-            Status::contradiction,
-            fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
-                        source.half * target.half, "xyz"[d], (*problem_.extent)[d]));
     }
+  }
+
+  // The plan's oversampling, or more where these points would make too much of rounding.
+  void choose_sigma(const std::array<double, 3>& product) {
+    if (plan_.type3 == generator::Type3Rule::gaussian) return;
+    generator::WindowChoice window = plan_.window;
+    window.sigma = sigma_;
+    const double sigma = generator::type3_sigma(problem_, window, m_, product);
+    if (sigma == plan_.window.sigma) return;
+    plan_.window.sigma = sigma;
+    transform_.reset();
+    fft_.reset();  // all grids are bound anew
   }
 
   // The line FFTs move whole vectors of neighbouring lines: more cells than needed where a few would be left over.
@@ -339,6 +359,7 @@ class Type3Executor final : public Executor {
   ExecutorOptions options_;
   GaussianRule gaussian_;
   double beta_ = 0;
+  double sigma_ = 0;  // the plan's outer oversampling; plan_ has what runs
   std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
   bool ready_ = false;
   std::array<Type3Dimension, 3> geometry_;

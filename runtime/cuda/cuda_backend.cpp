@@ -78,8 +78,13 @@ class CudaArrays final : public ArrayMemory {
   }
   std::int64_t free_bytes() const override {
     const ContextGuard guard(*device_);
+    const DriverApi& api = driver();
+    CUmemoryPool pool = nullptr;  // what it keeps of freed memory would not count as free
+    if (api.cuDeviceGetDefaultMemPool && api.cuMemPoolTrimTo &&
+        api.cuDeviceGetDefaultMemPool(&pool, device_->handle()) == CUDA_SUCCESS)
+      api.cuMemPoolTrimTo(pool, 0);
     std::size_t available = 0, total = 0;
-    check(driver().cuMemGetInfo(&available, &total), "asking for the free memory");
+    check(api.cuMemGetInfo(&available, &total), "asking for the free memory");
     return static_cast<std::int64_t>(available);
   }
 

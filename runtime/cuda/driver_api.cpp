@@ -62,6 +62,8 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
 #undef FOURTUNE_LOAD
   load(library, "cuLaunchKernelEx", api.cuLaunchKernelEx);
+  load(library, "cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
+  load(library, "cuMemPoolTrimTo", api.cuMemPoolTrimTo);
   return nullptr;
 }
 

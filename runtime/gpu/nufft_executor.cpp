@@ -139,7 +139,7 @@ class Type12Executor final : public Executor {
     shape.large_counts = large_;
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
     if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
-        spread.placement != interp.placement)
+        spread.placement != interp.placement || spread.segment != interp.segment)
       throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
     spread.check = interp.check = !options_.trust_points;
     spread_kernels_.emplace(shape, spread, polynomial_);

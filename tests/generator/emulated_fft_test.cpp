@@ -116,6 +116,7 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
   for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5000, 1, 1},
                                               {4096, 1, 1},
                                               {1009, 1, 1},
+                                              {8192, 1, 1},
                                               {12, 67, 5},
                                               {71, 1, 9},
                                               {30, 28, 22},
@@ -138,6 +139,42 @@ TEST(EmulatedFft, LongPrimeLengths) {
   o.sign = 1;
   o.in_place = true;
   EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+}
+
+// The same beside other dimensions, along each.
+TEST(EmulatedFft, LongPrimeLengthsInSeveralDimensions) {
+  for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{2053, 3, 1}, {3, 2053, 2}, {2, 1, 2053}}) {
+    SCOPED_TRACE(::testing::Message() << n[0] << "x" << n[1] << "x" << n[2]);
+    EmitOptions o = sized(n[0], n[1], n[2]);
+    o.precision = Precision::f64;
+    o.sign = n[0] == 3 ? 1 : -1;
+    o.scale = 3;
+    o.in_place = n[0] == 2;
+    EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  }
+}
+
+TEST(EmulatedFft, RealTransformsOfPrimeLengths) {
+  for (const FftType type : {FftType::r2c, FftType::c2r})
+    for (const bool in_place : {false, true})
+      for (const std::array<std::int64_t, 3> n :
+           {std::array<std::int64_t, 3>{67, 4, 1}, {6, 67, 3}, {134, 71, 1}, {2053, 2, 1}, {5, 2, 67}}) {
+        if (in_place && n[0] == 134) continue;
+        SCOPED_TRACE(::testing::Message()
+                     << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2] << (in_place ? " in place" : ""));
+        EmitOptions o = sized(n[0], n[1], n[2]);
+        o.precision = Precision::f64;
+        o.type = type;
+        o.in_place = in_place;
+        o.batch = 2;
+        o.sign = type == FftType::r2c ? -1 : 1;
+        if (in_place) {
+          const std::int64_t row = n[0] / 2 + 1;
+          const ArrayLayout real{{1, 2 * row, 2 * row * n[1]}, 2 * row * n[1] * n[2]};
+          (type == FftType::r2c ? o.input : o.output) = real;
+        }
+        EXPECT_LT(program_error(emit_any_size(o), o), 3 * allowed(o));
+      }
 }
 
 TEST(EmulatedFft, RealTransforms) {

@@ -158,7 +158,7 @@ TEST(FftCandidates, NameOnlyTheFormsAskedFor) {
       }
     return std::array<bool, 3>{swizzle > 0, shuffle > 0, async > 0};
   };
-  EXPECT_EQ(count({}), (std::array<bool, 3>{false, false, false}));
+  EXPECT_EQ(count({false, false, false}), (std::array<bool, 3>{false, false, false}));
   EXPECT_EQ(count({true, true, true}), (std::array<bool, 3>{true, true, true}));
 }
 

@@ -163,6 +163,42 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
 
+std::vector<Case> deterministic_cases() {
+  std::vector<Case> cases;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {Precision::f32, Precision::f64})
+      for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned}) {
+        Case c = spreading("Fixed" + std::to_string(static_cast<int>(family)), dim, precision, 4 + dim, family);
+        c.parameters.deterministic = true;
+        c.parameters.placement = dim == 2 ? Placement::two_level : Placement::scatter;
+        c.transforms = dim == 1 ? 2 : 1;
+        if (dim == 3 && family == Spread::points) c.parameters.order = Order::caller;
+        if (dim == 2) c.points = Points::clustered;
+        cases.push_back(c);
+      }
+  return cases;
+}
+class NufftDeterministic : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
+  const Case& c = GetParam();
+  const Prepared p = prepare(c);
+  std::vector<std::byte> seen;
+  for (const std::uint64_t seed : {0u, 1u, 2u, 3u}) {
+    RunOptions options;
+    options.threads = options.blocks = seed == 0   ? runtime::emulated::Order::forward
+                                       : seed == 1 ? runtime::emulated::Order::reverse
+                                                   : runtime::emulated::Order::random;
+    options.seed = seed + 1;
+    std::vector<std::byte> first = p.first, second = p.second;
+    run_program(p.program, first, second, options);
+    EXPECT_EQ(wrong(c, p, second), "");
+    if (!seen.empty()) EXPECT_EQ(second, seen);
+    seen = second;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, NufftDeterministic, ::testing::ValuesIn(deterministic_cases()), name_of);
+
 class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
 
 TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
@@ -198,6 +234,12 @@ std::vector<Case> one_of_each_family() {
   split.parameters.split = 2;
   split.count = 90;
   cases.push_back(split);
+  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned}) {
+    Case fixed = spreading("Fixed" + std::to_string(static_cast<int>(family)), 2, Precision::f32, 5, family);
+    fixed.parameters.deterministic = true;
+    fixed.count = 90;
+    cases.push_back(fixed);
+  }
   Case one = interpolating("InterpolateOneThreadEach", 3, Precision::f32, 6, Interpolate::tiled);
   one.parameters.lanes = 1;
   one.count = 90;
@@ -286,6 +328,9 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.deterministic = true; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.split = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.segment = 100; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
   EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));

@@ -6,22 +6,16 @@
 #include <limits>
 
 #include "fourtune/transform.h"
-#include "generator/fft_size.h"
 #include "generator/gpu_nufft_fft.h"
-#include "generator/nufft/kernels.h"
 #include "generator/window.h"
 #include "runtime/emulated/emulated_backend.h"
 #include "runtime/emulated/emulator.h"
-#include "tests/support/covering.h"
-#include "tests/support/nufft_experiment.h"
+#include "tests/support/nufft_gpu_cases.h"
 
 namespace fourtune {
 namespace {
 
 using generator::WindowKind;
-using generator::nufft::Interpolate;
-using generator::nufft::Placement;
-using generator::nufft::Spread;
 using test::NufftCase;
 using test::NufftExperiment;
 
@@ -43,70 +37,6 @@ Options emulated(const std::string& plan) {
   return options;
 }
 
-struct Method {
-  Spread spread;
-  Interpolate interp;
-  bool sorted = true;
-};
-// Spreaders and interpolators that can share a sort.
-constexpr Method kMethods[] = {{Spread::window, Interpolate::window},        {Spread::points, Interpolate::points},
-                               {Spread::points, Interpolate::points, false}, {Spread::tile_atomic, Interpolate::tiled},
-                               {Spread::tile_owned, Interpolate::tiled},     {Spread::tile_owned, Interpolate::points},
-                               {Spread::points, Interpolate::window},        {Spread::window, Interpolate::points}};
-
-void bind_method(NufftCase& c, const Method& method, Placement placement) {
-  generator::nufft::Shape shape;
-  shape.dim = c.problem.dim;
-  shape.fine = c.plan.window.fine;
-  shape.precision = c.problem.precision;
-  shape.width = c.plan.window.width;
-  auto& points = c.plan.gpu_points;
-  points.spread = method.spread, points.interp = method.interp;
-  points.spread_with = default_parameters(shape, method.spread);
-  points.interp_with = default_parameters(shape, method.interp);
-  auto &lead = points.spread_with, &other = points.interp_with;
-  if (method.interp == Interpolate::window) std::swap(lead.order, other.order), lead.bin = other.bin;
-  if (method.spread == Spread::points && method.interp != Interpolate::window)
-    lead.order = method.sorted ? generator::nufft::Order::bins : generator::nufft::Order::caller;
-  lead.cap = 40;
-  lead.placement = placement;
-  other.order = lead.order, other.bin = lead.bin, other.cap = lead.cap, other.placement = lead.placement;
-}
-
-// Choices: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign, placement.
-NufftCase covering_case(const std::vector<int>& at) {
-  constexpr WindowKind kinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel, WindowKind::exp_semicircle,
-                                  WindowKind::gaussian};
-  constexpr double sigmas[] = {2.0, 1.5, 1.25}, tols[] = {1e-2, 1e-4, 1e-7};
-  constexpr std::array<std::int64_t, 3> sizes[] = {{37, 1, 1}, {12, 9, 1}, {6, 5, 7}};
-  NufftCase c;
-  c.problem.kind = Kind::nufft;
-  c.problem.type = 1 + at[0];
-  c.problem.dim = 1 + at[1];
-  c.problem.precision = at[2] ? Precision::f64 : Precision::f32;
-  c.problem.tol = std::max(tols[at[6]], at[2] ? 0 : 1e-5);
-  c.problem.m = 90;
-  c.problem.n = sizes[at[1]];
-  c.problem.batch = at[7] ? 3 : 1;
-  c.problem.sign = at[8] & 1 ? 1 : -1;
-  c.options.mode_order = at[8] & 2 ? ModeOrder::fft : ModeOrder::centred;
-  const auto kind = kinds[at[3]];
-  const double sigma = sigmas[at[4]];
-  int width = 0;
-  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
-    width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim);
-  c.problem.tol /= 10;
-  c.plan.backend = "emulated";
-  c.plan.window = generator::WindowChoice{kind, sigma, width, {1, 1, 1}, 0};
-  for (int d = 0; d < c.problem.dim; ++d)
-    c.plan.window.fine[d] = generator::smooth_size(
-        std::max<std::int64_t>(std::llround(std::ceil(sigma * static_cast<double>(c.problem.n[d]))), width + 1));
-  c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
-  constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged};
-  bind_method(c, kMethods[at[5]], placements[at[9]]);
-  return c;
-}
-
 template <class T>
 void check(const NufftCase& c) {
   Options options = emulated(generator::to_text(c.plan, c.problem));
@@ -125,8 +55,33 @@ void check(const NufftCase& c) {
 void check_either(const NufftCase& c) { c.problem.precision == Precision::f32 ? check<float>(c) : check<double>(c); }
 
 class EmulatedNufft : public ::testing::TestWithParam<std::vector<int>> {};
-TEST_P(EmulatedNufft, MeetsTheToleranceForwardAndAdjoint) { check_either(covering_case(GetParam())); }
-INSTANTIATE_TEST_SUITE_P(Covering, EmulatedNufft, ::testing::ValuesIn(test::pairwise({2, 3, 2, 4, 3, 8, 3, 3, 4, 3})));
+TEST_P(EmulatedNufft, MeetsTheToleranceForwardAndAdjoint) { check_either(test::covering_case(GetParam(), "emulated")); }
+INSTANTIATE_TEST_SUITE_P(Covering, EmulatedNufft, ::testing::ValuesIn(test::covering_rows()));
+
+Options untuned() {
+  Options options = emulated("");
+  return options;
+}
+
+TEST(EmulatedNufftType3, MeetsTheToleranceInEveryDimensionAndFollowsItsPoints) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      NufftCase c;
+      c.problem = parse_problem("nufft:type=3,dim=" + std::to_string(dim) + ",m=70,k=60,prec=" + to_string(precision) +
+                                ",tol=1e-4,batch=3");
+      Transform transform(to_token(c.problem), untuned());
+      for (const double scale : {1.0, 0.3}) {
+        const auto run = [&](auto experiment) {
+          experiment.scale_targets(scale);
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-4) << transform.plan();
+          EXPECT_LE(experiment.error(transform, true), 3e-4) << transform.plan();
+          EXPECT_LE(experiment.adjointness(transform), 100 * epsilon(precision)) << transform.plan();
+        };
+        precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+      }
+    }
+}
 
 // A plan of each kind that tests of other things use.
 std::string some_plan(int dim, bool windows) {

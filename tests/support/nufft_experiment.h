@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "fourtune/transform.h"
-#include "generator/candidates.h"
+#include "generator/plan.h"
+#include "runtime/backend.h"
 
 namespace fourtune::test {
 
@@ -44,10 +46,21 @@ class NufftExperiment {
     count_ = targets;
   }
 
+  // Arrays of a device; without, transforms take the host's.
+  void use(runtime::ArrayMemory& memory) { device_ = &memory; }
+
   void set_points(Transform& transform) const {
-    const auto at = [](const std::vector<T>& v) { return v.empty() ? nullptr : static_cast<const void*>(v.data()); };
-    transform.set_points({*problem_.m, at(x_[0]), at(x_[1]), at(x_[2]), problem_.type == 3 ? count_ : 0, at(s_[0]),
-                          at(s_[1]), at(s_[2])});
+    std::vector<Held> held;
+    const auto at = [&](const std::vector<T>& v) -> const void* {
+      if (v.empty()) return nullptr;
+      if (!device_) return v.data();
+      held.emplace_back(*device_, v.data(), v.size() * sizeof(T));
+      return held.back().array;
+    };
+    const void* given[] = {at(x_[0]), at(x_[1]), at(x_[2]), at(s_[0]), at(s_[1]), at(s_[2])};
+    transform.set_points(
+        {*problem_.m, given[0], given[1], given[2], problem_.type == 3 ? count_ : 0, given[3], given[4], given[5]});
+    if (device_) device_->wait();
   }
 
   void scale_targets(double factor) {
@@ -61,7 +74,7 @@ class NufftExperiment {
     auto points = points_;
     auto modes = modes_;
     (to_modes ? modes : points).assign((to_modes ? modes : points).size(), std::complex<T>(7, 7));
-    adjoint ? transform.execute_adjoint(points.data(), modes.data()) : transform.execute(points.data(), modes.data());
+    run(transform, points, modes, adjoint);
     const double sign = adjoint ? -problem_.sign : problem_.sign;
     double difference = 0, norm = 0;
     const std::int64_t m = *problem_.m;
@@ -90,11 +103,11 @@ class NufftExperiment {
     auto modes = modes_, forward = modes_;
     const bool to_modes = problem_.type != 2;
     if (to_modes) {
-      transform.execute(points.data(), forward.data());
-      transform.execute_adjoint(back.data(), modes.data());
+      run(transform, points, forward, false);
+      run(transform, back, modes, true);
     } else {
-      transform.execute_adjoint(points.data(), forward.data());
-      transform.execute(back.data(), modes.data());
+      run(transform, points, forward, true);
+      run(transform, back, modes, false);
     }
     Complex left = 0, right = 0;
     double norm_a = 0, norm_b = 0;
@@ -108,6 +121,34 @@ class NufftExperiment {
   }
 
  private:
+  // A copy of an array on the device.
+  struct Held {
+    Held(runtime::ArrayMemory& owner, const void* host, std::size_t bytes)
+        : memory(&owner), array(owner.allocate(bytes)) {
+      memory->upload(array, host, bytes);
+    }
+    Held(Held&& other) noexcept : memory(other.memory), array(std::exchange(other.array, nullptr)) {}
+    ~Held() {
+      if (array) memory->release(array);
+    }
+    runtime::ArrayMemory* memory;
+    void* array;
+  };
+  void run(Transform& transform, std::vector<std::complex<T>>& points, std::vector<std::complex<T>>& modes,
+           bool adjoint) const {
+    void *first = points.data(), *second = modes.data();
+    std::vector<Held> held;
+    if (device_) {
+      for (auto* each : {&points, &modes}) held.emplace_back(*device_, each->data(), each->size() * sizeof(modes[0]));
+      first = held[0].array, second = held[1].array;
+    }
+    adjoint ? transform.execute_adjoint(first, second) : transform.execute(first, second);
+    if (!device_) return;
+    device_->wait();
+    device_->download(points.data(), first, points.size() * sizeof(points[0]));
+    device_->download(modes.data(), second, modes.size() * sizeof(modes[0]));
+  }
+
   double angle(std::int64_t j, std::int64_t l) const {
     double sum = 0;
     for (int d = 0; d < problem_.dim; ++d) {
@@ -129,6 +170,7 @@ class NufftExperiment {
   std::vector<T> x_[3], s_[3];
   std::vector<std::complex<T>> points_, modes_;
   std::int64_t count_ = 0;
+  runtime::ArrayMemory* device_ = nullptr;
 };
 
 }  // namespace fourtune::test

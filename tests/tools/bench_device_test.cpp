@@ -1,6 +1,7 @@
 // Device peers and arrays of `fourtune bench`, on host memory: the emulated backend with stand-ins for the libraries.
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <filesystem>
 
 #include "tests/support/program.h"
@@ -9,6 +10,8 @@
 #include "tools/bench_peer_finufft.h"
 #include "tools/bench_peers.h"
 #include "tools/bench_report.h"
+#include "tools/bench_series.h"
+#include "tools/bench_suites.h"
 #include "tools/device_arrays.h"
 #include "tools/gpu_backends.h"
 
@@ -187,6 +190,68 @@ TEST(BenchCommandDevice, WholeCommandRunsAndNothingIsLeftOut) {
     EXPECT_NE(csv.find(words), std::string::npos) << words;
   EXPECT_EQ(test::run_program({FOURTUNE_PROGRAM, "bench", "--backend", "nothing", "fft:type=c2c,n=8,prec=f32"}).code,
             1);
+}
+
+test::Finished suite(const std::vector<std::string>& words, const std::filesystem::path& folder) {
+  std::vector<std::string> all{FOURTUNE_PROGRAM, "bench", "--backend", "emulated", "--rounds", "1"};
+  all.insert(all.end(), words.begin(), words.end());
+  return test::run_program(all, folder);
+}
+
+TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
+  const test::ScratchFolder folder;
+  const test::Finished done =
+      suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter", "n=8x8,m=64,prec=f32,tol=0.01", "--peer",
+             path_of("cufinufft_25"), "--csv", "suite.csv", "--plot", "suite.svg"},
+            folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  for (const char* words : {"Figures 2 and 3", "Figures 4 and 5", "Figure 6", "Figure 7", "Table I", "Table II",
+                            "GM-sort", "SM", "untuned", "cufinufft", "plot: "})
+    EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
+  EXPECT_EQ(done.out.find("failed"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("WRONG"), std::string::npos) << done.out;
+}
+
+TEST(BenchSuites, Type3RunsOnADevice) {
+  const test::ScratchFolder folder;
+  const test::Finished done =
+      suite({"--suite", "nufft-type3-gpu", "--scale", "1e-4", "--plot", "suite.svg"}, folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  for (const char* words : {"N = K^2", "step 1 spread", "untuned"})
+    EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
+}
+
+TEST(BenchSuites, InterleavedPlansTooLargeAreNamed) {
+  const test::ScratchFolder folder;
+  const test::Finished done = suite({"--suite", "fft3d-interleaved", "--scale", "1e-5"}, folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("left out by --scale or --filter: fft:type=c2c,n=128x128x128,prec=f32 (A.1.4)"),
+            std::string::npos)
+      << done.out;
+}
+
+TEST(BenchSuites, DigitReversalPutsEveryIndexWhereTheNotationLeavesIt) {
+  // 6 = 2 * 3: k = k0 + 2 k1 lies at 3 k0 + k1; y = 4 in one radix is in order.
+  const auto plan = generator::fft::parse_notation("{X(3,2,3,6,tw),Y(1,4,1,4,no-tw)}{X(2,3,1,3,no-tw)}");
+  std::vector<std::complex<float>> values(24);
+  for (int y = 0; y < 4; ++y)
+    for (int k = 0; k < 6; ++k)
+      values[static_cast<std::size_t>(6 * y + 3 * (k % 2) + k / 2)] = static_cast<float>(10 * y + k);
+  digit_reversal(plan)(values.data());
+  for (int y = 0; y < 4; ++y)
+    for (int k = 0; k < 6; ++k)
+      EXPECT_EQ(values[static_cast<std::size_t>(6 * y + k)].real(), static_cast<float>(10 * y + k));
+}
+
+TEST(BenchSeries, ScriptHoldsEveryCurveOfEveryPanelThatHasPoints) {
+  const std::vector<Panel> panels{{"first", "x", "y", {{"a", 1, 2}, {"b", 1, 3}, {"a", 10, 20}}},
+                                  {"empty", "x", "y", {}}};
+  const std::string script = panels_gnuplot(panels, "it's.png");
+  EXPECT_NE(script.find("1 2\n10 20\n\n\n1 3\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("index 1 with linespoints title 'b'"), std::string::npos) << script;
+  EXPECT_EQ(script.find("empty"), std::string::npos);
+  EXPECT_NE(script.find("set output 'it''s.png'"), std::string::npos);
+  EXPECT_THROW(plot_panels(panels, "a.pdf"), UsageError);
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+// Transforms of which some length has a prime factor above 61: one dimension after the other, each by the plan of its
+// length, or by convolutions inside one kernel, or, where a line is longer than a block holds, by the plans of the
+// convolution's two DFTs with the products on their loads and stores.
+#include "generator/fft/any_size.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "fourtune/status.h"
+#include "generator/fft/bluestein.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// An array between two dimensions.
+struct Place3 {
+  BufferRef::Where where = BufferRef::Where::first;
+  int index = 0;
+  ArrayLayout layout;
+};
+constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
+
+class ByDimension {
+ public:
+  explicit ByDimension(const EmitOptions& options) : options_(options), n_(options.n) {}
+
+  GpuProgram emit() {
+    std::vector<int> order;
+    for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 0} : std::array{0, 1, 2})
+      if (options_.n[at(d)] > 1 || (d == 0 && options_.type != FftType::c2c)) order.push_back(d);
+    if (order.empty()) throw Error(Status::unsupported, "a transform of one value");
+    if (options_.type == FftType::c2r) n_[0] = options_.n[0] / 2 + 1;
+    Place3 from{BufferRef::Where::first, 0, input_layout()};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const bool last = i + 1 == order.size();
+      Place3 to{BufferRef::Where::second, 0, output_layout()};
+      if (!last && options_.type == FftType::c2r)  // the output has no room for the spectrum
+        to = {BufferRef::Where::workspace, half_spectrum, dense(n_)};
+      dimension(order[i], from, to, last);
+      from = to;
+    }
+    all_.workspaces = workspaces_;
+    return emit_program(all_, options_);
+  }
+
+ private:
+  static ArrayLayout dense(const std::array<std::int64_t, 3>& n) {
+    return {{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  }
+  ArrayLayout layout(bool input) const {
+    auto n = options_.n;
+    const bool real = options_.type == (input ? FftType::r2c : FftType::c2r);
+    if (options_.type == (input ? FftType::c2r : FftType::r2c)) n[0] = n[0] / 2 + 1;
+    if (real && options_.in_place) n[0] = 2 * (n[0] / 2 + 1);
+    return dense(n);
+  }
+  ArrayLayout input_layout() const { return options_.input.value_or(layout(true)); }
+  ArrayLayout output_layout() const { return options_.output.value_or(layout(false)); }
+
+  void dimension(int d, const Place3& from, const Place3& to, bool last) {
+    const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
+    const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
+    EmitOptions line = options_;
+    line.n = n_, line.n[at(d)] = n;
+    line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
+    line.input = from.layout, line.output = to.layout;
+    line.scale = last ? options_.scale : 1;
+    line.in_place = from.where == to.where ? from.index == to.index
+                                           : options_.in_place && from.where == BufferRef::Where::first &&
+                                                 to.where == BufferRef::Where::second;
+    if (has_codelets(n))
+      by_plan(d, line, from, to);
+    else if (bluestein_length(n) <= most_convolved(options_.precision))
+      by_one_kernel(d, line, kept, from, to);
+    else
+      by_two_plans(d, line, kept, from, to);
+    n_[at(d)] = kept;
+  }
+
+  // Joins the passes, which read their first array and write their second one, to what is there.
+  void append(PlannedProgram part, const Place3& from, const Place3& to) {
+    for (PlannedPass& pass : part.passes) {
+      const bool first = &pass == &part.passes.front(), end = &pass == &part.passes.back();
+      if (pass.from == BufferRef::Where::second && !first) pass.from = to.where, pass.from_index = to.index;
+      if (pass.to == BufferRef::Where::second && !end) pass.to = to.where, pass.to_index = to.index;
+      if (first) pass.from = from.where, pass.from_index = from.index;
+      if (end) pass.to = to.where, pass.to_index = to.index;
+      pass.spec.name = fmt::format("d{}_{}", ++parts_, pass.spec.name);
+      for (const auto& [where, index] : {std::pair(pass.from, pass.from_index), std::pair(pass.to, pass.to_index)})
+        if (where == BufferRef::Where::workspace) workspaces_ = std::max(workspaces_, index + 1);
+      all_.passes.push_back(std::move(pass));
+    }
+    const std::int64_t half = n_[0] * n_[1] * n_[2] * options_.batch;
+    all_.work_values = std::max({all_.work_values, part.work_values, half});
+  }
+
+  void by_plan(int d, const EmitOptions& line, const Place3& from, const Place3& to) {
+    append(plan_passes(line_plan(line, d), line), from, to);
+  }
+
+  void by_one_kernel(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+    Lines lines;
+    for (int other = 0; other < 3; ++other)
+      lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = from.layout.stride[at(other)],
+      lines.store[at(other)] = to.layout.stride[at(other)];
+    lines.n[3] = options_.batch, lines.load[3] = from.layout.distance, lines.store[3] = to.layout.distance;
+    lines.kept = kept;
+    if (line.type == FftType::r2c) lines.loaded = Values::real;
+    if (line.type == FftType::c2r) lines.loaded = Values::hermitian, lines.stored = Values::real;
+    PlannedProgram part;
+    part.passes.push_back(bluestein_pass(line, d, lines));
+    part.passes[0].spec.store.scale = line.scale;
+    append(std::move(part), from, to);
+  }
+
+  // The spectrum of the padded lines goes through a workspace of its own.
+  void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+    const std::int64_t n = line.n[at(d)], m = bluestein_length(n);
+    if (m > (std::int64_t{1} << 24))
+      throw Error(Status::unsupported,
+                  fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));
+    EmitOptions forward = line, inverse = line;
+    forward.type = inverse.type = FftType::c2c;
+    forward.n[at(d)] = inverse.n[at(d)] = m;
+    forward.sign = -1, inverse.sign = 1;
+    forward.in_place = inverse.in_place = false;
+    forward.scale = 1;
+    const Place3 middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
+    forward.output = inverse.input = middle.layout;
+    auto& load = forward.hooks[at(d)];
+    auto& store = inverse.hooks[at(d)];
+    load.input = store.output = Window{};
+    load.input->kept = n, store.output->kept = kept;
+    load.input_turns = store.output_turns = chirps(n, options_.sign);
+    store.output_turns.resize(at(kept));
+    load.output_turns = filter(n, m, options_.sign);
+    PlannedProgram there = plan_passes(line_plan(forward, d), forward),
+                   back = plan_passes(line_plan(inverse, d), inverse);
+    real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
+    append(std::move(there), from, middle);
+    append(std::move(back), middle, to);
+    all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * options_.batch);
+  }
+  // Real arrays instead of complex ones; half a spectrum instead of padded lines.
+  static void real_values(const EmitOptions& line, std::int64_t n, Port& load, Port& store) {
+    if (line.type == FftType::r2c) load.values = Values::real;
+    if (line.type != FftType::c2r) return;
+    store.values = Values::real;
+    load.values = Values::hermitian;
+    load.mirror = load.windows.front();
+    load.mirror.n = n;
+    load.windows.clear();
+    load.bounds.push_back({load.mirror.index, n});
+  }
+
+  const EmitOptions& options_;
+  std::array<std::int64_t, 3> n_;  // of what the last array holds
+  PlannedProgram all_;
+  int parts_ = 0, workspaces_ = 0;
+};
+
+}  // namespace
+
+GpuProgram emit_any_size(const EmitOptions& options) {
+  bool codelets = true, hooks = false;
+  for (int d = 0; d < 3; ++d) {
+    const auto& hook = options.hooks[at(d)];
+    codelets = codelets && has_codelets(options.n[at(d)]);
+    hooks = hooks || hook.input || hook.output || !hook.input_factors.empty() || !hook.output_factors.empty();
+  }
+  if (codelets) return emit_program(plain_plan(options), options);
+  if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes no hooks");
+  return ByDimension(options).emit();
+}
+
+}  // namespace fourtune::generator::fft

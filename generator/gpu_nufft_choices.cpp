@@ -1,0 +1,204 @@
+#include "generator/gpu_nufft_choices.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "fourtune/status.h"
+
+namespace fourtune::generator::gpu_nufft {
+namespace {
+
+using nufft::Interpolate;
+using nufft::Order;
+using nufft::Parameters;
+using nufft::Placement;
+using nufft::Shape;
+using nufft::Spread;
+
+// Densities below which tiles are mostly empty, and below which there is hardly a point a tile.
+constexpr double kThin = 0.3, kSparse = 0.03;
+
+Parameters sorted_like(Parameters own, const Parameters& sort) {
+  own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
+  own.segment = sort.segment;
+  return own;
+}
+
+// Wide tiles at low density, where the finished planes are what costs: 16 cells a side, pairs of cells added at once.
+void widen(const Shape& shape, Parameters& p, double density) {
+  const int w = shape.width;
+  if (shape.dim != 3 || density >= kThin || w > 9) return;
+  const bool f32 = shape.precision == Precision::f32;
+  const bool pairs = f32 && shape.fine[0] % 2 == 0;
+  if (w >= 5) {
+    p.bin = {17 - w, f32 && density >= kSparse && w <= 6 ? 3 : 17 - w, 1};
+    p.warps = p.bin[1] == 3 ? 1 : f32 ? 2 : 4;
+  }
+  if (pairs) p.bin[0] -= p.bin[0] % 2, p.run = 2;
+}
+
+// The interpolator whose adjoint shares a spreader's sort, and the other way round.
+std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
+  if (spread == Spread::window)
+    return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
+                          : std::vector{Interpolate::points, Interpolate::window};
+  return {Interpolate::tiled, Interpolate::points};
+}
+std::vector<Spread> partners(Interpolate interp) {
+  if (interp == Interpolate::window) return {Spread::window, Spread::points};
+  return {Spread::tile_owned, Spread::points};
+}
+
+GpuPointsChoice with_spread(const Shape& shape, Spread family, double density) {
+  Parameters with = default_parameters(shape, family);
+  if (family == Spread::window) widen(shape, with, density);
+  return with_partner_of_spread(shape, family, with);
+}
+
+GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
+  Parameters with = default_parameters(shape, family);
+  // One thread a point reads narrow windows best.
+  const int w = shape.width;
+  const bool one = family == Interpolate::tiled ? w <= 6 : shape.dim == 1 || (shape.dim == 2 && w <= 6);
+  if (family != Interpolate::window && one && shape.dim * w <= 18) with.lanes = 1;
+  if (family == Interpolate::window && shape.dim == 3 && density < kThin) with.cap = 1024;
+  return with_partner_of_interpolate(shape, family, with);
+}
+
+std::vector<Spread> spread_families(const Shape& shape, double density) {
+  using enum Spread;
+  if (shape.dim == 3) return {window, tile_owned, points, tile_atomic};
+  if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
+  if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
+  if (shape.dim == 1 || density < kThin || shape.width <= 4) return {tile_owned, window, points, tile_atomic};
+  return {window, tile_owned, points, tile_atomic};
+}
+
+std::vector<Interpolate> interpolate_families(const Shape& shape, double density) {
+  using enum Interpolate;
+  const bool f32 = shape.precision == Precision::f32;
+  const int w = shape.width;
+  if (shape.dim == 3) {
+    if (density < kSparse) return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled} : std::vector{window, points};
+    if (density < kThin)
+      return w <= 6 ? (f32 ? std::vector{tiled, points, window} : std::vector{points, window, tiled})
+                    : std::vector{window, points, tiled};
+    return w <= 4 ? std::vector{tiled, points, window} : std::vector{window, tiled, points};
+  }
+  if (density < kThin) return {points, tiled, window};
+  return {tiled, points, window};
+}
+
+}  // namespace
+
+std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
+  PiecewisePolynomial any;  // the rules do not look at its numbers
+  any.width = shape.width;
+  any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
+  try {
+    GpuProgram program;
+    nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, 1, choice.spread);
+    nufft::Kernels(shape, choice.interp_with, any).emit_interpolate(program, {}, 1, 1, choice.interp);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+GpuPointsChoice with_partner_of_spread(const Shape& shape, Spread spread, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.spread = spread;
+  choice.spread_with = with;
+  for (const Interpolate partner : partners(spread, shape)) {
+    choice.interp = partner;
+    choice.interp_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Interpolate::window) choice.interp_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
+GpuPointsChoice with_partner_of_interpolate(const Shape& shape, Interpolate interp, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.interp = interp;
+  choice.interp_with = with;
+  for (const Spread partner : partners(interp)) {
+    choice.spread = partner;
+    choice.spread_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Spread::window) choice.spread_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
+std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density) {
+  std::vector<GpuPointsChoice> out;
+  const auto add = [&](GpuPointsChoice choice) {
+    if (why_not(choice, shape).empty()) out.push_back(std::move(choice));
+  };
+  if (lead == Lead::spread)
+    for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density));
+  else
+    for (const Interpolate family : interpolate_families(shape, density)) add(with_interpolate(shape, family, density));
+  return out;
+}
+
+std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  using Change = std::function<void(Parameters & sort, Parameters & own)>;
+  const auto bins = [&](int dx, int dy, int dz) {
+    return [=](Parameters& sort, Parameters&) {
+      const std::array<int, 3> by{dx, dy, dz};
+      for (std::size_t d = 0; d < 3; ++d)
+        if (by[d] != 0) sort.bin[d] = by[d] > 0 ? sort.bin[d] * by[d] : std::max(1, sort.bin[d] / -by[d]);
+    };
+  };
+  const bool window = choice.spread == Spread::window || choice.interp == Interpolate::window;
+  std::vector<Change> changes{
+      bins(2, 1, 1),
+      bins(-2, 1, 1),
+      [](Parameters& sort, Parameters&) { sort.cap *= 2; },
+      [](Parameters& sort, Parameters&) { sort.cap /= 2; },
+      [](Parameters& sort, Parameters&) { sort.cap *= 4; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::scatter; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::fetch; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::staged; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::two_level; },
+      [](Parameters&, Parameters& own) { own.split = own.split == 1 ? 2 : 1; },
+      [](Parameters&, Parameters& own) { own.warps *= 2; },
+      [](Parameters&, Parameters& own) { own.warps = std::max(1, own.warps / 2); },
+      [](Parameters&, Parameters& own) { own.unroll = own.unroll == 1 ? 2 : 1; },
+      [](Parameters&, Parameters& own) { own.lanes = own.lanes == 1 ? 8 : 1; },
+      [](Parameters&, Parameters& own) { own.lanes = std::min(16, own.lanes * 2); },
+      [](Parameters& sort, Parameters& own) {
+        own.run = own.run == 1 ? 2 : 1;
+        sort.bin[0] += sort.bin[0] % 2;
+      },
+  };
+  if (shape.dim > 1) changes.insert(changes.end(), {bins(1, 2, 1), bins(1, -2, 1), bins(2, 2, 1), bins(-2, -2, 1)});
+  if (shape.dim == 3 && !window)
+    changes.insert(changes.end(), {bins(2, 2, 2), bins(-2, -2, -2), bins(1, 1, 2), bins(1, 1, -2)});
+  if (shape.dim == 3 && window)
+    for (const std::array<int, 3> bin : {std::array{6, 6, 1}, {10, 3, 1}, {10, 10, 1}, {4, 4, 1}, {3, 2, 1}})
+      changes.push_back([bin](Parameters& sort, Parameters&) { sort.bin = bin; });
+  std::vector<GpuPointsChoice> out;
+  for (const Change& change : changes) {
+    GpuPointsChoice changed = choice;
+    Parameters& own = lead == Lead::spread ? changed.spread_with : changed.interp_with;
+    Parameters& other = lead == Lead::spread ? changed.interp_with : changed.spread_with;
+    change(own, own);
+    other = sorted_like(other, own);
+    if (changed == choice || std::find(out.begin(), out.end(), changed) != out.end()) continue;
+    if (why_not(changed, shape).empty()) out.push_back(changed);
+  }
+  return out;
+}
+
+GpuPointsChoice refit(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  if (why_not(choice, shape).empty()) return choice;
+  GpuPointsChoice out =
+      lead == Lead::spread ? with_spread(shape, choice.spread, 1) : with_interpolate(shape, choice.interp, 1);
+  if (const std::string why = why_not(out, shape); !why.empty()) throw Error(Status::invalid_plan, why);
+  return out;
+}
+
+}  // namespace fourtune::generator::gpu_nufft

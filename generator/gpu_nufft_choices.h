@@ -1,0 +1,32 @@
+// Families of sort, spreading and interpolation on a GPU with parameters bound, for a grid and a density of points.
+#pragma once
+
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "generator/gpu_plan.h"
+#include "generator/nufft/kernels.h"
+
+namespace fourtune::generator::gpu_nufft {
+
+// The kernel that leads: the sort is made for it.
+enum class Lead { spread, interpolate };
+
+// Choices worth trying, the best by the measurements of docs/gpu-nufft.md first. density: points per cell of the grid.
+// The kernel that does not lead shares the sort. Every choice has kernels (why_not is empty).
+std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density);
+// Single changes of the sort and of the kernel that leads: bins, cap, warps, unroll, run, lanes, placement. Those that
+// have no kernels are left out.
+std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
+// The choice's families with parameters that fit another grid or width: its own where they have kernels.
+GpuPointsChoice refit(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
+
+// The kernel of the other direction on the sort of the one given: its family and parameters.
+GpuPointsChoice with_partner_of_spread(const nufft::Shape& shape, nufft::Spread spread, const nufft::Parameters& with);
+GpuPointsChoice with_partner_of_interpolate(const nufft::Shape& shape, nufft::Interpolate interp,
+                                            const nufft::Parameters& with);
+
+// Why there are no kernels for the choice; empty: there are.
+std::string why_not(const GpuPointsChoice& choice, const nufft::Shape& shape);
+
+}  // namespace fourtune::generator::gpu_nufft

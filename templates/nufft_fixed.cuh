@@ -1,0 +1,40 @@
+// Spreading in fixed point, the parts beside the spreaders. NUFFT_PASS 0: bounds[0] is the largest part of a strength
+// (bits of a double; zero before), bounds[1] the most points of a bin. 1: adds the sums to the grid. 256 threads.
+#if NUFFT_PASS == 0
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const real2* __restrict__ strengths, const count* __restrict__ offsets, unsigned long long* bounds,
+                long long m, long long bins) {
+  const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  const long long step = static_cast<long long>(gridDim.x) * 256;
+  double largest = 0;
+  for (long long i = first; i < m; i += step) {
+    const double x = fabs(static_cast<double>(strengths[i].x)), y = fabs(static_cast<double>(strengths[i].y));
+    if (x > largest) largest = x;
+    if (y > largest) largest = y;
+  }
+  count most = bins == 0 ? static_cast<count>(m) : 0;
+  for (long long b = first; b < bins; b += step) most = max(most, offsets[b + 1] - offsets[b]);
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, lanes));
+    most = max(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+  }
+  if ((threadIdx.x & 31) != 0) return;
+  atomicMax(bounds, static_cast<unsigned long long>(__double_as_longlong(largest)));
+  atomicMax(bounds + 1, static_cast<unsigned long long>(most));
+}
+#else
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const Cell* __restrict__ sums, const unsigned long long* __restrict__ bounds, real2* __restrict__ grid,
+                long long m, long long cells) {
+  const double unit = 1 / nufft_fixed_scale(bounds, m);
+  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < cells;
+       i += static_cast<long long>(gridDim.x) * 256) {
+    const Cell sum = sums[i];
+    real2 value = grid[i];
+    value.x += static_cast<real>(static_cast<double>(static_cast<long long>(sum.x)) * unit);
+    value.y += static_cast<real>(static_cast<double>(static_cast<long long>(sum.y)) * unit);
+    grid[i] = value;
+  }
+}
+#endif

@@ -1,0 +1,87 @@
+// Nonuniform problems with GPU plans that together hold every pair of choices.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "generator/fft_size.h"
+#include "generator/gpu_plan.h"
+#include "generator/nufft/kernels.h"
+#include "generator/window.h"
+#include "tests/support/covering.h"
+#include "tests/support/nufft_experiment.h"
+
+namespace fourtune::test {
+
+using generator::WindowKind;
+using generator::nufft::Interpolate;
+using generator::nufft::Placement;
+using generator::nufft::Spread;
+
+struct Method {
+  Spread spread;
+  Interpolate interp;
+  bool sorted = true;
+};
+// Spreaders and interpolators that can share a sort.
+inline constexpr Method kMethods[] = {
+    {Spread::window, Interpolate::window},        {Spread::points, Interpolate::points},
+    {Spread::points, Interpolate::points, false}, {Spread::tile_atomic, Interpolate::tiled},
+    {Spread::tile_owned, Interpolate::tiled},     {Spread::tile_owned, Interpolate::points},
+    {Spread::points, Interpolate::window},        {Spread::window, Interpolate::points}};
+
+inline void bind_method(NufftCase& c, const Method& method, Placement placement) {
+  generator::nufft::Shape shape;
+  shape.dim = c.problem.dim;
+  shape.fine = c.plan.window.fine;
+  shape.precision = c.problem.precision;
+  shape.width = c.plan.window.width;
+  auto& points = c.plan.gpu_points;
+  points.spread = method.spread, points.interp = method.interp;
+  points.spread_with = default_parameters(shape, method.spread);
+  points.interp_with = default_parameters(shape, method.interp);
+  auto &lead = points.spread_with, &other = points.interp_with;
+  if (method.interp == Interpolate::window) std::swap(lead.order, other.order), lead.bin = other.bin;
+  if (method.spread == Spread::points && method.interp != Interpolate::window)
+    lead.order = method.sorted ? generator::nufft::Order::bins : generator::nufft::Order::caller;
+  lead.cap = 40;
+  lead.placement = placement;
+  other.order = lead.order, other.bin = lead.bin, other.cap = lead.cap, other.placement = lead.placement;
+}
+
+// Choices: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign, placement.
+inline NufftCase covering_case(const std::vector<int>& at, const char* backend) {
+  constexpr WindowKind kinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel, WindowKind::exp_semicircle,
+                                  WindowKind::gaussian};
+  constexpr double sigmas[] = {2.0, 1.5, 1.25}, tols[] = {1e-2, 1e-4, 1e-7};
+  constexpr std::array<std::int64_t, 3> sizes[] = {{37, 1, 1}, {12, 9, 1}, {6, 5, 7}};
+  NufftCase c;
+  c.problem.kind = Kind::nufft;
+  c.problem.type = 1 + at[0];
+  c.problem.dim = 1 + at[1];
+  c.problem.precision = at[2] ? Precision::f64 : Precision::f32;
+  c.problem.tol = std::max(tols[at[6]], at[2] ? 0 : 1e-5);
+  c.problem.m = 90;
+  c.problem.n = sizes[at[1]];
+  c.problem.batch = at[7] ? 3 : 1;
+  c.problem.sign = at[8] & 1 ? 1 : -1;
+  c.options.mode_order = at[8] & 2 ? ModeOrder::fft : ModeOrder::centred;
+  const auto kind = kinds[at[3]];
+  const double sigma = sigmas[at[4]];
+  int width = 0;
+  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
+    width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim);
+  c.problem.tol /= 10;
+  c.plan.backend = backend;
+  c.plan.window = generator::WindowChoice{kind, sigma, width, {1, 1, 1}, 0};
+  for (int d = 0; d < c.problem.dim; ++d)
+    c.plan.window.fine[d] = generator::smooth_size(
+        std::max<std::int64_t>(std::llround(std::ceil(sigma * static_cast<double>(c.problem.n[d]))), width + 1));
+  c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
+  constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
+  bind_method(c, kMethods[at[5]], placements[at[9]]);
+  return c;
+}
+inline std::vector<std::vector<int>> covering_rows() { return pairwise({2, 3, 2, 4, 3, 8, 3, 3, 4, 4}); }
+
+}  // namespace fourtune::test

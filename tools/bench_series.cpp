@@ -1,0 +1,52 @@
+#include "tools/bench_series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/bench_report.h"
+
+namespace fourtune::tools {
+namespace {
+
+std::string block_of(const Panel& panel, std::size_t number, std::vector<std::string>& curves) {
+  for (const SeriesPoint& point : panel.points)
+    if (std::find(curves.begin(), curves.end(), point.curve) == curves.end()) curves.push_back(point.curve);
+  std::string text = fmt::format("$panel{} << END\n", number);
+  for (const std::string& curve : curves) {
+    for (const SeriesPoint& point : panel.points)
+      if (point.curve == curve) text += fmt::format("{:.6g} {:.6g}\n", point.x, point.y);
+    text += "\n\n";  // the next data set of gnuplot's `index`
+  }
+  return text + "END\n";
+}
+
+}  // namespace
+
+std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& path) {
+  std::vector<const Panel*> shown;
+  for (const Panel& panel : panels)
+    if (!panel.points.empty()) shown.push_back(&panel);
+  const std::size_t rows = std::max<std::size_t>(1, (shown.size() + 1) / 2);
+  std::string text = fmt::format("set terminal {} size 1200,{} noenhanced\nset output {}\n",
+                                 path.ends_with(".svg") ? "svg" : "pngcairo", 420 * rows, gnuplot_quoted(path));
+  text += fmt::format(
+      "set multiplot layout {},2\nset logscale xy\nset grid\nset key outside bottom center horizontal\n", rows);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    std::vector<std::string> curves;
+    text += block_of(*shown[i], i, curves);
+    text += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\nplot ", gnuplot_quoted(shown[i]->title),
+                        gnuplot_quoted(shown[i]->x_label), gnuplot_quoted(shown[i]->y_label));
+    for (std::size_t c = 0; c < curves.size(); ++c)
+      text += fmt::format("{}$panel{} index {} with linespoints title {}", c > 0 ? ", " : "", i, c,
+                          gnuplot_quoted(curves[c]));
+    text += "\n";
+  }
+  return text + "unset multiplot\n";
+}
+
+std::string plot_panels(const std::vector<Panel>& panels, const std::string& path) {
+  return plot_script(panels_gnuplot(panels, path), path);
+}
+
+}  // namespace fourtune::tools

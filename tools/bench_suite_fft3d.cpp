@@ -1,0 +1,247 @@
+// The paper on interleaved 3D FFTs: its plans (section 4.3.2 and the appendix) and sizes, in its two measures, GFLOP/s
+// (5 N log2 N a transform) and GB/s (8 N bytes for every read or write of the array), beside our plans and the peers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/fft/emit.h"
+#include "generator/fft/enumerate.h"
+#include "generator/fft/notation.h"
+#include "generator/gpu_plan.h"
+#include "generator/plan.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/emulated/emulated_backend.h"
+#include "tools/bench_series.h"
+#include "tools/bench_suite_run.h"
+#include "tools/bench_suites.h"
+#include "tools/text.h"
+#include "tuner/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+namespace fft = generator::fft;
+
+// `gtx280` is its Table 2, GB/s; `c2050` its Table 3 with both caches, GFLOP/s; 0: not there.
+struct PaperPlan {
+  const char* where;
+  std::array<std::int64_t, 3> n;
+  const char* plan;
+  double gtx280, c2050;
+};
+const PaperPlan kPlans[] = {
+    {"4.3.2, 156 read as 256",
+     {256, 256, 256},
+     "{Y(16,16,16,256,tw)}{X(64,4,64,256,tw),Y(16,16,1,16,no-tw)}{X(32,8,8,64,tw),Z(16,16,16,256,tw)}"
+     "{X(32,8,1,8,no-tw),Z(16,16,1,16,no-tw)}",
+     91.76,
+     0},
+    {"A.1.3",
+     {1024, 256, 256},
+     "{X(256,4,256,1024,tw),Y(16,16,16,256,tw)}{X(256,4,64,256,tw),Y(16,16,1,16,no-tw)}{X(128,8,8,64,tw),Z(16,16,16,"
+     "256,"
+     "tw)}{X(128,8,1,8,no-tw),Z(16,16,1,16,no-tw)}",
+     0,
+     0},
+    {"A.1.4",
+     {128, 128, 128},
+     "{X(32,4,32,128,tw),Y(4,32,4,128,tw)}{X(16,8,4,32,tw),Y(32,4,1,4,no-tw),Z(32,4,32,128,tw)}{X(32,4,1,4,no-tw),Z(4,"
+     "32,1,32,no-tw)}",
+     65.85,
+     0},
+    {"A.1.5",
+     {256, 128, 128},
+     "{X(64,4,64,256,tw),Y(4,32,4,128,tw)}{X(32,8,8,64,tw),Y(32,4,1,4,no-tw),Z(32,4,32,128,tw)}{X(32,8,1,8,no-tw),Z(4,"
+     "32,1,32,no-tw)}",
+     89.70,
+     0},
+    {"A.1.6",
+     {512, 512, 512},
+     "{X(128,4,128,512,tw),Y(32,16,32,512,tw)}{X(128,4,32,128,tw),Y(16,32,1,32,no-tw)}{X(64,8,4,32,tw),Z(32,16,32,512,"
+     "tw)}{X(128,4,1,4,no-tw),Z(16,32,1,32,no-tw)}",
+     0,
+     191.70},
+    {"A.2.1",
+     {128, 512, 1024},
+     "{X(64,2,64,128,tw),Y(16,32,16,512,tw)}{X(16,8,8,64,tw),Y(32,16,1,16,no-tw)}{Z(32,32,32,1024,tw)}{X(16,8,1,8,no-"
+     "tw)"
+     ",Z(32,32,1,32,no-tw)}",
+     0,
+     202.97},
+    {"A.2.2",
+     {128, 1024, 1024},
+     "{X(64,2,64,128,tw),Y(32,32,32,1024,tw)}{X(16,8,8,64,tw),Y(32,32,1,32,no-tw)}{Z(32,32,32,1024,tw)}{X(16,8,1,8,no-"
+     "tw),Z(32,32,1,32,no-tw)}",
+     0,
+     200.37},
+    {"A.2.3",
+     {128, 512, 512},
+     "{X(64,2,64,128,tw),Y(16,32,16,512,tw)}{X(16,8,8,64,tw),Y(32,16,1,16,no-tw)}{X(16,8,1,8,no-tw),Z(32,16,32,512,tw)}"
+     "{Z(16,32,1,32,no-tw)}",
+     0,
+     195.70},
+    {"A.2.4",
+     {256, 512, 512},
+     "{X(64,4,64,256,tw),Y(32,16,32,512,tw)}{Y(16,32,1,32,no-tw)}{X(32,8,8,64,tw),Z(32,16,32,512,tw)}{X(32,8,1,8,no-tw)"
+     ","
+     "Z(16,32,1,32,no-tw)}",
+     0,
+     192.69},
+    {"A.2.5, 512 read as 1024",
+     {256, 512, 1024},
+     "{X(64,4,64,256,tw),Y(32,16,32,512,tw)}{X(32,8,8,64,tw),Y(16,32,1,32,no-tw)}{X(32,8,1,8,no-tw),Z(32,32,32,1024,tw)"
+     "}"
+     "{Z(32,32,1,32,no-tw)}",
+     0,
+     193.07},
+    {"A.2.6",
+     {512, 512, 512},
+     "{X(64,8,64,512,tw),Y(32,16,32,512,tw)}{X(64,8,8,64,tw),Y(16,32,1,32,no-tw)}{Z(32,16,32,512,tw)}{X(64,8,1,8,no-tw)"
+     ","
+     "Z(16,32,1,32,no-tw)}",
+     0,
+     191.70},
+};
+
+Problem problem_of(const std::array<std::int64_t, 3>& n) {
+  Problem problem;
+  problem.kind = Kind::fft;
+  problem.dim = 3;
+  problem.n = n;
+  problem.precision = Precision::f32;
+  return parse_problem(to_token(problem));
+}
+
+// Natural order out of place: the kernels write the workspace and the output in turn, the last one the output.
+std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
+  fft::FftPlan plan = fft::parse_notation(paper.plan);
+  plan.order = fft::Order::natural;
+  const std::size_t count = plan.kernels.size();
+  for (std::size_t k = 0; k < count; ++k)
+    plan.kernels[k].with.to = (count - 1 - k) % 2 == 1 ? fft::Target::work : fft::Target::out;
+  generator::Plan whole;
+  whole.backend = std::string(run.backend().name());
+  whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
+  whole.gpu_fft.plan = fft::bind(plan, run.traits());
+  return generator::to_text(whole, problem_of(paper.n));
+}
+
+// In the plan's own, digit-reversed order: beneath the public interface, which knows natural order only.
+Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
+  const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(paper.plan), run.traits()));
+  const auto programs = [plan](const Problem& problem, const generator::Plan&, const DeviceTraits& traits) {
+    fft::EmitOptions options;
+    options.n = fft::lengths(*plan);
+    options.sign = problem.sign;
+    options.device = traits;
+    return std::optional(fft::emit_program(*plan, options));
+  };
+  std::shared_ptr<runtime::Backend> backend;
+  if (run.backend().name() == "cuda")
+    backend = std::make_shared<runtime::cuda::CudaBackend>(programs);
+  else
+    backend = std::make_shared<runtime::emulated::EmulatedBackend>(programs);
+  const auto bind = [backend](const Problem& problem, bool time_stages) {
+    generator::Plan whole;
+    whole.backend = std::string(backend->name());
+    runtime::ExecutorOptions options;
+    options.time_stages = time_stages;
+    return backend->bind(problem, whole, options);
+  };
+  const std::string text = fft::to_text(*plan);
+  return {"paper, its order", Role::reference, "paper", {{{}, [=](const Problem& problem) {
+                                                            return make_executor_contender(problem, bind, text,
+                                                                                           digit_reversal(*plan));
+                                                          }}}};
+}
+
+double gflops(double seconds, const Problem& problem) {
+  const double size = static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1] * problem.n[2]);
+  return seconds > 0 ? 5e-9 * size * std::log2(size) / seconds : 0;
+}
+double gigabytes(double seconds, const Problem& problem, std::size_t kernels) {
+  const double size = static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1] * problem.n[2]);
+  return seconds > 0 ? 16e-9 * size * static_cast<double>(kernels) / seconds : 0;
+}
+
+void print_table(const std::vector<std::pair<const PaperPlan*, ProblemResult>>& results) {
+  std::vector<std::vector<std::string>> rows{{"plan", "size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
+                                              "error", "paper: GTX280 GB/s", "C2050 GFLOP/s"}};
+  for (const auto& [paper, result] : results)
+    for (const ContenderResult& one : result.contenders) {
+      if (!one.ran()) continue;
+      const bool first = &one == &result.contenders.front();
+      const double seconds = one.execute.median * 1e-9;
+      const double rate = gigabytes(seconds, result.problem, one.passes.size());
+      const auto figure = [&](double value) {
+        return first && value > 0 ? fmt::format("{:.4g}", value) : std::string();
+      };
+      rows.push_back(
+          {first ? paper->where : "", first ? fmt::format("{}x{}x{}", paper->n[0], paper->n[1], paper->n[2]) : "",
+           one.name, tuner::format_seconds(seconds), fmt::format("{:.0f}", gflops(seconds, result.problem)),
+           one.passes.empty() ? "-" : fmt::format("{}", one.passes.size()),
+           rate > 0 ? fmt::format("{:.0f}", rate) : "-",
+           rate > 0 && result.copy_bandwidth > 0 ? fmt::format("{:.0f}%", 1e11 * rate / result.copy_bandwidth) : "-",
+           fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(paper->gtx280), figure(paper->c2050)});
+    }
+  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+}  // namespace
+
+std::function<void(void*)> digit_reversal(const fft::FftPlan& plan) {
+  return [plan](void* host) {
+    const auto n = fft::lengths(plan);
+    std::array<std::vector<std::int64_t>, 3> place;  // where index k of a dimension lies
+    for (std::size_t d = 0; d < 3; ++d) place[d].assign(static_cast<std::size_t>(n[d]), 0);
+    std::array<std::int64_t, 3> weight{1, 1, 1};
+    for (const fft::Kernel& kernel : plan.kernels)
+      for (const fft::SubFft& sub : kernel.subs) {
+        const auto d = static_cast<std::size_t>(sub.dim);
+        for (std::size_t k = 0; k < place[d].size(); ++k)
+          place[d][k] += static_cast<std::int64_t>(k) / weight[d] % sub.radix * sub.stride;
+        weight[d] *= sub.radix;
+      }
+    auto* const values = static_cast<std::complex<float>*>(host);
+    const std::vector<std::complex<float>> as_left(values, values + n[0] * n[1] * n[2]);
+    std::size_t at = 0;
+    for (const std::int64_t z : place[2])
+      for (const std::int64_t y : place[1])
+        for (const std::int64_t x : place[0])
+          values[at++] = as_left[static_cast<std::size_t>((z * n[1] + y) * n[0] + x)];
+  };
+}
+
+void run_suite_fft3d_interleaved(const BenchOptions& options) {
+  SuiteRun run(options, "paper fft3d-interleaved-plans");
+  const double largest = options.scale * std::ldexp(1.0, 27);  // 512^3 and 128x1024x1024
+  std::vector<std::pair<const PaperPlan*, ProblemResult>> results;
+  std::string left_out;
+  Panel panel{"3D FFT, f32", "elements", "GFLOP/s", {}};
+  for (const PaperPlan& paper : kPlans) {
+    const Problem problem = problem_of(paper.n);
+    const double size = static_cast<double>(paper.n[0]) * static_cast<double>(paper.n[1] * paper.n[2]);
+    if (size > largest || to_token(problem).find(options.filter) == std::string::npos) {
+      left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), paper.where);
+      continue;
+    }
+    std::vector<Entrant> entrants;
+    entrants.push_back(reversed_entrant(paper, run));
+    OursOptions natural = run.ours();
+    natural.plan = natural_plan(paper, run);
+    entrants.push_back(our_entrant("paper, natural order", Role::reference, natural));
+    const auto usual = run.usual(problem);
+    entrants.insert(entrants.end(), usual.begin(), usual.end());
+    results.emplace_back(&paper, run.measure(problem, entrants));
+    for (const ContenderResult& one : results.back().second.contenders)
+      if (one.ran()) panel.points.push_back({one.name, size, gflops(one.execute.median * 1e-9, problem)});
+  }
+  print_table(results);
+  fmt::print("{}{}{}{}", passes_table(run.all()), comparison_summary(run.all()), skip_notes(run.all()), left_out);
+  std::stable_sort(panel.points.begin(), panel.points.end(),
+                   [](const SeriesPoint& a, const SeriesPoint& b) { return a.x < b.x; });
+  if (!options.plot.empty()) fmt::print("{}\n", plot_panels({panel}, options.plot));
+}
+
+}  // namespace fourtune::tools
