@@ -94,8 +94,7 @@ void run_comparison(const BenchOptions& options) {
   const runtime::Backend& backend = bench_backend(options.backend);
   const bool host = takes_host_arrays(backend);
   const int threads = threads_of(options, backend);
-  if (options.cpu_time && (threads != 1 || !host))
-    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and no --backend");
+  check_clock(options, threads, backend);
   const std::vector<Problem> problems = problems_of(options);
   const auto current = make_device_current(backend);
   const std::vector<Peer> peers = load_peers(options.peers, backend);

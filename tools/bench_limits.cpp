@@ -7,6 +7,8 @@
 #include <atomic>
 
 #include "tools/bench_memory.h"
+#include "tools/device_arrays.h"
+#include "tools/errors.h"
 
 namespace fourtune::tools {
 namespace {
@@ -14,6 +16,11 @@ namespace {
 std::atomic<bool> stop_requested{false};
 
 }  // namespace
+
+void check_clock(const BenchOptions& options, int threads, const runtime::Backend& backend) {
+  if (options.cpu_time && (threads != 1 || !takes_host_arrays(backend)))
+    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and no --backend");
+}
 
 void stop_on_signal() {
   struct sigaction action {};

@@ -9,6 +9,8 @@
 
 namespace fourtune::tools {
 
+// Throws UsageError where --cpu-time would not see all of the work.
+void check_clock(const BenchOptions& options, int threads, const runtime::Backend& backend);
 // The first Ctrl-C ends the run after the problem at work, with its tables; the second ends it at once.
 void stop_on_signal();
 // Why a problem is not even tried when `spent` seconds have gone by; empty: it is.

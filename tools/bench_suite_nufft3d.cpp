@@ -151,6 +151,7 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
   fmt::print("paper nufft3d-cpu-optimization on {} ({}), {} threads\n", environment.device, environment.isa,
              traits.cores);
   for (const Version& version : kVersions) fmt::print("  {:<22} {}\n", version.name, version.what);
+  check_clock(options, traits.cores, backend);
   stop_on_signal();
   const MeasureOptions measure = measure_options(options, backend, 1);
   const Stopwatch watch;

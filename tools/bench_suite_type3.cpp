@@ -110,6 +110,7 @@ void run_suite_nufft_type3(const BenchOptions& options) {
   fmt::print("paper nufft-type3-cuda on {} ({}), {} threads\n", environment.device, environment.isa, threads);
   for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
 
+  check_clock(options, threads, backend);
   stop_on_signal();
   const MeasureOptions measure = measure_options(options, backend, 1);
   const Stopwatch watch;

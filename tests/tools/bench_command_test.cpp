@@ -60,6 +60,10 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_EQ(bench({}).code, 2);
   EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
   EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
+  const Finished clock =
+      run_program({FOURTUNE_PROGRAM, "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
+  EXPECT_EQ(clock.code, 2);
+  EXPECT_TRUE(holds(clock.err, "--threads 1")) << clock.err;
 }
 
 TEST(BenchCommand, SuitesRunAtSmallScale) {
