@@ -45,6 +45,19 @@ std::vector<Case> all_cases() {
     cases.push_back(spreading("TileOwned", 2, twice, width, Spread::tile_owned));
     cases.push_back(interpolating("InterpolateTiled", 2, twice, width, Interpolate::tiled));
   }
+  for (const int dim : {1, 2, 3})  // the Gaussian windows of type 3
+    for (const int width : {17, 65}) {
+      if (dim == 3 && width == 65) continue;
+      for (const Precision precision : {single, twice}) {
+        Case wide = spreading("WidePoints", dim, precision, width, Spread::points);
+        Case also = interpolating("WideInterpolate", dim, precision, width, Interpolate::points);
+        for (Case* one : {&wide, &also}) {
+          one->count = 40;
+          if (dim == 2) one->shape.fine = {67, 66, 1};
+          cases.push_back(*one);
+        }
+      }
+    }
   Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
   c.parameters.lanes = 1;
   cases.push_back(c);
@@ -323,6 +336,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_FALSE(refused([](Case&) {}));
   EXPECT_TRUE(refused([](Case& c) { c.shape.fine[1] = 5; }));
   EXPECT_TRUE(refused([](Case& c) { c.shape.width = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 66; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
