@@ -21,11 +21,12 @@ Placement placement_for(const Shape& shape, double density) {
 // Two dimensions: half-warps take a point each. Tiles of 16 cells waste fewer lanes, of 32 finish fewer rows.
 void set_window_2d(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
-  const bool narrow = spreads && w <= 13 && (shape.precision == Precision::f64 || density > 3);
+  const bool narrow = spreads && w <= 13 && density >= 1 && (shape.precision == Precision::f64 ? w > 6 : density > 3);
   p.cap = density < 1 ? 64 : 256;
   p.split = spreads ? 2 : 1;
   p.unroll = spreads && !narrow ? 1 : 2;
   p.bin = {(narrow ? 16 : 32) - w + 1, 1, 1};
+  p.fold = spreads && shape.precision == Precision::f64 && w <= 8;
 }
 
 // Low densities: finished planes are what costs, so tiles are wide.
@@ -39,6 +40,7 @@ void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
     p.bin[1] = 9 - w;
     p.warps = 1;
   }
+  p.fold = w == 8;
   if (f32 && shape.fine[0] % 2 == 0) {
     p.bin[0] = std::max(2, p.bin[0] / 2 * 2);
     p.run = 2;
@@ -56,12 +58,13 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   }
   if (shape.dim == 2) return set_window_2d(shape, density, spreads, p);
   const int side = w <= 7 ? 8 : 16;
-  p.cap = density < kLowDensity ? 256 : 512;
+  p.cap = density < kLowDensity ? 1024 : 512;
   if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
     p.bin = {3, 2, 1};
-    p.unroll = 1;
+    p.fold = spreads && shape.precision == Precision::f32;
+    p.unroll = p.fold ? 2 : 1;
     return;
   }
   // Registers: a cell costs 2 w numbers; at most about 128 registers of sums a lane.
@@ -111,7 +114,7 @@ Parameters default_parameters(const Shape& shape, Interpolate family, double den
   if (shape.dim < 3) p.lanes = 1;
   if (family == Interpolate::points) {
     // Points of one row of cells read whole lines: the order is worth more than any tile.
-    if (shape.dim == 2 && density >= kLowDensity) p.bin = {8, 1, 1};
+    if (shape.dim == 2 && density >= kLowDensity) p.bin = {shape.precision == Precision::f32 ? 8 : 4, 1, 1};
     if (shape.dim == 1) p.bin = {64, 1, 1};
     if (shape.dim == 3 && shape.precision == Precision::f32 && density < kVeryLowDensity) p.lanes = 1;
     if (shape.dim == 2 && shape.precision == Precision::f64 && density < kLowDensity) p.lanes = 4;

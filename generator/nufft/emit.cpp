@@ -66,10 +66,11 @@ Kernels::WindowTile Kernels::window_tile(int numbers, bool spreads) const {
       "#define NUFFT_TX {}\n#define NUFFT_TY {}\n#define NUFFT_PLANES {}\n#define NUFFT_CELLS {}\n#define NUFFT_RUN "
       "{}\n"
       "#define NUFFT_WARPS {}\n#define NUFFT_STAGE {}\n#define NUFFT_WEIGHTS {}\n#define NUFFT_SAME_X {}\n"
-      "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n",
+      "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n#define "
+      "NUFFT_FOLD {}\n",
       tx, ty, dim == 1 ? 1 : w, divided_up(tx * ty, members * run) * run, run, p.warps, tile.stage, numbers,
       members * run % tx == 0 ? 1 : 0, p.unroll, dim == 1 ? 1 : shape_.fine[static_cast<std::size_t>(dim - 1)],
-      p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", split);
+      p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", split, p.fold ? 1 : 0);
   return tile;
 }
 
@@ -168,7 +169,8 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
   const std::vector<LaunchArgument> arguments{
       work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total, arrays.values, arrays.grid, m, cells};
   if (family == Spread::window) {
-    const WindowTile tile = window_tile(2 * (dim == 1 ? 1 : w), true);
+    const WindowTile tile =
+        window_tile(p.fold ? divided_up(dim == 1 ? 1 : w, vector) * vector + 2 : 2 * (dim == 1 ? 1 : w), true);
     launch(kernel(fmt::format("spread_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
                   nufft_spread_window_text, tile.constants, tile.threads, 32ll * tile.stage * real),
            blocks(most_tasks(m), 1), arguments);

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level, a block's points: one block a multiprocessor
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr int kSegment = 9216;                   // second level, points of a block
-constexpr int kMostFineBins = 2048;              // of a coarse bin, unless there are very many
-constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
+constexpr std::int64_t kSegmentBytes = 226 * 1024;  // second level, points of a block, likewise
+constexpr int kMostFineBins = 2048;                 // of a coarse bin, unless there are very many
+constexpr std::int64_t kOneBlockGroups = 16384;     // of which one block lists the subproblems
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 
@@ -74,7 +74,6 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   l.align = l.staged % 16 == 0 ? 16 : 8;
   l.place_points =
       static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
-  l.segment = parameters_.segment > 0 ? parameters_.segment : kSegment;
   l.most_coarse = 4096;
   const auto coarse_at = [&](int shift) { return (bins() + (std::int64_t{1} << shift) - 1) >> shift; };
   while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
@@ -82,6 +81,9 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
     throw Error(Status::invalid_plan,
                 fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
   l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
+  const std::int64_t room = kSegmentBytes - (l.most_fine + 64) * (4 + count);
+  l.segment = parameters_.segment > 0 ? parameters_.segment
+                                      : static_cast<int>(std::min<std::int64_t>(10240, room / l.staged / 512 * 512));
   // Coarse bins as large as a block can sort at once.
   while ((std::int64_t{2} << l.shift) <= kMostFineBins && coarse_at(l.shift) > 1 &&
          m / coarse_at(l.shift + 1) <= l.segment / 10 * 9)
@@ -207,7 +209,7 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
       coordinates + moved);
   const std::vector<LaunchArgument> fine =
       out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift});
-  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * 6;
+  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
          moved + m * (record + count) + bins() * count);
   // Nothing to do unless some coarse bin is large.

@@ -36,6 +36,7 @@ std::vector<Case> all_cases() {
         c.shape.fine[0] = dim == 2 ? 46 : 18;
         c.parameters.run = 2;
         if (family == Spread::window) c.parameters.bin[0] = 4;
+        c.parameters.split = 1;
         if (width == 5) c.points = Points::edges;
         cases.push_back(c);
       }
@@ -87,6 +88,10 @@ std::vector<Case> all_cases() {
       if (width == 13) c.points = Points::edges;
       c.parameters.placement = Placement::two_level;
       cases.push_back(c);
+      c.name = "Folded" + c.name;
+      c.parameters.fold = true;
+      c.parameters.split = width % 2 + 1;
+      cases.push_back(c);
     }
   for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
     const std::string name = points == Points::clustered ? "Clustered"
@@ -125,6 +130,14 @@ std::vector<Case> all_cases() {
   c.parameters.cap = 500;
   c.shape.fine = {9000, 1, 1};
   c.count = 17000;
+  cases.push_back(c);
+  c = interpolating("PointsLargeCounts", 2, single, 5, Interpolate::points);
+  c.shape.large_counts = true;
+  c.parameters.placement = Placement::two_level;
+  cases.push_back(c);
+  c = spreading("TileLargeCounts", 2, single, 5, Spread::tile_owned);
+  c.shape.large_counts = true;
+  c.parameters.placement = Placement::staged;
   cases.push_back(c);
   c = spreading("TwoLevelsLargeCounts", 3, twice, 5, Spread::window);
   c.shape.large_counts = true;
