@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fourtune/transform.h"
+#include "generator/fft/any_size.h"
 #include "generator/gpu_nufft_fft.h"
 #include "generator/window.h"
 #include "runtime/emulated/emulated_backend.h"
@@ -172,6 +173,23 @@ TEST(EmulatedNufftType3, HasNoRaces) {
   std::vector<std::complex<float>> values(40, {1, 1}), results(30, {2, 1});
   executor->execute(values.data(), results.data(), false);
   executor->execute(values.data(), results.data(), true);
+}
+
+// An FFT written in the notation of the fine grid: the modes ride on its first and last kernel.
+TEST(EmulatedNufft, TakesANotationForItsFft) {
+  for (const int type : {1, 2}) {
+    NufftCase c;
+    c.problem = parse_problem("nufft:type=" + std::to_string(type) + ",n=20x12,m=60,prec=f32,tol=1e-4,batch=2");
+    c.plan = generator::parse_plan(
+        "emulated;window=pswf(sigma=2,width=6,fine=64x24);sort=bins(bin=8x8);spread=points;interp=points;fft=plain;"
+        "chunk=2",
+        c.problem);
+    generator::fft::EmitOptions fine;
+    fine.n = {64, 24, 1};
+    fine.in_place = true;
+    c.plan.gpu_fft = {generator::GpuFftFamily::interleaved, generator::fft::plain_plan(fine)};
+    check<float>(c);
+  }
 }
 
 // A plan of each kind that tests of other things use.
