@@ -106,7 +106,7 @@ class Type12Executor final : public Executor {
         for (const Part& part : parts) use.held += part.bytes();
     use.needed = use.held;
     if (count_ >= 0) return use;
-    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(problem_.m.value_or(0));
+    const auto bytes = workspace_bytes(problem_.m.value_or(0));
     for (int i = 0; i < kWorkspaces; ++i)
       if (i != generator::nufft::kScratch || !whole_)
         use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(kSort + i));
@@ -268,14 +268,21 @@ class Type12Executor final : public Executor {
     }
   }
 
+  // Of either direction; they differ where only spreading needs more.
+  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const {
+    auto bytes = spread_kernels_->workspace_bytes(m);
+    const auto other = interp_kernels_->workspace_bytes(m);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::max(bytes[i], other[i]);
+    return bytes;
+  }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;
-    for (const std::int64_t bytes : kernels_of(problem_.type == 1).workspace_bytes(m)) sum += bytes;
+    for (const std::int64_t bytes : workspace_bytes(m)) sum += bytes;
     return sum;
   }
   void reserve_points(std::int64_t m) {
     using namespace generator::nufft;
-    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(m);
+    const auto bytes = workspace_bytes(m);
     for (int i = 0; i < kWorkspaces; ++i) {
       const bool kept = i == kRecords || i == kIndex || i == kTasks || i == kOffsets;
       if (i == kScratch && whole_) {

@@ -99,7 +99,7 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   const std::string windows[] = {"window=pswf(sigma=2.5,width=7);inner=pswf(sigma=1.5,width=8)",
                                  "window=kb(sigma=1.25,width=9);inner=es(sigma=2,width=8)"};
   const std::string methods[] = {
-      "sort=bins(bin=8x1,order=slide,cap=40);targets=none(bin=8x8);spread=window;interp=points(lanes=4)",
+      "sort=bins(bin=8x1,order=slide,cap=40);targets=none;spread=window;interp=points(lanes=4)",
       "sort=bins(bin=8x8,cap=40);targets=bins(bin=8x1,order=slide,cap=40);spread=tile_owned;interp=window"};
   for (int i = 0; i < 2; ++i) {
     NufftCase c;
