@@ -19,34 +19,45 @@ struct Axis {
   std::int32_t fine = 1;
   int width = 2;
 };
+// The same in fixed point for points within a period of zero, and by way of p - round(p) for others: x * scale + shift
+// is an integer q, the position in cells times 2^bits less the grid where negative; i0 above, 1 - f below.
+struct FixedAxis {
+  double scale = 0, folded_scale = 0, shift = 0;
+  int bits = 0, tile_bits = 0;  // i0 >> tile_bits is the tile
+};
+// Order inside tiles, which comes down to more keys to sort by: x-bins, and in them groups of 2^plane_bits planes.
+struct InnerOrder {
+  int bins = 1, groups = 1, plane_bits = 0;
+  int keys() const { return bins * groups; }
+  std::int64_t key(std::int64_t tile, int bin, std::int64_t z) const {
+    return (tile * bins + bin) * groups + (groups > 1 ? z >> plane_bits : 0);
+  }
+};
 // The grid as locating sees it.
 struct Frame {
   Tiling tiling;
+  InnerOrder inner;
   std::array<Axis, 3> axes{};
+  std::array<FixedAxis, 3> fixed_axes{};
   std::array<double, 3> inverse_tile{};
-  // f64: plain products are exact enough for the record's positions of points up to kNearPeriods away from the centre;
-  // otherwise, and for points beyond, error-free ones are used.
-  bool quick = false;
+  // Fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are powers of
+  // two (or one holds the whole dimension). Otherwise products are error-free.
+  bool fixed = false;
 };
-inline constexpr double kNearPeriods = 2;
+inline constexpr double kNearPeriods32 = 0x1p20, kNearPeriods64 = 2;
+inline constexpr double kIntegers = 0x1.8p52;  // sums with it are rounded to integers, found in the mantissa
 
 // First cell and fraction of one coordinate, with error-free products; false when it is NaN, infinite or overflows.
 bool locate_one(float x, const Axis& axis, std::int64_t& cell, double& fraction);
 bool locate_one(double x, const Axis& axis, std::int64_t& cell, double& fraction);
 
-inline constexpr int kZGroup = 4;
-inline int z_groups(const Tiling& tiling) { return (tiling.tile[2] + kZGroup - 1) / kZGroup; }
-
 template <class T>
 struct Kernels {
   const char* isa;
-  // Tiles and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` the index of the
+  // Keys and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` the index of the
   // first. What a point becomes depends on nothing but the point. False when a coordinate is not finite.
   bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                  int n, Located& out);
-  // Keys of n records of a 3D tile by which neighbours come together: x-bin, then kZGroup planes at a time.
-  void (*local_keys)(const RecordForm& form, const Tiling& tiling, const std::uint32_t* records, int n,
-                     std::uint16_t* key);
   // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
   // otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,

@@ -1,5 +1,5 @@
-// Vector kernels of set_points: coordinates to tiles and packed records. locate_one and the scalar version in
-// gridder_portable.cpp explain the arithmetic.
+// Vector kernels of set_points: coordinates to sort keys and packed records, in fixed point where that is exact enough,
+// otherwise in f64. locate_one and the scalar version in gridder_portable.cpp explain the latter's arithmetic.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,16 +36,14 @@ struct Lanes {
   Lanes(const Frame& f, int k)
       : Lanes(f.axes[k], static_cast<double>(f.tiling.tile[k]), static_cast<double>(f.tiling.count[k]),
               f.inverse_tile[k]) {}
-  V64 centre, shift, factor, low, fine, half, odd, first, tile, tiles, inverse, half_inverse;
+  V64 centre, factor, low, fine, odd, first, tile, tiles, inverse, half_inverse;
 
  private:
   Lanes(const Axis& a, double tile_cells, double tile_count, double inverse_tile)
       : centre(set(a.centre)),
-        shift(set(a.centre * a.factor)),
         factor(set(a.factor)),
         low(set(a.factor_low)),
         fine(set(a.fine)),
-        half(set(0.5 * a.width)),
         odd(set((a.width & 1) != 0 ? 0.5 : 0.0)),
         first(set(a.width / 2)),
         tile(set(tile_cells)),
@@ -54,15 +52,6 @@ struct Lanes {
         half_inverse(set(0.5 * inverse_tile)) {}
   static V64 set(double v) { return hn::Set(D64(), v); }
 };
-// Exact for f32; for f64 to a few ulps of the period coordinate.
-HWY_INLINE Cells cells_quick(V64 x, const Lanes& a) {
-  const D64 d;
-  const V64 p = hn::MulSub(x, a.factor, a.shift);
-  const V64 r = hn::Sub(p, hn::Round(p));
-  const V64 v = hn::MulSub(r, a.fine, a.half);
-  const V64 up = hn::Ceil(v);
-  return {hn::Add(up, hn::IfThenElseZero(hn::Lt(up, hn::Zero(d)), a.fine)), hn::Sub(up, v), p};
-}
 HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   const D64 d;
   const V64 s = hn::Sub(x, a.centre);
@@ -80,23 +69,29 @@ HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), a.fine)), hn::Sub(up, t), p};
 }
 
-// The lanes that are beyond `limit` once more by the scalar version. False when one is not finite.
+// Points j, j + 1, ... of a chunk whose lane of `far` is not zero once more by the scalar version. False when one is
+// not finite.
 template <class T>
-HWY_NOINLINE bool locate_far(const T* x, const Axis& a, double limit, Cells& c) {
-  const D64 d;
-  alignas(kLine) double cell[kN64], fraction[kN64], period[kN64];
-  hn::Store(c.cell, d, cell);
-  hn::Store(c.fraction, d, fraction);
-  hn::Store(c.period, d, period);
-  for (int i = 0; i < kN64; ++i) {
-    if (std::abs(period[i]) <= limit) continue;
-    std::int64_t exact = 0;
-    if (!locate_one(x[i], a, exact, fraction[i])) return false;
-    cell[i] = static_cast<double>(exact);
+HWY_NOINLINE bool locate_far(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x,
+                             std::int64_t first, int j, int n, V64 far, Located& out) {
+  alignas(kLine) std::uint64_t is_far[kN64];
+  hn::Store(hn::BitCast(DU(), far), DU(), is_far);
+  Located single;
+  for (int i = 0; i < kN64 && j + i < n; ++i) {
+    if (is_far[i] == 0) continue;
+    std::array<const T*, 3> at{};
+    for (int k = 0; k < frame.tiling.dim; ++k) at[k] = x[k] + j + i;
+    if (!portable_kernels<T>().locate(frame, form, at, first + j + i, 1, single)) return false;
+    out.key[j + i] = single.key[0];
+    for (int w = 0; form != nullptr && 2 * w < form->words; ++w) out.word[w][j + i] = single.word[w][0];
   }
-  c.cell = hn::Load(d, cell);
-  c.fraction = hn::Load(d, fraction);
   return true;
+}
+
+// The vector of coordinates that starts at x[j]; beyond the n-th come zeros or older ones, copied to `tail`.
+template <class T>
+HWY_INLINE V64 load(const T* x, int j, int n, T* tail) {
+  return load(j + kN64 <= n ? x + j : std::copy_n(x + j, n - j, tail) - (n - j));
 }
 
 // Position in the tile in units of 2^-fraction: integers below 2^52 are read off the mantissa of 2^52 + them.
@@ -111,7 +106,7 @@ struct Packer {
     return hn::Xor(hn::BitCast(du, hn::Add(v, two52)), hn::BitCast(du, two52));
   }
   HWY_INLINE VU position(V64 cell, V64 fraction, bool wide) const {
-    const V64 f = hn::Min(hn::Mul(fraction, scale), most);
+    const V64 f = hn::Min(hn::Floor(hn::Mul(fraction, scale)), most);
     if (!wide) return integer(hn::MulAdd(cell, scale, f));
     return hn::Or(hn::ShiftLeftSame(integer(cell), bits), integer(f));
   }
@@ -119,13 +114,17 @@ struct Packer {
   int bits;
 };
 
+// Shifts by a vector of counts: those by a scalar take twice as long.
+HWY_INLINE VU left(VU v, int bits) { return hn::Shl(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
+HWY_INLINE VU right(VU v, int bits) { return hn::Shr(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
+
 template <int Dim>
 HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& out) {
   const DU du;
   if (form.words <= 2) {
     VU word = field[0];
-    for (int d = 1; d < Dim; ++d) word = hn::Or(word, hn::ShiftLeftSame(field[d], form.field[d].offset));
-    if (form.field[3].bits > 0) word = hn::Or(word, hn::ShiftLeftSame(field[3], form.field[3].offset));
+    for (int d = 1; d < Dim; ++d) word = hn::Or(word, left(field[d], form.field[d].offset));
+    if (form.field[3].bits > 0) word = hn::Or(word, left(field[3], form.field[3].offset));
     hn::Store(word, du, out.word[0] + j);
     return;
   }
@@ -133,11 +132,11 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
     VU low = field[0], high = hn::Zero(du);
     const auto add = [&](int f) HWY_ATTR {
       const int offset = form.field[f].offset, end = offset + form.field[f].bits;
-      if (offset < 64) low = hn::Or(low, hn::ShiftLeftSame(field[f], offset));
+      if (offset < 64) low = hn::Or(low, left(field[f], offset));
       if (offset >= 64) {
-        high = hn::Or(high, hn::ShiftLeftSame(field[f], offset - 64));
+        high = hn::Or(high, left(field[f], offset - 64));
       } else if (end > 64) {
-        high = hn::Or(high, hn::ShiftRightSame(field[f], 64 - offset));
+        high = hn::Or(high, right(field[f], 64 - offset));
       }
     };
     if constexpr (Dim > 1) add(1);
@@ -157,15 +156,24 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
   for (int w = 0; 2 * w < form.words; ++w) hn::Store(word[w], du, out.word[w] + j);
 }
 
-template <class T, int Dim, bool kExact, bool kRecords>
-bool locate_chunk(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+// Products of the low halves.
+HWY_INLINE VU multiply32(VU a, VU b) {
+  const hn::Repartition<std::uint32_t, DU> half;
+  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
+}
+
+// Without losing digits, for any coordinate.
+template <class T, int Dim, bool kRecords>
+bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                   int n, Located& out) {
   const D64 d;
   const D32 di;
   const DU du;
-  const double limit = sizeof(T) == 8 && !kExact ? kNearPeriods : std::numeric_limits<double>::max();
-  const V64 far = hn::Set(d, limit);
   const Lanes lanes[3] = {Lanes(frame, 0), Lanes(frame, Dim > 1 ? 1 : 0), Lanes(frame, Dim > 2 ? 2 : 0)};
+  const InnerOrder order = frame.inner;
+  const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / frame.tiling.bin);
+  const V64 groups = hn::Set(d, order.groups), inverse_group = hn::Set(d, 1.0 / (1 << order.plane_bits));
+  const V64 half = hn::Set(d, 0.5), most = hn::Set(d, std::numeric_limits<double>::max());
   const RecordForm shape = kRecords ? *form : RecordForm();  // a copy: nothing that is written below can be part of it
   const Packer packer(shape);
   const bool wide[3] = {shape.field[0].bits >= 52, shape.field[1].bits >= 52, shape.field[2].bits >= 52};
@@ -173,94 +181,162 @@ bool locate_chunk(const Frame& frame, const RecordForm* form, const std::array<c
   const VU step = hn::Set(du, std::uint64_t{kN64});
   T tail[Dim][kN64] = {};
   for (int j = 0; j < n; j += kN64) {
-    const T* at[Dim];
-    Cells c[Dim];
-    V64 all = hn::Zero(d);  // bounds every dimension's period coordinate; NaN if one is
-    for (int k = 0; k < Dim; ++k) {
-      at[k] = x[k] + j;
-      if (j + kN64 > n) at[k] = std::copy_n(at[k], n - j, tail[k]) - (n - j);
-      c[k] = kExact ? cells_exact(load(at[k]), lanes[k]) : cells_quick(load(at[k]), lanes[k]);
-      all = hn::Add(all, hn::Abs(c[k].period));
-    }
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Le(all, far)))) {
-      for (int k = 0; k < Dim; ++k) {
-        if (!locate_far(at[k], frame.axes[k], limit, c[k])) return false;
-      }
-    }
-    V64 tile = hn::Zero(d);
+    V64 key = hn::Zero(d), inner[Dim], all = hn::Zero(d);  // all: bounds every period coordinate; NaN if one is
     VU field[4] = {index, index, index, index};
     for (int k = Dim - 1; k >= 0; --k) {
-      const V64 i = hn::Floor(hn::MulAdd(c[k].cell, lanes[k].inverse, lanes[k].half_inverse));
-      tile = k == Dim - 1 ? i : hn::MulAdd(tile, lanes[k].tiles, i);
-      if constexpr (kRecords) {
-        field[k] = packer.position(hn::NegMulAdd(i, lanes[k].tile, c[k].cell), c[k].fraction, wide[k]);
-      }
+      const Cells c = cells_exact(load(x[k], j, n, tail[k]), lanes[k]);
+      all = hn::Add(all, hn::Abs(c.period));
+      const V64 i = hn::Floor(hn::MulAdd(c.cell, lanes[k].inverse, lanes[k].half_inverse));
+      key = k == Dim - 1 ? i : hn::MulAdd(key, lanes[k].tiles, i);
+      inner[k] = hn::NegMulAdd(i, lanes[k].tile, c.cell);
+      if constexpr (kRecords) field[k] = packer.position(inner[k], c.fraction, wide[k]);
     }
-    hn::Store(hn::DemoteTo(di, tile), di, out.tile + j);
+    if (Dim == 3 && order.keys() > 1) {
+      key = hn::MulAdd(key, bins, hn::Floor(hn::Mul(hn::Add(inner[0], half), inverse_bin)));
+      if (order.groups > 1) key = hn::MulAdd(key, groups, hn::Floor(hn::Mul(inner[Dim - 1], inverse_group)));
+    }
+    hn::Store(hn::DemoteTo(di, key), di, out.key + j);
     if constexpr (kRecords) {
       pack<Dim>(shape, field, j, out);
       index = hn::Add(index, step);
+    }
+    const auto far = hn::Not(hn::Le(all, most));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
+      if (!locate_far(frame, form, x, first, j, n, hn::IfThenElseZero(far, hn::Set(d, 1.0)), out)) return false;
     }
   }
   return true;
 }
 
-template <class T, bool kExact, bool kRecords>
-bool locate_any(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
-                Located& out) {
-  const int dim = frame.tiling.dim;
-  return dim == 1   ? locate_chunk<T, 1, kExact, kRecords>(frame, form, x, first, n, out)
-         : dim == 2 ? locate_chunk<T, 2, kExact, kRecords>(frame, form, x, first, n, out)
-                    : locate_chunk<T, 3, kExact, kRecords>(frame, form, x, first, n, out);
+struct FixedLanes {
+  FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
+      : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k].factor, f.tiling.fine[k], f.tiling.count[k],
+                   form.fraction) {}
+  static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
+  // q, or q + span where q is negative; no less than span where q is not in [-span, span).
+  HWY_INLINE VU folded(V64 sum) const {
+    const VU q = hn::Sub(hn::BitCast(DU(), sum), zero);
+    return hn::Min(q, hn::Add(q, span));
+  }
+  HWY_INLINE VU position(V64 x) const { return folded(hn::MulAdd(x, scale, shift)); }
+  HWY_INLINE VU position_beyond(V64 x) const {
+    const V64 p = hn::Mul(x, factor), turns = hn::Round(p);
+    const VU q = folded(hn::MulAdd(hn::MulSub(x, factor, turns), folded_scale, shift));
+    return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
+  }
+  // The sign bit is set where the position is not in the grid.
+  HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
+
+  V64 scale, shift, factor, folded_scale, near;
+  VU zero, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
+
+ private:
+  FixedLanes(double near_periods, const FixedAxis& a, double axis_factor, std::int64_t fine, std::int64_t tile_count,
+             int fraction_bits)
+      : scale(hn::Set(D64(), a.scale)),
+        shift(hn::Set(D64(), a.shift)),
+        factor(hn::Set(D64(), axis_factor)),
+        folded_scale(hn::Set(D64(), a.folded_scale)),
+        near(hn::Set(D64(), near_periods)),
+        zero(hn::BitCast(DU(), hn::Set(D64(), kIntegers))),
+        span(set(fine << a.bits)),
+        last(set((fine << a.bits) - 1)),
+        tiles(set(tile_count)),
+        to_cell(set(a.bits)),
+        to_tile(set(a.bits + a.tile_bits)),
+        cell(ones(a.tile_bits)),
+        to_field(set(a.bits - fraction_bits)),
+        field(ones(a.tile_bits + fraction_bits)),
+        fraction(ones(fraction_bits)) {}
+  static VU ones(int bits) { return set((std::int64_t{1} << bits) - 1); }
+};
+
+template <class T, int Dim, bool kRecords>
+bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                  int n, Located& out) {
+  const DU du;
+  const hn::RebindToSigned<DU> ds;
+  const hn::RebindToUnsigned<D32> du32;
+  RecordForm shape;
+  shape.fraction = 0;
+  if constexpr (kRecords) shape = *form;
+  constexpr double kNear = sizeof(T) == 4 ? kNearPeriods32 : kNearPeriods64;
+  const FixedLanes lanes[3] = {FixedLanes(frame, shape, kNear, 0), FixedLanes(frame, shape, kNear, Dim > 1 ? 1 : 0),
+                               FixedLanes(frame, shape, kNear, Dim > 2 ? 2 : 0)};
+  const InnerOrder order = frame.inner;
+  const VU bins = FixedLanes::set(order.bins), groups = FixedLanes::set(order.groups);
+  const VU inverse_bin = FixedLanes::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
+  VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
+  const VU step = FixedLanes::set(kN64);
+  T tail[Dim][kN64] = {};
+  for (int j = 0; j < n; j += kN64) {
+    VU position[Dim], beyond = hn::Zero(du);
+    for (int k = 0; k < Dim; ++k) {
+      position[k] = lanes[k].position(load(x[k], j, n, tail[k]));
+      beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
+    }
+    const bool all_near = hn::AllFalse(ds, hn::Lt(hn::BitCast(ds, beyond), hn::Zero(ds)));
+    if (HWY_UNLIKELY(!all_near)) {
+      beyond = hn::Zero(du);
+      for (int k = 0; k < Dim; ++k) {
+        const VU other = lanes[k].position_beyond(load(x[k], j, n, tail[k]));
+        position[k] = hn::IfThenElse(hn::Lt(position[k], lanes[k].span), position[k], other);
+        beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
+      }
+    }
+    VU key = hn::Zero(du), field[4] = {index, index, index, index};
+    for (int k = Dim - 1; k >= 0; --k) {
+      const VU i = hn::Shr(position[k], lanes[k].to_tile);
+      key = k == Dim - 1 ? i : hn::Add(multiply32(key, lanes[k].tiles), i);
+      if constexpr (kRecords) {
+        field[k] = hn::Xor(hn::And(hn::Shr(position[k], lanes[k].to_field), lanes[k].field), lanes[k].fraction);
+      }
+    }
+    if (Dim == 3 && order.keys() > 1) {
+      const VU cell = hn::And(hn::Shr(position[0], lanes[0].to_cell), lanes[0].cell);
+      key = hn::Add(multiply32(key, bins), hn::ShiftRight<16>(multiply32(cell, inverse_bin)));
+      if (order.groups > 1) {
+        const VU plane = hn::And(hn::Shr(position[Dim - 1], lanes[2].to_cell), lanes[2].cell);
+        key = hn::Add(multiply32(key, groups), right(plane, order.plane_bits));
+      }
+    }
+    hn::Store(hn::TruncateTo(du32, key), du32, reinterpret_cast<std::uint32_t*>(out.key + j));
+    if constexpr (kRecords) {
+      pack<Dim>(shape, field, j, out);
+      index = hn::Add(index, step);
+    }
+    if (HWY_UNLIKELY(!all_near)) {
+      const VU far = hn::ShiftRight<63>(beyond);
+      if (!locate_far(frame, form, x, first, j, n, hn::BitCast(D64(), far), out)) return false;
+    }
+  }
+  return true;
+}
+
+template <class T, int Dim>
+bool locate_in(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
+               Located& out) {
+  if (frame.fixed) {
+    return form != nullptr ? locate_fixed<T, Dim, true>(frame, form, x, first, n, out)
+                           : locate_fixed<T, Dim, false>(frame, form, x, first, n, out);
+  }
+  return form != nullptr ? locate_exact<T, Dim, true>(frame, form, x, first, n, out)
+                         : locate_exact<T, Dim, false>(frame, form, x, first, n, out);
 }
 
 template <class T>
 bool locate(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
             Located& out) {
-  if (sizeof(T) == 8 && !frame.quick) {
-    return form != nullptr ? locate_any<T, true, true>(frame, form, x, first, n, out)
-                           : locate_any<T, true, false>(frame, form, x, first, n, out);
-  }
-  return form != nullptr ? locate_any<T, false, true>(frame, form, x, first, n, out)
-                         : locate_any<T, false, false>(frame, form, x, first, n, out);
-}
-
-// Products of numbers below 2^32.
-HWY_INLINE VU multiply32(VU a, VU b) {
-  const hn::Repartition<std::uint32_t, DU> half;
-  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
-}
-
-// Fields are cut out of gathered words: x-bin * z_groups + z cell / kZGroup.
-void local_keys(const RecordForm& form, const Tiling& g, const std::uint32_t* records, int n, std::uint16_t* key) {
-  const DU du;
-  const hn::RebindToSigned<D64> ds;
-  const Field x = form.field[0], z = form.field[2];
-  const auto* at_x = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (x.offset >> 3));
-  const auto* at_z = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(records) + (z.offset >> 3));
-  const int stride = 4 * form.words, cut_x = (x.offset & 7) + form.fraction, cut_z = (z.offset & 7) + form.fraction;
-  const VU mask_x = hn::Set(du, x.mask() >> form.fraction), mask_z = hn::Set(du, z.mask() >> form.fraction);
-  const VU inverse_bin = hn::Set(du, std::uint64_t((65536 + g.bin - 1) / g.bin));  // exact for cells below 256
-  const VU groups = hn::Set(du, static_cast<std::uint64_t>(z_groups(g)));
-  auto offset = hn::Mul(hn::Iota(ds, 0), hn::Set(ds, stride));
-  alignas(kLine) std::uint64_t out[kN64];
-  int j = 0;
-  for (; j + kN64 <= n; j += kN64) {
-    const VU cell_x = hn::And(hn::ShiftRightSame(hn::GatherOffset(du, at_x, offset), cut_x), mask_x);
-    const VU cell_z = hn::And(hn::ShiftRightSame(hn::GatherOffset(du, at_z, offset), cut_z), mask_z);
-    const VU bin = hn::ShiftRight<16>(multiply32(cell_x, inverse_bin));
-    hn::Store(hn::Add(multiply32(bin, groups), hn::ShiftRight<2>(cell_z)), du, out);
-    for (int i = 0; i < kN64; ++i) key[j + i] = static_cast<std::uint16_t>(out[i]);
-    offset = hn::Add(offset, hn::Set(ds, kN64 * stride));
-  }
-  if (j < n) portable_kernels<float>().local_keys(form, g, records + std::int64_t{j} * form.words, n - j, key + j);
+  const int dim = frame.tiling.dim;
+  return dim == 1   ? locate_in<T, 1>(frame, form, x, first, n, out)
+         : dim == 2 ? locate_in<T, 2>(frame, form, x, first, n, out)
+                    : locate_in<T, 3>(frame, form, x, first, n, out);
 }
 
 // A single turn folds a cell only where the grid is no smaller than the window.
 template <class T>
 void locate_kernels(Kernels<T>& k, const Tiling& g) {
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;
-  k.local_keys = local_keys;
   k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
 }
 

@@ -14,19 +14,21 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
   const Tiling& g = frame.tiling;
   for (int j = 0; j < n; ++j) {
     std::uint64_t field[4] = {0, 0, 0, static_cast<std::uint64_t>(first + j)};
-    std::int64_t t = 0;
+    std::int64_t t = 0, inner[3] = {0, 0, 0};  // tile, cell in it
     for (int d = g.dim - 1; d >= 0; --d) {
       std::int64_t cell = 0;
       double f = 0;
       if (!locate_one(x[d][j], frame.axes[d], cell, f)) return false;
       const auto k = static_cast<std::int64_t>((static_cast<double>(cell) + 0.5) * frame.inverse_tile[d]);
       t = t * g.count[d] + k;
+      inner[d] = cell - k * g.tile[d];
       if (form == nullptr) continue;
       const double scale = std::ldexp(1.0, form->fraction);
-      field[d] = static_cast<std::uint64_t>(cell - k * g.tile[d]) << form->fraction |
-                 static_cast<std::uint64_t>(std::rint(std::min(f * scale, scale - 1)));
+      field[d] = static_cast<std::uint64_t>(inner[d]) << form->fraction |
+                 static_cast<std::uint64_t>(std::min(f * scale, scale - 1));
     }
-    out.tile[j] = static_cast<std::int32_t>(t);
+    const int bin = frame.inner.bins > 1 ? static_cast<int>(inner[0]) / g.bin : 0;
+    out.key[j] = static_cast<std::int32_t>(frame.inner.key(t, bin, inner[2]));
     if (form == nullptr) continue;
     std::uint64_t word[(kMaxRecordWords + 1) / 2] = {};
     for (int p = 0; p < form->parts; ++p) {
@@ -38,19 +40,11 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
   return true;
 }
 
-void local_keys(const RecordForm& form, const Tiling& g, const std::uint32_t* records, int n, std::uint16_t* key) {
-  const int groups = z_groups(g);
-  for (int j = 0; j < n; ++j) {
-    const std::uint32_t* r = records + std::int64_t{j} * form.words;
-    key[j] = static_cast<std::uint16_t>(form.cell(r, 0) / g.bin * groups + form.cell(r, 2) / kZGroup);
-  }
-}
-
-// f of dimension d, as a number in [0, 1) exact in T up to its precision.
+// f of dimension d, as a number in (0, 1) exact in T up to its precision.
 template <class T>
 T fraction_of(const RecordForm& form, const std::uint32_t* record, int d) {
   const std::uint64_t f = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
-  return static_cast<T>(std::ldexp(static_cast<double>(f), -form.fraction));
+  return static_cast<T>(std::ldexp(static_cast<double>(f) + 0.5, -form.fraction));
 }
 
 // weight[p * stride], p < width
@@ -224,13 +218,15 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
 
 template <>
 Kernels<float> portable_kernels<float>() {
-  return {"portable",         locate<float>,  local_keys,      evaluate<float>,      spread<float>,
-          interpolate<float>, add_bin<float>, copy_bin<float>, spread_points<float>, interpolate_points<float>};
+  return {"portable",      locate<float>,        evaluate<float>,
+          spread<float>,   interpolate<float>,   add_bin<float>,
+          copy_bin<float>, spread_points<float>, interpolate_points<float>};
 }
 template <>
 Kernels<double> portable_kernels<double>() {
-  return {"portable",          locate<double>,  local_keys,       evaluate<double>,      spread<double>,
-          interpolate<double>, add_bin<double>, copy_bin<double>, spread_points<double>, interpolate_points<double>};
+  return {"portable",       locate<double>,        evaluate<double>,
+          spread<double>,   interpolate<double>,   add_bin<double>,
+          copy_bin<double>, spread_points<double>, interpolate_points<double>};
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -1,9 +1,9 @@
 // How a located point is packed: one string of bits, as short as the tolerance and the number of points allow.
 //
 // A record is, from its lowest bit upwards: for every dimension the position in the tile (first cell above, fraction f
-// of a cell below, f in units of 2^-fraction), then the point's index where records are grouped. It takes a whole
-// number of 32-bit words. A field is read with one unaligned 64-bit load, which may reach kRecordSlack words beyond a
-// record.
+// of a cell below, f cut to units of 2^-fraction and meant to lie in the middle of its unit), then the point's index
+// where records are grouped. It takes a whole number of 32-bit words. A field is read with one unaligned 64-bit load,
+// which may reach kRecordSlack words beyond a record.
 //
 // Rounding positions to q = 2^-fraction cells moves every point by an error of variance q^2/12. At frequency k of a
 // grid of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)); over |k| <= fine / (2 sigma) its root mean
@@ -85,10 +85,10 @@ inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int6
   return form;
 }
 
-// One chunk of located points: records spread out by 64-bit words, and tiles.
+// One chunk of located points: records spread out by 64-bit words, and what they are sorted by (InnerOrder::key).
 struct Located {
   alignas(kLine) std::uint64_t word[(kMaxRecordWords + 1) / 2][kChunk];
-  alignas(kLine) std::int32_t tile[kChunk];
+  alignas(kLine) std::int32_t key[kChunk];
 };
 
 }  // namespace fourtune::runtime::cpu

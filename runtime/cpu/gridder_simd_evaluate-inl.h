@@ -27,7 +27,7 @@ HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RE
   const auto mask = hn::Set(du, field.mask()), below = hn::Set(du, (std::uint64_t{1} << form.fraction) - 1);
   const hn::Vec<D64> two52 = hn::Set(d, 0x1p52);
   const auto exponent = hn::BitCast(du, two52);
-  const double unit = 2.0 / static_cast<double>(std::uint64_t{1} << form.fraction);
+  const double unit = 1.0 / static_cast<double>(std::uint64_t{1} << form.fraction);
   const auto step = hn::Mul(hn::Iota(ds, 0), hn::Set(ds, stride));
   alignas(kLine) std::uint64_t raw[kN64];
   for (int j = 0; j < n; j += kN64) {
@@ -43,7 +43,7 @@ HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RE
     v = hn::And(hn::ShiftRightSame(v, field.offset & 7), mask);
     const auto whole = hn::Sub(hn::BitCast(d, hn::Or(hn::ShiftRightSame(v, form.fraction), exponent)), two52);
     const auto f = hn::Sub(hn::BitCast(d, hn::Or(hn::And(v, below), exponent)), two52);
-    const auto at = hn::MulSub(f, hn::Set(d, unit), hn::Set(d, 1.0));
+    const auto at = hn::MulAdd(f, hn::Set(d, 2 * unit), hn::Set(d, unit - 1.0));
     hn::Store(hn::DemoteTo(di, whole), di, cell + j);
     if constexpr (sizeof(T) == 8) {
       hn::Store(at, d, z + j);

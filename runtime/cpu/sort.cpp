@@ -3,7 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -14,8 +16,6 @@
 
 namespace fourtune::runtime::cpu {
 namespace {
-
-constexpr std::int64_t kPiece = 8192;  // points ordered together inside a tile
 
 // The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
 constexpr double kInverseTwoPi = 0.15915494309189535;
@@ -31,22 +31,31 @@ Share share_of(std::int64_t m, int thread, int threads) {
 
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
 
-// Calls single(j) for every tile of a chunk, in order, or run(j) for kRun of the same tile: neighbours in time often
-// are neighbours in space (readouts of a scanner, clusters), and one counter added to again and again waits for itself.
-constexpr int kRun = 8;
-template <class Run, class Single>
-void for_runs(const std::int32_t* tile, int n, Run run, Single single) {
+// Keys are counted in turns in several histograms, `stride` apart: neighbours in time often are neighbours in space
+// (readouts of a scanner, clusters), and one counter added to again and again waits for itself.
+constexpr int kHistograms = 4;
+constexpr std::int64_t kManyKeys = 512;  // histograms of more leave the first-level cache
+void count_chunk(const std::int32_t* key, int n, std::int64_t stride, std::int64_t* count) {
   int j = 0;
-  for (; j + kRun <= n; j += kRun) {
-    std::int32_t differ = 0;
-    for (int i = 1; i < kRun; ++i) differ |= tile[j] ^ tile[j + i];
-    if (differ == 0) {
-      run(j);
-    } else {
-      for (int i = j; i < j + kRun; ++i) single(i);
-    }
+  for (; j + kHistograms <= n; j += kHistograms) {
+    for (int h = 0; h < kHistograms; ++h) ++count[h * stride + key[j + h]];
   }
-  for (; j < n; ++j) single(j);
+  for (; j < n; ++j) ++count[key[j]];
+}
+
+// Points of a tile in one x-bin touch the rows of one bin only. Where those would not stay in the first-level cache,
+// planes are taken a few at a time.
+constexpr std::int64_t kInnerBytes = 48 * 1024;
+constexpr std::int64_t kLeastOfKey = 16;  // points per key below which their order is not worth counting keys
+InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
+  InnerOrder inner;
+  inner.bins = tiling.bins;
+  inner.plane_bits = std::bit_width(static_cast<unsigned>(tiling.tile[2] - 1));
+  const std::int64_t plane_bytes = tiling.padded[1] * tiling.slots * element_bytes;
+  while (inner.plane_bits > 2 && ((1 << inner.plane_bits) + tiling.width - 1) * plane_bytes > kInnerBytes)
+    --inner.plane_bits;
+  inner.groups = ((tiling.tile[2] - 1) >> inner.plane_bits) + 1;
+  return inner;
 }
 
 // Calls f(integral_constant<int, W>) for a record's words.
@@ -61,23 +70,61 @@ void with_words(int words, F f) {
   }
 }
 
+// Every record of a chunk to the next place of its key.
+template <int Words>
+void scatter(const Located& chunk, int n, std::int64_t* next, std::uint32_t* records) {
+  for (int j = 0; j < n; ++j) {
+    std::uint32_t* const r = records + next[chunk.key[j]]++ * Words;
+    __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // a key's places run upwards
+    for (int w = 0; w < Words; w += 2) {
+      std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
-void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, int fraction) {
+void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction) {
   frame_.tiling = tiling;
+  frame_.inner = InnerOrder();
+  if (local && order_ == PointOrder::permuted && tiling.dim == 3) {
+    const InnerOrder inner = inner_order(tiling, sizeof(std::complex<T>));
+    const std::int64_t keys = tiling.tiles() * inner.keys();
+    if (m_ >= kLeastOfKey * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
+  }
   form_ = make_record_form(tiling, fraction, m_, order_ == PointOrder::permuted);
-  frame_.quick = true;
+  frame_.fixed = true;
   for (int d = 0; d < tiling.dim; ++d) {
     const bool radians = map.factor[d] == kInverseTwoPi;
     frame_.axes[d] = {map.centre[d], map.factor[d], radians ? kInverseTwoPiLow : 0.0,
                       static_cast<std::int32_t>(tiling.fine[d]), tiling.width};
     frame_.inverse_tile[d] = 1.0 / tiling.tile[d];
-    // Plain products lose up to four ulps of a period coordinate below kNearPeriods; difference from the centre, whose
-    // own size is not bounded by that, none where the centre is zero.
-    const double lost = 4 * kNearPeriods * 0x1p-53 * static_cast<double>(tiling.fine[d]);
-    frame_.quick = frame_.quick && map.centre[d] == 0 && lost <= 0.25 * std::ldexp(1.0, -form_.fraction);
+    prepare_fixed(d);
   }
+}
+
+template <class T>
+void PointStore<T>::prepare_fixed(int d) {
+  const Tiling& tiling = frame_.tiling;
+  const Axis& axis = frame_.axes[d];
+  FixedAxis& fixed = frame_.fixed_axes[d];
+  fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
+  fixed.bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit 51 bits
+  fixed.folded_scale = std::ldexp(axis.fine, fixed.bits);
+  fixed.scale = axis.factor * fixed.folded_scale;
+  // i0 + (1 - f) = u - w/2 + 1, less the least of units for f to be in [0, 1) and not in (0, 1].
+  const double cells = 1 - 0.5 * axis.width - axis.centre * axis.factor * axis.fine;
+  fixed.shift = kIntegers + std::rint(std::ldexp(cells, fixed.bits)) - 1;
+  const bool aligned = tiling.tile[d] == 1 << fixed.tile_bits || tiling.count[d] == 1;
+  // Products err by up to four units.
+  const bool exact = fixed.bits >= form_.fraction + 4 && std::abs(cells) < axis.fine;
+  frame_.fixed = frame_.fixed && aligned && exact;
+}
+
+template <class T>
+std::int64_t PointStore<T>::counters_of_thread() const {
+  return keys() <= kManyKeys ? keys() * kHistograms : keys();
 }
 
 // False at a bad coordinate.
@@ -133,8 +180,8 @@ void PointStore<T>::write(const Located& chunk, int n, const std::int64_t* posit
 template <class T>
 void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
   const bool grouped = is_grouped(order_);
-  const std::int64_t keys = frame_.tiling.tiles();
-  counts_.resize(grouped ? keys * threads : 0);
+  const std::int64_t stride = keys() <= kManyKeys ? keys() : 0, counters = counters_of_thread();
+  counts_.resize(grouped ? counters * threads : 0);
   std::vector<std::int64_t> bad(threads, -1);
 #pragma omp parallel num_threads(threads)
   {
@@ -142,8 +189,8 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
     Located chunk;
     std::int64_t position[kChunk];
     for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
-      std::int64_t* count = grouped ? counts_.data() + t * keys : nullptr;
-      if (grouped) std::fill(count, count + keys, 0);
+      std::int64_t* const count = counts_.data() + t * counters;
+      if (grouped) std::fill(count, count + counters, 0);
       const Share s = share_of(m_, t, threads);
       for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
         const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
@@ -152,12 +199,11 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
           break;
         }
         if (grouped) {
-          for_runs(
-              chunk.tile, n, [&](int j) { count[chunk.tile[j]] += kRun; }, [&](int j) { ++count[chunk.tile[j]]; });
+          count_chunk(chunk.key, n, stride, count);
         } else {
           std::iota(position, position + n, first);
           write(chunk, n, position);
-          std::copy_n(chunk.tile, n, tile_of_.data() + first);
+          std::copy_n(chunk.key, n, tile_of_.data() + first);
         }
       }
     }
@@ -167,94 +213,52 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
   }
 }
 
+// Counts become every thread's first places of its keys, in its first histogram.
 template <class T>
-void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
-  const std::int64_t keys = frame_.tiling.tiles();
+void PointStore<T>::count_places(int threads) {
+  const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys();
   std::int64_t placed = 0;
-  starts_.resize(keys + 1);
-  for (std::int64_t k = 0; k < keys; ++k) {
-    starts_[k] = placed;
+  starts_.resize(frame_.tiling.tiles() + 1);
+  for (std::int64_t k = 0; k < keys(); ++k) {
+    if (k % inner == 0) starts_[k / inner] = placed;
     for (int t = 0; t < threads; ++t) {
-      const std::int64_t n = counts_[t * keys + k];
-      counts_[t * keys + k] = placed;
+      std::int64_t* const count = counts_.data() + t * counters;
+      std::int64_t n = 0;
+      for (std::int64_t i = k; i < counters; i += keys()) n += count[i];
+      count[k] = placed;
       placed += n;
     }
   }
-  starts_[keys] = placed;
+  starts_[frame_.tiling.tiles()] = placed;
+}
+
+template <class T>
+void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
 #pragma omp parallel num_threads(threads)
   {
     Located chunk;
     std::int64_t position[kChunk];
     for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
-      std::int64_t* next = counts_.data() + t * keys;
+      std::int64_t* const next = counts_.data() + t * counters_of_thread();
       const Share s = share_of(m_, t, threads);
       for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
         const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
         locate(first, n, points, true, chunk);
         if (order_ == PointOrder::permuted) {
-          // Where the record ends: a tile's places run upwards, its line before that was used a short time ago.
-          const std::uint32_t* const last_word = records_.data() + form_.words - 1;
-          const std::int64_t words = form_.words;
-          for_runs(
-              chunk.tile, n,
-              [&](int j) {
-                std::int64_t& begin = next[chunk.tile[j]];
-                std::iota(position + j, position + j + kRun, begin);
-                __builtin_prefetch(last_word + position[j + kRun - 1] * words, 1, 3);
-                begin += kRun;
-              },
-              [&](int j) {
-                position[j] = next[chunk.tile[j]]++;
-                __builtin_prefetch(last_word + position[j] * words, 1, 3);
-              });
-        } else {
-          if (wide_index_.size() > 0) {
-            for (int j = 0; j < n; ++j) wide_index_[next[chunk.tile[j]]++] = first + j;
-          } else {
-            for (int j = 0; j < n; ++j) index_[next[chunk.tile[j]]++] = static_cast<std::uint32_t>(first + j);
-          }
-          std::iota(position, position + n, first);
+          with_words(form_.words,
+                     [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
+          continue;
         }
+        if (wide_index_.size() > 0) {
+          for (int j = 0; j < n; ++j) wide_index_[next[chunk.key[j]]++] = first + j;
+        } else {
+          for (int j = 0; j < n; ++j) index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
+        }
+        std::iota(position, position + n, first);
         write(chunk, n, position);
       }
     }
   }
-}
-
-// Pieces of at most kPiece points of a tile are ordered by x-bin, then by groups of z cells: neighbours in time then
-// touch the same few rows. The pieces fit the second-level cache; stable, so that the order stays independent of
-// threads.
-template <class T>
-template <int Words>
-void PointStore<T>::order_pieces(int threads) {
-  const Tiling& tiling = frame_.tiling;
-  const int keys = tiling.bins * z_groups(tiling);
-  using Record = std::array<std::uint32_t, Words>;
-#pragma omp parallel num_threads(threads)
-  {
-    Buffer<Record> sorted(kPiece);
-    Buffer<std::uint16_t> keys_of(kPiece);
-    std::uint16_t* const key = keys_of.data();
-    std::int32_t next[kMaxTile * (kMaxTile / kZGroup) + 1];
-#pragma omp for schedule(dynamic, 4)
-    for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
-      for (std::int64_t begin = starts_[t]; begin < starts_[t + 1]; begin += kPiece) {
-        const int n = static_cast<int>(std::min(kPiece, starts_[t + 1] - begin));
-        Record* const records = reinterpret_cast<Record*>(records_.data()) + begin;
-        std::fill(next, next + keys + 1, 0);
-        kernels_->local_keys(form_, tiling, records[0].data(), n, key);
-        for (int j = 0; j < n; ++j) ++next[key[j] + 1];
-        std::partial_sum(next, next + keys + 1, next);
-        for (int j = 0; j < n; ++j) sorted[next[key[j]]++] = records[j];
-        std::copy_n(sorted.data(), n, records);
-      }
-    }
-  }
-}
-
-template <class T>
-void PointStore<T>::order_pieces(int threads) {
-  with_words(form_.words, [&](auto words) { order_pieces<decltype(words)::value>(threads); });
 }
 
 // Lists run in the caller's order: built from the last point to the first.
@@ -285,7 +289,7 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   m_ = m;
   order_ = order;
   kernels_ = &kernels;
-  prepare(map, tiling, fraction);
+  prepare(map, tiling, local, fraction);
   threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, threads));
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
@@ -298,8 +302,8 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
   count_keys(points, threads);
   if (is_grouped(order)) {
+    count_places(threads);
     place(points, threads);
-    if (local && order == PointOrder::permuted && tiling.dim == 3) order_pieces(threads);
   } else if (order == PointOrder::listed) {
     link();
   }

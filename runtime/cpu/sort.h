@@ -14,7 +14,7 @@ namespace fourtune::runtime::cpu {
 
 enum class PointOrder {
   caller,    // records in the caller's order, with the tile of each point
-  permuted,  // records grouped by tile; with `local` in 3D, pieces of a tile are ordered by x-bin and z
+  permuted,  // records grouped by tile; with `local` in 3D, those of a tile by x-bin (and a few planes)
   indexed,   // records in the caller's order, and an index that is grouped by tile
   listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], -1 ends
 };
@@ -47,16 +47,18 @@ class PointStore {
   std::int64_t bytes() const;
 
  private:
-  void prepare(const PointMap& map, const Tiling& tiling, int fraction);
+  void prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction);
+  void prepare_fixed(int d);
   bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
   [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
   void write(const Located& chunk, int n, const std::int64_t* position);
   void count_keys(const std::array<const T*, 3>& points, int threads);
+  void count_places(int threads);
   void place(const std::array<const T*, 3>& points, int threads);
-  template <int Words>
-  void order_pieces(int threads);
-  void order_pieces(int threads);
   void link();
+
+  std::int64_t keys() const { return frame_.tiling.tiles() * frame_.inner.keys(); }
+  std::int64_t counters_of_thread() const;
 
   std::int64_t m_ = 0;
   PointOrder order_ = PointOrder::permuted;
@@ -71,7 +73,7 @@ class PointStore {
   Buffer<std::int64_t> head_;        // listed
   Buffer<std::int32_t> next_;        // listed, m < 2^31
   Buffer<std::int64_t> wide_next_;   // listed, beyond
-  Buffer<std::int64_t> counts_;      // threads x keys, then places
+  Buffer<std::int64_t> counts_;      // per thread one or more histograms, then places
   Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
 };
 

@@ -72,11 +72,11 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, std::int64_t m, 
         ASSERT_TRUE(locate_one(points.c[d][j], axis, cell, f));
         const std::uint64_t below = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
         const double position = static_cast<double>(origin[d] + form.cell(record, d)) -
-                                std::ldexp(static_cast<double>(below), -form.fraction);
-        // A quarter of a unit for plain products, half a unit of rounding, all of one at the upper end of a cell.
+                                std::ldexp(static_cast<double>(below) + 0.5, -form.fraction);
+        // Half a unit of cutting, and up to half a unit in fixed point.
         double apart = std::abs(position - (static_cast<double>(cell) - f));
         apart = std::min(apart, static_cast<double>(tiling.fine[d]) - apart);
-        EXPECT_LE(apart, 1.25 * std::ldexp(1.0, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
+        EXPECT_LE(apart, std::ldexp(1.0, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
       }
     }
   }
