@@ -92,6 +92,8 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
 }  // namespace
 
 std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
+  if (shape.width > kMaxWidth && (choice.spread != Spread::points || choice.interp != Interpolate::points))
+    return "windows wider than 16 taps need spread=points and interp=points";
   PiecewisePolynomial any;  // the rules do not look at its numbers
   any.width = shape.width;
   any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
@@ -140,6 +142,27 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
     for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density));
   else
     for (const Interpolate family : interpolate_families(shape, density)) add(with_interpolate(shape, family, density));
+  return out;
+}
+
+GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  const auto fixed = [](Parameters with) {
+    with.deterministic = true, with.run = 1;
+    return with;
+  };
+  GpuPointsChoice out = choice;
+  out.spread_with = fixed(out.spread_with);
+  if (out.spread != Spread::window && why_not(out, shape).empty()) return out;
+  if (lead == Lead::spread) {
+    out = with_partner_of_spread(shape, Spread::tile_owned, fixed(default_parameters(shape, Spread::tile_owned)));
+    if (why_not(out, shape).empty()) return out;
+    out = with_partner_of_spread(shape, Spread::points, fixed(default_parameters(shape, Spread::points)));
+  } else {
+    out.spread = Spread::points;
+    out.spread_with = fixed(sorted_like(default_parameters(shape, Spread::points), choice.interp_with));
+  }
+  if (const std::string why = why_not(out, shape); !why.empty())
+    throw Error(Status::unsupported, "deterministic: " + why);
   return out;
 }
 

@@ -26,6 +26,10 @@ GpuPointsChoice with_partner_of_spread(const nufft::Shape& shape, nufft::Spread 
 GpuPointsChoice with_partner_of_interpolate(const nufft::Shape& shape, nufft::Interpolate interp,
                                             const nufft::Parameters& with);
 
+// The choice made bit-reproducible: spreading in fixed point, by padded bins or straight to the grid in place of
+// register windows. A spreader that follows an interpolator's sort keeps it.
+GpuPointsChoice deterministic(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
+
 // Why there are no kernels for the choice; empty: there are.
 std::string why_not(const GpuPointsChoice& choice, const nufft::Shape& shape);
 

@@ -63,7 +63,7 @@ void Type3Kernels::emit_extents(GpuProgram& program, const std::array<BufferRef,
   emit_fill(program, words, kWords, -1, "centre");
   Launch launch;
   launch.kernel = kernel(program, "extents", 0);
-  launch.grid = {blocks(std::max(m, k), 1024), 6, 1};
+  launch.grid = {blocks(std::max(m, k), 132), 6, 1};  // few blocks: each warp ends with three atomics
   for (const BufferRef& array : arrays) launch.arguments.emplace_back(array);
   launch.arguments.insert(launch.arguments.end(), {words, m, k});
   launch.stage = "centre";

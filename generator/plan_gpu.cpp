@@ -84,8 +84,8 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
 }
 
 std::string print_kernel(const char* stage, const char* family, const nufft::Parameters& with) {
-  return fmt::format("{}={}(lanes={},warps={},unroll={},run={},split={},blocks={})", stage, family, with.lanes,
-                     with.warps, with.unroll, with.run, with.split, with.min_blocks);
+  return fmt::format("{}={}(lanes={},warps={},unroll={},run={},split={},blocks={}{})", stage, family, with.lanes,
+                     with.warps, with.unroll, with.run, with.split, with.min_blocks, with.fold ? ",fold=1" : "");
 }
 void parse_kernel(StageText& text, nufft::Parameters& with) {
   const nufft::Parameters usual;
@@ -94,6 +94,7 @@ void parse_kernel(StageText& text, nufft::Parameters& with) {
   with.unroll = text.number<int>("unroll", 1, 16, usual.unroll);
   with.run = text.number<int>("run", 1, 2, usual.run);
   with.split = text.number<int>("split", 1, 2, usual.split);
+  with.fold = text.number<int>("fold", 0, 1, 0) == 1;
   with.min_blocks = text.number<int>("blocks", 0, 32, usual.min_blocks);
 }
 

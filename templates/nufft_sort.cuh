@@ -1,12 +1,12 @@
 // Sort in two levels, for many bins: points are first brought into coarse bins of 2^shift bins each, then every coarse
-// bin is sorted by one block: what moves in shared memory are numbers of points, and all large writes are runs. Ranks come from counters in shared
+// bin is sorted by one block in shared memory, so that all large writes are runs. Ranks come from counters in shared
 // memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT points
 // (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets`. One kernel a text, chosen by
 // NUFFT_PASS. The order of points inside a bin is any.
 //
 // Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
-#define NUFFT_ITEMS (NUFFT_PLACE_POINTS / NUFFT_THREADS)  // of a thread
+#define NUFFT_ITEMS ((NUFFT_PLACE_POINTS + NUFFT_THREADS - 1) / NUFFT_THREADS)  // of a thread
 
 // A point between the levels: its coordinates, or (double precision, if it fits) its record with the index in the upper
 // half of the cells' word, as locating it twice more would cost more than moving it.
@@ -296,11 +296,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 count* offsets, Record* __restrict__ records, count* __restrict__ index, long long coarse,
                 long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
                 double c2, double f2, double l2) {
-  NUFFT_SHARED(count, moved);  // pass 6: a bin each
+  NUFFT_SHARED(Staged, sorted);
+  count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
   unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));
   unsigned* sums = counters + (1ll << shift) + 1;
-  unsigned* place = sums + 32;  // of each point: bin and rank there
-  unsigned short* sorted = reinterpret_cast<unsigned short*>(place + NUFFT_SEGMENT);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
 #if NUFFT_PASS == 3
@@ -336,18 +335,29 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const int n = static_cast<int>(here);
     for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
     __syncthreads();
-#pragma unroll 4
-    for (int i = t; i < n; i += NUFFT_THREADS) {
-      const Staged one = staged[start + static_cast<count>(i)];
+    unsigned place[NUFFT_ITEMS];  // bin and rank there
+#if NUFFT_DOUBLE
+    const auto mine = [&](int k) { return staged[start + static_cast<count>(k * NUFFT_THREADS + t)]; };  // cached
+#else
+    Staged held[NUFFT_ITEMS];
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (k * NUFFT_THREADS + t < n) held[k] = staged[start + static_cast<count>(k * NUFFT_THREADS + t)];
+    const auto mine = [&](int k) { return held[k]; };
+#endif
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      if (k * NUFFT_THREADS + t >= n) continue;
       Located p;
-      const unsigned bin = static_cast<unsigned>(nufft_bin_of(one, map, p) - static_cast<count>(first_bin));
-      const unsigned rank = atomicAdd(counters + bin, 1u);
-      if (NUFFT_PASS != 5) place[i] = bin << 16 | rank;
+      const unsigned bin =
+          static_cast<unsigned>(nufft_bin_of(mine(k), map, p) - static_cast<count>(first_bin));
+      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
     }
     __syncthreads();
 #if NUFFT_PASS == 5
     for (int i = t; i < bins; i += NUFFT_THREADS)
       if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
+    (void)place;
     (void)sorted;
     (void)records;
     (void)index;
@@ -358,12 +368,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #else
     nufft_reserve(counters, bins, offsets + first_bin + 1, moved);
 #endif
-    for (int i = t; i < n; i += NUFFT_THREADS)
-      sorted[counters[place[i] >> 16] + (place[i] & 0xffffu)] = static_cast<unsigned short>(i);
+#pragma unroll
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      if (k * NUFFT_THREADS + t >= n) continue;
+      const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
+      sorted[to] = mine(k);
+    }
     __syncthreads();
 #pragma unroll 4
     for (int i = t; i < n; i += NUFFT_THREADS) {
-      const Staged one = staged[start + sorted[i]];  // from a cache
+      const Staged one = sorted[i];
       Located p;
       const count bin = nufft_bin_of(one, map, p) - static_cast<count>(first_bin);
       const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);

@@ -6,7 +6,7 @@
 #define NUFFT_AT_X (NUFFT_RUN == 2 ? (NUFFT_W + 2) / 2 * 2 : NUFFT_W)  // numbers of x
 
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index,
                 const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m,
                 long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(128)
   // Of this warp: weights by [number][point], then first cells.
   real* stage = shared + (threadIdx.x >> 5) * NUFFT_STAGE_WARP;
   int* cells = reinterpret_cast<int*>(stage + NUFFT_NUMBERS * 33);
-  const long long first = (static_cast<long long>(blockIdx.x) * 4 + (threadIdx.x >> 5)) * 32;
+  const long long first = (static_cast<long long>(blockIdx.x) * NUFFT_WARPS + (threadIdx.x >> 5)) * 32;
   if (first >= m) return;
   const int n = m - first < 32 ? static_cast<int>(m - first) : 32;
   if (lane < n) {

@@ -9,10 +9,12 @@
 // spread out over the tile.
 //
 // NUFFT_RUN: cells side by side that a lane owns; two of them leave in one 16-byte reduction (single precision, even
-// origins). Staged numbers of a point: PLANES complex (strength times weight), TX weights of x and TY of y, zero where the window
-// does not reach. One lane evaluates a point.
+// origins). Staged numbers of a point (NUFFT_WEIGHTS of them before x): PLANES complex, strength times weight, or, NUFFT_FOLD, weights
+// and the strength, which is multiplied into the weights of x and y; then TX weights of x and TY of y, zero where the
+// window does not reach. One lane evaluates a point.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
 #define NUFFT_MEMBERS (NUFFT_THREADS / NUFFT_SPLIT)  // lanes that own the tile
+#define NUFFT_STRENGTH (NUFFT_WEIGHTS - 2)             // NUFFT_FOLD: where a strength is staged
 #define NUFFT_COMPACT (NUFFT_DIM == 2 && NUFFT_RUN == 1)
 
 NUFFT_DEVICE void nufft_block_sync() {
@@ -59,8 +61,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     const int s = (static_cast<int>(threadIdx.x) % NUFFT_MEMBERS + NUFFT_MEMBERS * (i / NUFFT_RUN)) * NUFFT_RUN;
     const bool mine = s < NUFFT_TX * NUFFT_TY;
     const int x = (mine ? s % NUFFT_TX : 0) + i % NUFFT_RUN, y = mine ? s / NUFFT_TX : 0;
-    at_x[i] = NUFFT_COMPACT ? x : 2 * NUFFT_PLANES + x;
-    at_y[i] = 2 * NUFFT_PLANES + NUFFT_TX + y;
+    at_x[i] = NUFFT_COMPACT ? x : NUFFT_WEIGHTS + x;
+    at_y[i] = NUFFT_WEIGHTS + NUFFT_TX + y;
     // A run is kept or left out as a whole; what is past the reach of a cut bin stays zero.
     const bool reached = mine && x0 + x - i % NUFFT_RUN < NUFFT_N0 + NUFFT_W - 1 && (NUFFT_DIM < 3 || y0 + y < NUFFT_N1 + NUFFT_W - 1);
     cell[i] = reached ? nufft_wrap(y0 + y, NUFFT_DIM < 3 ? 1 : NUFFT_N1) * NUFFT_N0 + nufft_wrap(x0 + x, NUFFT_N0) : -1;
@@ -121,19 +123,35 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         nufft_window(p.z[0], v);
 #if NUFFT_COMPACT
 #pragma unroll
-        for (int k = 0; k < NUFFT_W; ++k) to[2 * NUFFT_PLANES + k] = v[k];
-        *reinterpret_cast<int*>(to + 2 * NUFFT_PLANES + NUFFT_W) = p.cell[0] - x0;
+        for (int k = 0; k < NUFFT_W; ++k) to[NUFFT_WEIGHTS + k] = v[k];
+        *reinterpret_cast<int*>(to + NUFFT_WEIGHTS + NUFFT_W) = p.cell[0] - x0;
 #else
-        nufft_stage_row<NUFFT_TX>(to + 2 * NUFFT_PLANES, p.cell[0] - x0, v);
+        nufft_stage_row<NUFFT_TX>(to + NUFFT_WEIGHTS, p.cell[0] - x0, v);
 #endif
       }
 #if NUFFT_DIM == 3
       if (warp == 1 % NUFFT_WARPS) {
         nufft_window(p.z[1], v);
-        nufft_stage_row<NUFFT_TY>(to + 2 * NUFFT_PLANES + NUFFT_TX, p.cell[1] - y0, v);
+        nufft_stage_row<NUFFT_TY>(to + NUFFT_WEIGHTS + NUFFT_TX, p.cell[1] - y0, v);
       }
 #endif
       if (warp == 2 % NUFFT_WARPS) {
+#if NUFFT_FOLD
+#pragma unroll
+        for (int k = NUFFT_PLANES; k < NUFFT_STRENGTH; ++k) to[k] = 0;
+#if NUFFT_DIM > 1
+        nufft_window(p.z[NUFFT_DIM - 1], v);
+        int r = my_z % NUFFT_PLANES;
+#pragma unroll
+        for (int k = 0; k < NUFFT_W; ++k) {
+          to[r] = v[k];
+          r = r + 1 == NUFFT_PLANES ? 0 : r + 1;
+        }
+#else
+        to[0] = 1;
+#endif
+        *reinterpret_cast<real2*>(to + NUFFT_STRENGTH) = c;
+#else
         real2* planes = reinterpret_cast<real2*>(to);
 #if NUFFT_DIM > 1
         nufft_window(p.z[NUFFT_DIM - 1], v);
@@ -145,6 +163,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         }
 #else
         planes[0] = c;
+#endif
 #endif
       }
     }
@@ -171,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         const bool active = NUFFT_SPLIT == 1 || j + group < end;
         const real* from = stage + (active ? j + group : j) * NUFFT_STAGE;
 #if NUFFT_COMPACT
-        const int shift = *reinterpret_cast<const int*>(from + 2 * NUFFT_PLANES + NUFFT_W);
+        const int shift = *reinterpret_cast<const int*>(from + NUFFT_WEIGHTS + NUFFT_W);
 #endif
         real weight[NUFFT_CELLS];
 #pragma unroll
@@ -183,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
           weight[i + 1] = both.y * wy;
 #elif NUFFT_COMPACT
           const int k = at_x[i] - shift;
-          weight[i] = active && static_cast<unsigned>(k) < NUFFT_W ? from[2 * NUFFT_PLANES + k] : 0;
+          weight[i] = active && static_cast<unsigned>(k) < NUFFT_W ? from[NUFFT_WEIGHTS + k] : 0;
 #else
           weight[i] = active ? from[at_x[NUFFT_SAME_X ? 0 : i]] : 0;
 #if NUFFT_DIM == 3
@@ -191,7 +210,29 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 #endif
 #endif
         }
-#if NUFFT_DOUBLE || NUFFT_PLANES == 1
+#if NUFFT_FOLD
+        // Weight of x and y times strength, then along the planes.
+        const real2 c = *reinterpret_cast<const real2*>(from + NUFFT_STRENGTH);
+        real2 value[NUFFT_CELLS];
+#pragma unroll
+        for (int i = 0; i < NUFFT_CELLS; ++i) value[i] = nufft_scaled(weight[i], c);
+#pragma unroll
+        for (int r = 0; r < NUFFT_STRENGTH; r += 16 / static_cast<int>(sizeof(real))) {
+#if NUFFT_DOUBLE
+          const double2 some = *reinterpret_cast<const double2*>(from + r);
+          const real w[2] = {some.x, some.y};
+#else
+          const float4 some = *reinterpret_cast<const float4*>(from + r);
+          const real w[4] = {some.x, some.y, some.z, some.w};
+#endif
+#pragma unroll
+          for (int k = 0; k < 16 / static_cast<int>(sizeof(real)); ++k) {
+            if (r + k >= NUFFT_PLANES) break;
+#pragma unroll
+            for (int i = 0; i < NUFFT_CELLS; ++i) nufft_add(sum[i][(r + k) % NUFFT_PLANES], w[k], value[i]);
+          }
+        }
+#elif NUFFT_DOUBLE || NUFFT_PLANES == 1
 #pragma unroll
         for (int r = 0; r < NUFFT_PLANES; ++r) {
           const real2 value = reinterpret_cast<const real2*>(from)[r];

@@ -1,14 +1,13 @@
 #include "tools/bench_compare.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 
 #include "runtime/backend.h"
+#include "tools/bench_limits.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
 #include "tools/bench_peers.h"
@@ -17,18 +16,11 @@
 #include "tools/errors.h"
 #include "tools/gpu_backends.h"
 #include "tools/problem_list.h"
+#include "tools/stopwatch.h"
 #include "tuner/validate.h"
 
 namespace fourtune::tools {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 int threads_of(const BenchOptions& options, const runtime::Backend& backend) {
   return options.threads > 0 ? options.threads : std::max(1, backend.traits().cores);
@@ -89,27 +81,6 @@ void measure_first_use(ProblemResult& result, const std::vector<Entrant>& entran
   }
 }
 
-std::atomic<bool> stop_requested{false};
-
-// The first Ctrl-C ends the run after the problem at work, with its tables; the second ends it at once.
-void stop_on_signal() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { stop_requested.store(true); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-// Why a problem is not even tried; empty: it is.
-std::string why_not(const Problem& problem, const BenchOptions& options, double spent) {
-  if (stop_requested.load()) return "interrupted";
-  if (options.seconds > 0 && spent > options.seconds) return "the budget of --seconds is spent";
-  const std::int64_t points = std::max(problem.m.value_or(0), problem.k.value_or(0));
-  if (options.max_points > 0 && points > options.max_points)
-    return fmt::format("has {} points, more than --max-points", points);
-  return {};
-}
-
 void print_heading(const BenchEnvironment& environment) {
   fmt::print("{} ({}, {} cores), {} threads, {}, {}\n", environment.device, environment.isa, environment.cores,
              environment.threads, environment.compiler, environment.libraries);
@@ -123,8 +94,7 @@ void run_comparison(const BenchOptions& options) {
   const runtime::Backend& backend = bench_backend(options.backend);
   const bool host = takes_host_arrays(backend);
   const int threads = threads_of(options, backend);
-  if (options.cpu_time && (threads != 1 || !host))
-    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and no --backend");
+  check_clock(options, threads, backend);
   const std::vector<Problem> problems = problems_of(options);
   const auto current = make_device_current(backend);
   const std::vector<Peer> peers = load_peers(options.peers, backend);
@@ -147,14 +117,7 @@ void run_comparison(const BenchOptions& options) {
       continue;
     }
     const std::vector<Entrant> entrants = entrants_for(problem, options, backend, threads, peers);
-    MeasureOptions measure;
-    measure.backend = &backend;
-    measure.rounds = options.rounds;
-    measure.min_rounds = std::min(options.min_rounds, options.rounds);
-    measure.max_seconds = options.seconds_per_problem;
-    measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
-    measure.seed = options.seed;
-    measure.cpu_time = options.cpu_time;
+    const MeasureOptions measure = measure_options(options, backend, std::min(options.min_rounds, options.rounds));
     results.push_back(measure_problem(problem, entrants, measure));
     if (host && options.measure_memory && results.back().skipped.empty())
       measure_first_use(results.back(), entrants, options, threads);

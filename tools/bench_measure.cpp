@@ -1,7 +1,6 @@
 #include "tools/bench_measure.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "tools/bench_memory.h"
 #include "tools/device_arrays.h"
 #include "tools/errors.h"
+#include "tools/stopwatch.h"
 #include "tools/text.h"
 #include "tuner/random.h"
 #include "tuner/report.h"
@@ -22,18 +22,9 @@
 namespace fourtune::tools {
 namespace {
 
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::int64_t cpu_clock() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  static const tuner::Clock clock = tuner::thread_clock();
+  return clock();
 }
 
 // Another contender has just been through the caches; below this time per call that would show, so each sample is
@@ -93,6 +84,7 @@ class Measurement {
       result.plan = slot.contender->plan().empty() ? variant.name : slot.contender->plan();
       result.refusal = slot.contender->refusal();
       settle_loops(slot);
+      time_once(slot, result);
     } catch (const std::exception& error) {
       fail(slot, result, said_by(error));
     }
@@ -102,7 +94,8 @@ class Measurement {
   // Why the rounds would take too long, if the contenders still to come are like those admitted; empty: they do not.
   std::string too_slow(std::size_t contenders) const {
     double all = 0;
-    for (const Slot& slot : slots_) all += sample_seconds(slot);
+    for (const Slot& slot : slots_)
+      if (!slot.once) all += sample_seconds(slot);
     const double share = static_cast<double>(contenders) / static_cast<double>(slots_.size());
     const double needed = all * share * options_.min_rounds;
     if (needed <= options_.max_seconds) return {};
@@ -133,7 +126,17 @@ class Measurement {
     std::unique_ptr<Contender> contender;  // null: failed
     double seconds = 0;                    // of one execute, roughly
     int loops = 1;
+    bool once = false;  // takes part in no round
   };
+
+  // A version that is only there to be looked at, and far slower than the others, must not keep a problem from being
+  // measured: one sample is enough of it.
+  void time_once(Slot& slot, ContenderResult& result) const {
+    slot.once = result.role == Role::reference && 4 * slot.seconds * options_.min_rounds > options_.max_seconds;
+    if (!slot.once) return;
+    result.set_points_ns.push_back(static_cast<std::int64_t>(result.first_set_points_seconds * 1e9));
+    result.execute_ns.push_back(static_cast<std::int64_t>(slot.seconds * 1e9));
+  }
 
   double sample_seconds(const Slot& slot) const {
     if (!slot.contender) return 0;
@@ -303,7 +306,7 @@ class Measurement {
       if (round >= options_.min_rounds && watch.seconds() > share * options_.max_seconds) break;
       random_.shuffle(order);
       for (const std::size_t i : order) {
-        if (!slots_[i].contender) continue;
+        if (!slots_[i].contender || slots_[i].once) continue;
         try {
           measure(slots_[i], results[i]);
         } catch (const std::exception& error) {

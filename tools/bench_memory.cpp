@@ -69,6 +69,17 @@ double available_memory() {
   return available;
 }
 
+namespace {
+
+// Of an untuned plan; of the processor's where a backend has none for such problems.
+generator::Cost cost_of(const Problem& problem, const DeviceTraits& traits) try {
+  return generator::estimate(generator::default_plan(problem, traits), problem, traits);
+} catch (const Error&) {
+  return generator::estimate(generator::default_plan(problem, cpu_traits()), problem, cpu_traits());
+}
+
+}  // namespace
+
 double memory_need(const Problem& problem, std::size_t contenders, const DeviceTraits& traits) {
   const double real = static_cast<double>(real_bytes(problem.precision)), batch = static_cast<double>(problem.batch);
   double values = 0, points = 0, modes = 0;
@@ -88,7 +99,8 @@ double memory_need(const Problem& problem, std::size_t contenders, const DeviceT
     modes = 2 * real * batch * count;
   }
   const double data = points + 2 * std::max(values, modes) + std::min(values, modes);
-  const auto cost = generator::estimate(generator::default_plan(problem, traits), problem, traits);
+  if (contenders == 0) return data;
+  const auto cost = cost_of(problem, traits);
   return data + static_cast<double>(contenders) * 1.3 * std::max(cost.bytes, 0.0);
 }
 

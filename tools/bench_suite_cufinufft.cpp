@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "generator/candidates.h"
 #include "generator/fft_size.h"
 #include "generator/plan.h"
 #include "tools/bench_series.h"
@@ -48,7 +47,7 @@ constexpr Version kVersions[] = {{"GM", nufft::Spread::points, nufft::Order::cal
                                  {"SM", nufft::Spread::tile_atomic, nufft::Order::bins}};
 
 std::string plan_of(const Version& version, const Problem& problem, const SuiteRun& run) {
-  generator::Plan plan = generator::default_plan(problem, run.traits());
+  generator::Plan plan;
   plan.backend = std::string(run.backend().name());
   plan.window.kind = generator::WindowKind::exp_semicircle;
   plan.window.sigma = 2;

@@ -12,11 +12,13 @@
 #include "generator/plan.h"
 #include "generator/window.h"
 #include "runtime/backend.h"
+#include "tools/bench_limits.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
 #include "tools/bench_report.h"
 #include "tools/bench_suites.h"
 #include "tools/errors.h"
+#include "tools/stopwatch.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/validate.h"
@@ -149,18 +151,17 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
   fmt::print("paper nufft3d-cpu-optimization on {} ({}), {} threads\n", environment.device, environment.isa,
              traits.cores);
   for (const Version& version : kVersions) fmt::print("  {:<22} {}\n", version.name, version.what);
+  check_clock(options, traits.cores, backend);
+  stop_on_signal();
+  const MeasureOptions measure = measure_options(options, backend, 1);
+  const Stopwatch watch;
   std::vector<ProblemResult> results;
   for (const DataSet& set : kDataSets)
     for (const int type : kOperators) {
       const Problem problem = problem_of(type, set.points, options.scale);
-      MeasureOptions measure;
-      measure.backend = &backend;
-      measure.rounds = options.rounds;
-      measure.min_rounds = 1;
-      measure.max_seconds = options.seconds_per_problem;
-      measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
-      measure.seed = options.seed;
-      results.push_back(measure_problem(problem, entrants_of(problem, traits, options), measure));
+      const std::string reason = why_not(problem, options, watch.seconds());
+      results.push_back(reason.empty() ? measure_problem(problem, entrants_of(problem, traits, options), measure)
+                                       : ProblemResult{problem, to_token(problem), reason, {}, 0});
       fmt::print("{}\n", progress_line(results.back()));
       std::fflush(stdout);
     }

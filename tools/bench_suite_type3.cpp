@@ -9,6 +9,7 @@
 
 #include "generator/plan.h"
 #include "runtime/backend.h"
+#include "tools/bench_limits.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
 #include "tools/bench_peers.h"
@@ -18,6 +19,7 @@
 #include "tools/device_arrays.h"
 #include "tools/errors.h"
 #include "tools/gpu_backends.h"
+#include "tools/stopwatch.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/validate.h"
@@ -135,11 +137,19 @@ void run_suite_nufft_type3(const BenchOptions& options) {
   fmt::print("paper nufft-type3-cuda on {} ({}), {} threads\n", environment.device, environment.isa, threads);
   for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
 
+  check_clock(options, threads, backend);
+  stop_on_signal();
+  const MeasureOptions measure = measure_options(options, backend, 1);
+  const Stopwatch watch;
   std::vector<ProblemResult> all;
   std::vector<Panel> panels;
   for (const bool square : {false, true}) {
     std::vector<ProblemResult> results;
     for (const Problem& problem : problems_of(options.scale, square)) {
+      if (const std::string reason = why_not(problem, options, watch.seconds()); !reason.empty()) {
+        results.push_back({problem, to_token(problem), reason, {}, 0});
+        continue;
+      }
       const std::string paper = paper_plan(problem, threads, std::string(backend.name()));
       const OursOptions untuned{std::string(backend.name()), threads, {}, {}};
       OursOptions tuned = untuned;
@@ -150,14 +160,9 @@ void run_suite_nufft_type3(const BenchOptions& options) {
         entrants.push_back(our_entrant("tuned", Role::tuned, tuned));
       for (const Peer& peer : peers)
         if (peer.library->does(Kind::nufft)) entrants.push_back(peer_entrant(peer, problem, threads));
-      MeasureOptions measure;
-      measure.backend = &backend;
-      measure.rounds = options.rounds;
-      measure.min_rounds = 1;
-      measure.max_seconds = options.seconds_per_problem;
-      measure.max_memory = options.max_memory > 0 ? static_cast<double>(options.max_memory) : 0.7 * available_memory();
-      measure.seed = options.seed;
       results.push_back(measure_problem(problem, entrants, measure));
+      fmt::print("{}\n", progress_line(results.back()));
+      std::fflush(stdout);
     }
     fmt::print("\n{}\n", square ? "N = K^2" : "N = K");
     print_table(results);

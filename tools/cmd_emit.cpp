@@ -82,8 +82,8 @@ std::string text_of(const Arguments& arguments) {
     const fft::Codelet codelet = fft::make_codelet(arguments.codelet);
     return fmt::format("// {}\n{}", codelet.algorithm, fft::codelet_text(codelet));
   }
-  const fft::FftPlan plan =
-      fft::bind(fft_plan_argument(arguments.plan), *generator::known_device(arguments.device), arguments.batch);
+  const DeviceTraits device = *generator::known_device(arguments.device);
+  const fft::FftPlan plan = fft::bind(fft_plan_argument(arguments.plan), device, arguments.batch);
   if (arguments.stage == "plan") return fft::to_text(plan) + "\n";
   fft::EmitOptions options;
   options.n = fft::lengths(plan);
@@ -91,6 +91,7 @@ std::string text_of(const Arguments& arguments) {
   options.in_place = plan.place == Place::in;
   options.sign = arguments.sign;
   options.batch = arguments.batch;
+  options.device = device;
   if (arguments.stage == "passes") return passes_text(fft::plan_passes(plan, options));
   const generator::GpuProgram program = fft::emit_program(plan, options);
   if (arguments.stage == "launches") return launches_text(program);
@@ -129,7 +130,9 @@ void add_emit(CLI::App& app) {
   command->add_option("--codelet", arguments->codelet, "The straight-line DFT of this size alone")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
-  command->add_option("--device", arguments->device, "Parameters that the plan leaves open are chosen for this device")
+  command
+      ->add_option("--device", arguments->device,
+                   "Parameters that the plan leaves open, and grids, are chosen for this device")
       ->check(CLI::IsMember(generator::known_device_names()))
       ->capture_default_str();
   command->add_option("--sign", arguments->sign, "Of the exponent")

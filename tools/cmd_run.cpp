@@ -20,6 +20,7 @@
 #include "tools/problem_list.h"
 #include "tools/run_arrays.h"
 #include "tools/run_memory.h"
+#include "tools/stopwatch.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/session.h"
@@ -51,14 +52,6 @@ struct Outcome {
     const std::size_t n = execute.size();
     return n % 2 == 1 ? execute[n / 2] : (execute[n / 2 - 1] + execute[n / 2]) / 2;
   }
-};
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // A second instance that times its stages and launches, which costs time itself.

@@ -157,6 +157,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--threads", session.threads, "Most threads a plan may use (default: all)")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
+  command.add_flag(
+      "--cpu-time", session.cpu_time,
+      "Judge plans by the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
   command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
       ->capture_default_str()
       ->type_name("N");

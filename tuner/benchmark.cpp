@@ -1,5 +1,7 @@
 #include "tuner/benchmark.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -67,6 +69,16 @@ Clock wall_clock() {
             .count());
   };
 }
+
+Clock thread_clock() {
+  return [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  };
+}
+
+Clock clock_of(const BenchmarkOptions& options) { return options.cpu_time ? thread_clock() : wall_clock(); }
 
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock) {
   if (work.refresh) work.refresh();

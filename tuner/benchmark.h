@@ -18,6 +18,7 @@ struct BenchmarkOptions {
   double max_seconds = 1.0;   // or when this much has been spent on samples (at least two are taken)
   double race_margin = 1.05;  // raced out when surely slower than the incumbent by this factor
   bool cold = false;          // push the data out of the caches before each sample (then one execute a sample)
+  bool cpu_time = false;      // of the calling thread instead of the wall clock: for machines that are busy with others
 };
 
 // A median and its interval of at least 95 % (order statistics; with fewer than 6 samples: the extremes).
@@ -35,6 +36,8 @@ struct Workload {
 };
 using Clock = std::function<std::int64_t()>;  // nanoseconds, monotonic; tests bring their own
 Clock wall_clock();
+Clock thread_clock();  // CPU time of the calling thread
+Clock clock_of(const BenchmarkOptions& options);
 
 struct BenchmarkResult {
   std::vector<std::int64_t> samples_ns;  // of one execute each

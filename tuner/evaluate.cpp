@@ -216,7 +216,8 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       return;
     }
     const BenchmarkResult timing =
-        benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark), request.incumbent_seconds);
+        benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark), request.incumbent_seconds,
+                  clock_of(request.benchmark));
     result.samples_ns = timing.samples_ns;
     result.raced_out = timing.raced_out;
     result.stages = stages_of(*executor);
@@ -227,7 +228,7 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
 
 FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
   const Stopwatch watch;
-  const Clock clock = wall_clock();
+  const Clock clock = clock_of(request.benchmark);
   FinalsResult result;
   const std::size_t count = request.plans.size();
   result.samples_ns.resize(count);

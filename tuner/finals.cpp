@@ -104,6 +104,7 @@ void ProblemTuning::run_finals() {
   std::vector<Finalist> plans = finalists();
   for (int attempt = 0; attempt < 3 && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
+    request.benchmark.cpu_time = context_.options.cpu_time;
     double round = 0;
     for (const Finalist& finalist : plans) {
       request.plans.push_back(finalist.plan);

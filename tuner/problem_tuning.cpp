@@ -220,7 +220,8 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   request.plan = plan;
   const double share = std::isfinite(share_) ? share_ : 60;
   // So that a share lasts for as many evaluations as a search needs; the finals settle what noise is left.
-  request.benchmark.max_seconds = recording() ? 0.1 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
+  request.benchmark.cpu_time = context_.options.cpu_time;
+  request.benchmark.max_seconds = recording() ? 0.04 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
   request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
   // The first plans must get their chance even when the budget is small; the search keeps to it.
   const double patience =
@@ -340,6 +341,7 @@ void ProblemTuning::write_recording() const {
   std::filesystem::create_directories(folder, ignored);
   std::ofstream out(folder / (name + ".csv"));
   out << "# " << token_ << '\n';
+  if (context_.options.cpu_time) out << "# one thread, its CPU time\n";
   try {
     tuner::write_recording(out, recording);
   } catch (const Error& error) {

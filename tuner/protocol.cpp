@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageNs, stage, ns)
 
 namespace fourtune::tuner {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchmarkOptions, min_sample_seconds, relative_interval, min_samples, max_samples,
-                                   max_seconds, race_margin, cold)
+                                   max_seconds, race_margin, cold, cpu_time)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluationRequest, plan, wisdom, benchmark, incumbent_seconds, timeout_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, raced_out, set_points_seconds, plan_seconds,
                                    cost_seconds, stages, wisdom, memory_bytes, kernels, message)

@@ -18,6 +18,8 @@ void check(const SessionOptions& options) {
   if (!(options.seconds >= 0) || !std::isfinite(options.seconds))
     throw Error(Status::invalid_option, "seconds must be a finite number of at least 0 (0: no limit)");
   if (options.threads < 0) throw Error(Status::invalid_option, "threads must be at least 0 (0: all)");
+  if (options.cpu_time && options.threads != 1)
+    throw Error(Status::invalid_option, "cpu_time sees one thread only; threads must be 1 with it");
   if (!(options.candidate_timeout > 0)) throw Error(Status::invalid_option, "the candidate timeout must be above 0");
   if (!options.strategy.empty()) find_strategy(options.strategy);
   for (const Problem& problem : options.problems) validate(problem);

@@ -6,7 +6,8 @@
 // 2. A candidate's failure is a row. A crash or a hang costs the worker process, not the session.
 // 3. Only a plan whose result was right wins, and it replaces the incumbent only by more than the noise of interleaved
 //    rounds.
-// 4. The plan that would run untuned is always measured; for ffts so is FFTW's own plan.
+// 4. The plan that would run untuned is always measured; for ffts so is FFTW's own plan, planned up to three times (its
+//    planner is noisy) and always a finalist.
 // 5. A rerun skips every (problem, plan, environment) that is finished and goes on searching.
 #pragma once
 
@@ -52,6 +53,7 @@ struct SessionOptions {
                                     // 0: no limit, each search runs to its end
   int threads = 0;                  // most threads a plan may use; 0: all of the device's
   std::string strategy;             // a name of search.h; empty: chosen by the size of the space
+  bool cpu_time = false;            // judge plans by the thread's CPU time; needs threads = 1
   std::uint64_t seed = 1;           // of points, searches and interleaving
   std::string command;              // as the user typed it, kept in the database
   double candidate_timeout = 30;    // seconds a candidate may take, planning included

@@ -138,6 +138,8 @@ class ByDimension {
     load.input_turns = store.output_turns = chirps(n, options_.sign);
     store.output_turns.resize(at(kept));
     load.output_turns = filter(n, m, options_.sign);
+    load.output_factors.clear(), store.input_factors.clear();
+    if (!store.output_factors.empty()) store.output_factors.resize(at(kept));
     PlannedProgram there = plan_passes(line_plan(forward, d), forward),
                    back = plan_passes(line_plan(inverse, d), inverse);
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
@@ -170,10 +172,10 @@ GpuProgram emit_any_size(const EmitOptions& options) {
   for (int d = 0; d < 3; ++d) {
     const auto& hook = options.hooks[at(d)];
     codelets = codelets && has_codelets(options.n[at(d)]);
-    hooks = hooks || hook.input || hook.output || !hook.input_factors.empty() || !hook.output_factors.empty();
+    hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
   }
   if (codelets) return emit_program(plain_plan(options), options);
-  if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes no hooks");
+  if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes real factors only as hooks");
   return ByDimension(options).emit();
 }
 

@@ -21,8 +21,8 @@ FftPlan line_plan(const EmitOptions& options, int dimension);
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n).
 std::int64_t bluestein_length(std::int64_t n);
 
-// Any lengths, complex or real; with hooks every length must pass has_codelets. A length that does not is at most 2^23:
-// its convolution has at most 2^24 values. Throws Error{unsupported} where a rule is broken.
+// Any lengths, complex or real; with windows or complex factors every length must pass has_codelets. A length that does
+// not is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where a rule is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

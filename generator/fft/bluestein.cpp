@@ -145,6 +145,8 @@ PlannedPass bluestein_pass(const EmitOptions& options, int d, const Lines& lines
     if (i + 1 == count) t.before = {Factor{frequency, 1, true}};
     transforms.push_back(t);
   }
+  const DimensionHooks& hooks = options.hooks[at(d)];
+  const bool own_store = !hooks.output_factors.empty();  // else both products are with the same table
   for (Port* port : {&pass.load, &pass.store}) {
     const bool loads = port == &pass.load;
     const std::int64_t stride = (loads ? lines.load : lines.store)[at(d)];
@@ -154,12 +156,19 @@ PlannedPass bluestein_pass(const EmitOptions& options, int d, const Lines& lines
     else
       for (const auto& term : load) port->address.push_back({term.atom, term.weight * stride});
     port->bounds.push_back({load, loads ? n : lines.kept});
-    port->factors.push_back({load, 0, true});
+    port->factors.push_back({load, loads || !own_store ? 0 : 2, true});
   }
-  pass.extra_tables = 2;
-  std::vector<Complex> turns = chirps(n, options.sign);
-  turns.resize(at(m));
-  out.tables = {complex_table(turns, options.precision), complex_table(filter(n, m, options.sign), options.precision)};
+  pass.extra_tables = own_store ? 3 : 2;
+  const auto turns = [&](const std::vector<double>& factors) {
+    std::vector<Complex> values = chirps(n, options.sign);
+    for (std::size_t i = 0; i < factors.size(); ++i) values[i] *= static_cast<long double>(factors[i]);
+    values.resize(at(m));
+    return complex_table(values, options.precision);
+  };
+  out.tables = {turns(hooks.input_factors), complex_table(filter(n, m, options.sign), options.precision)};
+  if (own_store) out.tables.push_back(turns(hooks.output_factors));
+  if (!own_store && !hooks.input_factors.empty())
+    pass.store.factors[0].table = 2, pass.extra_tables = 3, out.tables.push_back(turns({}));
   const std::int64_t tile =
       std::max<std::int64_t>(1, std::min<std::int64_t>(options.precision == Precision::f32 ? 16 : 8, most / 2 / m));
   add_lines(pass, lines, d, tile);

@@ -69,6 +69,11 @@ PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 GpuProgram emit_program(const FftPlan& plan, const EmitOptions& options);
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options);
 
+// The adjoint for the real inner product Re sum conj(u) v on the arrays as they are stored: sign, arrays and hooks
+// exchanged, and for real transforms r2c against c2r with weights on the half spectrum, since it stands for both
+// halves: 1 at x = 0 and at n/2 (n even), elsewhere 1/2 on loads of c2r, 2 on stores of r2c.
+EmitOptions adjoint_options(const EmitOptions& options);
+
 // One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
 // sampled outputs with direct sums in double and prints error, median time and rates.
 std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options);

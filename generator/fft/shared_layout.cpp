@@ -91,7 +91,7 @@ Candidate search(const PassSpec& pass, const Round& from, const Round& to, int w
         for (const auto q : pads) pad[i] = p, pad[k] = q, consider(), pad[i] = pad[k] = 0;
   for (double before = 0; best.conflicts > 1 && before != best.conflicts;) {
     before = best.conflicts;
-    const std::vector<std::int64_t> start = best_pad;
+    const std::vector<std::int64_t> start(best_pad.begin(), best_pad.end());  // `consider` moves best_pad
     for (std::size_t i = 0; i + 1 < order.size(); ++i)
       for (const auto p : pads) pad = start, pad[i] = p, consider();
   }

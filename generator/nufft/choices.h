@@ -41,8 +41,9 @@ struct Parameters {
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
                                     // even rows, and even bins in x for window
   int split = 1;                    // spreading, window: points that the parts of a warp take at once, 1 or 2
+  bool fold = false;                // spreading, window: strengths go into the weights of x and y, not of the planes
   Placement placement = Placement::scatter;
-  int segment = 0;    // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
+  int segment = 0;  // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
   // Spreading: sums in 64-bit fixed point, the same bits whatever the order of points and blocks. Not window; run 1.
   bool deterministic = false;
   bool check = true;  // look for coordinates that are not finite

@@ -1,45 +1,87 @@
-// Parameters to start from.
+// Parameters to start from, by width, precision and density. Measured on an H200: docs/gpu-nufft.md.
+#include <algorithm>
+
 #include "generator/nufft/kernels.h"
 
 namespace fourtune::generator::nufft {
 namespace {
+
+constexpr double kLowDensity = 0.3, kVeryLowDensity = 0.03;  // points a cell
+// Fewer points than this are sorted faster by fewer launches.
+constexpr double kManyPoints = 3e5;
+
 int lanes_for(int width) { return width <= 4 ? 4 : width <= 8 ? 8 : 16; }
 
-// Register windows. Measured on an H200 (docs/gpu-nufft.md): small bins win at density 1, as the lanes that a point's
-// window does not reach idle; wide tiles at low density, where the finished planes are what costs.
-void set_window(const Shape& shape, Parameters& p) {
+Placement placement_for(const Shape& shape, double density) {
+  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  if (cells * density >= kManyPoints) return Placement::two_level;
+  return shape.dim == 1 ? Placement::fetch : Placement::scatter;
+}
+
+// Two dimensions: half-warps take a point each. Tiles of 16 cells waste fewer lanes, of 32 finish fewer rows.
+void set_window_2d(const Shape& shape, double density, bool spreads, Parameters& p) {
+  const int w = shape.width;
+  const bool narrow = spreads && w <= 13 && density >= 1 && (shape.precision == Precision::f64 ? w > 6 : density > 3);
+  p.cap = density < 1 ? 64 : 256;
+  p.split = spreads ? 2 : 1;
+  p.unroll = spreads && !narrow ? 1 : 2;
+  p.bin = {(narrow ? 16 : 32) - w + 1, 1, 1};
+  p.fold = spreads && shape.precision == Precision::f64 && w <= 8;
+}
+
+// Low densities: finished planes are what costs, so tiles are wide.
+void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
+  const int w = shape.width;
+  const bool f32 = shape.precision == Precision::f32;
+  const int side = w <= 3 ? 8 : w <= 8 ? 16 : 20;
+  p.bin = {side - w + 1, side - w + 1, 1};
+  p.warps = w <= 3 ? 1 : f32 && w <= 8 ? 2 : 4;
+  if (f32 && w > 3 && w <= 7 && density >= kVeryLowDensity) {
+    p.bin[1] = 9 - w;
+    p.warps = 1;
+  }
+  p.fold = w == 8;
+  if (f32 && shape.fine[0] % 2 == 0) {
+    p.bin[0] = std::max(2, p.bin[0] / 2 * 2);
+    p.run = 2;
+  }
+}
+
+// Register windows. Small bins win at density 1, as the lanes that a point's window does not reach idle.
+void set_window(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
   p.order = Order::slide;
   p.lanes = lanes_for(w);
   if (shape.dim == 1) {
-    p.bin = {128 - w + 1, 1, 1};
+    p.bin = {std::max(1, 128 - w + 1), 1, 1};
     return;
   }
-  if (shape.dim == 2) {
-    p.cap = 256;
-    p.bin = {32 - w + 1, 1, 1};
-    return;
-  }
+  if (shape.dim == 2) return set_window_2d(shape, density, spreads, p);
   const int side = w <= 7 ? 8 : 16;
-  p.cap = 512;
-  p.placement = Placement::staged;  // a million small bins: whole records scattered badly
+  p.cap = density < kLowDensity ? 1024 : 512;
+  if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
     p.bin = {3, 2, 1};
-    p.unroll = 1;
+    p.fold = spreads && shape.precision == Precision::f32;
+    p.unroll = p.fold ? 2 : 1;
     return;
   }
   // Registers: a cell costs 2 w numbers; at most about 128 registers of sums a lane.
   const int budget = 128 / (2 * w * (shape.precision == Precision::f32 ? 1 : 2));
   while (p.warps < 16 && (side * side + 32 * p.warps - 1) / (32 * p.warps) > (budget > 1 ? budget : 1)) p.warps *= 2;
 }
+
 }  // namespace
 
-Parameters default_parameters(const Shape& shape, Spread family) {
+Parameters default_parameters(const Shape& shape, Spread family) { return default_parameters(shape, family, 1); }
+Parameters default_parameters(const Shape& shape, Interpolate family) { return default_parameters(shape, family, 1); }
+
+Parameters default_parameters(const Shape& shape, Spread family, double density) {
   Parameters p;
-  if (shape.dim == 1) p.placement = Placement::fetch;
   const int w = shape.width;
   const bool f32 = shape.precision == Precision::f32;
+  p.placement = placement_for(shape, density);
   p.lanes = lanes_for(w);
   p.order = Order::bins;
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
@@ -49,18 +91,18 @@ Parameters default_parameters(const Shape& shape, Spread family) {
   } else if (family == Spread::tile_owned) {
     p.cap = 512;
     if (shape.dim == 3) p.bin = w <= 8 ? std::array{4, 4, 4} : std::array{3, 3, 2};
-    if (shape.dim == 2) p.bin = {8, 8, 1};
+    if (shape.dim == 2 && density >= kLowDensity) p.bin = {8, 8, 1};
   } else if (family == Spread::window) {
-    set_window(shape, p);
+    set_window(shape, density, true, p);
   }
   return p;
 }
 
-Parameters default_parameters(const Shape& shape, Interpolate family) {
+Parameters default_parameters(const Shape& shape, Interpolate family, double density) {
   Parameters p;
-  if (shape.dim == 1) p.placement = Placement::fetch;
+  p.placement = placement_for(shape, density);
   if (family == Interpolate::window) {
-    set_window(shape, p);
+    set_window(shape, density, false, p);
     return p;
   }
   p.order = Order::bins;
@@ -69,6 +111,15 @@ Parameters default_parameters(const Shape& shape, Interpolate family) {
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
   if (family == Interpolate::tiled && shape.dim == 3 && shape.precision == Precision::f64 && shape.width > 10)
     p.bin = {4, 4, 4};
+  if (shape.dim < 3) p.lanes = 1;
+  if (family == Interpolate::points) {
+    // Points of one row of cells read whole lines: the order is worth more than any tile.
+    if (shape.dim == 2 && density >= kLowDensity) p.bin = {shape.precision == Precision::f32 ? 8 : 4, 1, 1};
+    if (shape.dim == 1) p.bin = {64, 1, 1};
+    if (shape.dim == 3 && shape.precision == Precision::f32 && density < kVeryLowDensity) p.lanes = 1;
+    if (shape.dim == 2 && shape.precision == Precision::f64 && density < kLowDensity) p.lanes = 4;
+  }
+  if (shape.width > kMaxWidth) p.lanes = 16;
   return p;
 }
 

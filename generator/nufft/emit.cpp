@@ -24,8 +24,19 @@ std::uint32_t transforms_of(std::int64_t transforms) {
   return static_cast<std::uint32_t>(transforms);
 }
 int divided_up(int a, int b) { return (a + b - 1) / b; }
+// Warps of a block whose parts of shared memory fit: wide windows in double precision.
+int fitting_warps(int wanted, std::int64_t bytes_each) {
+  while (wanted > 1 && wanted * bytes_each > 200 * 1024) wanted /= 2;
+  return wanted;
+}
 
 }  // namespace
+
+void Kernels::check_width() const {
+  if (shape_.width > kMaxWidth)
+    throw Error(Status::invalid_plan,
+                fmt::format("nufft kernels: width {}, families other than points go to {}", shape_.width, kMaxWidth));
+}
 
 void Kernels::check_run() const {
   if (shape_.precision != Precision::f32 || shape_.dim == 1 || shape_.fine[0] % 2 != 0)
@@ -55,10 +66,11 @@ Kernels::WindowTile Kernels::window_tile(int numbers, bool spreads) const {
       "#define NUFFT_TX {}\n#define NUFFT_TY {}\n#define NUFFT_PLANES {}\n#define NUFFT_CELLS {}\n#define NUFFT_RUN "
       "{}\n"
       "#define NUFFT_WARPS {}\n#define NUFFT_STAGE {}\n#define NUFFT_WEIGHTS {}\n#define NUFFT_SAME_X {}\n"
-      "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n",
+      "#define NUFFT_UNROLL {}\n#define NUFFT_PERIOD {}\n#define NUFFT_MIN_BLOCKS {}\n#define NUFFT_SPLIT {}\n#define "
+      "NUFFT_FOLD {}\n",
       tx, ty, dim == 1 ? 1 : w, divided_up(tx * ty, members * run) * run, run, p.warps, tile.stage, numbers,
       members * run % tx == 0 ? 1 : 0, p.unroll, dim == 1 ? 1 : shape_.fine[static_cast<std::size_t>(dim - 1)],
-      p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", split);
+      p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "", split, p.fold ? 1 : 0);
   return tile;
 }
 
@@ -92,8 +104,8 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
   const auto launch = [&](const char* name, const char* text, int pass, std::int64_t items,
                           std::vector<LaunchArgument> arguments, std::int64_t bytes) {
-    const int at = add(program, kernel(name, text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass), 256,
-                                       9 * 8, false));
+    const int at = add(program, kernel(name, text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass),
+                                       256, 9 * 8, false));
     program.launches.push_back(
         {at, {std::min(blocks(items, 256 * 4), 2112u), 1, 1}, std::move(arguments), "spread", bytes, 0});
   };
@@ -115,8 +127,7 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
 std::string Kernels::fixed_constants() const {
   if (!parameters_.deterministic) return "";
   int reach = 1;  // bins from which points can touch one cell
-  for (int d = 0; d < shape_.dim; ++d)
-    reach *= (shape_.width - 2) / parameters_.bin[static_cast<std::size_t>(d)] + 2;
+  for (int d = 0; d < shape_.dim; ++d) reach *= (shape_.width - 2) / parameters_.bin[static_cast<std::size_t>(d)] + 2;
   return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {}\n", reach);
 }
 
@@ -142,18 +153,24 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
     if (p.run == 2) check_run();
     // A whole number of 16 bytes a warp keeps every warp's part aligned.
     const int warp = (numbers * 33 + dim * 32 * 4 / real + vector - 1) / vector * vector;
+    const int warps = fitting_warps(4, static_cast<std::int64_t>(warp) * real);
     const std::string more = fmt::format(
-        "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n{}",
-        p.lanes, numbers, warp, p.run, fixed_constants());
-    launch(kernel(fmt::format("spread_points_l{}", p.lanes), nufft_spread_points_text, more, 128, 4ll * warp * real),
-           blocks(m, 128), {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, m, cells});
+        "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n"
+        "#define NUFFT_WARPS {}\n{}",
+        p.lanes, numbers, warp, p.run, warps, fixed_constants());
+    launch(kernel(fmt::format("spread_points_l{}", p.lanes), nufft_spread_points_text, more, 32 * warps,
+                  static_cast<std::int64_t>(warps) * warp * real),
+           blocks(m, 32 * warps),
+           {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, m, cells});
     return;
   }
+  check_width();
   if (p.order == Order::caller) throw Error(Status::invalid_plan, "nufft kernels: this spreader needs sorted points");
   const std::vector<LaunchArgument> arguments{
       work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total, arrays.values, arrays.grid, m, cells};
   if (family == Spread::window) {
-    const WindowTile tile = window_tile(2 * (dim == 1 ? 1 : w), true);
+    const WindowTile tile =
+        window_tile(p.fold ? divided_up(dim == 1 ? 1 : w, vector) * vector + 2 : 2 * (dim == 1 ? 1 : w), true);
     launch(kernel(fmt::format("spread_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
                   nufft_spread_window_text, tile.constants, tile.threads, 32ll * tile.stage * real),
            blocks(most_tasks(m), 1), arguments);
@@ -165,10 +182,9 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
   const bool atomic = family == Spread::tile_atomic;
   const int threads = atomic ? 32 * p.warps : 32;
   const int stage = divided_up((dim + 1) * w, vector) * vector;
-  const std::string more =
-      fmt::format(
-          "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
-          atomic ? 1 : 0, threads, stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants());
+  const std::string more = fmt::format(
+      "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
+      atomic ? 1 : 0, threads, stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants());
   const std::int64_t tile_bytes = (tile * (p.deterministic ? 16 : 2 * real) + 15) / 16 * 16;
   launch(kernel(atomic ? "spread_tile_atomic" : "spread_tile_owned", nufft_spread_tile_text, more, threads,
                 tile_bytes + (atomic ? 0 : 32ll * stage * real)),
@@ -181,10 +197,12 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
   const int w = shape_.width, dim = shape_.dim, real = real_bytes(), vector = 16 / real;
   const Parameters& p = parameters_;
   const bool tiled = family == Interpolate::tiled, window = family == Interpolate::window;
+  if (tiled || window) check_width();
   if (tiled && p.order != Order::bins) throw Error(Status::invalid_plan, "nufft kernels: tiles need order bins");
-  const int threads = 32 * p.warps;
   const int numbers = p.lanes > 1 ? dim * w * 33 + dim * 32 * 4 / real : dim == 3 ? w * 33 : 0;
   const int warp = divided_up(numbers, vector) * vector;
+  const int warps = tiled || window ? p.warps : fitting_warps(p.warps, static_cast<std::int64_t>(warp) * real);
+  const int threads = 32 * warps;
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
   std::int64_t tile = 0;
   if (tiled) {
@@ -204,7 +222,7 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
         "#define NUFFT_TILED {}\n#define NUFFT_THREADS {}\n#define NUFFT_LANES {}\n#define NUFFT_STAGE_WARP {}\n",
         tiled ? 1 : 0, threads, p.lanes, warp);
     source = kernel(fmt::format("interpolate_{}_l{}", tiled ? "tiled" : "points", p.lanes), nufft_interpolate_text,
-                    more, threads, (tile + static_cast<std::int64_t>(warp) * p.warps) * real);
+                    more, threads, (tile + static_cast<std::int64_t>(warp) * warps) * real);
   }
   const int at = add(program, std::move(source));
   const BufferRef total = work(arrays, kOffsets, (bins() + 1 + groups()) * (shape_.large_counts ? 8 : 4));

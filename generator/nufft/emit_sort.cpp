@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level, a block's points: one block a multiprocessor
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr int kSegment = 9216;  // second level, points of a block
-constexpr int kMostFineBins = 2048;      // of a coarse bin, unless there are very many
-constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
+constexpr std::int64_t kSegmentBytes = 226 * 1024;  // second level, points of a block, likewise
+constexpr int kMostFineBins = 2048;                 // of a coarse bin, unless there are very many
+constexpr std::int64_t kOneBlockGroups = 16384;     // of which one block lists the subproblems
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 
@@ -41,8 +41,8 @@ struct Kernels::SortLaunches {
   }
   void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
                  std::int64_t bytes) const {
-    (*this)(name, nufft_scan_text, fmt::format("#define NUFFT_PASS {}\n", pass), grid, 256, 9 * 8,
-            std::move(arguments), bytes);
+    (*this)(name, nufft_scan_text, fmt::format("#define NUFFT_PASS {}\n", pass), grid, 256, 9 * 8, std::move(arguments),
+            bytes);
   }
   void clear(BufferRef at, std::int64_t bytes, std::int64_t value) const {
     scan_text("clear", 0, std::min(blocks(bytes / 8, 256 * 8), 4096u), {at, (bytes + 7) / 8, value}, bytes);
@@ -72,14 +72,18 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
               bits_[0] + bits_[1] + bits_[2] <= 32;
   l.staged = (shape_.dim * real_bytes() + count + 7) / 8 * 8;
   l.align = l.staged % 16 == 0 ? 16 : 8;
-  l.place_points = static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
-  l.segment = parameters_.segment > 0 ? parameters_.segment : kSegment;
+  l.place_points =
+      static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
   l.most_coarse = 4096;
   const auto coarse_at = [&](int shift) { return (bins() + (std::int64_t{1} << shift) - 1) >> shift; };
   while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
   if (l.shift > 14)
-    throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
+    throw Error(Status::invalid_plan,
+                fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
   l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
+  const std::int64_t room = kSegmentBytes - (l.most_fine + 64) * (4 + count);
+  l.segment = parameters_.segment > 0 ? parameters_.segment
+                                      : static_cast<int>(std::min<std::int64_t>(10240, room / l.staged / 512 * 512));
   // Coarse bins as large as a block can sort at once.
   while ((std::int64_t{2} << l.shift) <= kMostFineBins && coarse_at(l.shift) > 1 &&
          m / coarse_at(l.shift + 1) <= l.segment / 10 * 9)
@@ -96,11 +100,15 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
   const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
   // One level: the place of each point in its bin is kept where the tasks come later.
   const std::int64_t tasks = std::max(most_tasks(m) * task, two_level ? 0 : m * count);
-  const std::int64_t scratch = two_level ? m * levels.staged
+  const std::int64_t scratch = two_level                                              ? m * levels.staged
                                : sorted && parameters_.placement == Placement::staged ? m * record
-                                                                                       : 0;
-  return {padded(m * record), padded(m * count), padded(tasks), padded((bins() + 1 + groups() + 1) * count),
-          padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count), 16,
+                                                                                      : 0;
+  return {padded(m * record),
+          padded(m * count),
+          padded(tasks),
+          padded((bins() + 1 + groups() + 1) * count),
+          padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count),
+          16,
           padded(scratch),
           parameters_.deterministic ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16 : 16};
 }
@@ -126,9 +134,12 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   const bool staged = sorted && parameters_.placement == Placement::staged;
   const bool gather = staged || (sorted && parameters_.placement == Placement::fetch);
   const auto launch = [&](const char* name, int pass, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
-    const std::string constants = fmt::format(
-        "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_SORTED {}\n#define NUFFT_KEEP {}\n", pass,
-        pass == 0 && parameters_.check ? 1 : 0, sorted ? 1 : 0, staged ? 2 : gather ? 1 : 0);
+    const std::string constants =
+        fmt::format("#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_SORTED {}\n#define NUFFT_KEEP {}\n",
+                    pass, pass == 0 && parameters_.check ? 1 : 0, sorted ? 1 : 0,
+                    staged   ? 2
+                    : gather ? 1
+                             : 0);
     out(name, std::string(nufft_locate_text) + nufft_points_text, constants, blocks(m, 256), 256, 0,
         std::move(arguments), bytes);
   };
@@ -148,8 +159,8 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   if (m == 0) return;
   if (!gather) {
     launch("place", 1,
-           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place,
-                          work(arrays, kRecords), work(arrays, kIndex), status, m}),
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, work(arrays, kRecords),
+                          work(arrays, kIndex), status, m}),
            coordinates + 2 * m * count + records);
     return;
   }
@@ -167,16 +178,15 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
 void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const TwoLevels l = two_levels(m);
-  const auto launch = [&](const char* name, int pass, std::uint32_t grid, int threads, int points,
-                          std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+  const auto launch = [&](const char* name, int pass, std::uint32_t grid, int threads, int points, std::int64_t shared,
+                          std::vector<LaunchArgument> arguments, std::int64_t bytes) {
     const std::string constants = fmt::format(
         "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
         "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_BINS {}ll\n"
         "#define NUFFT_STAGED_LOCATED {}\n",
-        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins(),
-        l.located ? 1 : 0);
-    out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared,
-        std::move(arguments), bytes);
+        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins(), l.located ? 1 : 0);
+    out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared, std::move(arguments),
+        bytes);
   };
   const std::int64_t sums = padded(((std::max(bins(), groups()) + 1 + 2047) / 2048 + 1) * count);
   const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
@@ -192,13 +202,14 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
          coordinates);
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count, {counts, starts, cursors, chunks, coarse},
          4 * coarse * count);
-  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
-         l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4,
-         out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
-         coordinates + moved);
+  launch(
+      "coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
+      l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4,
+      out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
+      coordinates + moved);
   const std::vector<LaunchArgument> fine =
       out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift});
-  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * 6;
+  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
          moved + m * (record + count) + bins() * count);
   // Nothing to do unless some coarse bin is large.

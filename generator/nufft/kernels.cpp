@@ -60,7 +60,8 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
     : shape_(shape), parameters_(parameters), window_(window) {
   const int w = shape.width;
   if (shape.dim < 1 || shape.dim > 3) refuse(fmt::format("dimension {}, allowed are 1 to 3", shape.dim));
-  if (w < kMinWidth || w > kMaxWidth) refuse(fmt::format("width {}, allowed are {} to {}", w, kMinWidth, kMaxWidth));
+  if (w < kMinWidth || w > kMaxGaussianWidth)
+    refuse(fmt::format("width {}, allowed are {} to {}", w, kMinWidth, kMaxGaussianWidth));
   if (window.width != w) refuse(fmt::format("polynomial of width {} for width {}", window.width, w));
   int bits = 0;
   for (int d = 0; d < 3; ++d) {

@@ -24,13 +24,16 @@ struct Shape {
   int dim = 3;
   std::array<std::int64_t, 3> fine{1, 1, 1};  // cells; 1 in dimensions that are absent
   Precision precision = Precision::f32;
-  int width = 6;
+  int width = 6;              // 2 to 16; Spread::points and Interpolate::points to 65
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
 };
 
 // Parameters that are a fair start for a family; the tuner knows better.
 Parameters default_parameters(const Shape& shape, Spread family);
 Parameters default_parameters(const Shape& shape, Interpolate family);
+// The same for a density other than one point a fine-grid cell, uniform points.
+Parameters default_parameters(const Shape& shape, Spread family, double points_per_cell);
+Parameters default_parameters(const Shape& shape, Interpolate family, double points_per_cell);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).
 struct Map {
@@ -45,10 +48,10 @@ struct Arrays {
   BufferRef grid;    // `transforms` times the fine grid
   int workspace = 0;
 };
-// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the first
-// index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
-// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid. Fixed is used by
-// deterministic spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
+// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the
+// first index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
+// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid. Fixed
+// is used by deterministic spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
 inline constexpr int kWorkspaces = 8;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
 
@@ -91,6 +94,7 @@ class Kernels {
   };
   WindowTile window_tile(int numbers, bool spreads) const;
   void check_run() const;
+  void check_width() const;
   // Deterministic spreading: what goes before and after the spreader, for each transform.
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;

@@ -18,11 +18,7 @@ std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what) 
   return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
 }
 
-void check_supported(const generator::Plan& plan, const ExecutorOptions& options, bool spreads) {
-  if (options.deterministic && spreads)
-    throw Error(
-        Status::unsupported,
-        "deterministic: the spreading kernels of a GPU add in any order; use backend=cpu for bit-identical sums");
+void check_supported(const generator::Plan& plan) {
   if (plan.window.table > 0 || plan.inner.table > 0)
     throw Error(Status::invalid_plan, "window: GPU kernels have no look-up tables; leave table out");
 }

@@ -27,8 +27,8 @@ inline generator::fft::Window::Kind order_of(ModeOrder order) {
 // Product of sizes. Throws Error{size_overflow} naming `what`.
 std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
 
-// Throws Error{unsupported} for options and plan choices that no GPU kernel has.
-void check_supported(const generator::Plan& plan, const ExecutorOptions& options, bool spreads);
+// Throws Error{invalid_plan} for plan choices that no GPU kernel has.
+void check_supported(const generator::Plan& plan);
 // Reads the status of a sort and throws Error{invalid_point} naming the first bad point; names: of the coordinates.
 // Within a run.
 void check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "generator/gpu_nufft_choices.h"
 #include "runtime/gpu/nufft_common.h"
 
 namespace fourtune::runtime::gpu {
@@ -28,7 +29,7 @@ class Type12Executor final : public Executor {
         whole_(options.only == Only::whole),
         stream_(options.stream),
         runner_(std::move(queue), kSlots, options.time_stages) {
-    check_supported(plan, options, problem.type == 1);
+    check_supported(plan);
     if (!whole_) plan_.window.fine = problem.n;  // the caller's array is the grid
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
     complex_ = 2 * real_bytes(problem.precision);
@@ -77,7 +78,6 @@ class Type12Executor final : public Executor {
   void execute(void* first, void* second, bool adjoint) override {
     Direction& direction = directions_[adjoint ? 1 : 0];
     if (!direction.made) {
-      check_supported(plan_, options_, (problem_.type == 1) != adjoint);
       build(direction, (problem_.type == 1) != adjoint, adjoint ? -problem_.sign : problem_.sign, count_);
     }
     const bool to_modes = direction.to_modes;
@@ -106,7 +106,7 @@ class Type12Executor final : public Executor {
         for (const Part& part : parts) use.held += part.bytes();
     use.needed = use.held;
     if (count_ >= 0) return use;
-    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(problem_.m.value_or(0));
+    const auto bytes = workspace_bytes(problem_.m.value_or(0));
     for (int i = 0; i < kWorkspaces; ++i)
       if (i != generator::nufft::kScratch || !whole_)
         use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(kSort + i));
@@ -114,6 +114,7 @@ class Type12Executor final : public Executor {
     return use;
   }
   std::span<const StageTime> stage_times() const override { return times_ = runner_.stage_times(); }
+  std::vector<LaunchTime> launch_times() const override { return runner_.launch_times(); }
   const generator::Plan& plan() const override { return plan_; }
   std::vector<KernelReport> kernels() const override { return runner_.kernels(); }
   void set_stream(void* stream) override { stream_ = stream; }
@@ -137,6 +138,8 @@ class Type12Executor final : public Executor {
     shape.precision = problem_.precision;
     shape.width = plan_.window.width;
     shape.large_counts = large_;
+    const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
+    if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
     if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
         spread.placement != interp.placement || spread.segment != interp.segment)
@@ -265,14 +268,21 @@ class Type12Executor final : public Executor {
     }
   }
 
+  // Of either direction; they differ where only spreading needs more.
+  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const {
+    auto bytes = spread_kernels_->workspace_bytes(m);
+    const auto other = interp_kernels_->workspace_bytes(m);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::max(bytes[i], other[i]);
+    return bytes;
+  }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;
-    for (const std::int64_t bytes : kernels_of(problem_.type == 1).workspace_bytes(m)) sum += bytes;
+    for (const std::int64_t bytes : workspace_bytes(m)) sum += bytes;
     return sum;
   }
   void reserve_points(std::int64_t m) {
     using namespace generator::nufft;
-    const auto bytes = kernels_of(problem_.type == 1).workspace_bytes(m);
+    const auto bytes = workspace_bytes(m);
     for (int i = 0; i < kWorkspaces; ++i) {
       const bool kept = i == kRecords || i == kIndex || i == kTasks || i == kOffsets;
       if (i == kScratch && whole_) {

@@ -20,9 +20,7 @@ Runner::Runner(std::unique_ptr<Queue> queue, int slots, bool time_stages)
       memory_(index(slots)),
       alias_(index(slots), -1),
       pointed_(index(slots), nullptr),
-      timed_(time_stages) {
-  names_.reserve(64);
-}
+      timed_(time_stages) {}
 
 void Runner::reserve(int slot, std::int64_t bytes, const char* name, bool kept) {
   auto& memory = memory_[index(slot)];
@@ -90,8 +88,7 @@ void Runner::preload(const std::vector<const GpuProgram*>& programs) {
 
 Part Runner::make(const GpuProgram& program) {
   Part part;
-  part.kernels_ = load(program.kernels);
-  part.launches_ = program.launches;
+  change(part, program);
   for (const auto& table : program.constants) {
     part.constants_.push_back(
         queue_->allocate(std::max<std::int64_t>(static_cast<std::int64_t>(table.size()), 16), "a table"));
@@ -111,6 +108,8 @@ Part Runner::make_library(const Problem& problem, int slot) {
 void Runner::change(Part& part, const GpuProgram& program) {
   part.kernels_ = load(program.kernels);
   part.launches_ = program.launches;
+  part.entries_.clear();
+  for (const auto& kernel : program.kernels) part.entries_.push_back(kernel.entry);
   part.bound_ = 0;
 }
 
@@ -127,37 +126,44 @@ void Runner::bind(Part& part, bool always) {
 
 void Runner::launch(Part& part, std::byte* first, std::byte* second) {
   if (part.library_) {
-    stage("fft");
+    mark("fft", nullptr, nullptr);
     part.library_->run(data(part.slot_));
     return;
   }
   bind(part);
   for (std::size_t i = 0; i < part.launches_.size(); ++i) {
     const Launch& one = part.launches_[i];
-    stage(one.stage);
+    mark(one.stage, &one, &part.entries_[static_cast<std::size_t>(one.kernel)]);
     part.arguments_[i].set_arrays(first, second);
     queue_->launch(part.kernels_[static_cast<std::size_t>(one.kernel)], one.grid, part.arguments_[i].pointers());
   }
 }
 
-void Runner::stage(const std::string& name) {
-  if (!timed_ || (!names_.empty() && names_.back() == name)) return;
-  names_.push_back(name);
+void Runner::mark(const std::string& stage, const Launch* launch, const std::string* entry) {
+  if (!timed_) return;
+  marks_.push_back({stage, entry ? *entry : std::string(), launch ? launch->bytes : 0, launch ? launch->flops : 0});
   queue_->mark(next_++);
 }
 
 void Runner::end_stages(bool set_points) {
-  if (!timed_) return;
-  names_.emplace_back();
-  queue_->mark(next_++);
+  mark({}, nullptr, nullptr);
   if (set_points) kept_ = next_;
+}
+
+std::vector<LaunchTime> Runner::launch_times() {
+  std::vector<LaunchTime> times;
+  for (int i = 0; i < next_; ++i) {
+    const Timed& one = marks_[static_cast<std::size_t>(i)];
+    if (!one.stage.empty()) times.push_back({one.stage, one.entry, queue_->seconds(i, i + 1), one.bytes, one.flops});
+  }
+  return times;
 }
 
 std::vector<StageTime> Runner::stage_times() {
   std::vector<StageTime> times;
   std::size_t group = 0;
   for (int i = 0; i < next_; ++i) {
-    const std::string& name = names_[static_cast<std::size_t>(i)];
+    const std::string& name = marks_[static_cast<std::size_t>(i)].stage;
     if (i == kept_) group = times.size();
     if (name.empty()) continue;
     const double seconds = queue_->seconds(i, i + 1);

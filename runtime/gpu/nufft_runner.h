@@ -25,6 +25,7 @@ class Part {
   friend class Runner;
   std::vector<generator::Launch> launches_;
   std::vector<int> kernels_;  // of the queue
+  std::vector<std::string> entries_;
   std::vector<std::unique_ptr<QueueMemory>> constants_;
   std::vector<LaunchArguments> arguments_;
   std::uint64_t bound_ = 0;  // Runner::epoch_ when the arguments were made
@@ -67,14 +68,15 @@ class Runner {
   void launch(Part& part, std::byte* first, std::byte* second);
 
   // ---- stages ----
-  void begin_set_points() { next_ = kept_ = 0, names_.clear(); }
-  void begin_execute() { next_ = kept_, names_.resize(static_cast<std::size_t>(kept_)); }
+  void begin_set_points() { next_ = kept_ = 0, marks_.clear(); }
+  void begin_execute() { next_ = kept_, marks_.resize(static_cast<std::size_t>(kept_)); }
   void end_stages(bool set_points);
   std::vector<StageTime> stage_times();
+  std::vector<LaunchTime> launch_times();  // one by one, with the bytes and operations that they have to do
 
  private:
   static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
-  void stage(const std::string& name);
+  void mark(const std::string& stage, const generator::Launch* launch, const std::string* entry);
   std::vector<int> load(const std::vector<generator::KernelSource>& sources);
 
   std::unique_ptr<Queue> queue_;
@@ -85,8 +87,14 @@ class Runner {
   std::vector<int> numbers_;
   std::uint64_t epoch_ = 1;
   bool timed_;
-  int next_ = 0, kept_ = 0;         // marks used, and those of set_points
-  std::vector<std::string> names_;  // of the stage after each mark; empty: none
+  int next_ = 0, kept_ = 0;  // marks used, and those of set_points
+  // What follows each mark; an empty stage: nothing.
+  struct Timed {
+    std::string stage, entry;
+    std::int64_t bytes = 0;
+    double flops = 0;
+  };
+  std::vector<Timed> marks_;
 };
 
 }  // namespace fourtune::runtime::gpu

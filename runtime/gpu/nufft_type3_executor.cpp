@@ -57,7 +57,7 @@ class Type3Executor final : public Executor {
         stream_(options.stream),
         runner_(std::move(queue), kSlots, options.time_stages),
         own_(problem.dim, problem.precision) {
-    check_supported(plan, options, true);
+    check_supported(plan);
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
     complex_ = 2 * real_bytes(problem.precision);
     if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
@@ -112,6 +112,7 @@ class Type3Executor final : public Executor {
     return use;
   }
   std::span<const StageTime> stage_times() const override { return times_ = runner_.stage_times(); }
+  std::vector<LaunchTime> launch_times() const override { return runner_.launch_times(); }
   const generator::Plan& plan() const override { return plan_; }
   std::vector<KernelReport> kernels() const override { return runner_.kernels(); }
   void set_stream(void* stream) override { stream_ = stream; }
@@ -208,12 +209,16 @@ class Type3Executor final : public Executor {
       outer[d] = std::max<std::int64_t>(geometry_[d].outer, plan_.window.width);
       inner[d] = geometry_[d].inner, held[d] = geometry_[d].held;
     }
-    const bool same = forward_.made && outer == outer_ && inner == inner_ && held == held_;
+    const bool same_grids = forward_.made && outer == outer_ && inner == inner_ && held == held_;
+    const bool same = same_grids && bound_m_ == m_ && bound_k_ == k_;
     outer_ = outer, inner_ = inner, held_ = held;
     plan_.window.fine = outer, plan_.inner.fine = inner;
-    make_side(sources_, plan_.window, outer, true);
-    make_side(targets_, plan_.inner, held, false);
+    if (!same) {
+      make_side(sources_, plan_.window, outer, true);
+      make_side(targets_, plan_.inner, held, false);
+    }
     set_maps();
+    bind_sort(same);
     try {
       reserve();
     } catch (const Error& error) {
@@ -221,7 +226,7 @@ class Type3Executor final : public Executor {
       explain_memory(error, problem_, plan_, grid_bytes(outer_) + grid_bytes(held_), estimate_bytes());
     }
     shifted_ = std::any_of(geometry_.begin(), geometry_.end(), [](const auto& g) { return g.target_centre != 0; });
-    if (!same || bound_m_ != m_ || bound_k_ != k_ || bound_shifted_ != shifted_) {
+    if (!same || bound_shifted_ != shifted_) {
       forward_.made = adjoint_.made = false;
       build(forward_, false);
       bound_m_ = m_, bound_k_ = k_, bound_shifted_ = shifted_;
@@ -242,6 +247,7 @@ class Type3Executor final : public Executor {
     side.choice = sources ? generator::gpu_nufft::with_partner_of_spread(shape, points.spread, points.spread_with)
                           : generator::gpu_nufft::with_partner_of_interpolate(shape, points.interp, points.interp_with);
     side.choice = generator::gpu_nufft::refit(side.choice, shape, lead);
+    if (options_.deterministic) side.choice = generator::gpu_nufft::deterministic(side.choice, shape, lead);
     side.choice.spread_with.check = side.choice.interp_with.check = false;  // find_geometry has looked at all points
     const double error =
         beta_ > 0 ? 0 : generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim);
@@ -298,21 +304,47 @@ class Type3Executor final : public Executor {
 
   // Sort both sides, and the products' factors.
   void sort() {
-    GpuProgram program;
-    sources_.spread->emit_sort(program, arrays(sources_, kFirst), m_, sources_.map);
-    targets_.interp->emit_sort(program, arrays(targets_, kSecond), k_, targets_.map);
-    if (shifted_) own_.emit_phases(program, side_points(0), slot_ref(kBefore), m_, geometry_, problem_.sign);
+    GpuProgram products;
+    if (shifted_) own_.emit_phases(products, side_points(0), slot_ref(kBefore), m_, geometry_, problem_.sign);
     if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
-    own_.emit_factors(program, side_points(3), slot_ref(kAfter), k_, geometry_, problem_.sign, *transform_);
-    if (!phases_made_) phases_ = runner_.make(program);
+    own_.emit_factors(products, side_points(3), slot_ref(kAfter), k_, geometry_, problem_.sign, *transform_);
+    if (!phases_made_) phases_ = runner_.make(products);
     phases_made_ = true;
-    runner_.change(phases_, program);
+    runner_.change(phases_, products);
     Run run(runner_.queue(), stream_);
     open_points();
-    runner_.bind(phases_, true);
-    runner_.launch(phases_, nullptr, nullptr);
+    for (Part* part : {&sort_, &phases_}) {
+      runner_.bind(*part, true);
+      runner_.launch(*part, nullptr, nullptr);
+    }
     runner_.end_stages(true);
     run.complete();
+  }
+  // The launches of both sorts; for other points on the same grids only the maps change.
+  void bind_sort(bool same) {
+    if (!same) {
+      sort_program_ = {};
+      sources_.spread->emit_sort(sort_program_, arrays(sources_, kFirst), m_, {});
+      first_of_targets_ = sort_program_.launches.size();
+      targets_.interp->emit_sort(sort_program_, arrays(targets_, kSecond), k_, {});
+    }
+    for (std::size_t i = 0; i < sort_program_.launches.size(); ++i) {
+      auto& arguments = sort_program_.launches[i].arguments;
+      const auto& map = (i < first_of_targets_ ? sources_ : targets_).map;
+      // Kernels that look at coordinates take the maps as nine numbers in one row.
+      for (std::size_t a = 0; a + 9 <= arguments.size(); ++a) {
+        const auto begin = arguments.begin() + static_cast<std::ptrdiff_t>(a);
+        if (!std::all_of(begin, begin + 9, [](const auto& one) { return std::holds_alternative<double>(one); }))
+          continue;
+        for (std::size_t d = 0; d < 3; ++d) {
+          arguments[a + 3 * d] = map[d].centre;
+          arguments[a + 3 * d + 1] = map[d].factor;
+          arguments[a + 3 * d + 2] = map[d].factor_low;
+        }
+        break;
+      }
+    }
+    runner_.change(sort_, sort_program_);
   }
   // Largest |h s'|: where the outer window's transform is needed.
   double window_reach() const {
@@ -424,7 +456,9 @@ class Type3Executor final : public Executor {
   std::array<std::int64_t, 3> outer_{1, 1, 1}, inner_{1, 1, 1}, held_{1, 1, 1};
   Side sources_{kSources, kOuter, 0, {}, {}, {}, {}}, targets_{kTargets, kInner, 3, {}, {}, {}, {}};
   std::optional<generator::FourierInterpolant> transform_;  // of the outer window
-  Part extents_, phases_;
+  Part extents_, sort_, phases_;
+  GpuProgram sort_program_;
+  std::size_t first_of_targets_ = 0;
   std::array<Part, 2> empty_;
   Direction forward_, adjoint_;
   mutable std::vector<StageTime> times_;

@@ -159,7 +159,7 @@ TEST(EmulatedFft, RealTransformsOfPrimeLengths) {
     for (const bool in_place : {false, true})
       for (const std::array<std::int64_t, 3> n :
            {std::array<std::int64_t, 3>{67, 4, 1}, {6, 67, 3}, {134, 71, 1}, {2053, 2, 1}, {5, 2, 67}}) {
-        if (in_place && n[0] == 134) continue;
+        if (in_place && n[0] > 100) continue;
         SCOPED_TRACE(::testing::Message()
                      << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2] << (in_place ? " in place" : ""));
         EmitOptions o = sized(n[0], n[1], n[2]);
@@ -220,6 +220,49 @@ TEST(EmulatedFft, PaddedInputAndTruncatedOutputInEveryDimension) {
       for (const auto& launch : program.launches) bytes += launch.bytes;
       for (const auto& launch : emit_any_size(sized(24, 20, 16)).launches) full += 2 * launch.bytes;
       EXPECT_LT(2 * bytes, full + full / 2);
+    }
+}
+
+// Re sum conj(A x) y = Re sum conj(x) A* y, on the arrays as they are stored.
+double adjoint_gap(const EmitOptions& o) {
+  const EmitOptions back = adjoint_options(o);
+  const auto parts = [&](const EmitOptions& of, bool input) {
+    const ArrayShape shape = shape_of(of, input);
+    return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
+  };
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> x(parts(o, true)), ax(parts(o, false)), y(parts(back, true)), aty(parts(back, false));
+  for (double& value : x) value = uniform(random);
+  for (double& value : y) value = uniform(random);
+  const auto run = [](const EmitOptions& of, std::vector<double> in, std::vector<double>& out) {
+    runtime::emulated::run_program(emit_any_size(of), std::as_writable_bytes(std::span(in)),
+                                   std::as_writable_bytes(std::span(out)));
+  };
+  run(o, x, ax), run(back, y, aty);
+  double left = 0, right = 0, norm = 0;
+  for (std::size_t i = 0; i < ax.size(); ++i) left += ax[i] * y[i], norm += ax[i] * ax[i];
+  for (std::size_t i = 0; i < x.size(); ++i) right += x[i] * aty[i];
+  return std::abs(left - right) / std::sqrt(norm);
+}
+
+TEST(EmulatedFft, AdjointsOfRealTransforms) {
+  for (const FftType type : {FftType::r2c, FftType::c2r, FftType::c2c})
+    for (const std::array<std::int64_t, 3> n :
+         {std::array<std::int64_t, 3>{16, 6, 1}, {15, 4, 3}, {67, 3, 1}, {4, 71, 1}, {2053, 1, 1}}) {
+      if (type == FftType::c2c && n[0] > 16) continue;
+      SCOPED_TRACE(::testing::Message() << to_string(type) << " " << n[0] << "x" << n[1] << "x" << n[2]);
+      EmitOptions o = sized(n[0], n[1], n[2]);
+      o.precision = Precision::f64;
+      o.type = type;
+      o.batch = 2;
+      o.sign = n[1] == 4 ? 1 : -1;
+      EXPECT_LT(adjoint_gap(o), 1e-13);
+      if (n[0] > 100) continue;
+      for (std::int64_t i = 0; i < n[1]; ++i) o.hooks[1].input_factors.push_back(1 + 0.1 * static_cast<double>(i));
+      for (std::int64_t i = 0; i < n[0]; ++i)  // what a half spectrum stands for has its conjugate's factor
+        o.hooks[0].output_factors.push_back(1 + 0.1 * static_cast<double>(std::min(i, n[0] - i)));
+      EXPECT_LT(adjoint_gap(o), 1e-13);
     }
 }
 

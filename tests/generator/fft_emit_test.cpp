@@ -274,7 +274,7 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
   o.n = {10000019, 1, 1};
   refuses(o, "2^24");
   o.n = {67, 4, 1};
-  o.hooks[1].input_factors.assign(4, 0.5);
+  o.hooks[1].input = Window{};
   refuses(o, "prime factor");
 }
 

@@ -36,6 +36,7 @@ std::vector<Case> all_cases() {
         c.shape.fine[0] = dim == 2 ? 46 : 18;
         c.parameters.run = 2;
         if (family == Spread::window) c.parameters.bin[0] = 4;
+        c.parameters.split = 1;
         if (width == 5) c.points = Points::edges;
         cases.push_back(c);
       }
@@ -45,6 +46,19 @@ std::vector<Case> all_cases() {
     cases.push_back(spreading("TileOwned", 2, twice, width, Spread::tile_owned));
     cases.push_back(interpolating("InterpolateTiled", 2, twice, width, Interpolate::tiled));
   }
+  for (const int dim : {1, 2, 3})  // the Gaussian windows of type 3
+    for (const int width : {17, 65}) {
+      if (dim == 3 && width == 65) continue;
+      for (const Precision precision : {single, twice}) {
+        Case wide = spreading("WidePoints", dim, precision, width, Spread::points);
+        Case also = interpolating("WideInterpolate", dim, precision, width, Interpolate::points);
+        for (Case* one : {&wide, &also}) {
+          one->count = 40;
+          if (dim == 2) one->shape.fine = {67, 66, 1};
+          cases.push_back(*one);
+        }
+      }
+    }
   Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
   c.parameters.lanes = 1;
   cases.push_back(c);
@@ -73,6 +87,10 @@ std::vector<Case> all_cases() {
       if (dim == 3) c.parameters.bin[1] = 3;
       if (width == 13) c.points = Points::edges;
       c.parameters.placement = Placement::two_level;
+      cases.push_back(c);
+      c.name = "Folded" + c.name;
+      c.parameters.fold = true;
+      c.parameters.split = width % 2 + 1;
       cases.push_back(c);
     }
   for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
@@ -112,6 +130,14 @@ std::vector<Case> all_cases() {
   c.parameters.cap = 500;
   c.shape.fine = {9000, 1, 1};
   c.count = 17000;
+  cases.push_back(c);
+  c = interpolating("PointsLargeCounts", 2, single, 5, Interpolate::points);
+  c.shape.large_counts = true;
+  c.parameters.placement = Placement::two_level;
+  cases.push_back(c);
+  c = spreading("TileLargeCounts", 2, single, 5, Spread::tile_owned);
+  c.shape.large_counts = true;
+  c.parameters.placement = Placement::staged;
   cases.push_back(c);
   c = spreading("TwoLevelsLargeCounts", 3, twice, 5, Spread::window);
   c.shape.large_counts = true;
@@ -323,6 +349,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_FALSE(refused([](Case&) {}));
   EXPECT_TRUE(refused([](Case& c) { c.shape.fine[1] = 5; }));
   EXPECT_TRUE(refused([](Case& c) { c.shape.width = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 66; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));

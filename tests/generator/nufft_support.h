@@ -143,7 +143,8 @@ struct Prepared {
 
 inline const Window& window_of(int width) {
   static std::map<int, Window> windows;
-  return windows.try_emplace(width, WindowKind::kaiser_bessel, width, 2.0).first->second;
+  return windows.try_emplace(width, width > kMaxWidth ? WindowKind::gaussian : WindowKind::kaiser_bessel, width, 2.0)
+      .first->second;
 }
 
 inline Prepared prepare(const Case& c) {

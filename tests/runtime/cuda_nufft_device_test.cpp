@@ -62,7 +62,7 @@ TEST_F(GpuNufft, TheLibrarysTransformBetweenKernelsOfOurs) {
 }
 
 TEST_F(GpuNufft, FollowsTheStreamAndNamesBadPoints) {
-  NufftCase c = test::covering_case(test::covering_rows().front(), "cuda");
+  NufftCase c;
   c.problem = parse_problem("nufft:type=1,n=300,m=90,prec=f64,tol=1e-6");
   const auto memory = runtime::find_backend("cuda").memory(0);
   NufftExperiment<double> experiment(c);

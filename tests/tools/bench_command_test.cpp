@@ -60,6 +60,10 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_EQ(bench({}).code, 2);
   EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
   EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
+  const Finished clock =
+      run_program({FOURTUNE_PROGRAM, "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
+  EXPECT_EQ(clock.code, 2);
+  EXPECT_TRUE(holds(clock.err, "--threads 1")) << clock.err;
 }
 
 TEST(BenchCommand, SuitesRunAtSmallScale) {
@@ -72,6 +76,8 @@ TEST(BenchCommand, SuitesRunAtSmallScale) {
   ASSERT_EQ(type3.code, 0) << type3.out << type3.err;
   EXPECT_TRUE(holds(type3.out, "N = K^2")) << type3.out;
   EXPECT_TRUE(holds(type3.out, "step 1 spread")) << type3.out;
+  const Finished bounded = bench({"--suite", "nufft-type3", "--scale", "0.0005", "--max-points", "300"});
+  EXPECT_TRUE(holds(bounded.out, "k=512,prec=f64,tol=1e-10: has 512 points, more than --max-points")) << bounded.out;
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <sstream>
+#include <thread>
 
 #include "tests/support/program.h"
 #include "tools/bench_memory.h"
@@ -198,6 +200,36 @@ TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
   EXPECT_THROW(plot_comparison(results, "ratios.pdf"), UsageError);
 }
 
+struct Sleeper final : Contender {
+  explicit Sleeper(int ms) : milliseconds(ms) {}
+  int milliseconds;
+  void set_points(const Points&) override {}
+  void execute(void*, void*) override { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+};
+Entrant sleeper(const char* name, Role role, int milliseconds) {
+  return {name, role, "", {{{}, [=](const Problem&) { return std::make_unique<Sleeper>(milliseconds); }}}};
+}
+
+TEST(BenchMeasure, ASlowReferenceIsTimedOnceAndTheOthersHaveTheirRounds) {
+  MeasureOptions options;
+  options.max_seconds = 0.5;
+  const ProblemResult result = measure_problem(
+      parse_problem(k3d), {sleeper("slow", Role::reference, 100), sleeper("quick", Role::untuned, 2)}, options);
+  EXPECT_EQ(result.skipped, "");
+  ASSERT_EQ(result.contenders.size(), 2u);
+  EXPECT_EQ(result.contenders[0].execute_ns.size(), 1u);
+  EXPECT_GE(result.contenders[0].execute.median, 100e6);
+  EXPECT_GE(result.contenders[1].execute_ns.size(), 3u);
+}
+
+TEST(BenchMeasure, ASlowContenderThatCountsKeepsTheProblemFromBeingMeasured) {
+  MeasureOptions options;
+  options.max_seconds = 0.2;
+  const ProblemResult result = measure_problem(
+      parse_problem(k3d), {sleeper("untuned", Role::untuned, 1), sleeper("slow", Role::peer, 100)}, options);
+  EXPECT_NE(result.skipped.find("takes too long"), std::string::npos) << result.skipped;
+}
+
 TEST(BenchMemory, NeedGrowsWithPointsAndContenders) {
   const double small = memory_need(parse_problem(k3d), 1);
   EXPECT_GT(small, 1000 * 4 * 3);
@@ -218,7 +250,7 @@ TEST(BenchMemory, WhatTheMakingOfTheDataFreedIsNoGift) {
     std::vector<std::vector<char>> freed;
     for (int i = 0; i < 1024; ++i) freed.emplace_back(16 << 10, 1);
   }
-  const Entrant entrant{"modest", Role::peer, "", [](const Problem&) { return std::make_unique<Modest>(); }};
+  const Entrant entrant{"modest", Role::peer, "", {{{}, [](const Problem&) { return std::make_unique<Modest>(); }}}};
   const FirstUse use = first_use_here(parse_problem(k3d), entrant, 1);
   ASSERT_EQ(use.failure, "");
   EXPECT_GE(use.peak_bytes, 3 << 20);

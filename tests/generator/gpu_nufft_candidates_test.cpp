@@ -1,0 +1,108 @@
+// Plans of nonuniform transforms on GPUs: every listed plan has kernels and a text, and the model points the right way.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "generator/candidates.h"
+#include "generator/gpu_nufft_choices.h"
+#include "generator/known_devices.h"
+
+namespace fourtune::generator {
+namespace {
+
+DeviceTraits h200() {
+  DeviceTraits traits = *known_device("h200");
+  traits.backend = "cuda";
+  return traits;
+}
+
+nufft::Shape shape_of(const Problem& problem, const Plan& plan) {
+  nufft::Shape shape;
+  shape.dim = problem.dim;
+  shape.precision = problem.precision;
+  shape.fine = plan.window.fine;
+  shape.width = plan.window.width;
+  return shape;
+}
+
+TEST(GpuNufftCandidates, AllHaveKernelsAndTextsThatParseBack) {
+  for (const char* token :
+       {"nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5", "nufft:type=2,n=100x80x60,m=30000,prec=f64,tol=1e-9",
+        "nufft:type=2,n=512x512,m=100000,prec=f32,tol=1e-3,batch=6", "nufft:type=1,n=100000,m=100000,prec=f64,tol=1e-6",
+        "nufft:type=3,dim=2,m=100000,k=90000,prec=f32,tol=1e-4"}) {
+    const Problem problem = parse_problem(token);
+    const Space space = candidates(problem, h200());
+    EXPECT_GT(space.candidates.size(), 100u) << token;
+    std::size_t checked = 0;
+    for (std::size_t i = 0; i < space.candidates.size(); i += 1 + space.candidates.size() / 150, ++checked) {
+      const Candidate& candidate = space.candidates[i];
+      const std::string text = to_text(candidate.plan, problem);
+      EXPECT_EQ(to_text(parse_plan(text, problem), problem), text);
+      EXPECT_EQ(candidate.coordinates.size(), space.axes.size());
+      EXPECT_GT(candidate.estimate, 0) << text;
+      EXPECT_LE(floor_seconds(candidate.plan, problem, h200()), candidate.estimate) << text;
+      if (problem.type != 3) {
+        EXPECT_EQ(gpu_nufft::why_not(candidate.plan.gpu_points, shape_of(problem, candidate.plan)), "") << text;
+      }
+    }
+    EXPECT_GT(checked, 50u);
+    const Plan usual = default_plan(problem, h200());
+    EXPECT_EQ(to_text(parse_plan(to_text(usual, problem), problem), problem), to_text(usual, problem));
+    const auto best = std::min_element(space.candidates.begin(), space.candidates.end(),
+                                       [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
+    EXPECT_LE(estimate(usual, problem, h200()).execute, 4 * best->estimate) << token;
+  }
+}
+
+TEST(GpuNufftCandidates, TheModelPointsTheRightWay) {
+  const auto cost = [](const char* token) {
+    const Problem problem = parse_problem(token);
+    return estimate(default_plan(problem, h200()), problem, h200());
+  };
+  const Cost few = cost("nufft:type=1,n=64x64x64,m=100000,prec=f32,tol=1e-5"),
+             many = cost("nufft:type=1,n=64x64x64,m=10000000,prec=f32,tol=1e-5"),
+             exact = cost("nufft:type=1,n=64x64x64,m=10000000,prec=f64,tol=1e-12"),
+             batch = cost("nufft:type=1,n=64x64x64,m=10000000,prec=f32,tol=1e-5,batch=4");
+  EXPECT_LT(few.execute, many.execute);
+  EXPECT_LT(few.set_points, many.set_points);
+  EXPECT_LT(few.bytes, many.bytes);
+  EXPECT_LT(many.execute, exact.execute);
+  EXPECT_LT(many.execute, batch.execute);
+}
+
+TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimensions) {
+  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu_points.spread; };
+  EXPECT_EQ(family("nufft:type=1,n=512x512,m=1000000,prec=f32,tol=1e-5"), nufft::Spread::window);
+  EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
+}
+
+TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {
+  const Problem from = parse_problem("nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5");
+  const Problem to = parse_problem("nufft:type=1,n=50x40x30,m=100000,prec=f32,tol=1e-3");
+  const Plan plan = default_plan(from, h200()), fitted = adapt(plan, to, h200());
+  EXPECT_EQ(fitted.gpu_points.spread, plan.gpu_points.spread);
+  EXPECT_LT(fitted.window.width, plan.window.width);
+  EXPECT_GE(fitted.window.fine[0], 50);
+  EXPECT_EQ(gpu_nufft::why_not(fitted.gpu_points, shape_of(to, fitted)), "");
+  DeviceTraits emulated = h200();
+  emulated.backend = "emulated";
+  EXPECT_EQ(adapt(plan, from, emulated).backend, "emulated");
+  EXPECT_THROW(adapt(default_plan(from, cpu_traits()), from, h200()), Error);
+}
+
+TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
+  for (const char* token :
+       {"nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5", "nufft:type=2,n=64x64x64,m=2000000,prec=f64,tol=1e-9"}) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = default_plan(problem, h200());
+    const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
+    const auto fixed = gpu_nufft::deterministic(plan.gpu_points, shape_of(problem, plan), lead);
+    EXPECT_NE(fixed.spread, nufft::Spread::window);
+    EXPECT_TRUE(fixed.spread_with.deterministic);
+    EXPECT_EQ(gpu_nufft::why_not(fixed, shape_of(problem, plan)), "");
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::generator
