@@ -31,7 +31,7 @@ Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
 // transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
   const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // of the adjoint too
-  if (options.type == FftType::c2r)  // which takes x last
+  if (options.type == FftType::c2r)                                                     // which takes x last
     std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
       return std::none_of(kernel.subs.begin(), kernel.subs.end(),
                           [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
@@ -277,8 +277,16 @@ GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& trait
 
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
-  // Four kernels where the library takes three lose to it (docs/gpu-fft.md: 8192^2).
+  // Four kernels where the library takes three lose to it, and so do two along a line in a batch that does not fit the
+  // cache (docs/gpu-fft.md: 8192^2; 64 times 2^20).
   constexpr std::size_t too_many_kernels = 4;
+  const auto loses = [&](const fft::FftPlan& usual) {
+    const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
+                         static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
+    return usual.kernels.size() >= too_many_kernels ||
+           (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 &&
+            bytes > static_cast<double>(traits.l2_bytes));
+  };
   try {
     if (problem.fft_type == FftType::c2c && mode_count(problem) > 1 && has_codelets(problem)) {
       const fft::EmitOptions options = notation_options(problem);
@@ -290,7 +298,7 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
         plan.gpu_fft.plan = fft::parse_notation(fft::to_text(known));
         return plan;
       }
-      if (has_library(traits) && usual.kernels.size() >= too_many_kernels) return library;
+      if (has_library(traits) && loses(usual)) return library;
     }
     gpu_fft_program(problem, plain, traits);
     return plain;

@@ -113,7 +113,7 @@ void ProblemTuning::run_finals() {
     }
     request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
     request.seconds = std::max(finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), 10.0) : 4.0);
-    request.timeout_seconds = context_.options.candidate_timeout * static_cast<double>(plans.size()) +
+    request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
                               3 * (request.seconds + 3 * round * request.min_rounds);
     const FinalsResult result = context_.evaluator.finals(request);
     if (result.status == db::RunStatus::ok) return adopt_finals(plans, result);

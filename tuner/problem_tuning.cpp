@@ -205,6 +205,16 @@ void ProblemTuning::ask_ahead() {
   if (wanted > 1) context_.evaluator.prepare(plans);
 }
 
+// A GPU's arrays also travel to the host and back for each validation.
+double ProblemTuning::candidate_timeout() const {
+  constexpr double seconds_per_byte = 4e-9;
+  double seconds = context_.options.candidate_timeout;
+  if (generator::is_gpu(context_.traits.backend) && problem_.type != 3)
+    seconds += seconds_per_byte * 4.0 * static_cast<double>(real_bytes(problem_.precision)) *
+               static_cast<double>(mode_count(problem_)) * static_cast<double>(problem_.batch);
+  return seconds;
+}
+
 EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   EvaluationRequest request;
   request.plan = plan;
@@ -216,14 +226,14 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   // The first plans must get their chance even when the budget is small; the search keeps to it.
   const double patience =
       search_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
-  request.timeout_seconds = std::min(context_.options.candidate_timeout, patience);
+  request.timeout_seconds = std::min(candidate_timeout(), patience);
   return request;
 }
 
 const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, const std::string& mark) {
   const EvaluationRequest request = request_for(plan);
   Evaluation evaluation = context_.evaluator.evaluate(request);
-  if (evaluation.status == db::RunStatus::timeout && request.timeout_seconds < context_.options.candidate_timeout) {
+  if (evaluation.status == db::RunStatus::timeout && request.timeout_seconds < candidate_timeout()) {
     evaluation.status = db::RunStatus::interrupted;  // a larger budget may try it again
     evaluation.message = fmt::format("the budget left only {:.3g} s for it", request.timeout_seconds);
   } else if (evaluation.status == db::RunStatus::interrupted) {

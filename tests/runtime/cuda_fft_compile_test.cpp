@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <utility>
 
 #include "generator/fft/any_size.h"
+#include "generator/gpu_candidates.h"
+#include "generator/gpu_program.h"
+#include "generator/known_devices.h"
 #include "runtime/cuda/compiler.h"
 #include "runtime/cuda/nvrtc_api.h"
 
@@ -92,6 +97,31 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   o.hooks = {};
   o.n = {2048, 2048, 1024};  // 64-bit offsets
   compiles(o);
+}
+
+// Candidates of the tuner, drawn from all of them, for the device that they are for.
+TEST(CudaFftCompile, CandidatesCompile) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  generator::fft::EnumerationLimits few;
+  few.plans = 60;
+  few.groupings = 6;
+  std::mt19937 random(3);
+  for (const auto& [name, capability] : {std::pair{"h200", 90}, {"a100", 80}})
+    for (const char* token : {"fft:type=c2c,n=64x64x64,prec=f32", "fft:type=r2c,n=48x40,prec=f64,place=in",
+                              "fft:type=c2r,n=60x20,prec=f32", "fft:type=c2c,n=2048,prec=f32,batch=9"}) {
+      const Problem problem = parse_problem(token);
+      const DeviceTraits device = *generator::known_device(name);
+      const auto list = generator::gpu_fft_candidates(problem, device, few).space.candidates;
+      for (int drawn = 0; drawn < 2; ++drawn) {
+        const generator::Plan& plan = list[random() % list.size()].plan;
+        const auto program = generator::gpu_fft_program(problem, plan, device);
+        if (!program) continue;  // the library
+        for (const auto& kernel : program->kernels) {
+          const CompiledKernel result = compile(kernel, capability);
+          EXPECT_EQ(result.outcome, CompileOutcome::ok) << generator::to_text(plan, problem) << "\n" << result.log;
+        }
+      }
+    }
 }
 
 }  // namespace
