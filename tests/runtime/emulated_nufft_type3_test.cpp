@@ -1,0 +1,121 @@
+// Transforms of type 3 on the emulated backend, through the public interface: direct sums and adjointness.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/runtime/emulated_nufft_support.h"
+
+namespace fourtune {
+namespace {
+
+using test::emulated;
+using test::NufftCase;
+using test::NufftExperiment;
+using test::status_of;
+
+TEST(EmulatedNufftType3, MeetsTheToleranceInEveryDimensionAndFollowsItsPoints) {
+  // Every grid compiles kernels of its own: few cases, the forced plans below have others.
+  for (int dim = 1; dim <= 3; ++dim) {
+    const Precision precision = dim == 2 ? Precision::f32 : Precision::f64;
+    NufftCase c;
+    c.problem = parse_problem("nufft:type=3,dim=" + std::to_string(dim) + ",m=70,k=60,prec=" + to_string(precision) +
+                              ",tol=1e-4,batch=" + (dim == 1 ? "3" : "1"));
+    Transform transform(to_token(c.problem), emulated(""));
+    for (const double scale : {1.0, 0.3}) {
+      if (dim > 1 && scale < 1) continue;
+      const auto run = [&](auto experiment) {
+        experiment.scale_targets(scale);
+        experiment.set_points(transform);
+        EXPECT_LE(experiment.error(transform, false), 3e-4) << transform.plan();
+        EXPECT_LE(experiment.error(transform, true), 3e-4) << transform.plan();
+        EXPECT_LE(experiment.adjointness(transform), 100 * epsilon(precision)) << transform.plan();
+      };
+      precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+    }
+  }
+}
+
+TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
+  // Whole and partly held grids, families of both sides, batches in uneven chunks.
+  const std::string windows[] = {"window=pswf(sigma=2.5,width=7);inner=pswf(sigma=1.5,width=8)",
+                                 "window=kb(sigma=1.25,width=9);inner=es(sigma=2,width=8)"};
+  const std::string methods[] = {
+      "sort=bins(bin=8x1,order=slide,cap=40);targets=none;spread=window;interp=points(lanes=4)",
+      "sort=bins(bin=8x8,cap=40);targets=bins(bin=8x1,order=slide,cap=40);spread=tile_owned;interp=window"};
+  for (int i = 0; i < 2; ++i) {
+    NufftCase c;
+    c.problem = parse_problem("nufft:type=3,dim=2,m=70,k=80,prec=f64,tol=1e-4,batch=3");
+    const std::string plan = "emulated;type3=compose;" + windows[i] + ";" + methods[i] + ";fft=plain;chunk=2";
+    const NufftExperiment<double> experiment(c);
+    Transform transform(to_token(c.problem), emulated(plan));
+    experiment.set_points(transform);
+    EXPECT_LE(experiment.error(transform, false), 3e-4) << plan;
+    EXPECT_LE(experiment.error(transform, true), 3e-4) << plan;
+  }
+  Transform empty("nufft:type=3,dim=1,prec=f64,tol=1e-4", emulated(""));
+  const std::vector<double> some{0.5, 1, 2};
+  std::vector<std::complex<double>> three(3, {7, 7});
+  empty.set_points({0, nullptr, nullptr, nullptr, 3, some.data()});
+  empty.execute(nullptr, three.data());
+  for (const auto& value : three) EXPECT_EQ(value, std::complex<double>(0, 0));
+  empty.set_points({1, some.data(), nullptr, nullptr, 3, some.data()});  // one source: a grid of its own size
+  std::vector<std::complex<double>> one(1, {2, 0});
+  empty.execute(one.data(), three.data());
+  for (std::size_t l = 0; l < 3; ++l) EXPECT_LE(std::abs(three[l] - 2.0 * std::polar(1.0, -0.5 * some[l])), 1e-3) << l;
+}
+
+TEST(EmulatedNufftType3, ThePapersGaussianReachesTenDigits) {
+  NufftCase c;
+  c.problem = parse_problem("nufft:type=3,dim=1,m=60,k=50,prec=f64,tol=1e-10");
+  const NufftExperiment<double> experiment(c);
+  Transform transform(to_token(c.problem),
+                      emulated("emulated;type3=gaussian(r=2.5);sort=bins(bin=64);targets=bins(bin=64);"
+                               "spread=points(lanes=16);interp=points(lanes=16);fft=plain"));
+  experiment.set_points(transform);
+  EXPECT_LE(experiment.error(transform, false), 3e-10);
+  EXPECT_LE(experiment.error(transform, true), 3e-10);
+  EXPECT_THROW(Transform(to_token(c.problem),
+                         emulated("emulated;type3=gaussian(r=2.5);sort=bins(bin=64,order=slide);targets=bins(bin=64);"
+                                  "spread=window;interp=points;fft=plain"))
+                   .set_points({1, &c.spread_of_points, nullptr, nullptr, 1, &c.spread_of_points}),
+               Error);
+}
+
+TEST(EmulatedNufftType3, NamesBadPointsOfBothSides) {
+  std::vector<double> x(20, 0.5), s(30, 1.0);
+  s[11] = std::numeric_limits<double>::quiet_NaN();
+  x[3] = 0.25;
+  Transform transform("nufft:type=3,dim=1,m=20,k=30,prec=f64,tol=1e-4", emulated(""));
+  std::string message;
+  EXPECT_EQ(status_of(
+                [&] {
+                  transform.set_points({20, x.data(), nullptr, nullptr, 30, s.data()});
+                },
+                &message),
+            Status::invalid_point);
+  EXPECT_NE(message.find("s[11]"), std::string::npos) << message;
+}
+
+TEST(EmulatedNufftType3, HasNoRaces) {
+  runtime::emulated::RunOptions checks;
+  checks.instrumented = true;
+  const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs(), checks);
+  const Problem problem = parse_problem("nufft:type=3,dim=1,m=40,k=30,prec=f32,tol=1e-3");
+  const auto executor = backend.bind(
+      problem,
+      generator::parse_plan("emulated;type3=compose;window=pswf(sigma=2,width=5);inner=pswf(sigma=2,width=5);"
+                            "sort=bins(bin=16);targets=bins(bin=16);spread=tile_owned;interp=points;fft=plain",
+                            problem),
+      {});
+  std::vector<float> x, s;
+  for (int j = 0; j < 40; ++j) x.push_back(3 + std::sin(static_cast<float>(j)));
+  for (int l = 0; l < 30; ++l) s.push_back(20 + 9 * std::cos(static_cast<float>(l)));
+  executor->set_points({40, x.data(), nullptr, nullptr, 30, s.data()});
+  std::vector<std::complex<float>> values(40, {1, 1}), results(30, {2, 1});
+  executor->execute(values.data(), results.data(), false);
+  executor->execute(values.data(), results.data(), true);
+}
+
+}  // namespace
+}  // namespace fourtune
