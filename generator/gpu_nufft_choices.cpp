@@ -24,17 +24,13 @@ Parameters sorted_like(Parameters own, const Parameters& sort) {
   return own;
 }
 
-// Wide tiles at low density, where the finished planes are what costs: 16 cells a side, pairs of cells added at once.
-void widen(const Shape& shape, Parameters& p, double density) {
-  const int w = shape.width;
-  if (shape.dim != 3 || density >= kThin || w > 9) return;
-  const bool f32 = shape.precision == Precision::f32;
-  const bool pairs = f32 && shape.fine[0] % 2 == 0;
-  if (w >= 5) {
-    p.bin = {17 - w, f32 && density >= kSparse && w <= 6 ? 3 : 17 - w, 1};
-    p.warps = p.bin[1] == 3 ? 1 : f32 ? 2 : 4;
-  }
-  if (pairs) p.bin[0] -= p.bin[0] % 2, p.run = 2;
+// Register windows of 9 and 10 taps in double precision: two warps with two cells a lane (on an H200 1.4 and 1.3 times
+// as fast as four warps on tiles of 16 x 16, docs/gpu-nufft.md).
+void shrink(const Shape& shape, Parameters& p, double density) {
+  if (shape.dim != 3 || shape.precision == Precision::f32 || density < kThin) return;
+  if (shape.width != 9 && shape.width != 10) return;
+  p.bin = shape.width == 9 ? std::array{3, 3, 1} : std::array{2, 2, 1};
+  p.warps = 2, p.unroll = 1;
 }
 
 // The interpolator whose adjoint shares a spreader's sort, and the other way round.
@@ -50,18 +46,14 @@ std::vector<Spread> partners(Interpolate interp) {
 }
 
 GpuPointsChoice with_spread(const Shape& shape, Spread family, double density) {
-  Parameters with = default_parameters(shape, family);
-  if (family == Spread::window) widen(shape, with, density);
+  Parameters with = default_parameters(shape, family, density);
+  if (family == Spread::window) shrink(shape, with, density);
   return with_partner_of_spread(shape, family, with);
 }
 
 GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
-  Parameters with = default_parameters(shape, family);
-  // One thread a point reads narrow windows best.
-  const int w = shape.width;
-  const bool one = family == Interpolate::tiled ? w <= 6 : shape.dim == 1 || (shape.dim == 2 && w <= 6);
-  if (family != Interpolate::window && one && shape.dim * w <= 18) with.lanes = 1;
-  if (family == Interpolate::window && shape.dim == 3 && density < kThin) with.cap = 1024;
+  Parameters with = default_parameters(shape, family, density);
+  if (family == Interpolate::window) shrink(shape, with, density);
   return with_partner_of_interpolate(shape, family, with);
 }
 
@@ -187,6 +179,7 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
       [](Parameters& sort, Parameters&) { sort.placement = Placement::staged; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::two_level; },
       [](Parameters&, Parameters& own) { own.split = own.split == 1 ? 2 : 1; },
+      [](Parameters&, Parameters& own) { own.fold = !own.fold; },
       [](Parameters&, Parameters& own) { own.warps *= 2; },
       [](Parameters&, Parameters& own) { own.warps = std::max(1, own.warps / 2); },
       [](Parameters&, Parameters& own) { own.unroll = own.unroll == 1 ? 2 : 1; },
