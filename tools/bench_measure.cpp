@@ -78,6 +78,7 @@ class Measurement {
       const Variant& variant =
           entrant.variants.size() > 1 ? best_variant(entrant.variants, result) : entrant.variants.front();
       if (arrays_->on_device() && entrant.variants.size() == 1) load(variant, result);
+      arrays_->wait();  // also for what the trials free on the device's own time
       const std::int64_t free_before = arrays_->free_bytes();
       begin(variant, slot, result);
       result.memory = std::max<std::int64_t>(0, free_before - arrays_->free_bytes());

@@ -113,13 +113,16 @@ Problem problem_of(const std::array<std::int64_t, 3>& n) {
   return parse_problem(to_token(problem));
 }
 
-// Natural order out of place: the kernels write the workspace and the output in turn, the last one the output.
+// Natural order out of place: every kernel leaves the digits made so far sorted, so that the last one writes runs, and
+// they write the workspace and the output in turn, the last one the output.
 std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   fft::FftPlan plan = fft::parse_notation(paper.plan);
   plan.order = fft::Order::natural;
   const std::size_t count = plan.kernels.size();
-  for (std::size_t k = 0; k < count; ++k)
+  for (std::size_t k = 0; k < count; ++k) {
     plan.kernels[k].with.to = (count - 1 - k) % 2 == 1 ? fft::Target::work : fft::Target::out;
+    if (k + 1 < count) plan.kernels[k].with.store = fft::Store::sorted;
+  }
   generator::Plan whole;
   whole.backend = std::string(run.backend().name());
   whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
