@@ -114,11 +114,11 @@ TEST(GpuFftDefault, IsTheKnownWinnerElsePlainElseTheLibrary) {
   const DeviceTraits h200 = *known_device("h200");
   EXPECT_EQ(family("fft:type=c2c,n=256x256x256,prec=f32", h200), GpuFftFamily::interleaved);
   EXPECT_EQ(family("fft:type=c2c,n=100x100x100,prec=f32", h200), GpuFftFamily::plain);
-  EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", h200), GpuFftFamily::cufft);
+  EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", h200), GpuFftFamily::interleaved);
   EXPECT_EQ(family("fft:type=c2c,n=1048576,prec=f32,batch=64", h200), GpuFftFamily::cufft);
   EXPECT_EQ(family("fft:type=c2c,n=1048576,prec=f32", h200), GpuFftFamily::plain);
   EXPECT_EQ(family("fft:type=c2c,n=1,prec=f32", h200), GpuFftFamily::cufft);
-  EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", emulated()), GpuFftFamily::plain);
+  EXPECT_EQ(family("fft:type=c2c,n=1048576,prec=f32,batch=64", emulated()), GpuFftFamily::plain);
   EXPECT_THROW(family("fft:type=c2c,n=1,prec=f32", emulated()), Error);
   EXPECT_THROW(family("fft:type=r2c,n=67x64,prec=f32", emulated()), Error);  // no kernel does this
 }
