@@ -57,8 +57,8 @@ bool output_may_hold(const fft::EmitOptions& options) {
   return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
 }
 
-GpuProgram plain_program(const Problem& problem, const DeviceTraits& traits) {
-  fft::EmitOptions options = emit_options(problem);
+// By plans that nobody tuned.
+GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
   options.device = traits;
   GpuProgram program = fft::emit_any_size(options);
   if (program.launches.empty()) throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
@@ -120,13 +120,19 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
   return {};
 }
 
+GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(adjoint);
+  fft::weigh_half_spectrum(options);
+  return plain_program(options, traits);
+}
+
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
   switch (plan.gpu_fft.family) {
     case GpuFftFamily::cufft:
       return std::nullopt;
     case GpuFftFamily::plain:
-      return plain_program(problem, traits);
+      return plain_program(emit_options(problem), traits);
     case GpuFftFamily::interleaved:
       break;
   }

@@ -25,5 +25,8 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
 // The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft). Throws
 // Error{invalid_plan} for a plan that does not fit the problem, Error{unsupported} for what no kernel does.
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
+// The same for `adjoint`, the problem that the adjoint of a real transform is but for the weights of its half spectrum
+// (fft::adjoint_options), with them; by kernels of ours whatever the plan. Throws Error{unsupported} likewise.
+GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

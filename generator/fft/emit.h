@@ -73,6 +73,8 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
 // exchanged, and for real transforms r2c against c2r with weights on the half spectrum, since it stands for both
 // halves: 1 at x = 0 and at n/2 (n even), elsewhere 1/2 on loads of c2r, 2 on stores of r2c.
 EmitOptions adjoint_options(const EmitOptions& options);
+// Those weights alone, for options that are already the adjoint's. Nothing for complex transforms.
+void weigh_half_spectrum(EmitOptions& adjoint);
 
 // One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
 // sampled outputs with direct sums in double and prints error, median time and rates.

@@ -56,37 +56,43 @@ const Winner winners[] = {
      "{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1x1x1,to=work,registers="
      "128]{Y(32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8x1x1,registers="
      "128]:order=natural,prec=f64"},
-    {{{256, 256, 256}},
+    {{256, 256, 256},
      f64,
      Use::whole,
      "{Y(16,16,16,256,tw),X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(128,2,8,16,tw)}[threads=512,tile=1x1x1,parts=apart,"
-     "to=work,load=async,pipeline=1]{Y(32,8,1,8,no-tw),Z(128,2,128,256,tw),Z(16,16,8,128,tw),Z(32,8,1,8,no-tw)}["
-     "threads=512,tile=4x1x1,parts=apart]:order=natural,prec=f64"},
-    {{{512, 512, 512}},
+     "to=work,load=async,pipeline=1]{Z(16,16,16,256,tw),Y(32,8,1,8,no-tw),Z(16,16,1,16,no-tw)}[threads=512,tile=4x1x1,"
+     "parts=apart]:order=natural,prec=f64"},
+    {{384, 384, 384},
+     f32,
+     Use::whole,
+     "{X(48,8,48,384,tw),X(48,8,6,48,tw),X(64,6,1,6,no-tw)}[threads=128,tile=1x4x1,exchange=shared]{Y(16,24,16,384,tw),"
+     "Y(24,16,1,16,no-tw)}[threads=512,tile=32x1x1,parts=apart]{Z(16,24,16,384,tw),Z(24,16,1,16,no-tw)}[threads=512,"
+     "tile=32x1x1,parts=apart]:order=natural"},
+    {{512, 512, 512},
      f64,
      Use::whole,
      "{X(64,8,64,512,tw),X(64,8,8,64,tw),X(64,8,1,8,no-tw)}[threads=128,tile=1x2x1,registers=64]{Y(64,8,64,512,tw),Y("
      "64,8,8,64,tw),Y(64,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=64]{Z(32,16,32,512,tw),Z(32,16,2,32,tw),Z(256,"
      "2,1,2,no-tw)}[threads=512,tile=16x1x1,parts=apart,load=async,pipeline=1]:order=natural,prec=f64"},
-    {{{1024, 1024, 1024}},
+    {{1024, 1024, 1024},
      f64,
      Use::whole,
      "{X(64,16,64,1024,tw),X(128,8,8,64,tw),X(128,8,1,8,no-tw)}[threads=64,tile=1x1x1,registers=128]{Y(64,16,64,1024,"
      "tw),Y(128,8,8,64,tw),Y(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]{Z(64,16,64,1024,tw),Z(128,8,8,64,"
      "tw),Z(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]:order=natural,prec=f64"},
-    {{{4096, 4096, 1}},
+    {{4096, 4096, 1},
      f32,
      Use::whole,
      "{X(256,16,256,4096,tw),X(256,16,16,256,tw),X(256,16,1,16,no-tw)}[threads=256,tile=1x1,registers=64]{Y(512,8,512,"
      "4096,tw),Y(512,8,64,512,tw)}[threads=256,tile=64x1,to=work,registers=64]{Y(512,8,8,64,tw),Y(512,8,1,8,no-tw)}["
      "threads=256,tile=64x1,registers=64]:order=natural"},
-    {{{8192, 8192, 1}},
+    {{8192, 8192, 1},
      f32,
      Use::whole,
      "{X(512,16,512,8192,tw),X(512,16,32,512,tw),X(256,32,1,32,no-tw)}[threads=256,tile=1x1,registers=128]{Y(512,16,"
      "512,8192,tw),Y(1024,8,64,512,tw)}[threads=256,tile=32x1,to=work,registers=64]{Y(1024,8,8,64,tw),Y(1024,8,1,8,no-"
      "tw)}[threads=128,tile=32x1,registers=64]:order=natural"},
-    {{{8192, 8192, 1}},
+    {{8192, 8192, 1},
      f64,
      Use::whole,
      "{X(512,16,512,8192,tw),X(512,16,32,512,tw),X(512,16,2,32,tw),X(4096,2,1,2,no-tw)}[threads=512,tile=1x1,parts="

@@ -146,8 +146,9 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
   const double seconds = options.compile_seconds;
   return gpu::make_gpu_fft_executor(
       problem, plan, options,
-      [this, chosen, plan, timed, seconds](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
-        auto program = programs_(bound, plan, chosen->traits());
+      [this, chosen, plan, timed, seconds](const Problem& bound, bool weighted) -> std::unique_ptr<gpu::GpuTransform> {
+        auto program = weighted ? generator::gpu_fft_adjoint_program(bound, chosen->traits())
+                                : programs_(bound, plan, chosen->traits());
         if (!program) return std::make_unique<CufftTransform>(chosen, bound, timed);
         return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed, seconds);
       });

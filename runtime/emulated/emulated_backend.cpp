@@ -83,8 +83,9 @@ std::unique_ptr<Executor> EmulatedBackend::bind(const Problem& problem, const ge
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for emulated");
   if (problem.kind == Kind::nufft) return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(options_));
   return gpu::make_gpu_fft_executor(
-      problem, plan, options, [this, plan](const Problem& bound) -> std::unique_ptr<gpu::GpuTransform> {
-        auto program = programs_(bound, plan, emulated_traits());
+      problem, plan, options, [this, plan](const Problem& bound, bool weighted) -> std::unique_ptr<gpu::GpuTransform> {
+        auto program = weighted ? generator::gpu_fft_adjoint_program(bound, emulated_traits())
+                                : programs_(bound, plan, emulated_traits());
         if (!program)
           throw Error(Status::unsupported, "the emulated backend has no FFT library: choose generated kernels");
         return std::make_unique<EmulatedTransform>(bound, std::move(*program), options_);

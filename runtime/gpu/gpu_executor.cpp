@@ -17,7 +17,11 @@ class GpuFftExecutor final : public Executor {
  public:
   GpuFftExecutor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options,
                  BindTransform bind)
-      : problem_(problem), plan_(plan), stream_(options.stream), bind_(std::move(bind)), forward_(bind_(problem)) {}
+      : problem_(problem),
+        plan_(plan),
+        stream_(options.stream),
+        bind_(std::move(bind)),
+        forward_(bind_(problem, false)) {}
 
   void set_points(const PointSet&) override {
     throw Error(Status::invalid_argument, "an fft has no points: set_points belongs to a nufft");
@@ -27,7 +31,7 @@ class GpuFftExecutor final : public Executor {
   void execute(void* first, void* second, bool adjoint) override {
     check(first, second);
     if (adjoint) {
-      if (!adjoint_) adjoint_ = bind_(adjoint_problem(problem_));
+      if (!adjoint_) adjoint_ = bind_(adjoint_problem(problem_), problem_.fft_type != FftType::c2c);
       adjoint_->run(second, first, stream_);
     } else {
       forward_->run(first, second, stream_);
@@ -78,9 +82,9 @@ std::size_t output_bytes(const Problem& problem) {
 }
 
 Problem adjoint_problem(const Problem& problem) {
-  if (problem.fft_type != FftType::c2c)
-    throw Error(Status::unsupported, "the adjoint of a real transform does not run on a GPU; use backend=cpu for it");
   Problem adjoint = problem;
+  if (problem.fft_type != FftType::c2c)
+    adjoint.fft_type = problem.fft_type == FftType::r2c ? FftType::c2r : FftType::r2c;
   adjoint.sign = -problem.sign;
   std::swap(adjoint.input_layout, adjoint.output_layout);
   return adjoint;

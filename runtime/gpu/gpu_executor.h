@@ -29,11 +29,12 @@ class GpuTransform {
 // Bytes that the problem's arrays span.
 std::size_t input_bytes(const Problem& problem);
 std::size_t output_bytes(const Problem& problem);
-// The problem of the adjoint: sign and layouts exchanged. Throws Error{unsupported} for real transforms, whose adjoint
-// needs weights that no GPU family has.
+// The problem of the adjoint: sign and layouts exchanged, r2c against c2r. For these it lacks the weights of the half
+// spectrum, which stands for both halves (generator/gpu_program.h).
 Problem adjoint_problem(const Problem& problem);
 
-using BindTransform = std::function<std::unique_ptr<GpuTransform>(const Problem&)>;
+// weighted: the problem is that of a real transform's adjoint, to be run with the weights.
+using BindTransform = std::function<std::unique_ptr<GpuTransform>(const Problem&, bool weighted)>;
 // Throws Error{invalid_problem} for a nufft, and what bind throws.
 std::unique_ptr<Executor> make_gpu_fft_executor(const Problem& problem, const generator::Plan& plan,
                                                 const ExecutorOptions& options, BindTransform bind);

@@ -7,6 +7,7 @@
 #include "fourtune/transform.h"
 #include "generator/gpu_candidates.h"
 #include "runtime/emulated/emulated_backend.h"
+#include "runtime/gpu/gpu_executor.h"
 #include "tuner/validate.h"
 
 namespace fourtune::runtime::emulated {
@@ -87,6 +88,45 @@ TEST(EmulatedGpuFft, ThePublicTransformRunsAForcedAndAResolvedPlan) {
   EXPECT_THROW(Transform(token, options), Error);  // not this problem's lengths
   options.plan = "cuda;fft=plain";
   EXPECT_THROW(Transform(token, options), Error);
+}
+
+// Re sum conj(A x) y = Re sum conj(x) A* y for real transforms, the half spectrum as it is stored.
+TEST(EmulatedGpuFft, AdjointsOfRealTransforms) {
+  add_backend(emulated());
+  Options options;
+  options.backend = "emulated";
+  options.default_databases = false;
+  for (const char* token : {"fft:type=r2c,n=16x6,prec=f64", "fft:type=c2r,n=15x4,prec=f64,batch=2",
+                            "fft:type=r2c,n=12x8,prec=f64,place=in", "fft:type=c2r,n=67x3,prec=f64"}) {
+    SCOPED_TRACE(token);
+    const Problem problem = parse_problem(token);
+    const std::size_t first = gpu::input_bytes(problem) / 8, second = gpu::output_bytes(problem) / 8;
+    const bool in_place = problem.place == Place::in;
+    const std::size_t size = std::max(first, second);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<double> x(size), y(size);
+    for (double& value : x) value = uniform(random);
+    for (double& value : y) value = uniform(random);
+    if (in_place)  // rows are padded: their last two values are no part of the array
+      for (std::size_t i = 0; i < size; ++i)
+        if (i % 14 >= 12) x[i] = 0;
+    Transform transform(token, options);
+    std::vector<double> ax = in_place ? x : std::vector<double>(second),
+                        aty = in_place ? y : std::vector<double>(first);
+    if (in_place) {
+      transform.execute(ax.data(), ax.data());
+      transform.execute_adjoint(aty.data(), aty.data());
+    } else {
+      std::vector<double> from = x, back = y;
+      transform.execute(from.data(), ax.data());
+      transform.execute_adjoint(aty.data(), back.data());
+    }
+    double left = 0, right = 0, norm = 0;
+    for (std::size_t i = 0; i < second; ++i) left += ax[i] * y[i], norm += ax[i] * ax[i];
+    for (std::size_t i = 0; i < first; ++i) right += x[i] * aty[i];
+    EXPECT_LT(std::abs(left - right), 1e-13 * std::sqrt(norm) * static_cast<double>(size));
+  }
 }
 
 }  // namespace
