@@ -241,7 +241,7 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   plan.sort.tile = axes.tiles[at[kTile]];
   plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
   plan.sort.copy = at[kRecords] < 2;
-  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading but a tenth of
+  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading but a fifth of
   // interpolation: types 1 and 3 try it first, type 2 second.
   plan.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
   plan.threads = axes.threads[at[kThreads]];

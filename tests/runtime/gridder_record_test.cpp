@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
+#include "fmt/format.h"
 #include "runtime/cpu/gridder_weights.h"
 #include "runtime/cpu/sort.h"
 #include "tests/runtime/gridder_reference.h"
@@ -45,9 +48,9 @@ TEST(GridderRecord, FractionBitsAreTheLeastThatKeepTheError) {
 // Every point comes back with its index, its cell and its fraction, whatever the form; both the vector kernels and the
 // portable ones.
 template <class T>
-void round_trip(int dim, std::array<int, 3> tile, int fraction, std::int64_t m, bool portable) {
+void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>& points, bool portable) {
   const Tiling tiling = tiling_of(dim, tile);
-  const auto points = make_points<T>(m > 100 ? Kind::far : Kind::interior, dim, m, 0, 5);
+  const std::int64_t m = points.size();
   WeightTables<T> tables;
   const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   PointStore<T> store;
@@ -85,12 +88,85 @@ TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
   for (const bool portable : {false, true}) {
     for (const int fraction : {8, 13, 16, 20, 21, 24, 29, 33, 40, 44, 47, 52}) {
       for (const std::int64_t m : {1, 100, 3000}) {
-        round_trip<double>(1, {200, 1, 1}, fraction, m, portable);
-        round_trip<double>(2, {64, 17, 1}, fraction, m, portable);
-        round_trip<double>(3, {32, 8, 16}, fraction, m, portable);
-        round_trip<float>(2, {64, 64, 1}, std::min(fraction, 24), m, portable);
-        round_trip<float>(3, {7, 16, 1}, std::min(fraction, 24), m, portable);
+        const Kind kind = m > 100 ? Kind::far : Kind::interior;
+        const auto doubles = make_points<double>(kind, 3, m, 0, 5);
+        const auto floats = make_points<float>(kind, 3, m, 0, 5);
+        round_trip<double>(1, {200, 1, 1}, fraction, doubles, portable);
+        round_trip<double>(2, {64, 17, 1}, fraction, doubles, portable);
+        round_trip<double>(3, {32, 8, 16}, fraction, doubles, portable);
+        round_trip<float>(2, {64, 64, 1}, std::min(fraction, 24), floats, portable);
+        round_trip<float>(3, {7, 16, 1}, std::min(fraction, 24), floats, portable);
       }
+    }
+  }
+}
+
+// Within a period, within a few and far beyond, next to each other; on cells and at the ends of a period too.
+template <class T>
+Points<T> points_of_any_turn() {
+  Points<T> all = make_points<T>(Kind::interior, 3, 500, 0, 1);
+  for (const Kind kind : {Kind::wrapping, Kind::on_cells, Kind::at_pi, Kind::far}) {
+    const auto some = make_points<T>(kind, 3, 500, 200, 2);
+    for (int d = 0; d < 3; ++d) all.c[d].insert(all.c[d].end(), some.c[d].begin(), some.c[d].end());
+  }
+  const auto turns = make_points<T>(Kind::interior, 3, 500, 0, 3);
+  for (int d = 0; d < 3; ++d) {
+    for (const T x : turns.c[d]) all.c[d].push_back(8 * x);
+    std::shuffle(all.c[d].begin(), all.c[d].end(), std::mt19937_64(4 + d));
+  }
+  return all;
+}
+TEST(GridderRecord, PointsOfAnyTurnKeepTheirDigits) {
+  const auto doubles = points_of_any_turn<double>();
+  const auto floats = points_of_any_turn<float>();
+  for (const bool portable : {false, true}) {
+    for (const int fraction : {9, 24, 36, 45}) {
+      for (const int tile : {64, 60}) {  // fixed point, and error-free products
+        round_trip<double>(1, {tile, 1, 1}, fraction, doubles, portable);
+        round_trip<double>(3, {tile, 16, 8}, fraction, doubles, portable);
+        round_trip<float>(2, {tile, 16, 1}, std::min(fraction, 24), floats, portable);
+        round_trip<float>(3, {tile, 16, 8}, std::min(fraction, 24), floats, portable);
+      }
+    }
+  }
+}
+
+// `local`: the points of a tile come by x-bin, where windows are wide by a few planes too, and otherwise in the
+// caller's order; whatever the number of threads.
+template <class T>
+void check_inner_order(std::array<int, 3> tile, int width, int planes, bool portable) {
+  SCOPED_TRACE(fmt::format("tile {}x{}x{} width {} bytes {} portable {}", tile[0], tile[1], tile[2], width, sizeof(T),
+                           portable));
+  const Tiling tiling = make_tiling(3, {32, 30, 34}, width, tile, 2 * sizeof(T));
+  constexpr std::int64_t m = 40000;
+  const auto points = make_points<T>(Kind::interior, 3, m, 0, 5);
+  WeightTables<T> tables;
+  const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
+  std::vector<std::int64_t> order[2];
+  for (const int threads : {1, 3}) {
+    PointStore<T> store;
+    store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling, PointOrder::permuted,
+              true, 16, threads, kernels);
+    for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
+      std::array<std::int64_t, 3> before{-1, -1, -1};
+      for (std::int64_t p = store.tile_start(t); p < store.tile_start(t + 1); ++p) {
+        const std::uint32_t* record = store.record(p);
+        const std::array<std::int64_t, 3> now{store.form().cell(record, 0) / tiling.bin,
+                                              store.form().cell(record, 2) / planes, store.form().index(record)};
+        ASSERT_LT(before, now);
+        before = now;
+        order[threads > 1].push_back(now[2]);
+      }
+    }
+  }
+  EXPECT_EQ(order[0], order[1]);
+}
+TEST(GridderRecord, PointsOfATileComeByBins) {
+  for (const bool portable : {false, true}) {
+    for (const int x : {16, 12}) {  // fixed point, and error-free products
+      check_inner_order<float>({x, 8, 16}, 6, 16, portable);
+      check_inner_order<double>({x, 8, 16}, 5, 16, portable);
+      check_inner_order<double>({x, 8, 16}, 12, 4, portable);
     }
   }
 }
