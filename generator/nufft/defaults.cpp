@@ -40,7 +40,8 @@ void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
     p.bin[1] = 9 - w;
     p.warps = 1;
   }
-  p.fold = w == 8;
+  p.fold = w == 8 && density >= kVeryLowDensity;
+  p.cap = f32 && w <= 7 ? 1024 : 256;
   if (f32 && shape.fine[0] % 2 == 0) {
     p.bin[0] = std::max(2, p.bin[0] / 2 * 2);
     p.run = 2;
@@ -58,7 +59,7 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   }
   if (shape.dim == 2) return set_window_2d(shape, density, spreads, p);
   const int side = w <= 7 ? 8 : 16;
-  p.cap = density < kLowDensity ? 1024 : 512;
+  p.cap = 512;
   if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
