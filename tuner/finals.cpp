@@ -188,7 +188,8 @@ void ProblemTuning::decide() {
     return;
   }
   if (best_.empty() || !working(best_)) {
-    report_.note = report_.failures > 0 ? "no plan gave a right result" : "no plan was measured within the budget";
+    report_.note = report_.failures > 0 ? "no plan gave a right result; the last: " + last_failure_
+                                        : "no plan was measured within the budget";
     return;
   }
   // The plan to beat: the incumbent, else the untuned default, else (both failed) nothing.

@@ -283,9 +283,10 @@ void ProblemTuning::record_evaluation(const std::string& plan, const std::string
 // A winner that turns out wrong or deadly must not be served any more.
 void ProblemTuning::note_failure(const std::string& plan, db::RunStatus status, const std::string& message) {
   ++report_.failures;
+  last_failure_ = std::string(db::to_string(status)) + ": " + message;
   const bool deadly = status == db::RunStatus::wrong_result || status == db::RunStatus::crash;
   if (deadly && incumbent_ && incumbent_->plan == plan) {
-    context_.withdraw(incumbent_->id, std::string(db::to_string(status)) + ": " + message);
+    context_.withdraw(incumbent_->id, last_failure_);
     incumbent_.reset();
   }
 }
