@@ -288,7 +288,8 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
 
 Space candidates(const Problem& problem, const DeviceTraits& traits) {
   if (is_gpu(traits.backend))
-    return problem.kind == Kind::fft ? gpu_fft_candidates(problem, traits).space : gpu_nufft_candidates(problem, traits);
+    return problem.kind == Kind::fft ? gpu_fft_candidates(problem, traits).space
+                                     : gpu_nufft_candidates(problem, traits);
   return problem.kind == Kind::fft ? fft_candidates(problem, traits) : nufft_candidates(problem, traits);
 }
 

@@ -215,9 +215,8 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       result.message = validation.message;
       return;
     }
-    const BenchmarkResult timing =
-        benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark), request.incumbent_seconds,
-                  clock_of(request.benchmark));
+    const BenchmarkResult timing = benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark),
+                                             request.incumbent_seconds, clock_of(request.benchmark));
     result.samples_ns = timing.samples_ns;
     result.raced_out = timing.raced_out;
     result.stages = stages_of(*executor);
