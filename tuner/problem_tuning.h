@@ -87,7 +87,7 @@ class ProblemTuning {
   std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
   std::map<std::string, Known> known_;            // plan text -> result
   std::string untuned_;
-  std::string last_failure_;  // "timeout: no answer within 30 s"
+  std::string last_failure_;                                      // "timeout: no answer within 30 s"
   std::string library_;                                           // FFTW's own plan; empty: a nufft
   std::vector<std::string> library_wisdom_;                       // of its further plannings, each different
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
