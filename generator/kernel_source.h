@@ -56,6 +56,8 @@ struct GpuProgram {
   std::vector<Launch> launches;
   std::vector<std::int64_t> workspace_bytes;
   std::vector<std::vector<std::byte>> constants;  // tables, copied to the device when the program is bound
+  std::array<int, 2> alignment{1, 1};  // bytes that the first and the second array of execute start at a multiple of,
+                                       // where that is more than the size of their elements
   friend bool operator==(const GpuProgram&, const GpuProgram&) = default;
 };
 

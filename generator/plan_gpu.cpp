@@ -64,8 +64,10 @@ void check_fft(const GpuFftChoice& fft, const Problem& transform) {
 // Sort's keys; `stage` is "sort", or "targets" in type 3.
 std::string print_sort(const char* stage, const nufft::Parameters& with, const Problem& problem) {
   if (with.order == nufft::Order::caller) return fmt::format("{}=none", stage);
-  return fmt::format("{}=bins(bin={},order={},placement={},cap={})", stage, sizes_text(with.bin, problem.dim),
-                     name_of(orders, with.order), name_of(placements, with.placement), with.cap);
+  std::string out = fmt::format("{}=bins(bin={},order={},placement={},cap={}", stage, sizes_text(with.bin, problem.dim),
+                                name_of(orders, with.order), name_of(placements, with.placement), with.cap);
+  if (with.segment) out += fmt::format(",segment={}", with.segment);
+  return out + ")";
 }
 void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem) {
   with.bin = {1, 1, 1};
@@ -81,6 +83,7 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
   if (const auto placement = text.take("placement"))
     with.placement = value_of(placements, text.stage() + ": placement", *placement);
   with.cap = text.number<int>("cap", 32, 1 << 24, with.cap);
+  with.segment = text.number<int>("segment", 0, 16384, 0);
 }
 
 std::string print_kernel(const char* stage, const char* family, const nufft::Parameters& with) {
@@ -154,6 +157,7 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     points.interp_with.bin = sort.bin;
     points.interp_with.cap = sort.cap;
     points.interp_with.placement = sort.placement;
+    points.interp_with.segment = sort.segment;
   }
   // The grid of type 3 is known only with its points: there the backend checks a notation.
   if (problem.kind == Kind::fft || problem.type != 3) check_fft(plan.gpu_fft, transform_of(problem, plan.window));

@@ -75,6 +75,9 @@ class StreamTimer {
   virtual double seconds() = 0;
 };
 
+// By the wall clock, for backends whose work is done when a call returns.
+std::unique_ptr<StreamTimer> clock_timer();
+
 // A kernel of a bound transform and what it takes of a GPU.
 struct KernelReport {
   std::string entry;

@@ -44,16 +44,6 @@ class CpuTimer final : public runtime::StreamTimer {
   std::int64_t start_ = 0, stop_ = 0;
 };
 
-class WallTimer final : public runtime::StreamTimer {
- public:
-  void start() override { start_ = std::chrono::steady_clock::now(); }
-  void stop() override { stop_ = std::chrono::steady_clock::now(); }
-  double seconds() override { return std::chrono::duration<double>(stop_ - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_, stop_;
-};
-
 std::string said_by(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory" : error.what();
 }
@@ -321,7 +311,7 @@ class Measurement {
   const MeasureOptions& options_;
   std::unique_ptr<BenchArrays> arrays_;
   tuner::BenchmarkOptions timing_;
-  std::unique_ptr<runtime::StreamTimer> host_timer_ = std::make_unique<WallTimer>();
+  std::unique_ptr<runtime::StreamTimer> host_timer_ = runtime::clock_timer();
   runtime::StreamTimer* timer_;  // of executes
   int set_ = 0;
   tuner::Random random_{options_.seed};

@@ -126,6 +126,9 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
   program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), planned.work_values * 2 * real);
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
+    constexpr int bulk_alignment = 16;
+    if (pass.spec.load_by == Load::bulk && pass.from == BufferRef::Where::first) program.alignment[0] = bulk_alignment;
+    if (pass.spec.load_by == Load::bulk && pass.from == BufferRef::Where::second) program.alignment[1] = bulk_alignment;
     program.kernels.push_back(emit_kernel(pass.spec));
     whole.push_back(whole_launch(program, pass, static_cast<int>(whole.size()), options));
   }

@@ -1,6 +1,7 @@
-// Families that add straight to the fine grid: atomic (paper nufft-type3-cuda, CPU version) and colour scheduling with
-// an index array or a static linked list (paper nufft3d-cpu-optimization, sections 3.2 to 3.4). Points whose window
-// lies inside the grid take the vectorised interior version, those that wrap take the edge version.
+// Families that add straight to the fine grid: atomic (paper nufft-type3-cuda, CPU version; one thread adds plainly)
+// and colour scheduling with an index array or a static linked list (paper nufft3d-cpu-optimization, sections 3.2
+// to 3.4). Points whose window lies inside the grid take the vectorised interior version, those that wrap take the edge
+// version.
 #include <omp.h>
 
 #include <algorithm>
@@ -66,6 +67,35 @@ void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, cons
   }
 }
 
+// Every point straight to the grid, whatever its neighbours in memory are.
+template <class T, class Add>
+void spread_unordered(Engine<T>& e, const Batch<T>& batch, int threads) {
+  const std::int64_t m = e.points.size();
+  const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
+  const std::int64_t blocks =
+      grouped ? static_cast<std::int64_t>(e.spread_units.size()) : (m + kBlockPoints - 1) / kBlockPoints;
+#pragma omp parallel num_threads(threads)
+  {
+    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
+    PointBlock<T>& block = work.blocks[0];
+#pragma omp for schedule(dynamic, 4)
+    for (std::int64_t u = 0; u < blocks; ++u) {
+      const std::int64_t begin = grouped ? e.spread_units[u].begin : u * kBlockPoints;
+      const std::int64_t end = grouped ? e.spread_units[u].end : std::min(begin + kBlockPoints, m);
+      for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+        e.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p)), false, work, block);
+        for (int j = 0; j < block.weights.n; ++j) {
+          const auto origin = e.tiling.origin(grouped ? e.spread_units[u].tile : e.points.tile_of(p + j));
+          for (std::int64_t b = 0; b < batch.count; ++b) {
+            spread_cells<T, Add>(e, block.weights, j, origin, strength(batch, b, block.index[j]),
+                                 batch.grids + b * batch.grid_distance);
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -112,31 +142,11 @@ void spread_coloured(Engine<T>& e, const Batch<T>& batch) {
 
 template <class T>
 void spread_atomic(Engine<T>& e, const Batch<T>& batch) {
-  const std::int64_t m = e.points.size();
-  const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
-  const std::int64_t blocks =
-      grouped ? static_cast<std::int64_t>(e.spread_units.size()) : (m + kBlockPoints - 1) / kBlockPoints;
   const int threads = e.spec.deterministic ? 1 : e.spec.threads;
-#pragma omp parallel num_threads(threads)
-  {
-    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
-    PointBlock<T>& block = work.blocks[0];
-#pragma omp for schedule(dynamic, 4)
-    for (std::int64_t u = 0; u < blocks; ++u) {
-      const std::int64_t begin = grouped ? e.spread_units[u].begin : u * kBlockPoints;
-      const std::int64_t end = grouped ? e.spread_units[u].end : std::min(begin + kBlockPoints, m);
-      for (std::int64_t p = begin; p < end; p += kBlockPoints) {
-        e.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p)), false, work, block);
-        for (int j = 0; j < block.weights.n; ++j) {
-          const auto origin = e.tiling.origin(grouped ? e.spread_units[u].tile : e.points.tile_of(p + j));
-          for (std::int64_t b = 0; b < batch.count; ++b) {
-            spread_cells<T, AtomicAdd<T>>(e, block.weights, j, origin, strength(batch, b, block.index[j]),
-                                          batch.grids + b * batch.grid_distance);
-          }
-        }
-      }
-    }
-  }
+  if (threads == 1)
+    spread_unordered<T, PlainAdd<T>>(e, batch, threads);
+  else
+    spread_unordered<T, AtomicAdd<T>>(e, batch, threads);
 }
 
 template void spread_block<float>(const Engine<float>&, const PointBlock<float>&, const std::array<std::int64_t, 3>&,

@@ -33,6 +33,7 @@ class CudaProgram final : public gpu::GpuTransform {
               bool time_stages, double compile_seconds = 120);
   void run(void* in, void* out, void* stream) override;
   std::int64_t bytes() const override { return bytes_; }
+  std::array<int, 2> alignment() const override { return program_.alignment; }
   std::vector<StageTime> stage_times() override;
   std::vector<LaunchTime> launch_times() override;
   std::vector<KernelReport> kernels() const override { return reports_; }

@@ -33,6 +33,7 @@ class EmulatedTransform final : public gpu::GpuTransform {
     for (const auto& table : program_->program().constants) bytes += static_cast<std::int64_t>(table.size());
     return bytes;
   }
+  std::array<int, 2> alignment() const override { return program_->program().alignment; }
   std::vector<StageTime> stage_times() override { return {{"fft", seconds_}}; }
   // The emulator knows the whole only; every launch gets the share that its bytes are.
   std::vector<LaunchTime> launch_times() override {

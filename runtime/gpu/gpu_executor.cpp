@@ -1,6 +1,9 @@
 #include "runtime/gpu/gpu_executor.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "runtime/gpu/alignment.h"
 
 namespace fourtune::runtime::gpu {
 namespace {
@@ -32,11 +35,10 @@ class GpuFftExecutor final : public Executor {
     check(first, second);
     if (adjoint) {
       if (!adjoint_) adjoint_ = bind_(adjoint_problem(problem_), problem_.fft_type != FftType::c2c);
-      adjoint_->run(second, first, stream_);
+      run(*adjoint_, second, first);
     } else {
-      forward_->run(first, second, stream_);
+      run(*forward_, first, second);
     }
-    last_ = adjoint ? adjoint_.get() : forward_.get();
   }
 
   MemoryUse memory() const override {
@@ -54,6 +56,20 @@ class GpuFftExecutor final : public Executor {
   }
 
  private:
+  void run(GpuTransform& transform, void* in, void* out) {
+    const bool forward = &transform == forward_.get();
+    const std::array<int, 2> needed = transform.alignment();
+    check_alignment(in, std::max<std::int64_t>(needed[0], element_bytes(forward)), "execute: the array that is read");
+    check_alignment(out, std::max<std::int64_t>(needed[1], element_bytes(!forward)),
+                    "execute: the array that is written");
+    transform.run(in, out, stream_);
+    last_ = &transform;
+  }
+  // Of the first or the second array.
+  std::int64_t element_bytes(bool first) const {
+    const bool real = problem_.fft_type == (first ? FftType::r2c : FftType::c2r);
+    return (real ? 1 : 2) * real_bytes(problem_.precision);
+  }
   void check(const void* first, const void* second) const {
     if (first == nullptr || second == nullptr)
       throw Error(Status::invalid_argument, "execute: an array is null; both are needed");

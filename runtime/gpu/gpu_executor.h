@@ -2,6 +2,7 @@
 // transform and once, when first asked for, for its adjoint.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +20,8 @@ class GpuTransform {
   // in -> out on the stream (the backend's own type). Allocates nothing and does not wait.
   virtual void run(void* in, void* out, void* stream) = 0;
   virtual std::int64_t bytes() const = 0;  // device memory held
+  // Bytes that in and out start at a multiple of, where their elements alone do not ask for it.
+  virtual std::array<int, 2> alignment() const { return {1, 1}; }
   // Of the last run; waits for it. Empty unless ExecutorOptions::time_stages.
   virtual std::vector<StageTime> stage_times() = 0;
   // Likewise, launch by launch.

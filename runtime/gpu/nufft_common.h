@@ -7,6 +7,7 @@
 #include "generator/gpu_nufft_fft.h"
 #include "generator/nufft/kernels.h"
 #include "runtime/backend.h"
+#include "runtime/gpu/alignment.h"
 #include "runtime/gpu/nufft_runner.h"
 
 namespace fourtune::runtime::gpu {

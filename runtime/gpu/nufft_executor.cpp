@@ -55,9 +55,10 @@ class Type12Executor final : public Executor {
       explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(points.m));
     }
     bind_points(points.m);
+    const void* given[] = {points.x, points.y, points.z};
+    for (int d = 0; d < problem_.dim; ++d) check_alignment(given[d], complex_ / 2, kNames[d]);
     runner_.begin_set_points();
     Run run(runner_.queue(), stream_);
-    const void* given[] = {points.x, points.y, points.z};
     std::array<const std::byte*, 3> opened{};
     const std::int64_t bytes = checked_multiply(points.m, complex_ / 2, "points");
     for (int d = 0; d < problem_.dim; ++d) {
@@ -81,6 +82,8 @@ class Type12Executor final : public Executor {
       build(direction, (problem_.type == 1) != adjoint, adjoint ? -problem_.sign : problem_.sign, count_);
     }
     const bool to_modes = direction.to_modes;
+    check_alignment(first, complex_, "execute: point_values");
+    check_alignment(second, complex_, "execute: mode_values");
     runner_.begin_execute();
     Run run(runner_.queue(), stream_);
     std::byte* values = runner_.queue().open(first, problem_.batch * count_ * complex_,

@@ -49,6 +49,8 @@ class Type3Executor final : public Executor, private Type3Slots {
 
   void execute(void* first, void* second, bool adjoint) override {
     if (adjoint && ready_ && !adjoint_.made) build(adjoint_, true);
+    check_alignment(first, complex_, "execute: point_values");
+    check_alignment(second, complex_, "execute: mode_values");
     runner_.begin_execute();
     Run run(runner_.queue(), stream_);
     std::byte* values =
@@ -95,6 +97,7 @@ class Type3Executor final : public Executor, private Type3Slots {
   void open_points() {
     for (int i = 0; i < 6; ++i) {
       const bool there = i % 3 < problem_.dim && (i < 3 ? m_ : k_) > 0;
+      check_alignment(given_[static_cast<std::size_t>(i)], complex_ / 2, kNames[i]);
       runner_.point(kPoints + i, there ? runner_.queue().open(const_cast<void*>(given_[static_cast<std::size_t>(i)]),
                                                               (i < 3 ? m_ : k_) * complex_ / 2, Access::in, kNames[i])
                                        : nullptr);

@@ -2,6 +2,7 @@
 // GPUs use.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "fourtune/transform.h"
@@ -52,6 +53,31 @@ TEST(EmulatedGpuFft, CandidatesComputeTheTransformAndItsAdjoint) {
     for (int drawn = 0; drawn < 2; ++drawn)
       expect_right(problem, data, space.candidates[random() % space.candidates.size()].plan);
   }
+}
+
+// A kernel would fault: bulk copies start at multiples of 16 bytes, and everything moves whole complex values.
+TEST(EmulatedGpuFft, ArraysThatStartInBetweenAreRefusedByName) {
+  const Problem problem = parse_problem("fft:type=c2c,n=64,prec=f32,batch=8");
+  const auto bound = [&](const char* fft) {
+    return emulated().bind(problem, generator::parse_plan(std::string("emulated;fft=") + fft, problem), {});
+  };
+  const auto bulk =
+      bound("interleaved{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=bulk,pipeline=1]:order=natural");
+  const auto plain = bound("plain");
+  alignas(16) std::array<std::byte, 8 * 512 + 32> in{}, out{};
+  const auto message = [&](Executor& executor, std::size_t past_in, std::size_t past_out) -> std::string {
+    try {
+      executor.execute(in.data() + past_in, out.data() + past_out, false);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(*bulk, 16, 8), "");
+  EXPECT_NE(message(*bulk, 8, 0).find("read starts 8 bytes past a multiple of 16"), std::string::npos);
+  EXPECT_EQ(message(*plain, 8, 24), "");
+  EXPECT_NE(message(*plain, 0, 4).find("written starts 4 bytes past a multiple of 8"), std::string::npos);
 }
 
 TEST(EmulatedGpuFft, ThePublicTransformRunsAForcedAndAResolvedPlan) {
