@@ -20,7 +20,7 @@ constexpr double kThin = 0.3, kSparse = 0.03;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
-  own.segment = sort.segment;
+  own.segment = sort.segment, own.slice = sort.slice;
   return own;
 }
 

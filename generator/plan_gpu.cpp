@@ -67,6 +67,7 @@ std::string print_sort(const char* stage, const nufft::Parameters& with, const P
   std::string out = fmt::format("{}=bins(bin={},order={},placement={},cap={}", stage, sizes_text(with.bin, problem.dim),
                                 name_of(orders, with.order), name_of(placements, with.placement), with.cap);
   if (with.segment) out += fmt::format(",segment={}", with.segment);
+  if (with.slice) out += fmt::format(",slice={}", with.slice);
   return out + ")";
 }
 void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem) {
@@ -84,6 +85,7 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
     with.placement = value_of(placements, text.stage() + ": placement", *placement);
   with.cap = text.number<int>("cap", 32, 1 << 24, with.cap);
   with.segment = text.number<int>("segment", 0, 16384, 0);
+  with.slice = text.number<int>("slice", 0, 1 << 30, 0);
 }
 
 std::string print_kernel(const char* stage, const char* family, const nufft::Parameters& with) {
@@ -158,6 +160,7 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     points.interp_with.cap = sort.cap;
     points.interp_with.placement = sort.placement;
     points.interp_with.segment = sort.segment;
+    points.interp_with.slice = sort.slice;
   }
   // The grid of type 3 is known only with its points: there the backend checks a notation.
   if (problem.kind == Kind::fft || problem.type != 3) check_fft(plan.gpu_fft, transform_of(problem, plan.window));

@@ -13,7 +13,11 @@ extern "C" __global__ void __launch_bounds__(256)
     if (y > largest) largest = y;
   }
   count most = bins == 0 ? static_cast<count>(m) : 0;
-  for (long long b = first; b < bins; b += step) most = max(most, offsets[b + 1] - offsets[b]);
+  for (long long b = first; b < min(bins, NUFFT_SLICE_BINS); b += step) {
+    count points = 0;  // of this bin in all slices
+    for (long long at = b; at < bins; at += NUFFT_SLICE_BINS) points += offsets[at + 1] - offsets[at];
+    most = max(most, points);
+  }
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) {
     largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, lanes));

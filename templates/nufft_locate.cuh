@@ -60,15 +60,22 @@ NUFFT_DEVICE Located nufft_point(const real* x, const real* y, const real* z, lo
   return p;
 }
 
-// Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins.
-NUFFT_DEVICE count nufft_bin(const int* cell) {
+// Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins. Every
+// slice (of NUFFT_SLICE points in the caller's order; 0: all points) has NUFFT_SLICE_BINS bins of its own.
+NUFFT_DEVICE count nufft_bin(const int* cell, long long i) {
+#if NUFFT_SLICE > 0
+  const count slice = static_cast<count>(i) / NUFFT_SLICE * static_cast<count>(NUFFT_SLICE_BINS);
+#else
+  const count slice = 0;
+  (void)i;
+#endif
   const count b0 = static_cast<count>(cell[0] / NUFFT_B0), b1 = static_cast<count>(cell[1] / NUFFT_B1);
   const count b2 = static_cast<count>(cell[2] / NUFFT_B2);
 #if NUFFT_SLIDE == 2
-  return (b1 * NUFFT_NB0 + b0) * NUFFT_NB2 + b2;
+  return slice + (b1 * NUFFT_NB0 + b0) * NUFFT_NB2 + b2;
 #elif NUFFT_SLIDE == 1
-  return b0 * NUFFT_NB1 + b1;
+  return slice + b0 * NUFFT_NB1 + b1;
 #else
-  return (b2 * NUFFT_NB1 + b1) * NUFFT_NB0 + b0;
+  return slice + (b2 * NUFFT_NB1 + b1) * NUFFT_NB0 + b0;
 #endif
 }

@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const Located p = nufft_point(x, y, z, i, map, bad);
-  const count bin = nufft_bin(p.cell);
+  const count bin = nufft_bin(p.cell, i);
   place[i] = atomicAdd(counts + bin, static_cast<count>(1));
   if (NUFFT_KEEP) bins[i] = bin;
   if (NUFFT_KEEP == 2) nufft_store(unsorted + i, p);
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const Located p = nufft_point(x, y, z, i, map, bad);
-  const count to = NUFFT_SORTED ? offsets[nufft_bin(p.cell)] + place[i] : static_cast<count>(i);
+  const count to = NUFFT_SORTED ? offsets[nufft_bin(p.cell, i)] + place[i] : static_cast<count>(i);
   nufft_store(records + to, p);
   index[to] = static_cast<count>(i);
 }

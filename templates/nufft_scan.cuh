@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(const count* __res
   Task task;
   task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
   task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
-  task.group = static_cast<unsigned>(g);
+  task.group = static_cast<unsigned>(g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS));
   task.unused = 0;
   tasks[i] = task;
 }

@@ -31,7 +31,6 @@ NUFFT_DEVICE count nufft_index_of(const Staged& one) { return one.index; }
 #endif
 
 NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, unsigned long long* bad, Located& p) {
-  (void)i;
   p.z[1] = p.z[2] = 0;
   p.cell[1] = p.cell[2] = 0;
   bool finite = nufft_locate(x[0], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.z[0]);
@@ -42,7 +41,7 @@ NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, u
   finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.z[2]) && finite;
 #endif
   if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
-  return nufft_bin(p.cell);
+  return nufft_bin(p.cell, i);
 }
 
 // Bin and location of a point between the levels.
@@ -52,9 +51,9 @@ NUFFT_DEVICE count nufft_bin_of(const Staged& one, const double* map, Located& p
   Record r = one;
   r.b.y = __longlong_as_double(__double_as_longlong(one.b.y) & 0xffffffffll);
   p = nufft_unpack(r);
-  return nufft_bin(p.cell);
+  return nufft_bin(p.cell, static_cast<long long>(nufft_index_of(one)));
 #else
-  return nufft_bin_of(one.x, 0, map, nullptr, p);
+  return nufft_bin_of(one.x, static_cast<long long>(one.index), map, nullptr, p);
 #endif
 }
 
@@ -207,7 +206,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (k * NUFFT_THREADS + t < n) {
         Located p;
-        const unsigned bin = static_cast<unsigned>(nufft_bin_of(at[k], 0, map, bad, p) >> shift);
+        const long long number = first + k * NUFFT_THREADS + t;
+        const unsigned bin = static_cast<unsigned>(nufft_bin_of(at[k], number, map, bad, p) >> shift);
 #if NUFFT_STAGED_LOCATED
 #pragma unroll
         for (int d = 0; d < NUFFT_DIM; ++d) at[k][d] = p.z[d];
@@ -242,12 +242,13 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 }
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* __restrict__ starts, count* __restrict__ offsets, long long coarse, long long shift) {
+    NUFFT_ENTRY(const count* __restrict__ starts, count* __restrict__ offsets, long long coarse, long long shift,
+                long long all_bins) {
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
   for (long long c = blockIdx.x; c < coarse; c += gridDim.x) {
     if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT) continue;
-    const long long bins = min(1ll << shift, NUFFT_BINS - (c << shift)), per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
+    const long long bins = min(1ll << shift, all_bins - (c << shift)), per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
     count* counts = offsets + (c << shift) + 1;
     const long long from = min(t * per, bins), to = min(from + per, bins);
     count mine = 0;
@@ -294,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const Staged* __restrict__ staged, const count* __restrict__ starts, const count* __restrict__ chunks,
                 count* offsets, Record* __restrict__ records, count* __restrict__ index, long long coarse,
-                long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
+                long long shift, long long all_bins, double c0, double f0, double l0, double c1, double f1, double l1,
                 double c2, double f2, double l2) {
   NUFFT_SHARED(Staged, sorted);
   count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
@@ -322,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
 #endif
     const long long first_bin = c << shift;
-    const int bins = static_cast<int>(min(1ll << shift, NUFFT_BINS - first_bin));
+    const int bins = static_cast<int>(min(1ll << shift, all_bins - first_bin));
 #if NUFFT_PASS == 3
     // Entry first_bin belongs to the coarse bin below if that is large.
     if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
@@ -330,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = 0;
       return;
     }
-    if (t == 0 && c == coarse - 1) offsets[NUFFT_BINS] = start + here;
+    if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
 #endif
     const int n = static_cast<int>(here);
     for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;

@@ -43,6 +43,9 @@ struct Parameters {
   int split = 1;                    // spreading, window: points that the parts of a warp take at once, 1 or 2
   bool fold = false;                // spreading, window: strengths go into the weights of x and y, not of the planes
   Placement placement = Placement::scatter;
+  // Points in the caller's order that are sorted together, apart from the others; 0: all. What the kernels read or
+  // write through the index then stays in a cache that holds a slice's values.
+  int slice = 0;
   int segment = 0;  // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
   // Spreading: sums in 64-bit fixed point, the same bits whatever the order of points and blocks. Not window; run 1.
   bool deterministic = false;

@@ -100,7 +100,7 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
     throw Error(Status::invalid_plan,
                 "nufft kernels: deterministic spreading needs points, tile_atomic or tile_owned, and run 1");
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], real = real_bytes();
-  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins();
+  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins() * slices(m);
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
   const auto launch = [&](const char* name, const char* text, int pass, std::int64_t items,
                           std::vector<LaunchArgument> arguments, std::int64_t bytes) {
@@ -138,7 +138,7 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
   const std::int64_t bytes = transforms * (m * (4 * real + 4 + 2 * real) + cells * 4 * real);
-  const BufferRef total = work(arrays, kOffsets, (bins() + 1 + groups()) * (shape_.large_counts ? 8 : 4));
+  const BufferRef total = work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4));
   const auto launch = [&](KernelSource source, std::uint32_t grid, std::vector<LaunchArgument> arguments) {
     const int at = add(program, std::move(source));
     program.launches.push_back({at,
@@ -225,7 +225,7 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
                     more, threads, (tile + static_cast<std::int64_t>(warp) * warps) * real);
   }
   const int at = add(program, std::move(source));
-  const BufferRef total = work(arrays, kOffsets, (bins() + 1 + groups()) * (shape_.large_counts ? 8 : 4));
+  const BufferRef total = work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4));
   const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);
   std::vector<LaunchArgument> arguments{records, index, arrays.grid, arrays.values, m, m, cells};
   if (tiled || window) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, m, cells};

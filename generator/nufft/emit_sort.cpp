@@ -75,11 +75,11 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   l.place_points =
       static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
   l.most_coarse = 4096;
-  const auto coarse_at = [&](int shift) { return (bins() + (std::int64_t{1} << shift) - 1) >> shift; };
+  const std::int64_t all = bins() * slices(m);
+  const auto coarse_at = [&](int shift) { return (all + (std::int64_t{1} << shift) - 1) >> shift; };
   while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
   if (l.shift > 14)
-    throw Error(Status::invalid_plan,
-                fmt::format("nufft kernels: {} bins are too many for a sort in two levels", bins()));
+    throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", all));
   l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
   const std::int64_t room = kSegmentBytes - (l.most_fine + 64) * (4 + count);
   l.segment = parameters_.segment > 0 ? parameters_.segment
@@ -94,7 +94,7 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
 
 std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, longest = std::max(bins(), groups()) + 1;
+  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, all = slices(m), longest = bins() * all + 1;
   const bool sorted = parameters_.order != Order::caller;
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
@@ -106,7 +106,7 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
   return {padded(m * record),
           padded(m * count),
           padded(tasks),
-          padded((bins() + 1 + groups() + 1) * count),
+          padded(((bins() + groups()) * all + 2) * count),
           padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count),
           16,
           padded(scratch),
@@ -117,6 +117,9 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
                         const std::array<Map, 3>& map) const {
   if (!shape_.large_counts && m >= std::int64_t{1} << 31)
     throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
+  if (bins() * slices(m) >= std::int64_t{1} << (shape_.large_counts ? 40 : 31))
+    throw Error(Status::unsupported,
+                fmt::format("nufft kernels: {} slices of {} bins are too many", slices(m), bins()));
   SortLaunches out{*this, program, {}};
   for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
   out.clear(work(arrays, kStatus), 16, -1);
@@ -149,13 +152,14 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   const std::int64_t coordinates = m * shape_.dim * real_bytes(),
                      records = m * (shape_.precision == Precision::f32 ? 16 : 32);
   // One more word than needed may be cleared where counts are 32 bits: the list of subproblems follows, written later.
-  out.clear(offsets, (bins() + 1) * count, 0);
+  const std::int64_t all = bins() * slices(m);
+  out.clear(offsets, (all + 1) * count, 0);
   if (m > 0 && (sorted || parameters_.check))
     launch("count", 0,
            out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
                           work(arrays, kScratch), status, m}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
-  if (sorted) out.scan(offsets, work(arrays, kSums), bins() + 1, count);
+  if (sorted) out.scan(offsets, work(arrays, kSums), all + 1, count);
   if (m == 0) return;
   if (!gather) {
     launch("place", 1,
@@ -182,13 +186,13 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
                           std::vector<LaunchArgument> arguments, std::int64_t bytes) {
     const std::string constants = fmt::format(
         "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
-        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_BINS {}ll\n"
+        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n"
         "#define NUFFT_STAGED_LOCATED {}\n",
-        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, bins(), l.located ? 1 : 0);
+        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, l.located ? 1 : 0);
     out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared, std::move(arguments),
         bytes);
   };
-  const std::int64_t sums = padded(((std::max(bins(), groups()) + 1 + 2047) / 2048 + 1) * count);
+  const std::int64_t all = bins() * slices(m), sums = padded(((all + 1 + 2047) / 2048 + 1) * count);
   const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
   const BufferRef counts = part(0), starts = part(l.most_coarse), cursors = part(2 * l.most_coarse + 1),
                   chunks = part(3 * l.most_coarse + 1), status = work(arrays, kStatus);
@@ -207,32 +211,33 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
       l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4,
       out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
       coordinates + moved);
-  const std::vector<LaunchArgument> fine =
-      out.with_maps({staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift});
+  const std::vector<LaunchArgument> fine = out.with_maps(
+      {staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift, all});
   const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
-         moved + m * (record + count) + bins() * count);
+         moved + m * (record + count) + all * count);
   // Nothing to do unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
   launch("large_count", 5, few, kFineThreads, l.segment, counters, fine, 0);
-  launch("large_scan", 4, few, 256, 256, 8 * count, {starts, offsets, coarse, shift}, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count, {starts, offsets, coarse, shift, all}, 0);
   launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, fine, 0);
 }
 
 void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const BufferRef offsets = work(arrays, kOffsets), parts = work(arrays, kOffsets, (bins() + 1) * count);
-  if (groups() <= kOneBlockGroups) {
+  const std::int64_t all = groups() * slices(m);
+  const BufferRef offsets = work(arrays, kOffsets), parts = work(arrays, kOffsets, (bins() * slices(m) + 1) * count);
+  if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // whatever the number of points: the same kernels
     out("groups", std::string(nufft_locate_text) + nufft_sort_text,
         "#define NUFFT_PASS 7\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n#define NUFFT_PLACE_POINTS 1024\n"
         "#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_STAGED_LOCATED 0\n",
-        1, 1024, 32 * count, {offsets, parts, groups()}, groups() * count * 3);
+        1, 1024, 32 * count, {offsets, parts, all}, all * count * 3);
   } else {
-    out.scan_text("count_tasks", 4, blocks(groups() + 1, 256), {offsets, parts, groups()}, groups() * count * 2);
-    out.scan(parts, work(arrays, kSums), groups() + 1, count);
+    out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);
+    out.scan(parts, work(arrays, kSums), all + 1, count);
   }
-  out.scan_text("list_tasks", 5, blocks(most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), groups()},
-                groups() * count * 2);
+  out.scan_text("list_tasks", 5, blocks(most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), all},
+                all * count * 2);
 }
 
 }  // namespace fourtune::generator::nufft

@@ -85,6 +85,7 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
     refuse(fmt::format("{} lanes, allowed are 1, 2, 4, 8, 16", lanes));
   if (parameters.warps < 1 || parameters.warps > 16)
     refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
+  if (parameters.slice < 0) refuse(fmt::format("slices of {} points", parameters.slice));
   if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
 }
 
@@ -93,7 +94,13 @@ std::int64_t Kernels::bins() const { return bins_[0] * bins_[1] * bins_[2]; }
 std::int64_t Kernels::groups() const {
   return slide() == 0 ? bins() : bins() / bins_[static_cast<std::size_t>(slide())];
 }
-std::int64_t Kernels::most_tasks(std::int64_t m) const { return std::min(m, groups() + m / parameters_.cap); }
+std::int64_t Kernels::slices(std::int64_t m) const {
+  if (parameters_.slice == 0 || parameters_.order == Order::caller) return 1;
+  return std::max<std::int64_t>(1, (m + parameters_.slice - 1) / parameters_.slice);
+}
+std::int64_t Kernels::most_tasks(std::int64_t m) const {
+  return std::min(m, groups() * slices(m) + m / parameters_.cap);
+}
 
 std::string Kernels::suffix() const {
   return fmt::format("{}d_{}_w{}", shape_.dim, shape_.precision == Precision::f32 ? "f32" : "f64", shape_.width);
@@ -112,6 +119,7 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
         shape_.fine[d], parameters_.bin[d], bins_[d], bits_[d]);
   text += fmt::format("#define NUFFT_PLANE_CELLS {}ll\n#define NUFFT_SLIDE {}\n",
                       shape_.dim == 3 ? shape_.fine[0] * shape_.fine[1] : shape_.fine[0], slide());
+  text += fmt::format("#define NUFFT_SLICE {}u\n#define NUFFT_SLICE_BINS {}ll\n", parameters_.slice, bins());
   text += fmt::format("#define NUFFT_GROUP_BINS {}ll\n#define NUFFT_CAP {}u\n",
                       slide() == 0 ? 1 : bins_[static_cast<std::size_t>(slide())], parameters_.cap);
   text += more;

@@ -70,8 +70,10 @@ class Kernels {
   void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                         Interpolate family) const;
 
-  std::int64_t bins() const;    // of the sort
-  std::int64_t groups() const;  // of bins that a subproblem belongs to
+  // Of the sort and of a slice (Parameters::slice): bins, and groups of bins that a subproblem belongs to.
+  std::int64_t bins() const;
+  std::int64_t groups() const;
+  std::int64_t slices(std::int64_t m) const;
 
  private:
   std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;

@@ -145,7 +145,7 @@ class Type12Executor final : public Executor {
     if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
     if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
-        spread.placement != interp.placement || spread.segment != interp.segment)
+        spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)
       throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
     spread.check = interp.check = !options_.trust_points;
     spread_kernels_.emplace(shape, spread, polynomial_);

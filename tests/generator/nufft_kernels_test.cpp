@@ -131,6 +131,23 @@ std::vector<Case> all_cases() {
   c.shape.fine = {9000, 1, 1};
   c.count = 17000;
   cases.push_back(c);
+  for (const Placement placement : {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level})
+    for (const int dim : {2, 3}) {
+      const std::string name = "Slices" + std::to_string(static_cast<int>(placement));
+      Case reads = interpolating(name + "Tiled", dim, dim == 2 ? single : twice, 5, Interpolate::tiled);
+      Case windows = interpolating(name + "Windows", dim, dim == 2 ? twice : single, 5, Interpolate::window);
+      Case spreads = spreading(name + "Spread", dim, single, 4, dim == 2 ? Spread::tile_owned : Spread::window);
+      Case clustered = spreading(name + "Clustered", dim, twice, 4, Spread::tile_owned);
+      clustered.points = Points::clustered;
+      clustered.parameters.deterministic = dim == 3;
+      clustered.parameters.segment = 512;
+      clustered.count = 1900;
+      for (Case* one : {&reads, &windows, &spreads, &clustered}) {
+        one->parameters.placement = placement;
+        one->parameters.slice = one == &clustered ? 900 : dim == 2 ? 64 : 100;  // the last smaller, or as large
+        cases.push_back(*one);
+      }
+    }
   c = interpolating("PointsLargeCounts", 2, single, 5, Interpolate::points);
   c.shape.large_counts = true;
   c.parameters.placement = Placement::two_level;

@@ -147,7 +147,7 @@ constexpr const char* kGpuTexts[][2] = {
      "cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1]:order=natural"},
     {"nufft:type=1,n=64x64x64,m=500000,prec=f32,tol=1e-5,batch=4",
      "cuda;window=pswf(sigma=2,width=6,fine=128x128x128);sort=bins(bin=3x3x1,order=slide,placement=two_level,cap=1024,"
-     "segment=512);"
+     "segment=512,slice=131072);"
      "spread=window(lanes=8,warps=2,unroll=2,run=2,split=1,blocks=3);interp=points(lanes=4,warps=1,unroll=2,run=1,"
      "split=1,blocks=0);"
      "fft=plain;chunk=2"},
