@@ -63,13 +63,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const count begin = task.start, stop = task.stop;
   real* stage = reinterpret_cast<real*>(shared + NUFFT_PX * NUFFT_PY * NUFFT_PZ) + warp * NUFFT_STAGE_WARP;
 #else
+  constexpr int x0 = 0, y0 = 0, z0 = 0;  // records hold whole cells
   const count begin = static_cast<count>(blockIdx.x) * NUFFT_THREADS;
   const count stop = m - begin < NUFFT_THREADS ? static_cast<count>(m) : begin + NUFFT_THREADS;
   real* stage = reinterpret_cast<real*>(shared) + warp * NUFFT_STAGE_WARP;
 #endif
 #if NUFFT_LANES == 1
   for (count i = begin + threadIdx.x; i < stop; i += NUFFT_THREADS) {
-    const Located p = nufft_unpack(nufft_load(records + i));
+    const Located p = nufft_unpack(nufft_load(records, i), x0, y0, z0);
     real v[2][NUFFT_W];
     real* along_z = stage + lane;
 #if NUFFT_DIM == 3
@@ -101,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   for (count first = begin + warp * 32; first < stop; first += NUFFT_THREADS) {
     const int n = stop - first < 32 ? static_cast<int>(stop - first) : 32;
     if (lane < n) {
-      const Located p = nufft_unpack(nufft_load(records + first + lane));
+      const Located p = nufft_unpack(nufft_load(records, first + lane), x0, y0, z0);
       nufft_stage_weights(p, stage, lane);
 #pragma unroll
       for (int d = 0; d < NUFFT_DIM; ++d) cells[d * 32 + lane] = p.cell[d];

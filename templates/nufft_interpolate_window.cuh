@@ -69,12 +69,12 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   }
 
   const count last = task.stop - 1;
-  Record record = nufft_load(records + min(task.start + lane, last));
+  Record record = nufft_load(records, min(task.start + lane, last));
   for (count first = task.start; first < task.stop; first += 32) {
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
-    const Located p = nufft_unpack(record);
+    const Located p = nufft_unpack(record, x0, y0, 0);
     const count mine = __ldg(index + min(first + lane, last));
-    if (first + 32 < task.stop) record = nufft_load(records + min(first + 32 + lane, last));
+    if (first + 32 < task.stop) record = nufft_load(records, min(first + 32 + lane, last));
     const int my_z = NUFFT_PLANES > 1 ? p.cell[NUFFT_DIM - 1] : 0;
     const int below = __shfl_up_sync(0xffffffffu, my_z, 1);
     const unsigned heads = __ballot_sync(0xffffffffu, lane < n && (lane == 0 || my_z != below));

@@ -50,7 +50,7 @@ NUFFT_DEVICE count nufft_bin_of(const Staged& one, const double* map, Located& p
   (void)map;
   Record r = one;
   r.b.y = __longlong_as_double(__double_as_longlong(one.b.y) & 0xffffffffll);
-  p = nufft_unpack(r);
+  p = nufft_unpack(r, 0, 0, 0);
   return nufft_bin(p.cell, static_cast<long long>(nufft_index_of(one)));
 #else
   return nufft_bin_of(one.x, static_cast<long long>(one.index), map, nullptr, p);
@@ -382,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       Located p;
       const count bin = nufft_bin_of(one, map, p) - static_cast<count>(first_bin);
       const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);
-      nufft_store(records + to, p);
+      nufft_store(records, to, p);
       index[to] = nufft_index_of(one);
     }
 #endif

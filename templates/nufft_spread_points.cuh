@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
   if (first >= m) return;
   const int n = m - first < 32 ? static_cast<int>(m - first) : 32;
   if (lane < n) {
-    const Located p = nufft_unpack(nufft_load(records + first + lane));
+    const Located p = nufft_unpack(nufft_load(records, static_cast<count>(first) + lane), 0, 0, 0);
     const real2 c = __ldg(strengths + __ldg(index + first + lane));
     real v[NUFFT_W];
 #pragma unroll

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   __syncthreads();
 #if NUFFT_ATOMIC
   for (count i = task.start + t; i < task.stop; i += NUFFT_THREADS) {
-    const Located p = nufft_unpack(nufft_load(records + i));
+    const Located p = nufft_unpack(nufft_load(records, i), x0, y0, z0);
     const real2 c = __ldg(strengths + __ldg(index + i));
     real v[3][NUFFT_W];
     v[1][0] = v[2][0] = 1;
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
     int corner = 0;
     if (t < n) {
-      const Located p = nufft_unpack(nufft_load(records + first + t));
+      const Located p = nufft_unpack(nufft_load(records, first + t), x0, y0, z0);
       const real2 c = __ldg(strengths + __ldg(index + first + t));
       real* to = stage + t * NUFFT_STAGE;
       real v[NUFFT_W];

@@ -101,15 +101,15 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 
   // One batch ahead: records and strengths; two ahead: indices.
   const count last = task.stop - 1;
-  Record record = nufft_load(records + min(task.start + lane, last));
+  Record record = nufft_load(records, min(task.start + lane, last));
   real2 strength = __ldg(strengths + __ldg(index + min(task.start + lane, last)));
   count next_index = __ldg(index + min(task.start + 32 + lane, last));
   for (count first = task.start; first < task.stop; first += 32) {
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
-    const Located p = nufft_unpack(record);
+    const Located p = nufft_unpack(record, x0, y0, 0);
     const real2 c = strength;
     if (first + 32 < task.stop) {
-      record = nufft_load(records + min(first + 32 + lane, last));
+      record = nufft_load(records, min(first + 32 + lane, last));
       strength = __ldg(strengths + next_index);
       next_index = __ldg(index + min(first + 64 + lane, last));
     }
