@@ -9,6 +9,7 @@
 #include "generator/candidates.h"
 #include "generator/type3_model.h"
 #include "runtime/environment.h"
+#include "runtime/record_points.h"
 #include "runtime/validity.h"
 
 namespace fourtune::runtime {
@@ -48,10 +49,9 @@ class Resolver {
   Resolver(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup, std::string& explain)
       : problem_(problem), traits_(traits), lookup_(lookup), here_(environment_here(traits)), explain_(explain) {}
 
-  bool exact(Resolution& out) {
-    const db::LookupEntry* entry = lookup_.winner(to_token(problem_), here_);
-    return entry && take(*entry, Source::verdict, out);
-  }
+  // Tuned on points that the application recorded.
+  bool recorded(Resolution& out) { return problem_.kind == Kind::nufft && exact(out, recorded_problem(problem_)); }
+  bool exact(Resolution& out) { return exact(out, problem_); }
 
   // Same token but for the point counts, batch or extent, inside the ranges it was measured for.
   bool covered(Resolution& out) {
@@ -75,6 +75,11 @@ class Resolver {
   }
 
  private:
+  bool exact(Resolution& out, const Problem& problem) {
+    const db::LookupEntry* entry = lookup_.winner(to_token(problem), here_);
+    return entry && take(*entry, Source::verdict, out);
+  }
+
   static std::optional<Problem> problem_of(const db::LookupEntry& entry) {
     try {
       return parse_problem(entry.verdict.problem);
@@ -96,7 +101,8 @@ class Resolver {
       const generator::Plan stored = generator::parse_plan(entry.verdict.plan, measured);
       // Inside its validity the plan is the one that was proved right, width and all.
       std::string why;
-      const bool inside = measured == problem_ || covers(entry.verdict.validity, measured, problem_, why);
+      const bool inside = measured == problem_ || measured == recorded_problem(problem_) ||
+                          covers(entry.verdict.validity, measured, problem_, why);
       // A type 3 of few points needs wider windows than its neighbour with many was proved with.
       const bool few = problem_.kind == Kind::nufft && problem_.type == 3 &&
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
@@ -154,7 +160,7 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
         notes += layer.usable ? fmt::format("looked in: {} ({} verdicts)\n", layer.path.string(), layer.verdicts)
                               : fmt::format("not usable: {} ({})\n", layer.path.string(), layer.reason);
       Resolver resolver(problem, traits, *lookup, notes);
-      found = resolver.exact(out) || resolver.covered(out) || resolver.nearest(out);
+      found = resolver.recorded(out) || resolver.exact(out) || resolver.covered(out) || resolver.nearest(out);
     }
     if (!found) {
       out.plan = generator::default_plan(problem, traits);

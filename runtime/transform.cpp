@@ -11,6 +11,7 @@
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
 #include "runtime/backend.h"
+#include "runtime/record_points.h"
 #include "runtime/resolve.h"
 
 namespace fourtune {
@@ -164,6 +165,7 @@ void Transform::set_points(const Points& points) {
     if (!state.executor || before != state.plan_text) state.bind();
   }
   state.executor->set_points(points);
+  runtime::record_points(state.problem, points, *state.backend->memory(state.options.device));
   state.points_set = true;
 }
 

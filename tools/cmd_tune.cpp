@@ -18,6 +18,7 @@
 #include "tools/errors.h"
 #include "tools/problem_list.h"
 #include "tools/progress.h"
+#include "tuner/recorded_points.h"
 #include "tuner/report.h"
 #include "tuner/search.h"
 #include "tuner/session.h"
@@ -54,7 +55,8 @@ struct Arguments {
   std::vector<std::string> tokens;
   std::string file;
   std::shared_ptr<std::string> db;
-  std::string record;  // folder for recorded spaces
+  std::string record;    // folder for recorded spaces
+  std::string recorded;  // folder of recorded points
   std::string backend = "cpu";
   std::string format = "table";
   bool quiet = false;
@@ -68,8 +70,11 @@ std::vector<Problem> problems_of(const Arguments& arguments) {
     const Problem problem = problem_from_argument(token);
     if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
   }
+  if (!arguments.recorded.empty())
+    for (const Problem& problem : tuner::recorded_problems(arguments.recorded)) problems.push_back(problem);
   if (problems.empty())
-    throw UsageError("nothing to tune", "name problems, or a file of them: --problems FILE, --problems builtin:quick");
+    throw UsageError("nothing to tune",
+                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, or --recorded DIR");
   return problems;
 }
 
@@ -123,6 +128,7 @@ void tune(Arguments arguments) {
   {
     tuner::WorkerOptions worker_options;
     worker_options.backend = arguments.backend;
+    worker_options.recorded = arguments.recorded;
     worker_options.stop = &stop_requested;
     tuner::WorkerProcess worker(worker_options);
     report = tuner::run_session(options, store, worker);
@@ -149,6 +155,10 @@ void add_options(CLI::App& command, Arguments& arguments) {
                   "Problems from a file, one a line, or builtin:quick, builtin:papers, "
                   "builtin:applications")
       ->type_name("FILE");
+  command
+      .add_option("--recorded", arguments.recorded,
+                  "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
+      ->type_name("DIR");
   command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
       ->check(CLI::Range(0.0, 1e7))
       ->capture_default_str()

@@ -11,12 +11,15 @@ namespace fourtune::tools {
 
 void add_worker(CLI::App& app) {
   auto backend = std::make_shared<std::string>("cpu");
+  auto recorded = std::make_shared<std::string>();
   CLI::App* worker = app.add_subcommand("worker", "Measures plans for `fourtune tune`; not for people");
   worker->group("");
   worker->add_option("--backend", *backend, "Backend to measure on")->type_name("NAME");
+  worker->add_option("--recorded", *recorded, "Folder of recorded points")->type_name("DIR");
   worker->footer("Example:\n  fourtune tune --problems builtin:quick     (starts it)");
-  worker->callback([backend] {
-    if (tuner::worker_main(runtime::find_backend(*backend)) != 0) throw Failure("the worker lost its parent");
+  worker->callback([backend, recorded] {
+    if (tuner::worker_main(runtime::find_backend(*backend), *recorded) != 0)
+      throw Failure("the worker lost its parent");
   });
 }
 

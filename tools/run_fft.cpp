@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "fourtune/device_traits.h"
+#include "runtime/base/npy.h"
 #include "runtime/cpu/buffer.h"
 #include "tools/errors.h"
-#include "tools/npy.h"
 #include "tools/run_arrays.h"
 #include "tools/text.h"
 #include "tuner/reference_check.h"

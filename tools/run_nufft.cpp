@@ -7,10 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/npy.h"
 #include "runtime/cpu/buffer.h"
 #include "tools/errors.h"
-#include "tools/npy.h"
 #include "tools/run_arrays.h"
+#include "tuner/recorded_points.h"
 #include "tuner/reference_check.h"
 #include "tuner/synthetic.h"
 
@@ -18,29 +19,6 @@ namespace fourtune::tools {
 namespace {
 
 using runtime::cpu::Buffer;
-
-// Coordinates from a file whose shape is (count, dim) or (dim, count); in 1D also (count).
-template <class T>
-tuner::PointSet<T> read_points(const std::string& path, int dim) {
-  const NpyArray array = read_npy(path);
-  const auto rank = array.shape.size();
-  const bool rows = (rank == 1 && dim == 1) || (rank == 2 && array.shape[1] == dim);
-  const bool columns = rank == 2 && array.shape[0] == dim;
-  if (array.is_complex || (!rows && !columns))
-    throw UsageError(fmt::format("{}: holds {} numbers of shape ({})", path, array.is_complex ? "complex" : "real",
-                                 fmt::join(array.shape, ", ")),
-                     fmt::format("coordinates are real, of shape (count, {}) or ({}, count), in radians", dim, dim));
-  const std::size_t d = static_cast<std::size_t>(dim);
-  const std::size_t count = array.values.size() / d;
-  tuner::PointSet<T> points;
-  points.dim = dim;
-  for (std::size_t axis = 0; axis < d; ++axis) {
-    points.x[axis].resize(count);
-    for (std::size_t i = 0; i < count; ++i)
-      points.x[axis][i] = static_cast<T>(array.values[rows ? i * d + axis : axis * count + i].real());
-  }
-  return points;
-}
 
 void settle(std::optional<std::int64_t>& promised, const std::string& file, std::optional<std::int64_t> found,
             const char* key) {
@@ -68,8 +46,8 @@ template <class T>
 class NufftArrays final : public RunArrays {
  public:
   NufftArrays(Problem& problem, const RunRequest& request) : adjoint_(request.adjoint) {
-    if (!request.points.empty()) sources_ = read_points<T>(request.points, problem.dim);
-    if (!request.targets.empty()) targets_ = read_points<T>(request.targets, problem.dim);
+    if (!request.points.empty()) sources_ = tuner::read_points<T>(request.points, problem.dim);
+    if (!request.targets.empty()) targets_ = tuner::read_points<T>(request.targets, problem.dim);
     settle_counts(problem, request.points.empty() ? std::nullopt : std::optional(sources_.count()),
                   request.targets.empty() ? std::nullopt : std::optional(targets_.count()), request);
     problem_ = problem;

@@ -68,13 +68,14 @@ std::vector<db::StageNs> stages_of(const runtime::Executor& executor) {
 
 struct LocalEvaluator::Impl {
   const runtime::Backend& backend;
+  const std::filesystem::path recorded;
   const bool gpu = generator::is_gpu(backend.name());
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
   std::unique_ptr<runtime::ArrayMemory> probe;  // of the device, to see whether it still answers
   std::unique_ptr<CompileAhead> ahead;          // of the present problem; ends before the rest
 
-  explicit Impl(const runtime::Backend& used) : backend(used) {}
+  Impl(const runtime::Backend& used, std::filesystem::path folder) : backend(used), recorded(std::move(folder)) {}
 
   runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
     constexpr double most_compile_seconds = 30;  // of one kernel; a candidate may not take longer anyway
@@ -164,7 +165,8 @@ std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& k
 
 }  // namespace
 
-LocalEvaluator::LocalEvaluator(const runtime::Backend& backend) : impl_(new Impl(backend)) {}
+LocalEvaluator::LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded)
+    : impl_(new Impl(backend, std::move(recorded))) {}
 LocalEvaluator::~LocalEvaluator() = default;
 
 DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(); }
@@ -174,7 +176,7 @@ double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
   impl_->ahead.reset();
   impl_->data.reset();  // first: two problems may not fit
   try {
-    impl_->data = std::make_unique<ProblemData>(problem, seed);
+    impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded);
     if (impl_->gpu) impl_->move_to_device();
   } catch (const std::bad_alloc&) {
     throw Error(Status::out_of_memory, "the problem's points and arrays do not fit in memory");

@@ -1,6 +1,7 @@
 // Evaluates plans in this process, with the executor that users run. In a session this is what the worker child does.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "runtime/backend.h"
@@ -10,7 +11,8 @@ namespace fourtune::tuner {
 
 class LocalEvaluator : public Evaluator {
  public:
-  explicit LocalEvaluator(const runtime::Backend& backend);  // which must outlive this
+  // backend: must outlive this. recorded: folder of recorded points (recorded_points.h), if any.
+  explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {});
   ~LocalEvaluator() override;
   DeviceTraits traits() override;
   double load(const Problem& problem, std::uint64_t seed) override;

@@ -120,6 +120,7 @@ void ProblemTuning::prepare() {
 
 void ProblemTuning::recall_history() {
   incumbent_ = context_.store.winner(token_, context_.environment);
+  if (problem_.points == PointClass::recorded) return;  // they may have been recorded anew since
   for (const db::PlanHistory& history : context_.store.history(token_, context_.environment)) {
     if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // only ever interrupted
     Known known;

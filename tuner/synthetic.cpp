@@ -208,6 +208,9 @@ PointSet<T> make_points(PointClass points, int dim, const std::array<std::int64_
     case PointClass::ewald:
       fill_ewald(sink, sizes, m, seed);
       break;
+    case PointClass::recorded:
+      throw Error(Status::invalid_problem,
+                  "points=recorded are an application's own: `fourtune tune --recorded DIR` reads them");
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "tuner/device_arrays.h"
+#include "tuner/recorded_points.h"
 #include "tuner/reference.h"
 #include "tuner/reference_check.h"
 #include "tuner/synthetic.h"
@@ -125,8 +126,8 @@ class TypedData : public Data {
  public:
   using Complex = std::complex<T>;
 
-  TypedData(const Problem& problem, std::uint64_t seed) : problem_(problem) {
-    problem.kind == Kind::fft ? make_fft(seed) : make_nufft(seed);
+  TypedData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded) : problem_(problem) {
+    problem.kind == Kind::fft ? make_fft(seed) : make_nufft(seed, recorded);
     restore();
   }
 
@@ -253,9 +254,10 @@ class TypedData : public Data {
             dense[static_cast<std::size_t>(b * one + i)];
   }
 
-  void make_nufft(std::uint64_t seed) {
-    points_ = make_points<T>(problem_, seed);
-    if (problem_.type == 3) targets_ = make_targets<T>(problem_, seed);
+  void make_nufft(std::uint64_t seed, const std::filesystem::path& recorded) {
+    const bool own = problem_.points == PointClass::recorded && !recorded.empty();
+    points_ = own ? recorded_sources<T>(problem_, recorded) : make_points<T>(problem_, seed);
+    if (problem_.type == 3) targets_ = own ? recorded_targets<T>(problem_, recorded) : make_targets<T>(problem_, seed);
     const std::int64_t modes = problem_.type == 3 ? *problem_.k : mode_count(problem_);
     const std::int64_t ins = problem_.type == 2 ? modes : *problem_.m, outs = problem_.type == 2 ? *problem_.m : modes;
     saved_input = Buffer(static_cast<std::size_t>(ins * problem_.batch) * sizeof(Complex));
@@ -331,15 +333,16 @@ struct ProblemData::Impl {
   }
 };
 
-ProblemData::ProblemData(const Problem& problem, std::uint64_t seed) : impl_(std::make_unique<Impl>()) {
+ProblemData::ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded)
+    : impl_(std::make_unique<Impl>()) {
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     throw Error(Status::invalid_problem, "m: a problem to be measured needs its number of points (and k for type 3)");
   impl_->problem = problem;
   impl_->reversed = problem.kind == Kind::nufft && problem.type == 2;
   if (problem.precision == Precision::f32)
-    impl_->data = std::make_unique<TypedData<float>>(problem, seed);
+    impl_->data = std::make_unique<TypedData<float>>(problem, seed, recorded);
   else
-    impl_->data = std::make_unique<TypedData<double>>(problem, seed);
+    impl_->data = std::make_unique<TypedData<double>>(problem, seed, recorded);
 }
 ProblemData::~ProblemData() = default;
 

@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +39,8 @@ enum class Look {
 class ProblemData {
  public:
   // Throws Error{invalid_problem} when m or k is unknown, std::bad_alloc when it does not fit.
-  ProblemData(const Problem& problem, std::uint64_t seed);
+  // recorded: folder of recorded points, for problems of that class (recorded_points.h).
+  ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded = {});
   ~ProblemData();
   const Problem& problem() const;
   // Valid as long as this object; empty for an fft.

@@ -205,8 +205,11 @@ struct WorkerProcess::Impl {
 
 WorkerProcess::WorkerProcess(WorkerOptions options) : impl_(std::make_unique<Impl>()) {
   impl_->options = std::move(options);
-  if (impl_->options.command.empty())
-    impl_->options.command = {"/proc/self/exe", "worker", "--backend", impl_->options.backend};
+  if (auto& command = impl_->options.command; command.empty()) {
+    command = {"/proc/self/exe", "worker", "--backend", impl_->options.backend};
+    if (!impl_->options.recorded.empty())
+      command.insert(command.end(), {"--recorded", impl_->options.recorded.string()});
+  }
   impl_->start();
 }
 WorkerProcess::~WorkerProcess() = default;

@@ -136,14 +136,14 @@ const char* to_string(FftType type) noexcept {
 const char* to_string(Precision precision) noexcept { return precision == Precision::f32 ? "f32" : "f64"; }
 const char* to_string(Place place) noexcept { return place == Place::in ? "in" : "out"; }
 const char* to_string(PointClass points) noexcept {
-  static constexpr const char* names[] = {"uniform", "cluster", "radial", "spiral", "stack", "ewald"};
+  static constexpr const char* names[] = {"uniform", "cluster", "radial", "spiral", "stack", "ewald", "recorded"};
   return names[static_cast<int>(points)];
 }
 PointClass point_class_from(std::string_view text) {
   for (const auto points : {PointClass::uniform, PointClass::cluster, PointClass::radial, PointClass::spiral,
-                            PointClass::stack, PointClass::ewald})
+                            PointClass::stack, PointClass::ewald, PointClass::recorded})
     if (text == to_string(points)) return points;
-  bad(fmt::format("points: '{}' is none of uniform, cluster, radial, spiral, stack, ewald", text));
+  bad(fmt::format("points: '{}' is none of uniform, cluster, radial, spiral, stack, ewald, recorded", text));
 }
 
 }  // namespace fourtune

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <string>
@@ -191,6 +194,47 @@ TEST_F(CommandLine, RunReadsAndWritesNpyFiles) {
         EXPECT_LT(std::abs(f[static_cast<std::size_t>((ky + 2) * 6 + kx + 3)] - sum), 1e-10) << kx << ' ' << ky;
       }
   }
+}
+
+TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
+  const std::string app = "nufft:type=1,n=20x20,m=900,prec=f64,tol=1e-5";
+  const auto points = folder / "recorded";
+  ::setenv("FOURTUNE_RECORD_POINTS", points.c_str(), 1);
+  const Finished first = run({"run", app + ",points=radial"}),
+                 again = run({"run", app + ",points=radial", "--seed", "9"});
+  const Finished third = run({"run", "nufft:type=3,dim=2,m=300,k=200,prec=f32,tol=1e-3"});
+  ::unsetenv("FOURTUNE_RECORD_POINTS");
+  ASSERT_EQ(first.code + again.code + third.code, 0) << first.err << again.err << third.err;
+  std::map<std::string, std::uintmax_t> files;
+  for (const auto& entry : std::filesystem::directory_iterator(points))
+    files[entry.path().extension() == ".txt" ? read_text(entry.path()) : entry.path().filename().string()] =
+        entry.file_size();
+  EXPECT_EQ(files.size(), 5u);
+  EXPECT_TRUE(files.contains("nufft:type=1,n=20x20,m=900,prec=f64,tol=1e-05,points=recorded\n") ||
+              files.contains("nufft:type=1,n=20x20,m=900,prec=f64,tol=1e-5,points=recorded\n"));
+
+  const std::string db = (folder / "own.db").string();
+  const Finished tuned = run({"tune", "--recorded", points.string(), "--seconds", "3", "--threads", "1", "--db", db});
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  // The winner of the recorded points comes first, for a token of any class or none.
+  for (const std::string& token : {app, app + ",points=radial", app + ",points=cluster"}) {
+    const Finished why = run({"explain", token, "--db", db, "--threads", "1"});
+    EXPECT_NE(why.out.find("points=recorded"), std::string::npos) << why.out << why.err;
+    EXPECT_NE(why.out.find("why: verdict"), std::string::npos) << why.out;
+  }
+  const Finished other = run({"explain", "nufft:type=1,n=20x20,m=100,prec=f64,tol=1e-5", "--db", db, "--threads", "1"});
+  EXPECT_EQ(other.out.find("why: verdict"), std::string::npos) << other.out;
+
+  // Points that do not fit their token, no folder, no points: named, and nothing is tuned.
+  for (const auto& entry : std::filesystem::directory_iterator(points))
+    if (entry.path().string().find("type_1") != std::string::npos && entry.path().extension() == ".npy")
+      std::ofstream(entry.path(), std::ios::binary) << npy("<f8", "(2, 2)", {1, 2, 3, 0.5});
+  const Finished changed = run({"tune", "--recorded", points.string(), "--seconds", "2", "--threads", "1", "--db", db});
+  EXPECT_NE(changed.code, 0);
+  EXPECT_NE((changed.out + changed.err).find("holds 2 points where the problem says 900"), std::string::npos)
+      << changed.out << changed.err;
+  expect_refused({"tune", "--recorded", (folder / "nowhere").string()}, "FOURTUNE_RECORD_POINTS");
+  expect_refused({"run", "nufft:type=1,n=20x20,m=9,prec=f64,tol=1e-5,points=recorded"}, "--recorded");
 }
 
 TEST_F(CommandLine, BadNpyFilesAreRefused) {

@@ -23,8 +23,9 @@ enum class Kind { fft, nufft };
 enum class FftType { c2c, r2c, c2r };
 enum class Precision { f32, f64 };
 enum class Place { out, in };
-// Classes of point distributions; tuning results are kept apart by class.
-enum class PointClass { uniform, cluster, radial, spiral, stack, ewald };
+// Classes of point distributions; tuning results are kept apart by class. recorded: an application's own points
+// (FOURTUNE_RECORD_POINTS, `fourtune tune --recorded`).
+enum class PointClass { uniform, cluster, radial, spiral, stack, ewald, recorded };
 
 // Element strides (x, y, z) and the distance between transforms of a batch, in elements of the array's own type
 // (real or complex). Unused dimensions are 0.

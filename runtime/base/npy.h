@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace fourtune::tools {
+namespace fourtune {
 
 // Values in C order (last index fastest), whatever the file's order was. Real files have zero imaginary parts.
 struct NpyArray {
@@ -21,12 +21,13 @@ struct NpyArray {
   std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
 };
 
-// Throws UsageError that starts with the path: file missing, not .npy, cut short, or of another element type.
+// Throws Error{invalid_argument} that starts with the path: file missing, not .npy, cut short, or of another element
+// type.
 NpyArray read_npy(const std::filesystem::path& path);
 
-// Writes elements of type "<f4", "<f8", "<c8" or "<c16" (`descr`), C order. Throws Failure when the file cannot be
+// Writes elements of type "<f4", "<f8", "<c8" or "<c16" (`descr`), C order. Throws Error{io} when the file cannot be
 // written; a file that is there is replaced.
 void write_npy(const std::filesystem::path& path, const std::string& descr, const std::vector<std::int64_t>& shape,
                const void* data, std::size_t bytes);
 
-}  // namespace fourtune::tools
+}  // namespace fourtune

@@ -1,4 +1,4 @@
-#include "tools/npy.h"
+#include "runtime/base/npy.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "fourtune/status.h"
 #include "runtime/base/text.h"
-#include "tools/errors.h"
 
-namespace fourtune::tools {
+namespace fourtune {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are in memory");
@@ -32,8 +32,9 @@ struct Header {
 };
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& reason) {
-  throw UsageError(fmt::format("{}: {}", path.string(), reason),
-                   "save the array with numpy.save, as float32, float64, complex64 or complex128");
+  throw Error(Status::invalid_argument,
+              fmt::format("{}: {}; save the array with numpy.save, as float32, float64, complex64 or complex128",
+                          path.string(), reason));
 }
 
 // The text after 'key': up to the end of the header, or nothing.
@@ -131,9 +132,10 @@ std::size_t c_position(std::size_t index, const std::vector<std::int64_t>& shape
 
 NpyArray read_npy(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw UsageError(fmt::format("{}: no such file", path.string()));
+  if (!std::filesystem::is_regular_file(path, error))
+    throw Error(Status::invalid_argument, fmt::format("{}: no such file", path.string()));
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("{}: cannot be read", path.string()));
+  if (!file) throw Error(Status::invalid_argument, fmt::format("{}: cannot be read", path.string()));
   const Header header = read_header(path, file);
   const std::uintmax_t left = std::filesystem::file_size(path, error) - static_cast<std::uintmax_t>(file.tellg());
   if (error || left < header.count * header.element_bytes) refuse(path, "is cut short");
@@ -165,7 +167,7 @@ void write_npy(const std::filesystem::path& path, const std::string& descr, cons
   file.write(header.data(), static_cast<std::streamsize>(header.size()));
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   file.close();
-  if (!file) throw Failure(fmt::format("{}: cannot be written", path.string()));
+  if (!file) throw Error(Status::io, fmt::format("{}: cannot be written", path.string()));
 }
 
-}  // namespace fourtune::tools
+}  // namespace fourtune
