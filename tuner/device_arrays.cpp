@@ -49,9 +49,25 @@ void DeviceArrays::fetch_input(void* host, std::size_t bytes) const {
   memory_->wait();
   memory_->download(host, inputs_[0], bytes);
 }
-void DeviceArrays::fetch_output(void* host, std::size_t bytes) const {
+void DeviceArrays::fetch_output(void* host, std::size_t bytes, std::size_t offset) const {
   memory_->wait();
-  memory_->download(host, output(), bytes);
+  memory_->download(host, static_cast<char*>(output()) + offset, bytes);
+}
+
+std::vector<Piece> pieces_of(std::size_t bytes) {
+  constexpr std::size_t most = 512, longest = std::size_t{1} << 17, grain = 64, part_of_all = 1024;
+  const std::size_t length = std::clamp(bytes / part_of_all / grain * grain, grain, longest);
+  const std::size_t count = std::clamp<std::size_t>(bytes / (2 * length), 1, most), stride = bytes / count;
+  std::vector<Piece> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t room = (stride - std::min(stride, length)) / grain * grain;
+    const std::size_t shift = i == 0 ? 0 : i + 1 == count ? room : (i * 2654435761U % (room + 1)) / grain * grain;
+    const std::size_t first = i * stride / grain * grain + shift;
+    out.push_back({first, std::min(length, bytes - first)});
+  }
+  if (out.back().first + out.back().bytes < bytes)
+    out.push_back({bytes - std::min(bytes, grain), std::min(bytes, grain)});
+  return out;
 }
 
 int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes) {

@@ -27,9 +27,9 @@ class DeviceArrays {
   void restore_inputs() const;
   // NaN in both precisions, in the first set.
   void poison_output() const;
-  // Of the first set; both wait until what was started is done.
+  // Of the first set, from byte `offset` on; both wait until what was started is done.
   void fetch_input(void* host, std::size_t bytes) const;
-  void fetch_output(void* host, std::size_t bytes) const;
+  void fetch_output(void* host, std::size_t bytes, std::size_t offset = 0) const;
   runtime::ArrayMemory& memory() const { return *memory_; }
 
  private:
@@ -38,6 +38,14 @@ class DeviceArrays {
   std::vector<void*> inputs_, outputs_;
   void* kept_ = nullptr;  // the input as it was set
 };
+
+// Bytes of an array, from `first` on.
+struct Piece {
+  std::size_t first = 0, bytes = 0;
+};
+// At most 64 MB of an array in up to 512 pieces, at least a thousandth of it: evenly spread, one in each part of the
+// array at a place of its own; the first and the last bytes are among them. In rising order.
+std::vector<Piece> pieces_of(std::size_t bytes);
 
 // Sets that together do not fit a cache of `cache_bytes`, at most 16.
 int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes);

@@ -88,6 +88,11 @@ struct LocalEvaluator::Impl {
     if (ahead) ahead->finish(text);
     return backend.bind(data->problem(), plan, executor_options(wisdom));
   }
+  // A uniform transform whose result takes the better part of a candidate's time to fetch from the device.
+  bool large() const {
+    constexpr std::size_t many_bytes = std::size_t{1} << 27;
+    return gpu && data->problem().kind == Kind::fft && data->array_bytes() >= many_bytes;
+  }
   // Arrays of the device, in enough sets that data come from its memory.
   void move_to_device() {
     const DeviceTraits traits = backend.traits();
@@ -206,7 +211,8 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       return;
     }
     result.set_points_seconds = impl_->set_points(*executor);
-    const Validation validation = impl_->data->validate(*executor);
+    // A search looks at pieces of large results, the finals at all of them.
+    const Validation validation = impl_->data->validate(*executor, impl_->large() ? Look::pieces : Look::whole);
     if (std::isfinite(validation.error)) result.error = validation.error;
     result.memory_bytes = executor->memory().held;
     result.wisdom = executor->wisdom();
@@ -243,6 +249,14 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       result.culprit = static_cast<int>(p);
       executors.push_back(impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string()));
       impl_->set_points(*executors[p]);
+      if (impl_->large()) {
+        const Validation validation = impl_->data->validate(*executors[p]);
+        if (!validation.right) {
+          result.status = db::RunStatus::wrong_result;
+          result.message = validation.message;
+          return;
+        }
+      }
       works.push_back(impl_->workload(*executors[p]));
       sample(works[p], 1, options, clock);
       loops.push_back(settled_loops(works[p], options, clock));

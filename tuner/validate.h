@@ -27,6 +27,12 @@ struct Validation {
   std::string message;          // what is wrong
 };
 
+// How much of a device's result is fetched and compared, where an earlier right one is kept.
+enum class Look {
+  whole,
+  pieces  // the sampled outputs, and 1/1024 to 64 MB of the others in up to 512 pieces, of dense uniform transforms
+};
+
 // Synthetic inputs of one bound problem and the arrays that executors work on. Holds about the memory that a user of
 // the transform holds, plus one copy of the input. Not thread-safe.
 class ProblemData {
@@ -57,7 +63,7 @@ class ProblemData {
   // Executes once forward and once adjoint on a freshly restored input with NaN in the output, and compares. The points
   // must be set. What the executor throws passes through. On a device the whole result of an fft that passed takes the
   // adjoint's part from then on: it sees every output too, and no kernel of the adjoint has to be compiled.
-  Validation validate(runtime::Executor& executor);
+  Validation validate(runtime::Executor& executor, Look look = Look::whole);
 
  private:
   struct Impl;

@@ -24,7 +24,46 @@ struct Winner {
 constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
 
 // Medians of interleaved rounds on an H200; docs/gpu-fft.md has the figures.
+// Where a size comes more than once, the first that the device and the arrays allow is taken.
 const Winner winners[] = {
+    // Found by the tuner.
+    {{256, 256, 256},
+     f32,
+     Use::whole,
+     "{Z(32,8,32,256,tw),Y(64,4,64,256,tw),Y(8,32,2,64,tw)}[threads=512,tile=16,parts=apart,store=sorted]{X(16,16,16,"
+     "256,tw),X(16,16,1,16,no-tw),Y(128,2,1,2,no-tw),Z(8,32,1,32,no-tw)}[threads=512,tile=1,parts=apart,load=bulk,"
+     "pipeline=1]:order=natural"},
+    {{512, 512, 512},
+     f32,
+     Use::whole,
+     "{X(32,16,32,512,tw),X(16,32,1,32,no-tw),Z(32,16,32,512,tw)}[threads=512,tile=1,parts=apart,store=grouped,to=work,"
+     "load=bulk,pipeline=1]{Z(32,16,1,16,no-tw),Y(16,32,16,512,tw),Y(32,16,1,16,no-tw)}[threads=512,tile=16,cluster=8]:"
+     "order=natural"},
+    {{128, 128, 128},
+     f64,
+     Use::whole,
+     "{Y(8,16,8,128,tw),X(8,16,8,128,tw),X(16,8,1,8,no-tw),Y(64,2,4,8,tw)}[threads=256,tile=1,to=work,registers=128]{Y("
+     "32,4,1,4,no-tw),Z(32,4,32,128,tw),Z(32,4,8,32,tw),Z(16,8,1,8,no-tw)}[threads=256,tile=8,registers=80]:order="
+     "natural,prec=f64"},
+    {{256, 256, 256},
+     f64,
+     Use::whole,
+     "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Z(64,4,64,256,tw),Z(32,8,8,64,tw)}[threads=512,tile=1,parts=apart,store="
+     "grouped,to=work]{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw),Z(32,8,1,8,no-tw)}[threads=512,tile=4,parts=apart,load="
+     "bulk,pipeline=1]:order=natural,prec=f64"},
+    {{512, 512, 512},
+     f64,
+     Use::whole,
+     "{Y(64,8,64,512,tw),Y(64,8,8,64,tw),Y(64,8,1,8,no-tw),Z(32,16,32,512,tw)}[threads=512,tile=8,store=grouped,to="
+     "work,cluster=8]{X(64,8,64,512,tw),X(32,16,4,64,tw),X(128,4,1,4,no-tw),Z(128,4,8,32,tw),Z(64,8,1,8,no-tw)}["
+     "threads=512,tile=1,cluster=2]:order=natural,prec=f64"},
+    {{4096, 4096, 1},
+     f32,
+     Use::whole,
+     "{X(128,32,128,4096,tw),X(128,32,4,128,tw),X(1024,4,1,4,no-tw),Y(1024,4,1024,4096,tw)}[threads=512,tile=1,parts="
+     "apart,store=grouped,to=work,load=bulk,pipeline=1]{Y(128,32,32,1024,tw),Y(128,32,1,32,no-tw)}[threads=512,tile=16,"
+     "parts=apart,load=bulk,pipeline=1]:order=natural"},
+    // Found by hand.
     {{128, 128, 128},
      f32,
      Use::whole,
@@ -188,9 +227,20 @@ void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTr
 
 bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
   if (!check(plan).empty() || !check_device(plan, device).empty()) return false;
-  const GpuProgram program = emit_program(plan, options);
-  return std::all_of(program.kernels.begin(), program.kernels.end(),
-                     [&](const KernelSource& kernel) { return kernel.shared_bytes <= device.shared_per_block; });
+  try {
+    const GpuProgram program = emit_program(plan, options);
+    return std::all_of(program.kernels.begin(), program.kernels.end(),
+                       [&](const KernelSource& kernel) { return kernel.shared_bytes <= device.shared_per_block; });
+  } catch (const Error&) {  // bulk copies of what these arrays do not have, say
+    return false;
+  }
+}
+
+// Between kernels the output array serves where nothing is strided and nothing read from it is still needed.
+bool output_may_hold(const EmitOptions& options) { return !options.output && !(options.in_place && options.input); }
+
+void through_workspace(FftPlan& plan) {
+  for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = Target::work;
 }
 
 }  // namespace
@@ -204,6 +254,8 @@ FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
     FftPlan plan = parse_fft_plan(winner.plan);
     plan.place = options.in_place ? Place::in : Place::out;
     restrict_loads(plan, options, device);
+    if (output_may_hold(options) && fits(plan, options, device)) return plan;
+    through_workspace(plan);  // in place, a kernel may not give its values other places
     if (fits(plan, options, device)) return plan;
   }
   FftPlan plan = plain_plan(options);

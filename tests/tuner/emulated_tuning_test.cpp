@@ -14,6 +14,7 @@
 #include "runtime/resolve.h"
 #include "tests/support/program.h"
 #include "tuner/compile_ahead.h"
+#include "tuner/device_arrays.h"
 #include "tuner/evaluate.h"
 #include "tuner/session.h"
 #include "tuner/validate.h"
@@ -181,6 +182,28 @@ TEST(DeviceData, IsValidatedOnCopiesAndTheWholeResultIsCompared) {
       std::size_t at_;
     } spoilt(*executor, problem.precision == Precision::f32 ? 3 : 7);
     EXPECT_FALSE(data.validate(spoilt).right);
+    EXPECT_FALSE(data.validate(spoilt, Look::pieces).right);
+    EXPECT_TRUE(data.validate(*executor, Look::pieces).right);
+  }
+}
+
+TEST(DeviceData, PiecesAreSpreadOverAllOfTheArray) {
+  for (const std::size_t bytes :
+       {std::size_t{16}, std::size_t{480}, std::size_t{1} << 20, (std::size_t{1} << 31) + 48}) {
+    const std::vector<Piece> pieces = pieces_of(bytes);
+    EXPECT_EQ(pieces.front().first, 0u);
+    EXPECT_EQ(pieces.back().first + pieces.back().bytes, bytes);
+    std::size_t end = 0, sum = 0, widest = 0;
+    for (const Piece& piece : pieces) {
+      EXPECT_GT(piece.bytes, 0u);
+      EXPECT_EQ(piece.first % 16, 0u);
+      EXPECT_GE(piece.first + 64, end);  // only the last one may lie in the one before
+      widest = std::max(widest, piece.first - std::min(end, piece.first));
+      end = piece.first + piece.bytes, sum += piece.bytes;
+    }
+    EXPECT_LE(sum, (std::size_t{64} << 20) + 64);
+    EXPECT_GE(sum * 1024, std::min<std::size_t>(bytes, std::size_t{1} << 30) / 2);
+    EXPECT_LE(widest, 2 * (bytes / 512 + 64));
   }
 }
 
