@@ -27,6 +27,10 @@ Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
   return plan;
 }
 
+void through_workspace(fft::FftPlan& plan) {
+  for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = fft::Target::work;
+}
+
 // The plan for these arrays: values between kernels in the workspace where the output cannot hold them, x where a real
 // transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
@@ -36,8 +40,7 @@ fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
       return std::none_of(kernel.subs.begin(), kernel.subs.end(),
                           [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
     });
-  for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k)
-    if (!hold) plan.kernels[k].with.to = fft::Target::work;
+  if (!hold) through_workspace(plan);
   return plan;
 }
 
@@ -275,18 +278,37 @@ GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& trait
   return FftSpace(problem, traits).build(limits);
 }
 
+namespace {
+
+// Dense arrays, and the sign that goes with real ones.
+bool library_takes(const Problem& problem) {
+  if (problem.input_layout || problem.output_layout) return false;
+  return problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
+}
+
+// Where the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it takes three (8192^2),
+// several along a line in a batch that does not fit the cache (64 times 2^20), real f64 arrays past the cache (512^3),
+// and lines beside each other that are convolved by two plans though the library does them in one kernel (60x2503x16).
+// `usual` has no kernels where the plain plan is none of the notation.
+bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
+  constexpr std::size_t too_many_kernels = 4;
+  constexpr std::int64_t shortest = 1025, longest = 4096;
+  const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
+                       static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
+  const bool past_cache = bytes > static_cast<double>(traits.l2_bytes);
+  if (problem.fft_type == FftType::r2c && problem.precision == Precision::f64 && past_cache) return true;
+  for (std::size_t d = 1; d < 3; ++d)
+    if (problem.n[d] >= shortest && problem.n[d] <= longest && !fft::has_codelets(problem.n[d])) return true;
+  if (usual.kernels.empty()) return false;
+  return usual.kernels.size() >= too_many_kernels ||
+         (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past_cache);
+}
+
+}  // namespace
+
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
-  // Four kernels where the library takes three lose to it, and so do two along a line in a batch that does not fit the
-  // cache (docs/gpu-fft.md: 8192^2; 64 times 2^20).
-  constexpr std::size_t too_many_kernels = 4;
-  const auto loses = [&](const fft::FftPlan& usual) {
-    const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
-                         static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
-    return usual.kernels.size() >= too_many_kernels ||
-           (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 &&
-            bytes > static_cast<double>(traits.l2_bytes));
-  };
+  const bool choice = has_library(traits) && library_takes(problem);
   try {
     if (problem.fft_type == FftType::c2c && mode_count(problem) > 1 && has_codelets(problem)) {
       const fft::EmitOptions options = notation_options(problem);
@@ -298,8 +320,9 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
         plan.gpu_fft.plan = fft::parse_notation(fft::to_text(known));
         return plan;
       }
-      if (has_library(traits) && loses(usual)) return library;
+      if (choice && plain_loses(problem, usual, traits)) return library;
     }
+    if (choice && plain_loses(problem, {}, traits)) return library;
     gpu_fft_program(problem, plain, traits);
     return plain;
   } catch (const Error&) {
@@ -316,6 +339,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
   if (out.gpu_fft.family == GpuFftFamily::interleaved) {
     out.gpu_fft.plan.place = problem.place;
     out.gpu_fft.plan = for_arrays(out.gpu_fft.plan, notation_options(problem));
+    if (!fft::check(out.gpu_fft.plan, problem).empty()) through_workspace(out.gpu_fft.plan);  // in place it may have to
     if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
     if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())

@@ -22,6 +22,9 @@ struct Place3 {
   int index = 0;
   ArrayLayout layout;
 };
+// Convolved values along y and z in one kernel: a block holds few such lines side by side, so it reads and writes short
+// runs. 60x2503x16 with one line of 8192 a block took 172 us on an H200, cuFFT 106 us.
+constexpr std::int64_t most_beside = 2048;
 constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
 
 class ByDimension {
@@ -74,7 +77,7 @@ class ByDimension {
                                                  to.where == BufferRef::Where::second;
     if (has_codelets(n))
       by_plan(d, line, from, to);
-    else if (bluestein_length(n) <= most_convolved(options_.precision))
+    else if (bluestein_length(n) <= (d == 0 ? most_convolved(options_.precision) : most_beside))
       by_one_kernel(d, line, kept, from, to);
     else
       by_two_plans(d, line, kept, from, to);
@@ -119,7 +122,7 @@ class ByDimension {
 
   // The spectrum of the padded lines goes through a workspace of its own.
   void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
-    const std::int64_t n = line.n[at(d)], m = bluestein_length(n);
+    const std::int64_t n = line.n[at(d)], m = convolution_length(n);
     if (m > (std::int64_t{1} << 24))
       throw Error(Status::unsupported,
                   fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));

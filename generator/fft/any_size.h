@@ -17,9 +17,12 @@ FftPlan plain_plan(const EmitOptions& options);
 // as a plan of its own it may lack a dimension.
 FftPlan line_plan(const EmitOptions& options, int dimension);
 
-// n-point DFTs as convolutions of length bluestein_length(n), the least power of two from 2n - 1 on:
-//   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n).
+// n-point DFTs as convolutions,
+//   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
+// inside one kernel of length bluestein_length(n), the least power of two from 2n - 1 on, by two plans of length
+// convolution_length(n), the least multiple of 16 from there on with factors up to 7.
 std::int64_t bluestein_length(std::int64_t n);
+std::int64_t convolution_length(std::int64_t n);
 
 // Any lengths, complex or real; with windows or complex factors every length must pass has_codelets. A length that does
 // not is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where a rule is broken.

@@ -28,24 +28,26 @@ Complex chirp(std::int64_t j, std::int64_t n, int sign) {
                                         static_cast<long double>(j * j % (2 * n)) / static_cast<long double>(n));
 }
 
-// In place, a power of two, exp(-...).
-void host_fft(std::vector<Complex>& x) {
-  const std::size_t n = x.size();
-  for (std::size_t i = 1, j = 0; i < n; ++i) {
-    std::size_t bit = n >> 1;
-    for (; j & bit; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(x[i], x[j]);
-  }
-  for (std::size_t length = 2; length <= n; length *= 2)
-    for (std::size_t k = 0; k < length / 2; ++k) {
-      const Complex w = std::polar<long double>(
-          1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(length));
-      for (std::size_t i = k; i < n; i += length) {
-        const Complex u = x[i], v = x[i + length / 2] * w;
-        x[i] = u + v, x[i + length / 2] = u - v;
-      }
+// exp(-...) of any length, quick where it has small factors: by decimation in time, `stride` apart in x. `turns` has
+// the powers of exp(-2 pi i / N), N a multiple of n, `apart` of them between those of n.
+std::vector<Complex> host_fft(const Complex* x, std::int64_t n, std::int64_t stride, const std::vector<Complex>& turns,
+                              std::int64_t apart) {
+  if (n == 1) return {*x};
+  std::int64_t p = 2;
+  while (n % p) ++p;
+  const std::int64_t part = n / p;
+  std::vector<Complex> out(at(n));
+  for (std::int64_t r = 0; r < p; ++r) {
+    std::vector<Complex> sub = host_fft(x + r * stride, part, stride * p, turns, apart * p);
+    for (std::int64_t k = 0; k < part; ++k) {
+      const Complex value = r == 0 ? sub[at(k)] : sub[at(k)] * turns[at(r * k * apart)];
+      out[at(k)] += value;
+      if (p == 2) out[at(k + part)] += r == 0 ? value : -value;
+      for (std::int64_t q = 1; p > 2 && q < p; ++q)
+        out[at(k + q * part)] += value * turns[at(q * r % p * part * apart)];
     }
+  }
+  return out;
 }
 
 std::vector<int> powers_of_two(std::int64_t m) {
@@ -85,8 +87,11 @@ std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
   std::vector<Complex> b(at(m));
   for (std::int64_t j = 0; j < n; ++j)
     b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
-  host_fft(b);
-  return b;
+  std::vector<Complex> turns(at(m));
+  for (std::int64_t j = 0; j < m; ++j)
+    turns[at(j)] = std::polar<long double>(
+        1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(m));
+  return host_fft(b.data(), m, 1, turns, 1);
 }
 
 std::vector<Complex> chirps(std::int64_t n, int sign) {
@@ -99,6 +104,15 @@ std::int64_t bluestein_length(std::int64_t n) {
   std::int64_t m = 1;
   while (m < 2 * n - 1) m *= 2;
   return m;
+}
+
+std::int64_t convolution_length(std::int64_t n) {
+  for (std::int64_t m = (2 * n - 1 + 15) / 16 * 16;; m += 16) {
+    std::int64_t left = m;
+    for (const std::int64_t p : {2, 3, 5, 7})
+      while (left % p == 0) left /= p;
+    if (left == 1) return m;
+  }
 }
 
 std::int64_t most_convolved(Precision precision) { return precision == Precision::f32 ? 8192 : 4096; }

@@ -176,7 +176,7 @@ class Enumeration {
         order[k] = descending;
         plan = plan_of(request_, grouping, radices, order);
         apply(scheme, plan);
-        for (auto& shape : kernel_shapes(plan, static_cast<int>(k), device_, request_.batch, counts_))
+        for (auto& shape : kernel_shapes(plan, static_cast<int>(k), device_, request_.batch, limits_.shapes, counts_))
           shapes.push_back(std::move(shape));
       }
     const double before = static_cast<double>(shapes.size());
@@ -337,8 +337,7 @@ FftPlan bind(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch
     CountTable counts;
     KernelOption best;
     FftPlan trial = out;
-    auto shapes = kernel_shapes(out, at, device, batch, counts);
-    keep_best(shapes, 64);
+    const auto shapes = kernel_shapes(out, at, device, batch, 64, counts);
     for (const auto& shape : shapes) {
       trial.kernels[k] = shape.kernel;
       for (const auto& choice : kernel_choices(trial, at, device, batch, {true, true, true}, counts))

@@ -79,15 +79,21 @@ struct Seen {
   double before = 0, after = 0;
 };
 
+struct Shape {
+  KernelParameters with;
+  double seconds = 0;
+};
+
 class ShapeMaker {
  public:
   ShapeMaker(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch)
       : set_(plan, kernel, device, batch), bound_(set_.which().with), largest_(largest_tile(device, plan.precision)) {}
 
-  std::vector<KernelOption> make(CountTable& counts) {
+  std::vector<KernelOption> make(int most, CountTable& counts) {
+    KernelGeometry g = geometry(set_.plan, set_.kernel);
     for (const auto& tile : tiles()) {
       set_.which().with.tile = tile;
-      const KernelGeometry g = geometry(set_.plan, set_.kernel);
+      carry(g, set_.plan, set_.kernel);
       for (int cluster = 1; cluster <= largest_cluster(set_.device); cluster *= 2)
         if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
     }
@@ -96,7 +102,13 @@ class ShapeMaker {
     counts.add("kernels", "threads: at most a quarter idle", threads_.before, threads_.after);
     counts.add("kernels", "register-file", registers_.before, registers_.after);
     counts.add("kernels", "shared-memory of the leanest exchange", shared_.before, shared_.after);
-    return std::move(out_);
+    std::stable_sort(out_.begin(), out_.end(), [](const Shape& a, const Shape& b) { return a.seconds < b.seconds; });
+    const auto found = static_cast<double>(out_.size());
+    if (out_.size() > static_cast<std::size_t>(most)) out_.resize(static_cast<std::size_t>(most));
+    counts.add("kernels", "the best of a radix sequence by estimate", found, static_cast<double>(out_.size()));
+    std::vector<KernelOption> best;
+    for (const Shape& shape : out_) best.push_back({{set_.which().subs, shape.with}, shape.seconds});
+    return best;
   }
 
  private:
@@ -142,7 +154,7 @@ class ShapeMaker {
     return out;
   }
 
-  void blocks(KernelGeometry g, int cluster) {
+  void blocks(KernelGeometry& g, int cluster) {
     ++clusters_.before;
     g.block_elements = g.tile_elements / cluster;
     const bool small = g.block_elements < 2048;  // one block holds such a tile easily
@@ -182,7 +194,8 @@ class ShapeMaker {
   }
 
   void leanest(const KernelGeometry& g, int cluster, int threads) {
-    Kernel kernel = set_.which();
+    Kernel& kernel = candidate_;
+    kernel = set_.which();
     kernel.with.threads = threads;
     kernel.with.cluster = cluster;
     if (kernel.subs.size() > 1) {
@@ -194,26 +207,28 @@ class ShapeMaker {
     if (!set_.fits(kernel.with, g)) return;
     ++shared_.after;
     double seconds = set_.seconds(kernel, g);
-    Kernel landing = kernel;  // the shape is as good as its best loads
+    Kernel& landing = landing_;  // the shape is as good as its best loads
+    landing = kernel;
     landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
     landing.with.pipeline = 1;
     if (agrees(landing, g, set_.plan.precision, set_.device, set_.batch) && set_.fits(landing.with, g))
       seconds = std::min(seconds, set_.seconds(landing, g));
-    out_.push_back({std::move(kernel), seconds});
+    out_.push_back({kernel.with, seconds});
   }
 
   Setting set_;
   KernelParameters bound_;
   std::int64_t largest_;
   Seen tiles_, clusters_, threads_, registers_, shared_;
-  std::vector<KernelOption> out_;
+  std::vector<Shape> out_;
+  Kernel candidate_, landing_;  // reused: their lists keep their memory
 };
 
 }  // namespace
 
 std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
-                                        CountTable& counts) {
-  return ShapeMaker(plan, kernel, device, batch).make(counts);
+                                        int most, CountTable& counts) {
+  return ShapeMaker(plan, kernel, device, batch).make(most, counts);
 }
 
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,

@@ -52,9 +52,10 @@ struct KernelOption {
   double seconds = 0;
 };
 // Every tile, cluster and number of threads for kernels[kernel] of the plan (those already bound stay) that fits the
-// device with its leanest exchange, and the estimate with that. Counted in the table.
+// device with its leanest exchange, and the estimate with that; the `most` best, by rising seconds. Counted in the
+// table.
 std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
-                                        CountTable& counts);
+                                        int most, CountTable& counts);
 // Every exchange, bank layout, twiddle form and load for kernels[kernel], whose tile, cluster and threads are bound.
 // store, to and blocks stay. Counted in the table.
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace fourtune::generator::fft {
 namespace {
@@ -110,8 +111,6 @@ DimGeometry dim_geometry(const FftPlan& plan, int kernel, int d, const Strides& 
     }
   }
   out.free = merged(std::move(free));
-  out.carried = std::max(1, plan.kernels[static_cast<std::size_t>(kernel)].with.tile[static_cast<std::size_t>(d)]);
-  out.tiles = (out.free_count + out.carried - 1) / out.carried;
   return out;
 }
 
@@ -120,14 +119,17 @@ std::int64_t run_along(const DimGeometry& dim, bool write) {
   struct Piece {
     std::int64_t stride, extent;
   };
-  std::vector<Piece> pieces;
-  for (const Axis& own : dim.own) pieces.push_back({write ? own.write_stride : own.read_stride, own.extent});
+  std::array<Piece, 64> all;  // digits have radices of at least 2
+  std::size_t count = 0;
+  for (const Axis& own : dim.own)
+    if (count < all.size()) all[count++] = {write ? own.write_stride : own.read_stride, own.extent};
   std::int64_t left = dim.carried;
   for (const Axis& axis : dim.free) {
-    if (left <= 1) break;
-    pieces.push_back({write ? axis.write_stride : axis.read_stride, std::min(axis.extent, left)});
+    if (left <= 1 || count == all.size()) break;
+    all[count++] = {write ? axis.write_stride : axis.read_stride, std::min(axis.extent, left)};
     left = (left + axis.extent - 1) / axis.extent;
   }
+  const std::span pieces = std::span(all).first(count);
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.stride < b.stride; });
   std::int64_t run = 1;
   for (const Piece& piece : pieces) {
@@ -166,26 +168,36 @@ Layout layout(const FftPlan& plan, int after) {
 KernelGeometry geometry(const FftPlan& plan, int kernel) {
   const Layout before = layout(plan, kernel), behind = layout(plan, kernel + 1);
   const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
-  const int dims = rank(plan);
   KernelGeometry out;
   for (int d = 0; d < 3; ++d) {
     const auto at = static_cast<std::size_t>(d);
-    auto& dim = out.dims[at];
-    dim = dim_geometry(plan, kernel, d, before[at], behind[at]);
-    if (d >= dims) dim.carried = dim.tiles = 1;  // the tile's entry is the batch
-    out.tile_elements = times(out.tile_elements, times(dim.transformed, dim.carried));
-    out.tiles = times(out.tiles, dim.tiles);
+    out.dims[at] = dim_geometry(plan, kernel, d, before[at], behind[at]);
   }
-  out.batch_carried = std::max(1, which.with.tile[static_cast<std::size_t>(dims)]);
-  out.tile_elements = times(out.tile_elements, out.batch_carried);
-  out.block_elements = std::max<std::int64_t>(1, out.tile_elements / std::max(1, which.with.cluster));
-  out.elements_per_thread = elements_per_thread(which.subs, out.block_elements, which.with.threads);
-  out.read_run = run_length(out, false);
-  out.write_run = run_length(out, true);
   out.first_array = kernel == 0;
   out.from = kernel == 0 ? Target::out : plan.kernels[static_cast<std::size_t>(kernel - 1)].with.to;
   out.in_place = out.from == which.with.to && (!out.first_array || plan.place == Place::in);
+  carry(out, plan, kernel);
   return out;
+}
+
+void carry(KernelGeometry& g, const FftPlan& plan, int kernel) {
+  const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
+  const int dims = rank(plan);
+  g.tile_elements = g.tiles = 1;
+  for (int d = 0; d < 3; ++d) {
+    auto& dim = g.dims[static_cast<std::size_t>(d)];
+    dim.carried = std::max(1, which.with.tile[static_cast<std::size_t>(d)]);
+    dim.tiles = (dim.free_count + dim.carried - 1) / dim.carried;
+    if (d >= dims) dim.carried = dim.tiles = 1;  // the tile's entry is the batch
+    g.tile_elements = times(g.tile_elements, times(dim.transformed, dim.carried));
+    g.tiles = times(g.tiles, dim.tiles);
+  }
+  g.batch_carried = std::max(1, which.with.tile[static_cast<std::size_t>(dims)]);
+  g.tile_elements = times(g.tile_elements, g.batch_carried);
+  g.block_elements = std::max<std::int64_t>(1, g.tile_elements / std::max(1, which.with.cluster));
+  g.elements_per_thread = elements_per_thread(which.subs, g.block_elements, which.with.threads);
+  g.read_run = run_length(g, false);
+  g.write_run = run_length(g, true);
 }
 
 bool may_carry(const DimGeometry& dim, std::int64_t carried) {
@@ -199,6 +211,14 @@ bool may_carry(const DimGeometry& dim, std::int64_t carried) {
 int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elements, int threads) {
   if (threads <= 0) return 0;
   std::int64_t most = 0;
+  if (block_elements < std::int64_t{1} << 31) {  // 32-bit divisions: enumerations ask this often
+    const auto values = static_cast<std::uint32_t>(block_elements), each = static_cast<std::uint32_t>(threads);
+    for (const SubFft& sub : subs) {
+      const auto radix = static_cast<std::uint32_t>(sub.radix), transforms = (values + radix - 1) / radix;
+      most = std::max(most, std::int64_t{(transforms + each - 1) / each} * radix);
+    }
+    return static_cast<int>(std::min(most, std::int64_t{1} << 20));
+  }
   for (const SubFft& sub : subs) {
     const std::int64_t transforms = (block_elements + sub.radix - 1) / sub.radix;
     most = std::max(most, (transforms + threads - 1) / threads * sub.radix);

@@ -60,6 +60,8 @@ struct KernelGeometry {
 
 // Of kernels[kernel] of a plan without violations.
 KernelGeometry geometry(const FftPlan& plan, int kernel);
+// The same with another tile, cluster or number of threads of that kernel, all else as it was.
+void carry(KernelGeometry& g, const FftPlan& plan, int kernel);
 
 // Whether a tile may carry this many neighbours along the dimension: all it has at most, and where the dimension has
 // sub-FFTs in the kernel a divisor of the distance of their values, or a multiple of it that divides free_count.

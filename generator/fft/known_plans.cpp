@@ -36,7 +36,7 @@ const Winner winners[] = {
     {{512, 512, 512},
      f32,
      Use::whole,
-     "{X(32,16,32,512,tw),X(16,32,1,32,no-tw),Z(32,16,32,512,tw)}[threads=512,tile=1,parts=apart,store=grouped,to=work,"
+     "{X(32,16,32,512,tw),X(16,32,1,32,no-tw),Z(16,32,16,512,tw)}[threads=512,tile=1,parts=apart,store=grouped,to=work,"
      "load=bulk,pipeline=1]{Z(32,16,1,16,no-tw),Y(16,32,16,512,tw),Y(32,16,1,16,no-tw)}[threads=512,tile=16,cluster=8]:"
      "order=natural"},
     {{128, 128, 128},

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -118,6 +120,15 @@ const Loaded& loaded_driver() {
   return loaded;
 }
 
+// Errors after which a context answers every call with the same one: what a kernel did wrong, or the hardware.
+bool loses_context(CUresult result) {
+  constexpr int errors[] = {
+      214 /* ECC */,           700 /* address */,         702 /* timeout */,     709 /* destroyed */,
+      710 /* assert */,        714 /* stack */,           715 /* instruction */, 716 /* alignment */,
+      717 /* address space */, 718 /* program counter */, 719 /* launch */,      721 /* contained */};
+  return std::find(std::begin(errors), std::end(errors), static_cast<int>(result)) != std::end(errors);
+}
+
 }  // namespace
 
 std::string why_no_driver() { return loaded_driver().why; }
@@ -131,6 +142,12 @@ const DriverApi& driver() {
 void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
   const std::string name = name_of(loaded_driver().api, result);
+  if (loses_context(result))
+    throw Error(
+        Status::backend_unavailable,
+        fmt::format("{}: {}; the GPU's context is lost, by this or an earlier kernel of the process: every further "
+                    "call on this GPU fails, only a new process goes on",
+                    what, name));
   switch (result) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       throw Error(Status::out_of_memory, fmt::format("{}: the GPU has not enough free memory", what));

@@ -49,6 +49,21 @@ TEST(FftKnownPlans, WinnersWhereTheyWereMeasured) {
   EXPECT_EQ(known_plan(cube(256, Precision::f32), a100).kernels[0].with.load, Load::plain);
 }
 
+TEST(FftKnownPlans, WinnersInPlaceGoThroughAWorkspace) {
+  const DeviceTraits h200 = *known_device("h200");
+  for (const Precision precision : {Precision::f32, Precision::f64})
+    for (const std::int64_t n : {128, 256, 512}) {
+      const FftPlan out = known_plan(cube(n, precision), h200), in = known_plan(cube(n, precision, true), h200);
+      SCOPED_TRACE(to_text(in));
+      ASSERT_EQ(in.kernels.size(), 2u);
+      EXPECT_EQ(in.kernels[0].with.to, Target::work);
+      for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(in.kernels[k].subs, out.kernels[k].subs);
+    }
+  EmitOptions strided = cube(256, Precision::f32);
+  strided.output = ArrayLayout{{2, 512, 512 * 256}, 512 * 256 * 256};
+  EXPECT_EQ(known_plan(strided, h200).kernels[0].with.to, Target::work);
+}
+
 TEST(FftKnownPlans, HooksAndStridesAreTakenIntoAccount) {
   const DeviceTraits h200 = *known_device("h200");
   for (const bool input : {true, false}) {
@@ -70,6 +85,30 @@ TEST(FftKnownPlans, HooksAndStridesAreTakenIntoAccount) {
   EmitOptions real = cube(256, Precision::f32);
   real.type = FftType::r2c;
   EXPECT_EQ(to_text(known_plan(real, h200)), to_text(plain_plan(real)));
+}
+
+TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
+  EmitOptions o;
+  o.n = {128, 8192, 4};
+  const FftPlan joined = plain_plan(o);
+  ASSERT_EQ(joined.kernels.size(), 3u);
+  EXPECT_EQ(joined.kernels.back().subs.back().dim, Dim::z);
+  EXPECT_TRUE(check(joined, o.n).empty());
+  o.hooks[2].output = Window{};
+  o.hooks[2].output->kept = 2;
+  EXPECT_EQ(plain_plan(o).kernels.size(), 4u);
+}
+
+TEST(FftPlainPlans, TilesOfShortLinesHoldManyOfThem) {
+  EmitOptions o;
+  o.n = {40, 40, 5};
+  for (const Kernel& kernel : plain_plan(o).kernels) {
+    std::int64_t values = 1;
+    for (const SubFft& sub : kernel.subs) values *= sub.radix;
+    for (const int carried : kernel.with.tile) values *= carried;
+    EXPECT_GE(values, 1000) << to_text(kernel);
+    EXPECT_LE(values, 8192) << to_text(kernel);
+  }
 }
 
 TEST(FftKnownPlans, LengthsWithoutCodeletsAreRefused) {

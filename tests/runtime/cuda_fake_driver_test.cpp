@@ -13,6 +13,7 @@
 #include "runtime/cuda/nvrtc_api.h"
 #include "runtime/cuda/program.h"
 #include "tests/runtime/gpu_programs.h"
+#include "tuner/evaluate.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -28,7 +29,8 @@ class FakeDriver : public ::testing::Test {
   void SetUp() override {
     ASSERT_EQ(chosen, 0);
     ASSERT_EQ(why_no_driver(), "");
-    for (const char* result : {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result"})
+    for (const char* result :
+         {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result", "fake_lost_result"})
       number(result) = 0;
   }
   static int& number(const char* name) {
@@ -116,10 +118,72 @@ TEST_F(FakeDriver, OtherErrorsCarryTheDriversWords) {
   const Kernel kernel(device, source(), image_);
   number("fake_launch_result") = 701;
   EXPECT_EQ(failure([&] { kernel.launch({1, 1, 1}, nullptr, nullptr); }).first, Status::unsupported);
-  number("fake_launch_result") = 719;
+  number("fake_launch_result") = 999;
   const auto [status, words] = failure([&] { kernel.launch({1, 1, 1}, nullptr, nullptr); });
   EXPECT_EQ(status, Status::internal);
   EXPECT_NE(words.find("launching kernel tested: CUDA_ERROR_FAKE (words of the driver)"), std::string::npos) << words;
+}
+
+// An illegal address is told by the next call that waits, and by every one after it.
+TEST_F(FakeDriver, ALostContextIsNamedByEveryCallAndEverythingCanStillBeDestroyed) {
+  const int kernels = number("fake_modules"), arrays = number("fake_allocations");
+  {
+    const auto device = Device::open(0);
+    const Kernel kernel(device, source(), image_);
+    DeviceMemory memory(device, 100);
+    const CudaBackend backend(direct_programs());
+    const auto arrays_of_backend = backend.memory(0);
+    void* const array = arrays_of_backend->allocate(64);
+    for (const int code : {700, 716, 719}) {
+      number("fake_lost_result") = code;
+      char host[64] = {};
+      const std::function<void()> calls[] = {[&] {
+                                               kernel.launch({1, 1, 1}, nullptr, nullptr);
+                                             },
+                                             [&] { arrays_of_backend->wait(); },
+                                             [&] { arrays_of_backend->upload(array, host, 64); },
+                                             [&] { arrays_of_backend->download(host, array, 64); },
+                                             [&] { DeviceMemory(device, 8); },
+                                             [&] { Kernel(device, source(), image_); }};
+      for (const auto& call : calls) {
+        const auto [status, words] = failure(call);
+        EXPECT_EQ(status, Status::backend_unavailable) << words;
+        EXPECT_NE(words.find("context is lost"), std::string::npos) << words;
+      }
+      EXPECT_EQ(number("fake_pushed"), 0);
+    }
+    arrays_of_backend->release(array);
+  }
+  EXPECT_EQ(number("fake_modules"), kernels);
+  EXPECT_EQ(number("fake_allocations"), arrays);
+}
+
+TEST_F(FakeDriver, PartsOfAnArrayCanBeLookedAt) {
+  const CudaBackend backend(direct_programs());
+  const auto memory = backend.memory(0);
+  auto* const array = static_cast<char*>(memory->allocate(64));
+  char host[64] = {}, part[8] = {};
+  for (int i = 0; i < 64; ++i) host[i] = static_cast<char>(i);
+  memory->upload(array, host, 64);
+  memory->download(part, array + 24, 8);
+  EXPECT_EQ(part[0], 24);
+  EXPECT_EQ(part[7], 31);
+  memory->release(array);
+}
+
+// The tuner's worker asks this behind every request, and ends.
+TEST_F(FakeDriver, AnEvaluatorKnowsThatItsDeviceIsLost) {
+  const CudaBackend backend(direct_programs());
+  tuner::LocalEvaluator evaluator(backend);
+  EXPECT_FALSE(evaluator.device_lost());
+  evaluator.load(parse_problem("fft:type=c2c,n=60,prec=f32,batch=3"), 1);
+  EXPECT_FALSE(evaluator.device_lost());
+  number("fake_lost_result") = 700;
+  tuner::EvaluationRequest request;
+  request.plan = "cuda;fft=plain";
+  const tuner::Evaluation evaluation = evaluator.evaluate(request);
+  EXPECT_NE(evaluation.status, db::RunStatus::ok);
+  EXPECT_TRUE(evaluator.device_lost());
 }
 
 TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 typedef int Result;
+int fake_lost_result;  // of everything that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
 unsigned fake_last_shared;
@@ -72,10 +73,11 @@ Result cuCtxPopCurrent_v2(void** context) { return *context = &fake_retained, --
 Result cuCtxGetCurrent(void** context) { return *context = fake_pushed > 0 ? (void*)&fake_retained : NULL, 0; }
 Result cuModuleLoadData(void** module, const void* image) {
   (void)image;
+  if (fake_lost_result) return fake_lost_result;
   if (fake_load_result) return fake_load_result;
   return ++fake_modules, *module = &fake_modules, 0;
 }
-Result cuModuleUnload(void* module) { return (void)module, --fake_modules, 0; }
+Result cuModuleUnload(void* module) { return (void)module, --fake_modules, fake_lost_result; }
 Result cuModuleGetFunction(void** function, void* module, const char* name) {
   return (void)module, (void)name, *function = &fake_launches, 0;
 }
@@ -88,7 +90,8 @@ Result cuFuncSetAttribute(void* function, int which, int value) {
 Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void** extra) {
   (void)function, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)arguments, (void)extra;
-  return ++fake_launches, fake_last_shared = shared, fake_last_stream = stream, fake_launch_result;
+  return ++fake_launches, fake_last_shared = shared, fake_last_stream = stream,
+                          fake_lost_result ? fake_lost_result : fake_launch_result;
 }
 struct Config {
   unsigned grid[3], block[3], shared;
@@ -111,10 +114,11 @@ Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
 }
 Result cuMemGetInfo_v2(size_t* available, size_t* total) { return *available = 12345, *total = 54321, 0; }
 Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+  if (fake_lost_result) return fake_lost_result;
   if (fake_alloc_result) return fake_alloc_result;
   return ++fake_allocations, *address = (uint64_t)(uintptr_t)malloc(bytes), 0;
 }
-Result cuMemFree_v2(uint64_t address) { return free((void*)(uintptr_t)address), --fake_allocations, 0; }
+Result cuMemFree_v2(uint64_t address) { return free((void*)(uintptr_t)address), --fake_allocations, fake_lost_result; }
 Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
   return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), 0;
 }
@@ -129,7 +133,7 @@ Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* str
 }
 Result cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stream = malloc(1), 0; }
 Result cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
-Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, 0; }
+Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, fake_lost_result; }
 Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return (void)stream, (void)event, (void)flags, 0;
 }

@@ -203,7 +203,7 @@ TEST(DeviceData, PiecesAreSpreadOverAllOfTheArray) {
     }
     EXPECT_LE(sum, (std::size_t{64} << 20) + 64);
     EXPECT_GE(sum * 1024, std::min<std::size_t>(bytes, std::size_t{1} << 30) / 2);
-    EXPECT_LE(widest, 2 * (bytes / 512 + 64));
+    EXPECT_LE(widest, 2 * (bytes / 512 + 128));
   }
 }
 
