@@ -4,7 +4,7 @@
 #if !NUFFT_DOUBLE
 // nufft_locate for coordinates within 120 turns of the centre, n < 2^19: turns in fixed point, 44 bits behind the point, by
 // one addition whose rounding drops whole turns out of the low bits. An error of n 2^-45 cells, and no conversions.
-NUFFT_DEVICE bool nufft_locate_near(float x, double centre, double factor, int n, int& cell, float& z) {
+NUFFT_DEVICE bool nufft_locate_near(float x, double centre, double factor, int n, int& cell, Part& part) {
   const double turns = nufft_fma(static_cast<double>(x) - centre, factor, 384.0);
   if (!(turns > 264.0 && turns < 504.0)) return false;
   const unsigned long long one = 1ull << 44, odd = NUFFT_W % 2 != 0 ? one / 2 : 0;
@@ -12,17 +12,24 @@ NUFFT_DEVICE bool nufft_locate_near(float x, double centre, double factor, int n
   const unsigned long long u = fraction * static_cast<unsigned long long>(n), up = (u + one - 1 - odd) >> 44;
   const int first = static_cast<int>(up) - NUFFT_W / 2;
   cell = first < 0 ? first + n : first;
-  const unsigned rest = static_cast<unsigned>(((up << 44) + odd - u) >> 12);  // of 2^32
-  z = static_cast<float>(static_cast<int>(rest - 0x80000000u)) * 0x1p-31f;
+  part = static_cast<unsigned>(((up << 44) + odd - u) >> (44 - NUFFT_FRACTION));
   return true;
 }
 #endif
 
-// First cell of the window and window coordinate of coordinate x. Turns are taken off exactly, products are kept with
+// A share of a cell, 0 to 1, in units: cut, and 1 itself is the last of them.
+NUFFT_DEVICE Part nufft_part(double share) {
+  const double v = fmin(share, 0x1.ffffffffffffep-1) + 1;
+  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(v));
+  return static_cast<Part>((bits & 0xfffffffffffffull) >> (52 - NUFFT_FRACTION));
+}
+
+// First cell of the window and place in it of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
-NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell, real& z) {
+NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell,
+                               Part& part) {
 #if !NUFFT_DOUBLE
-  if (n < 1 << 19 && nufft_locate_near(x, centre, factor, n, cell, z)) return true;
+  if (n < 1 << 19 && nufft_locate_near(x, centre, factor, n, cell, part)) return true;
 #endif
   const double at = static_cast<double>(x), fine = n;
   const double s = at - centre, p = s * factor;
@@ -40,24 +47,43 @@ NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double fact
   const double t = rest - (NUFFT_W % 2 != 0 ? 0.5 : 0.0), up = ceil(t);
   const int first = static_cast<int>(nearest) - NUFFT_W / 2 + static_cast<int>(up);
   cell = first < 0 ? first + n : first;
-  z = static_cast<real>(2 * (up - t) - 1);
+  part = nufft_part(up - t);
   return finite;
 }
 
-NUFFT_DEVICE Located nufft_point(const real* x, const real* y, const real* z, long long i, const double* map,
-                                 unsigned long long* bad) {
-  Located p;
-  p.z[1] = p.z[2] = 0;
+// The point with these coordinates; the first index of one that is not finite goes to *bad.
+NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const double* map, unsigned long long* bad) {
+  Placed p;
+  p.part[1] = p.part[2] = 0;
   p.cell[1] = p.cell[2] = 0;
-  bool finite = nufft_locate(x[i], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.z[0]);
+  bool finite = nufft_locate(x[0], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.part[0]);
 #if NUFFT_DIM > 1
-  finite = nufft_locate(y[i], map[3], map[4], map[5], NUFFT_N1, p.cell[1], p.z[1]) && finite;
+  finite = nufft_locate(x[1], map[3], map[4], map[5], NUFFT_N1, p.cell[1], p.part[1]) && finite;
 #endif
 #if NUFFT_DIM > 2
-  finite = nufft_locate(z[i], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.z[2]) && finite;
+  finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.part[2]) && finite;
 #endif
   if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
   return p;
+}
+
+// Coordinates of point i, and the point.
+NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
+  to[0] = __ldg(x + i);
+#if NUFFT_DIM > 1
+  to[1] = __ldg(y + i);
+#endif
+#if NUFFT_DIM > 2
+  to[2] = __ldg(z + i);
+#endif
+  (void)y;
+  (void)z;
+}
+NUFFT_DEVICE Placed nufft_point(const real* x, const real* y, const real* z, long long i, const double* map,
+                                unsigned long long* bad) {
+  real at[NUFFT_DIM];
+  nufft_read(at, x, y, z, i);
+  return nufft_place(at, i, map, bad);
 }
 
 // Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins. Every
@@ -78,4 +104,9 @@ NUFFT_DEVICE count nufft_bin(const int* cell, long long i) {
 #else
   return slice + (b2 * NUFFT_NB1 + b1) * NUFFT_NB0 + b0;
 #endif
+}
+
+// The record of a point on its own.
+NUFFT_DEVICE Record nufft_record(const Placed& p) {
+  return nufft_pack(p, nufft_bin(p.cell, 0) % static_cast<count>(NUFFT_GROUP_BINS));
 }

@@ -12,11 +12,11 @@ extern "C" __global__ void __launch_bounds__(256)
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  const Located p = nufft_point(x, y, z, i, map, bad);
+  const Placed p = nufft_point(x, y, z, i, map, bad);
   const count bin = nufft_bin(p.cell, i);
   place[i] = atomicAdd(counts + bin, static_cast<count>(1));
   if (NUFFT_KEEP) bins[i] = bin;
-  if (NUFFT_KEEP == 2) nufft_store(unsorted, static_cast<count>(i), p);
+  if (NUFFT_KEEP == 2) nufft_store(unsorted, static_cast<count>(i), nufft_record(p));
 }
 #elif NUFFT_PASS == 2
 extern "C" __global__ void __launch_bounds__(256)
@@ -33,14 +33,15 @@ extern "C" __global__ void __launch_bounds__(256)
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  nufft_store(records, static_cast<count>(i), nufft_point(x, y, z, static_cast<long long>(index[i]), map, bad));
+  const Placed p = nufft_point(x, y, z, static_cast<long long>(index[i]), map, bad);
+  nufft_store(records, static_cast<count>(i), nufft_record(p));
 }
 #elif NUFFT_PASS == 4
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Record* __restrict__ unsorted, const count* __restrict__ index, Record* __restrict__ records,
                 long long m) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i < m) nufft_store(records, static_cast<count>(i), nufft_unpack(nufft_load(unsorted, index[i]), 0, 0, 0));
+  if (i < m) nufft_store(records, static_cast<count>(i), nufft_load(unsorted, index[i]));
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)
@@ -51,9 +52,9 @@ extern "C" __global__ void __launch_bounds__(256)
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  const Located p = nufft_point(x, y, z, i, map, bad);
+  const Placed p = nufft_point(x, y, z, i, map, bad);
   const count to = NUFFT_SORTED ? offsets[nufft_bin(p.cell, i)] + place[i] : static_cast<count>(i);
-  nufft_store(records, to, p);
+  nufft_store(records, to, nufft_record(p));
   index[to] = static_cast<count>(i);
 }
 #endif

@@ -1,72 +1,67 @@
 // Sort in two levels, for many bins: points are first brought into coarse bins of 2^shift bins each, then every coarse
-// bin is sorted by one block in shared memory, so that all large writes are runs. Ranks come from counters in shared
-// memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT points
-// (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets`. One kernel a text, chosen by
-// NUFFT_PASS. The order of points inside a bin is any.
+// bin is sorted in place by one block in shared memory, so that all large writes are runs. Ranks come from counters in
+// shared memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT
+// points (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets` and a copy of these
+// points in `spare`. Where they are more than `capacity`, the room there, nothing is done with them: their offsets say
+// that all are in the first bin, status[1] how many there are, and the host launches passes 3, with redo, to 6 again.
+// One kernel a text, chosen by NUFFT_PASS. The order of points inside a bin is any.
 //
 // Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
 #define NUFFT_ITEMS ((NUFFT_PLACE_POINTS + NUFFT_THREADS - 1) / NUFFT_THREADS)  // of a thread
 
-// A point between the levels: its coordinates, or (double precision, if it fits) its record with the index in the upper
-// half of the cells' word, as locating it twice more would cost more than moving it.
-#if NUFFT_STAGED_LOCATED
-typedef Record Staged;
-NUFFT_DEVICE count nufft_index_of(const Staged& one) {
-  return static_cast<count>(static_cast<unsigned long long>(__double_as_longlong(one.b.y)) >> 32);
-}
-NUFFT_DEVICE Staged nufft_staged(const real* z, unsigned cells, count index) {
-  Staged one;
-  one.a = make_double2(z[0], z[1 % NUFFT_DIM]);
-  one.b = make_double2(z[2 % NUFFT_DIM], __longlong_as_double(static_cast<long long>(
-                                             static_cast<unsigned long long>(index) << 32 | cells)));
-  return one;
-}
-#else
+// A point between the levels, in the arrays of records and indices and in shared memory.
 struct alignas(NUFFT_STAGED_ALIGN) Staged {
-  real x[NUFFT_DIM];
+  Record record;
   count index;
 };
-NUFFT_DEVICE count nufft_index_of(const Staged& one) { return one.index; }
-#endif
-
-NUFFT_DEVICE count nufft_bin_of(const real* x, long long i, const double* map, unsigned long long* bad, Located& p) {
-  p.z[1] = p.z[2] = 0;
-  p.cell[1] = p.cell[2] = 0;
-  bool finite = nufft_locate(x[0], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.z[0]);
-#if NUFFT_DIM > 1
-  finite = nufft_locate(x[1], map[3], map[4], map[5], NUFFT_N1, p.cell[1], p.z[1]) && finite;
-#endif
-#if NUFFT_DIM > 2
-  finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.z[2]) && finite;
-#endif
-  if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
-  return nufft_bin(p.cell, i);
+// From and to memory, word by word: its alignment is that of Staged, no more.
+NUFFT_DEVICE Staged nufft_taken(const Staged& from) {
+  Staged one;
+#pragma unroll
+  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) one.record.w[k] = from.record.w[k];
+  one.index = from.index;
+  return one;
+}
+NUFFT_DEVICE void nufft_put(Staged& to, const Record& record, count index) {
+#pragma unroll
+  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) to.record.w[k] = record.w[k];
+  to.index = index;
+}
+NUFFT_DEVICE Staged nufft_staged(const Record* records, const count* index, count i) {
+  Staged one;
+  one.record = nufft_load_changing(records, i);
+  one.index = index[i];
+  return one;
 }
 
-// Bin and location of a point between the levels.
-NUFFT_DEVICE count nufft_bin_of(const Staged& one, const double* map, Located& p) {
-#if NUFFT_STAGED_LOCATED
-  (void)map;
-  Record r = one;
-  r.b.y = __longlong_as_double(__double_as_longlong(one.b.y) & 0xffffffffll);
-  p = nufft_unpack(r, 0, 0, 0);
-  return nufft_bin(p.cell, static_cast<long long>(nufft_index_of(one)));
+// Its bin within its coarse bin, the first of which is first_bin.
+NUFFT_DEVICE unsigned nufft_local_bin(const Staged& one, long long first_bin) {
+#if NUFFT_RELATIVE
+  (void)first_bin;
+  unsigned bin = static_cast<unsigned>(nufft_field<NUFFT_BIN_AT, NUFFT_LOW_BITS>(one.record));
+#if NUFFT_STOLEN
+  bin |= one.index >> (32 - NUFFT_STOLEN) << NUFFT_LOW_BITS;
+#endif
+  return bin;
 #else
-  return nufft_bin_of(one.x, static_cast<long long>(one.index), map, nullptr, p);
+  const Located p = nufft_unpack(one.record, 0, 0, 0);
+  return static_cast<unsigned>(nufft_bin(p.cell, static_cast<long long>(one.index)) - static_cast<count>(first_bin));
 #endif
 }
-
-NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
-  to[0] = __ldg(x + i);
-#if NUFFT_DIM > 1
-  to[1] = __ldg(y + i);
+// To its last place, as a point of that bin.
+NUFFT_DEVICE void nufft_settle(Record* records, count* index, count to, Staged one, count bin) {
+#if NUFFT_RELATIVE
+  const unsigned long long old = nufft_field<NUFFT_BIN_AT, NUFFT_LOW_BITS>(one.record);
+  nufft_set<NUFFT_BIN_AT, NUFFT_LOW_BITS>(one.record, old ^ bin % static_cast<count>(NUFFT_GROUP_BINS));
+#if NUFFT_STOLEN
+  one.index &= 0xffffffffu >> NUFFT_STOLEN;
 #endif
-#if NUFFT_DIM > 2
-  to[2] = __ldg(z + i);
+#else
+  (void)bin;
 #endif
-  (void)y;
-  (void)z;
+  nufft_store(records, to, one.record);
+  index[to] = one.index;
 }
 
 // Exclusive sums of n counters in shared memory, in place, and their total at counters[n]. sums: one number a warp.
@@ -137,59 +132,64 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (first + k * NUFFT_THREADS < m) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS);
 #pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      Located p;
-      if (first + k * NUFFT_THREADS < m)
-        atomicAdd(histogram + (nufft_bin_of(at[k], first + k * NUFFT_THREADS, map, bad, p) >> shift), 1u);
-    }
+    for (int k = 0; k < NUFFT_ITEMS; ++k)
+      if (first + k * NUFFT_THREADS < m) {
+        const long long i = first + k * NUFFT_THREADS;
+        atomicAdd(histogram + (nufft_bin(nufft_place(at[k], i, map, bad).cell, i) >> shift), 1u);
+      }
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS)
     if (histogram[i] != 0) atomicAdd(counts + i, static_cast<count>(histogram[i]));
 }
-#elif NUFFT_PASS == 1  // one block: their offsets, cursors, and the number of chunks before each
+#elif NUFFT_PASS == 1  // one block: offsets, cursors, chunks and points of large ones before each, and all of those
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ counts, count* __restrict__ starts, count* __restrict__ cursors,
-                count* __restrict__ chunks, long long coarse) {
+                count* __restrict__ chunks, count* __restrict__ befores, unsigned long long* status, long long coarse) {
   NUFFT_SHARED(count, sums);
   const long long per = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
   const long long from = min(threadIdx.x * per, coarse), to = min(from + per, coarse);
-  count points = 0, parts = 0;
+  count points = 0, parts = 0, large = 0;
   const auto parts_of = [](count n) { return n > NUFFT_SEGMENT ? (n + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0; };
   for (long long i = from; i < to; ++i) {
     points += counts[i];
     parts += parts_of(counts[i]);
+    large += counts[i] > NUFFT_SEGMENT ? counts[i] : 0;
   }
   nufft_scan_threads(points, sums);
   nufft_scan_threads(parts, sums);
+  nufft_scan_threads(large, sums);
   for (long long i = from; i < to; ++i) {
     starts[i] = cursors[i] = points;
     chunks[i] = parts;
+    befores[i] = large;
     points += counts[i];
     parts += parts_of(counts[i]);
+    large += counts[i] > NUFFT_SEGMENT ? counts[i] : 0;
   }
   if (to == coarse && from < to) {
     starts[coarse] = points;
     chunks[coarse] = parts;
+    befores[coarse] = large;
+    status[1] = large;
   }
 }
 #elif NUFFT_PASS == 2  // points to their coarse bins
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* cursors,
-                Staged* __restrict__ staged, unsigned long long* bad, long long m, long long coarse, long long shift,
-                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+                Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad, long long m,
+                long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
+                double c2, double f2, double l2) {
   NUFFT_SHARED(Staged, points);
-  count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that in `staged`
+  count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that among all
   unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
   unsigned* sums = counters + coarse + 1;
   unsigned short* bins = reinterpret_cast<unsigned short*>(sums + 32);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
   real at[NUFFT_ITEMS][NUFFT_DIM];
-  unsigned place[NUFFT_ITEMS];  // coarse bin and rank there
-#if NUFFT_STAGED_LOCATED
-  unsigned cells[NUFFT_ITEMS];
-#endif
+  Record held[NUFFT_ITEMS];
+  unsigned place[NUFFT_ITEMS];  // from the top: bits of the bin that go to the index (4), coarse bin (14), rank there
   const auto read = [&](long long first) {
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
@@ -205,15 +205,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (k * NUFFT_THREADS + t < n) {
-        Located p;
-        const long long number = first + k * NUFFT_THREADS + t;
-        const unsigned bin = static_cast<unsigned>(nufft_bin_of(at[k], number, map, bad, p) >> shift);
-#if NUFFT_STAGED_LOCATED
-#pragma unroll
-        for (int d = 0; d < NUFFT_DIM; ++d) at[k][d] = p.z[d];
-        cells[k] = static_cast<unsigned>(nufft_pack(p.cell));
-#endif
-        place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+        const Placed p = nufft_place(at[k], 0, map, bad);
+        const count bin = nufft_bin(p.cell, first + k * NUFFT_THREADS + t);
+        const unsigned local = static_cast<unsigned>(bin) & ((1u << shift) - 1), one = static_cast<unsigned>(bin >> shift);
+        held[k] = nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull));
+        place[k] = (NUFFT_STOLEN ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 | atomicAdd(counters + one, 1u);
       }
     __syncthreads();
     nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
@@ -221,31 +217,32 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (k * NUFFT_THREADS + t < n) {
-        const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
-        const count number = static_cast<count>(first + k * NUFFT_THREADS + t);
-#if NUFFT_STAGED_LOCATED
-        points[to] = nufft_staged(at[k], cells[k], number);
-#else
-        Staged one;
-#pragma unroll
-        for (int d = 0; d < NUFFT_DIM; ++d) one.x[d] = at[k][d];
-        one.index = number;
-        points[to] = one;
+        const unsigned one = place[k] >> 14 & 0x3fffu, to = counters[one] + (place[k] & 0x3fffu);
+        count number = static_cast<count>(first + k * NUFFT_THREADS + t);
+#if NUFFT_STOLEN
+        number |= place[k] >> 28 << (32 - NUFFT_STOLEN);
 #endif
-        bins[to] = static_cast<unsigned short>(place[k] >> 16);
+        nufft_put(points[to], held[k], number);
+        bins[to] = static_cast<unsigned short>(one);
       }
     __syncthreads();
     read(first + step);  // on the way while these are written
-    for (int i = t; i < n; i += NUFFT_THREADS) staged[moved[bins[i]] + static_cast<count>(i)] = points[i];
+    for (int i = t; i < n; i += NUFFT_THREADS) {
+      const count to = moved[bins[i]] + static_cast<count>(i);
+      const Staged one = nufft_taken(points[i]);
+      nufft_store(records, to, one.record);
+      index[to] = one.index;
+    }
     __syncthreads();
   }
 }
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* __restrict__ starts, count* __restrict__ offsets, long long coarse, long long shift,
-                long long all_bins) {
+    NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
+                long long coarse, long long shift, long long all_bins, long long capacity) {
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
+  if (static_cast<long long>(befores[coarse]) > capacity) return;
   for (long long c = blockIdx.x; c < coarse; c += gridDim.x) {
     if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT) continue;
     const long long bins = min(1ll << shift, all_bins - (c << shift)), per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
@@ -290,24 +287,24 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   if (to == groups && from < to) parts[groups] = before;
 }
 #else
-// 3: coarse bins of one segment, a block each, and the offsets of their bins. 5: counts of the bins of larger ones, a
-// chunk at a time. 6: their points, likewise.
+// 3: coarse bins of one segment, a block each, and the offsets of their bins; redo: counters of larger ones alone. 5:
+// counts of the bins of larger ones, a chunk at a time, and the copy. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const Staged* __restrict__ staged, const count* __restrict__ starts, const count* __restrict__ chunks,
-                count* offsets, Record* __restrict__ records, count* __restrict__ index, long long coarse,
-                long long shift, long long all_bins, double c0, double f0, double l0, double c1, double f1, double l1,
-                double c2, double f2, double l2) {
+    NUFFT_ENTRY(Record* records, count* index, Staged* spare, const count* __restrict__ starts,
+                const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets, long long coarse,
+                long long shift, long long all_bins, long long capacity, long long redo) {
   NUFFT_SHARED(Staged, sorted);
   count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
   unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));
   unsigned* sums = counters + (1ll << shift) + 1;
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
+  const bool room = static_cast<long long>(befores[coarse]) <= capacity;
 #if NUFFT_PASS == 3
   const long long c = blockIdx.x;
   const count start = starts[c];
   const count here = starts[c + 1] - start;
 #else
+  if (!room) return;
   const long long all = static_cast<long long>(chunks[coarse]);
   for (long long chunk = blockIdx.x; chunk < all; chunk += gridDim.x) {
     long long c = 0, end = coarse;  // the coarse bin of the chunk: the last with chunks[c] <= chunk
@@ -321,37 +318,50 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const count skipped = (static_cast<count>(chunk) - chunks[c]) * NUFFT_SEGMENT;
     const count start = starts[c] + skipped;
     const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
+    Staged* copy = spare + befores[c] + skipped;
 #endif
     const long long first_bin = c << shift;
     const int bins = static_cast<int>(min(1ll << shift, all_bins - first_bin));
 #if NUFFT_PASS == 3
+    if (redo != 0 && here <= NUFFT_SEGMENT) return;
     // Entry first_bin belongs to the coarse bin below if that is large.
     if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
     if (here > NUFFT_SEGMENT) {
-      for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = 0;
+      for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = room ? 0 : start + here;
       return;
     }
     if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
+#else
+    (void)redo;
 #endif
     const int n = static_cast<int>(here);
     for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
     __syncthreads();
     unsigned place[NUFFT_ITEMS];  // bin and rank there
-#if NUFFT_DOUBLE
-    const auto mine = [&](int k) { return staged[start + static_cast<count>(k * NUFFT_THREADS + t)]; };  // cached
+    const auto fetch = [&](int k) {
+#if NUFFT_PASS == 6
+      return nufft_taken(copy[k * NUFFT_THREADS + t]);
 #else
+      return nufft_staged(records, index, start + static_cast<count>(k * NUFFT_THREADS + t));
+#endif
+    };
+#if NUFFT_HOLD
     Staged held[NUFFT_ITEMS];
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (k * NUFFT_THREADS + t < n) held[k] = staged[start + static_cast<count>(k * NUFFT_THREADS + t)];
+      if (k * NUFFT_THREADS + t < n) held[k] = fetch(k);
     const auto mine = [&](int k) { return held[k]; };
+#else
+    const auto mine = fetch;  // again, from a cache
 #endif
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k) {
       if (k * NUFFT_THREADS + t >= n) continue;
-      Located p;
-      const unsigned bin =
-          static_cast<unsigned>(nufft_bin_of(mine(k), map, p) - static_cast<count>(first_bin));
+      const Staged one = mine(k);
+#if NUFFT_PASS == 5
+      nufft_put(copy[k * NUFFT_THREADS + t], one.record, one.index);
+#endif
+      const unsigned bin = nufft_local_bin(one, first_bin);
       place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
     }
     __syncthreads();
@@ -360,8 +370,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
     (void)place;
     (void)sorted;
-    (void)records;
-    (void)index;
 #else
     nufft_scan_counters(counters, static_cast<unsigned>(bins), sums);
 #if NUFFT_PASS == 3
@@ -373,17 +381,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k) {
       if (k * NUFFT_THREADS + t >= n) continue;
       const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
-      sorted[to] = mine(k);
+      const Staged one = mine(k);
+      nufft_put(sorted[to], one.record, one.index);
     }
     __syncthreads();
 #pragma unroll 4
     for (int i = t; i < n; i += NUFFT_THREADS) {
-      const Staged one = sorted[i];
-      Located p;
-      const count bin = nufft_bin_of(one, map, p) - static_cast<count>(first_bin);
+      const Staged one = nufft_taken(sorted[i]);
+      const unsigned bin = nufft_local_bin(one, first_bin);
       const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);
-      nufft_store(records, to, p);
-      index[to] = nufft_index_of(one);
+      nufft_settle(records, index, to, one, static_cast<count>(first_bin) + bin);
     }
 #endif
 #if NUFFT_PASS != 3

@@ -38,6 +38,11 @@ void Kernels::check_width() const {
                 fmt::format("nufft kernels: width {}, families other than points go to {}", shape_.width, kMaxWidth));
 }
 
+void Kernels::check_whole_cells() const {
+  if (!layout_.whole)
+    throw Error(Status::internal, "nufft kernels: families without subproblems need records with whole cells");
+}
+
 void Kernels::check_run() const {
   if (shape_.precision != Precision::f32 || shape_.dim == 1 || shape_.fine[0] % 2 != 0)
     throw Error(Status::invalid_plan,
@@ -149,6 +154,7 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
                                 4 * stencil * static_cast<double>(m * transforms)});
   };
   if (family == Spread::points) {
+    check_whole_cells();
     const int numbers = (dim + 1) * w + (p.run == 2 ? (w + 2) / 2 * 2 - w : 0);
     if (p.run == 2) check_run();
     // A whole number of 16 bytes a warp keeps every warp's part aligned.
@@ -197,7 +203,10 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
   const int w = shape_.width, dim = shape_.dim, real = real_bytes(), vector = 16 / real;
   const Parameters& p = parameters_;
   const bool tiled = family == Interpolate::tiled, window = family == Interpolate::window;
-  if (tiled || window) check_width();
+  if (tiled || window)
+    check_width();
+  else
+    check_whole_cells();
   if (tiled && p.order != Order::bins) throw Error(Status::invalid_plan, "nufft kernels: tiles need order bins");
   const int numbers = p.lanes > 1 ? dim * w * 33 + dim * 32 * 4 / real : dim == 3 ? w * 33 : 0;
   const int warp = divided_up(numbers, vector) * vector;

@@ -17,7 +17,9 @@ namespace {
 constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level, a block's points: one block a multiprocessor
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
 constexpr std::int64_t kSegmentBytes = 226 * 1024;  // second level, points of a block, likewise
-constexpr int kMostFineBins = 2048;                 // of a coarse bin, unless there are very many
+constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
+constexpr int kHeldBytes = 16;                      // points up to this size wait in registers in the second level
+constexpr std::int64_t kFewCoarse = 4096, kManyCoarse = 16384;  // coarse bins: more where they would not fit a block
 constexpr std::int64_t kOneBlockGroups = 16384;     // of which one block lists the subproblems
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
@@ -57,35 +59,51 @@ struct Kernels::SortLaunches {
 
 // Geometry of the sort in two levels. A coarse bin is 2^shift bins; what depends on m is an argument of the kernels.
 struct Kernels::TwoLevels {
-  std::int64_t staged = 0, align = 8;  // bytes of a point between the levels
-  bool located = false;                // which holds its record
+  std::int64_t staged = 0, align = 4;  // bytes of a point between the levels: record and index
   int place_points = 0, segment = 0;
-  std::int64_t most_coarse = 0, most_fine = 0;
+  std::int64_t most_coarse = 0, most_fine = 0, place_bytes = 0;
   int shift = 0;
   std::int64_t coarse = 1;
 };
 
+// Bits of a bin's number in its coarse bin, however many points there are.
+int Kernels::most_coarse_bits() const {
+  int bits = kFineBits;
+  while ((bins() + (std::int64_t{1} << bits) - 1) >> bits > kFewCoarse) ++bits;
+  return bits;
+}
+
 Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   TwoLevels l;
-  l.located = shape_.precision == Precision::f64 && !shape_.large_counts && shape_.dim == 3 &&
-              bits_[0] + bits_[1] + bits_[2] <= 32;
-  l.staged = (shape_.dim * real_bytes() + count + 7) / 8 * 8;
-  l.align = l.staged % 16 == 0 ? 16 : 8;
-  l.place_points =
-      static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / l.staged / kPlaceThreads * kPlaceThreads));
-  l.most_coarse = 4096;
+  l.staged = (4 * layout_.words + 2 * count - 1) / count * count;
+  l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
+  const std::int64_t moved = std::max<std::int64_t>(l.staged, (shape_.dim * real_bytes() + count + 7) / 8 * 8);
+  l.place_points = static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / moved / kPlaceThreads * kPlaceThreads));
   const std::int64_t all = bins() * slices(m);
   const auto coarse_at = [&](int shift) { return (all + (std::int64_t{1} << shift) - 1) >> shift; };
-  while (coarse_at(l.shift) > l.most_coarse) ++l.shift;
-  if (l.shift > 14)
+  const auto first_shift = [&](std::int64_t most) {
+    int shift = 0;
+    while (coarse_at(shift) > most) ++shift;
+    return shift;
+  };
+  const auto fit = [&](std::int64_t most) {
+    l.most_coarse = most;
+    l.shift = first_shift(most);
+    l.most_fine = std::int64_t{1} << std::max(kFineBits, l.shift);
+    const std::int64_t room = kSegmentBytes - (l.most_fine + 64) * (4 + count);
+    l.segment = parameters_.segment > 0 ? parameters_.segment
+                                        : static_cast<int>(std::min<std::int64_t>(10240, room / l.staged / 512 * 512));
+    return m / coarse_at(l.shift) <= l.segment / 10 * 9;
+  };
+  if (first_shift(kFewCoarse) > 14)
     throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", all));
-  l.most_fine = std::max<std::int64_t>(kMostFineBins, std::int64_t{1} << l.shift);
-  const std::int64_t room = kSegmentBytes - (l.most_fine + 64) * (4 + count);
-  l.segment = parameters_.segment > 0 ? parameters_.segment
-                                      : static_cast<int>(std::min<std::int64_t>(10240, room / l.staged / 512 * 512));
+  if (!fit(kFewCoarse) && first_shift(kManyCoarse) < l.shift && !fit(kManyCoarse)) fit(kFewCoarse);
+  const auto place_bytes = [&] { return l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4; };
+  while (place_bytes() > kSegmentBytes) l.place_points -= kPlaceThreads;
+  l.place_bytes = place_bytes();
   // Coarse bins as large as a block can sort at once.
-  while ((std::int64_t{2} << l.shift) <= kMostFineBins && coarse_at(l.shift) > 1 &&
+  while ((std::int64_t{2} << l.shift) <= (1 << kFineBits) && coarse_at(l.shift) > 1 &&
          m / coarse_at(l.shift + 1) <= l.segment / 10 * 9)
     ++l.shift;
   l.coarse = coarse_at(l.shift);
@@ -94,41 +112,52 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
 
 std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, all = slices(m), longest = bins() * all + 1;
+  const std::int64_t all = slices(m), longest = bins() * all + 1, records = layout_.bytes(m);
   const bool sorted = parameters_.order != Order::caller;
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
-  // One level: the place of each point in its bin is kept where the tasks come later.
+  // One level: the place of each point in its bin is kept where the tasks come later, and its bin where the records do.
   const std::int64_t tasks = std::max(most_tasks(m) * task, two_level ? 0 : m * count);
-  const std::int64_t scratch = two_level                                              ? m * levels.staged
-                               : sorted && parameters_.placement == Placement::staged ? m * record
-                                                                                      : 0;
-  return {padded(m * record),
+  return {padded(two_level ? records : std::max(records, m * count)),
           padded(m * count),
           padded(tasks),
           padded(((bins() + groups()) * all + 2) * count),
-          padded(((longest + 2047) / 2048 + 1) * count) + padded((4 * levels.most_coarse + 2) * count),
+          padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
           16,
-          padded(scratch),
+          padded(sorted && parameters_.placement == Placement::staged ? records : 0),
           parameters_.deterministic ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16 : 16};
 }
 
-void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m,
-                        const std::array<Map, 3>& map) const {
+std::int64_t Kernels::large_bytes(std::int64_t points) const {
+  const bool sorted = parameters_.order != Order::caller;
+  if (!sorted || points == 0 || parameters_.placement != Placement::two_level) return 0;
+  return padded(points * two_levels(points).staged);
+}
+
+void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
+                        std::int64_t scratch) const {
   if (!shape_.large_counts && m >= std::int64_t{1} << 31)
     throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
   if (bins() * slices(m) >= std::int64_t{1} << (shape_.large_counts ? 40 : 31))
     throw Error(Status::unsupported,
                 fmt::format("nufft kernels: {} slices of {} bins are too many", slices(m), bins()));
+  if (!layout_.whole && m > std::int64_t{1} << (32 - kMostStolen))
+    throw Error(Status::unsupported, "nufft kernels: more than 2^28 points need whole_cells");
   SortLaunches out{*this, program, {}};
   for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
   out.clear(work(arrays, kStatus), 16, -1);
   const bool sorted = parameters_.order != Order::caller;
   if (sorted && m > 0 && parameters_.placement == Placement::two_level)
-    emit_two_levels(out, arrays, m);
+    emit_two_levels(out, arrays, m, scratch);
   else
     emit_one_level(out, arrays, m);
   if (sorted) emit_tasks(out, arrays, m);
+}
+
+void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
+  SortLaunches out{*this, program, {}};
+  emit_second_level(out, arrays, m, scratch, true);
+  emit_tasks(out, arrays, m);
 }
 
 void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
@@ -149,8 +178,7 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
   // Bins of the points are kept where the records come later.
   const BufferRef place = work(arrays, kTasks), of_point = work(arrays, kRecords);
-  const std::int64_t coordinates = m * shape_.dim * real_bytes(),
-                     records = m * (shape_.precision == Precision::f32 ? 16 : 32);
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = layout_.bytes(m);
   // One more word than needed may be cleared where counts are 32 bits: the list of subproblems follows, written later.
   const std::int64_t all = bins() * slices(m);
   out.clear(offsets, (all + 1) * count, 0);
@@ -179,48 +207,77 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
            coordinates + m * count + records);
 }
 
-void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
-  const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const TwoLevels l = two_levels(m);
-  const auto launch = [&](const char* name, int pass, std::uint32_t grid, int threads, int points, std::int64_t shared,
-                          std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+// Constants and arrays of the kernels of both levels.
+struct Kernels::LevelLaunches {
+  const SortLaunches& out;
+  const Kernels& kernels;
+  TwoLevels l;
+  std::int64_t all = 0;  // bins, of all slices
+  BufferRef counts, starts, cursors, chunks, befores, offsets, records, index, spare, status;
+
+  LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
+      : out(launches), kernels(of), l(of.two_levels(m)) {
+    const std::int64_t count = of.shape_.large_counts ? 8 : 4;
+    all = of.bins() * of.slices(m);
+    const std::int64_t sums = padded(((all + 1 + 2047) / 2048 + 1) * count);
+    const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
+    counts = part(0), starts = part(l.most_coarse), cursors = part(2 * l.most_coarse + 1);
+    chunks = part(3 * l.most_coarse + 1), befores = part(4 * l.most_coarse + 2);
+    offsets = work(arrays, kOffsets), records = work(arrays, kRecords), index = work(arrays, kIndex);
+    spare = work(arrays, kScratch), status = work(arrays, kStatus);
+  }
+  void operator()(const char* name, int pass, std::uint32_t grid, int threads, int points, std::int64_t shared,
+                  std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
     const std::string constants = fmt::format(
         "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
-        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n"
-        "#define NUFFT_STAGED_LOCATED {}\n",
-        pass, pass == 0 && parameters_.check ? 1 : 0, threads, points, l.segment, l.align, l.located ? 1 : 0);
+        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_HOLD {}\n",
+        pass, pass == 0 && kernels.parameters_.check ? 1 : 0, threads, points, l.segment, l.align,
+        l.staged <= kHeldBytes ? 1 : 0);
     out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared, std::move(arguments),
         bytes);
-  };
-  const std::int64_t all = bins() * slices(m), sums = padded(((all + 1 + 2047) / 2048 + 1) * count);
-  const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
-  const BufferRef counts = part(0), starts = part(l.most_coarse), cursors = part(2 * l.most_coarse + 1),
-                  chunks = part(3 * l.most_coarse + 1), status = work(arrays, kStatus);
-  const BufferRef offsets = work(arrays, kOffsets), staged = work(arrays, kScratch);
-  const std::int64_t coordinates = m * shape_.dim * real_bytes(), moved = m * l.staged;
-  const std::int64_t record = shape_.precision == Precision::f32 ? 16 : 32, coarse = l.coarse, shift = l.shift;
+  }
+};
 
-  out.clear(counts, coarse * count, 0);  // a word too many is no harm: written later
+void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const LevelLaunches launch(out, *this, arrays, m);
+  const TwoLevels& l = launch.l;
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(), coarse = l.coarse, shift = l.shift;
+  const BufferRef &x = arrays.points[0], &y = arrays.points[1], &z = arrays.points[2];
+
+  out.clear(launch.counts, coarse * count, 0);  // a word too many is no harm: written later
   launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 528u), kCountThreads, kCountPoints, l.most_coarse * 4,
-         out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], counts, status, m, coarse, shift}),
-         coordinates);
-  launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count, {counts, starts, cursors, chunks, coarse},
-         4 * coarse * count);
-  launch(
-      "coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
-      l.place_points * (l.staged + 2) + l.most_coarse * (count + 4) + 33 * 4,
-      out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], cursors, staged, status, m, coarse, shift}),
-      coordinates + moved);
-  const std::vector<LaunchArgument> fine = out.with_maps(
-      {staged, starts, chunks, offsets, work(arrays, kRecords), work(arrays, kIndex), coarse, shift, all});
+         out.with_maps({x, y, z, launch.counts, launch.status, m, coarse, shift}), coordinates);
+  launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
+         {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, coarse},
+         5 * coarse * count);
+  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
+         l.place_bytes,
+         out.with_maps(
+             {x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, coarse, shift}),
+         coordinates + m * l.staged);
+  emit_second_level(out, arrays, m, scratch, false);
+}
+
+// again: for large coarse bins alone.
+void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
+                                bool again) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const LevelLaunches launch(out, *this, arrays, m);
+  const TwoLevels& l = launch.l;
+  const std::int64_t coarse = l.coarse, shift = l.shift, capacity = scratch / l.staged;
+  const std::vector<LaunchArgument> arguments{launch.records, launch.index,   launch.spare,   launch.starts,
+                                              launch.chunks,  launch.befores, launch.offsets, coarse,
+                                              shift,          launch.all,     capacity,       std::int64_t{again ? 1 : 0}};
   const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
-  launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, fine,
-         moved + m * (record + count) + all * count);
+  launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
+         again ? 0 : 2 * m * l.staged + launch.all * count);
   // Nothing to do unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
-  launch("large_count", 5, few, kFineThreads, l.segment, counters, fine, 0);
-  launch("large_scan", 4, few, 256, 256, 8 * count, {starts, offsets, coarse, shift, all}, 0);
-  launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, fine, 0);
+  launch("large_count", 5, few, kFineThreads, l.segment, counters, arguments, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count,
+         {launch.starts, launch.befores, launch.offsets, coarse, shift, launch.all, capacity}, 0);
+  launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, arguments, 0);
 }
 
 void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
@@ -230,7 +287,7 @@ void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m
   if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // whatever the number of points: the same kernels
     out("groups", std::string(nufft_locate_text) + nufft_sort_text,
         "#define NUFFT_PASS 7\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n#define NUFFT_PLACE_POINTS 1024\n"
-        "#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_STAGED_LOCATED 0\n",
+        "#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_HOLD 0\n",
         1, 1024, 32 * count, {offsets, parts, all}, all * count * 3);
   } else {
     out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);

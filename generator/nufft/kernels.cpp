@@ -14,7 +14,7 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-int bits_of(std::int64_t n) { return std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))); }
+int bits_of(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
 
 // A constant that the compiler reads back exactly.
 std::string constant(double value, Precision precision) {
@@ -64,7 +64,7 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (w < kMinWidth || w > kMaxGaussianWidth)
     refuse(fmt::format("width {}, allowed are {} to {}", w, kMinWidth, kMaxGaussianWidth));
   if (window.width != w) refuse(fmt::format("polynomial of width {} for width {}", window.width, w));
-  int bits = 0;
+  std::array<int, 3> whole{}, inside{};  // bits of a first cell, and of its place in its bin
   for (int d = 0; d < 3; ++d) {
     const std::int64_t n = shape.fine[d];
     if (d >= shape.dim ? n != 1 : n < w)
@@ -73,11 +73,9 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
     if (parameters.bin[d] < 1) refuse(fmt::format("bin of {} cells in dimension {}", parameters.bin[d], d));
     if (d >= shape.dim) parameters_.bin[d] = 1;
     bins_[d] = (n + parameters_.bin[d] - 1) / parameters_.bin[d];
-    bits_[d] = bits_of(n);
-    bits += d < shape.dim ? bits_[d] : 1;
+    whole[d] = bits_of(n), inside[d] = bits_of(parameters_.bin[d]);
   }
   if (shape.fine[0] * shape.fine[1] >= std::int64_t{1} << 31) refuse("a plane of 2^31 cells or more");
-  if (bits > (shape.precision == Precision::f32 ? 32 : 63)) refuse("a cell's number does not fit a record");
   if (parameters.cap < 1) refuse("cap below 1");
   if (parameters.segment < 0 || parameters.segment > 16384 || parameters.segment % 512 != 0)
     refuse(fmt::format("segments of {} points, allowed are multiples of 512 up to 16384", parameters.segment));
@@ -88,6 +86,11 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
     refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
   if (parameters.slice < 0) refuse(fmt::format("slices of {} points", parameters.slice));
   if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
+  // Slices have bins of their own, more than a coarse bin's number has bits for.
+  const bool relative =
+      !shape.whole_cells && !shape.large_counts && parameters.order != Order::caller && parameters.slice == 0;
+  layout_ = make_record_layout(shape.dim, shape.precision, shape.unit, relative ? inside : whole, !relative,
+                               bits_of(bins() / groups()), most_coarse_bits());
 }
 
 int Kernels::slide() const { return parameters_.order == Order::slide && shape_.dim > 1 ? shape_.dim - 1 : 0; }
@@ -116,8 +119,12 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
                       entry, f32 ? 0 : 1, shape_.dim, shape_.width);
   for (int d = 0; d < 3; ++d)
     text += fmt::format(
-        "#define NUFFT_N{0} {1}\n#define NUFFT_B{0} {2}\n#define NUFFT_NB{0} {3}\n#define NUFFT_BITS{0} {4}\n", d,
-        shape_.fine[d], parameters_.bin[d], bins_[d], bits_[d]);
+        "#define NUFFT_N{0} {1}\n#define NUFFT_B{0} {2}\n#define NUFFT_NB{0} {3}\n#define NUFFT_CELL{0} {4}\n", d,
+        shape_.fine[d], parameters_.bin[d], bins_[d], layout_.cell[d]);
+  text += fmt::format(
+      "#define NUFFT_FRACTION {}\n#define NUFFT_RECORD_WORDS {}\n#define NUFFT_RELATIVE {}\n#define NUFFT_GROUP_BITS "
+      "{}\n#define NUFFT_LOW_BITS {}\n#define NUFFT_STOLEN {}\n",
+      layout_.fraction, layout_.words, layout_.whole ? 0 : 1, layout_.group_bits, layout_.low_bits, layout_.stolen);
   text += fmt::format("#define NUFFT_PLANE_CELLS {}ll\n#define NUFFT_SLIDE {}\n",
                       shape_.dim == 3 ? shape_.fine[0] * shape_.fine[1] : shape_.fine[0], slide());
   text += fmt::format("#define NUFFT_SLICE {}u\n#define NUFFT_SLICE_BINS {}ll\n", parameters_.slice, bins());

@@ -1,7 +1,7 @@
 // CUDA kernels of the nonuniform stages: sort (set_points), spread (type 1) and interpolate (type 2), every size a
 // compile-time constant. A kernel's text does not depend on the number of points or of transforms: those are arguments.
 //
-// Sort: each point becomes a record (window coordinate z per dimension and first cell, generator/window.h) and its
+// Sort: each point becomes a record (place in its cell and first cell, generator/nufft/record.h) and its
 // index in the caller's arrays; records lie bin by bin. Families that work bin by bin get a list of subproblems of at
 // most `cap` points too. Spreading reads strengths through the index; interpolation writes values through it.
 //
@@ -15,6 +15,7 @@
 #include "fourtune/problem.h"
 #include "generator/kernel_source.h"
 #include "generator/nufft/choices.h"
+#include "generator/nufft/record.h"
 #include "generator/window.h"
 
 namespace fourtune::generator::nufft {
@@ -26,6 +27,8 @@ struct Shape {
   Precision precision = Precision::f32;
   int width = 6;              // 2 to 16; Spread::points and Interpolate::points to 65
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
+  double unit = 0;            // cells to which places of points may be rounded (position_unit); 0: as fine as may be
+  bool whole_cells = true;    // of records; false: families that work by subproblems alone, and fewer than 2^28 points
 };
 
 // Parameters that are a fair start for a family; the tuner knows better.
@@ -49,9 +52,10 @@ struct Arrays {
   int workspace = 0;
 };
 // Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the
-// first index of a point that is not finite (all ones: none), and nothing yet. Scratch is used by the sort alone
-// (Placement::staged, two_level) and may share memory with anything that later stages overwrite, as a fine grid. Fixed
-// is used by deterministic spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
+// first index of a point that is not finite (all ones: none), and the number of points in large coarse bins (two_level
+// with points). Scratch is used by the sort alone and may share memory with anything that later stages overwrite, as a
+// fine grid: Placement::staged needs it, two_level where coarse bins are large. Fixed is used by deterministic spreading
+// alone: two bounds and a fine grid of pairs of 64-bit integers.
 inline constexpr int kWorkspaces = 8;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
 
@@ -60,10 +64,16 @@ class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
 
-  // Bytes of the workspaces for at most m points.
+  // Bytes of the workspaces for at most m points, without what the points of large coarse bins need as scratch.
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const;
+  // Bytes of scratch for so many points in large coarse bins; 0: there are none. Of m points all can be.
+  std::int64_t large_bytes(std::int64_t points) const;
   // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
-  void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map) const;
+  // scratch: bytes that are there. Where points of large coarse bins want more, they stay unsorted and emit_large is to
+  // follow, with more; all else holds.
+  void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
+                 std::int64_t scratch) const;
+  void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
   void emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const;
   void emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                    Spread family) const;
@@ -83,9 +93,13 @@ class Kernels {
   // The stage's launches, in two files: emit_sort.cpp.
   struct SortLaunches;
   struct TwoLevels;
+  struct LevelLaunches;
   TwoLevels two_levels(std::int64_t m) const;
   void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
-  void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
+  void emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
+                         bool again) const;
+  int most_coarse_bits() const;
   void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
@@ -97,6 +111,7 @@ class Kernels {
   WindowTile window_tile(int numbers, bool spreads) const;
   void check_run() const;
   void check_width() const;
+  void check_whole_cells() const;
   // Deterministic spreading: what goes before and after the spreader, for each transform.
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
@@ -109,7 +124,7 @@ class Kernels {
   Parameters parameters_;
   PiecewisePolynomial window_;
   std::array<std::int64_t, 3> bins_{1, 1, 1};
-  std::array<int, 3> bits_{1, 1, 1};
+  RecordLayout layout_;
 };
 
 // Text of `nufft_window`: the weights of all w cells at window coordinate z. Even and odd parts are evaluated once for

@@ -46,33 +46,14 @@ class Type12Executor final : public Executor {
 
   void set_points(const PointSet& points) override {
     count_ = -1;
-    const bool large = points.m >= kLarge;
-    if (large != large_) make_kernels(points.m), bound_ = -1;
-    try {
-      reserve_points(points.m);
-    } catch (const Error& error) {
-      if (error.status() != Status::out_of_memory) throw;
-      explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(points.m));
-    }
+    if (counts_of(points.m) != counts_) make_kernels(points.m), bound_ = -1;
+    reserve_points(points.m, options_.trust_points ? points.m : 0);
     bind_points(points.m);
     const void* given[] = {points.x, points.y, points.z};
     for (int d = 0; d < problem_.dim; ++d) check_alignment(given[d], complex_ / 2, kNames[d]);
     runner_.begin_set_points();
-    Run run(runner_.queue(), stream_);
-    std::array<const std::byte*, 3> opened{};
-    const std::int64_t bytes = checked_multiply(points.m, complex_ / 2, "points");
-    for (int d = 0; d < problem_.dim; ++d) {
-      std::byte* at = runner_.queue().open(const_cast<void*>(given[d]), bytes, Access::in, kNames[d]);
-      opened[static_cast<std::size_t>(d)] = at;
-      runner_.point(kX + d, at);
-    }
-    runner_.bind(sort_, true);
-    runner_.launch(sort_, nullptr, nullptr);
-    runner_.end_stages(true);
-    if (!options_.trust_points && points.m > 0)
-      check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
-                   problem_.dim, problem_.precision, "xyz");
-    run.complete();
+    if (const std::int64_t large = sort(points); large > 0 && scratch_bytes() < sort_kernels().large_bytes(large))
+      sort_large(points.m, large);
     count_ = points.m;
   }
 
@@ -109,11 +90,12 @@ class Type12Executor final : public Executor {
         for (const Part& part : parts) use.held += part.bytes();
     use.needed = use.held;
     if (count_ >= 0) return use;
-    const auto bytes = workspace_bytes(problem_.m.value_or(0));
-    for (int i = 0; i < kWorkspaces; ++i)
-      if (i != generator::nufft::kScratch || !whole_)
-        use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(kSort + i));
-    if (whole_) use.needed += std::max<std::int64_t>(0, bytes[generator::nufft::kScratch] - runner_.slot_bytes(kGrid));
+    const std::int64_t m = problem_.m.value_or(0);
+    const auto bytes = workspace_bytes(m, options_.trust_points ? m : 0);
+    for (int i = 0; i < kWorkspaces; ++i) {
+      const int slot = i == generator::nufft::kScratch ? scratch_slot() : static_cast<int>(kSort) + i;
+      use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(slot));
+    }
     return use;
   }
   std::span<const StageTime> stage_times() const override { return times_ = runner_.stage_times(); }
@@ -123,7 +105,10 @@ class Type12Executor final : public Executor {
   void set_stream(void* stream) override { stream_ = stream; }
 
  private:
-  static constexpr std::int64_t kLarge = std::int64_t{1} << 31;
+  // Point counts that need other kernels: whole cells in records, then 64-bit counts.
+  static int counts_of(std::int64_t m) {
+    return m >= std::int64_t{1} << 31 ? 2 : m >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ? 1 : 0;
+  }
   static constexpr const char* kNames[3] = {"x", "y", "z"};
 
   // What runs one way; [1] is of the last, smaller chunk.
@@ -134,13 +119,13 @@ class Type12Executor final : public Executor {
   };
 
   void make_kernels(std::int64_t m) {
-    large_ = m >= kLarge;
+    counts_ = counts_of(m);
     generator::nufft::Shape shape;
     shape.dim = problem_.dim;
     shape.fine = plan_.window.fine;
     shape.precision = problem_.precision;
     shape.width = plan_.window.width;
-    shape.large_counts = large_;
+    shape.large_counts = counts_ == 2;
     const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
     if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
@@ -148,6 +133,11 @@ class Type12Executor final : public Executor {
         spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)
       throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
     spread.check = interp.check = !options_.trust_points;
+    shape.whole_cells = counts_ != 0 || plan_.gpu_points.spread == generator::nufft::Spread::points ||
+                        plan_.gpu_points.interp == generator::nufft::Interpolate::points;
+    const auto& window = plan_.window;
+    shape.unit = position_unit(
+        window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
     spread_kernels_.emplace(shape, spread, polynomial_);
     interp_kernels_.emplace(shape, interp, polynomial_);
   }
@@ -161,10 +151,47 @@ class Type12Executor final : public Executor {
     out.workspace = kSort;
     return out;
   }
+  const Kernels& sort_kernels() const { return kernels_of(problem_.type == 1); }
   GpuProgram sort_program(std::int64_t m) const {
     GpuProgram program;
-    kernels_of(problem_.type == 1).emit_sort(program, arrays(), m, {});
+    sort_kernels().emit_sort(program, arrays(), m, {}, scratch_bytes());
     return program;
+  }
+
+  // Returns the number of points in large coarse bins; 0 without a look at the points, when there is room for all.
+  std::int64_t sort(const PointSet& points) {
+    const void* given[] = {points.x, points.y, points.z};
+    Run run(runner_.queue(), stream_);
+    std::array<const std::byte*, 3> opened{};
+    const std::int64_t bytes = checked_multiply(points.m, complex_ / 2, "points");
+    for (int d = 0; d < problem_.dim; ++d) {
+      std::byte* at = runner_.queue().open(const_cast<void*>(given[d]), bytes, Access::in, kNames[d]);
+      opened[static_cast<std::size_t>(d)] = at;
+      runner_.point(kX + d, at);
+    }
+    runner_.bind(sort_, true);
+    runner_.launch(sort_, nullptr, nullptr);
+    runner_.end_stages(true);
+    std::int64_t large = 0;
+    if (!options_.trust_points && points.m > 0)
+      large = check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
+                           problem_.dim, problem_.precision, "xyz");
+    run.complete();
+    return large;
+  }
+
+  // The rest of a sort that found more points in large coarse bins than it had room for.
+  void sort_large(std::int64_t m, std::int64_t large) {
+    reserve_points(m, large);
+    bound_ = -1;
+    bind_points(m);
+    GpuProgram program;
+    sort_kernels().emit_large(program, arrays(), m, scratch_bytes());
+    runner_.change(large_sort_, program);
+    Run run(runner_.queue(), stream_);
+    runner_.launch(large_sort_, nullptr, nullptr);
+    runner_.end_stages(true);
+    run.complete();
   }
   GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {
     GpuProgram program;
@@ -272,28 +299,39 @@ class Type12Executor final : public Executor {
   }
 
   // Of either direction; they differ where only spreading needs more.
-  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const {
+  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, std::int64_t large) const {
     auto bytes = spread_kernels_->workspace_bytes(m);
     const auto other = interp_kernels_->workspace_bytes(m);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::max(bytes[i], other[i]);
+    bytes[generator::nufft::kScratch] =
+        std::max(bytes[generator::nufft::kScratch], sort_kernels().large_bytes(large));
     return bytes;
   }
+  // Scratch lies in the grid, which nobody uses meanwhile.
+  int scratch_slot() const { return whole_ ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch); }
+  std::int64_t scratch_bytes() const { return runner_.slot_bytes(scratch_slot()); }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;
-    for (const std::int64_t bytes : workspace_bytes(m)) sum += bytes;
+    for (const std::int64_t bytes : workspace_bytes(m, 0)) sum += bytes;
     return sum;
   }
-  void reserve_points(std::int64_t m) {
+  // For m points, `large` of them in large coarse bins.
+  void reserve_points(std::int64_t m, std::int64_t large) {
     using namespace generator::nufft;
-    const auto bytes = workspace_bytes(m);
-    for (int i = 0; i < kWorkspaces; ++i) {
-      const bool kept = i == kRecords || i == kIndex || i == kTasks || i == kOffsets;
-      if (i == kScratch && whole_) {
-        runner_.reserve(kGrid, std::max(grid_bytes_, bytes[kScratch]), "the fine grids");
-        runner_.alias(kSort + i, kGrid);
-      } else {
-        runner_.reserve(kSort + i, bytes[static_cast<std::size_t>(i)], "the points", kept);
+    try {
+      const auto bytes = workspace_bytes(m, large);
+      for (int i = 0; i < kWorkspaces; ++i) {
+        if (i == kScratch && whole_) {
+          runner_.reserve(kGrid, std::max(grid_bytes_, bytes[kScratch]), "the fine grids");
+          runner_.alias(kSort + i, kGrid);
+        } else {
+          const bool kept = i == kRecords || i == kIndex || i == kTasks || i == kOffsets || i == kSums;
+          runner_.reserve(kSort + i, bytes[static_cast<std::size_t>(i)], "the points", kept);
+        }
       }
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(m) + sort_kernels().large_bytes(large));
     }
   }
 
@@ -321,11 +359,11 @@ class Type12Executor final : public Executor {
   mutable Runner runner_;
   generator::PiecewisePolynomial polynomial_;
   std::optional<Kernels> spread_kernels_, interp_kernels_;
-  bool large_ = false;
+  int counts_ = 0;
   std::int64_t chunk_ = 1, complex_ = 8, modes_ = 1, cells_ = 1, grid_bytes_ = 0;
   std::int64_t count_ = -1;  // points; -1: not set
   std::int64_t bound_ = -1;  // points that the launches are for
-  Part sort_;
+  Part sort_, large_sort_;
   std::array<Direction, 2> directions_;  // forward, adjoint
   mutable std::vector<StageTime> times_;
 };

@@ -50,7 +50,11 @@ std::int64_t Type3Stages::scaled_bytes(bool adjoint) const {
   return checked_multiply((adjoint ? k_ : m_) * complex_, chunk_, "values");
 }
 std::array<std::int64_t, kWorkspaces> Type3Stages::point_bytes(bool sources) const {
-  return sources ? sources_.spread->workspace_bytes(m_) : targets_.spread->workspace_bytes(k_);
+  const auto& kernels = *(sources ? sources_.spread : targets_.spread);
+  auto bytes = kernels.workspace_bytes(sources ? m_ : k_);
+  bytes[generator::nufft::kScratch] =
+      std::max(bytes[generator::nufft::kScratch], kernels.large_bytes(sources ? m_ : k_));
+  return bytes;
 }
 
 // What is not there is looked at as the first of what is.
@@ -115,6 +119,10 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   side.choice.spread_with.check = side.choice.interp_with.check = false;  // find_geometry has looked at all points
   const double error =
       beta_ > 0 ? 0 : generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim);
+  shape.whole_cells = (sources ? m_ : k_) >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ||
+                      side.choice.spread == generator::nufft::Spread::points ||
+                      side.choice.interp == generator::nufft::Interpolate::points;
+  shape.unit = position_unit(window, error, problem_);
   const auto polynomial = window_polynomial(bound_window(window), error, problem_.precision);
   side.spread.emplace(shape, side.choice.spread_with, polynomial);
   side.interp.emplace(shape, side.choice.interp_with, polynomial);
@@ -153,9 +161,9 @@ generator::nufft::Arrays Type3Stages::arrays(const Side& side, const generator::
 void Type3Stages::bind_sorts(bool same) {
   if (!same) {
     sorts_ = {};
-    sources_.spread->emit_sort(sorts_, arrays(sources_, kFirst), m_, {});
+    sources_.spread->emit_sort(sorts_, arrays(sources_, kFirst), m_, {}, sources_.spread->large_bytes(m_));
     first_of_targets_ = sorts_.launches.size();
-    targets_.interp->emit_sort(sorts_, arrays(targets_, kSecond), k_, {});
+    targets_.interp->emit_sort(sorts_, arrays(targets_, kSecond), k_, {}, targets_.interp->large_bytes(k_));
   }
   for (std::size_t i = 0; i < sorts_.launches.size(); ++i) {
     auto& arguments = sorts_.launches[i].arguments;

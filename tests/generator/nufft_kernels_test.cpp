@@ -242,6 +242,73 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftDeterministic, ::testing::ValuesIn(deterministic_cases()), name_of);
 
+// Records of few bits, with cells relative to their bins, through every placement; clusters through the large coarse
+// bins, with scratch at once and only when asked for.
+std::vector<Case> packed_cases() {
+  std::vector<Case> cases;
+  const Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
+  int n = 0;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {Precision::f32, Precision::f64})
+      for (const double unit : {0x1p-6, 0x1p-17, 0.0})
+        for (const int family : {0, 1, 2, 3}) {
+          const int width = 4 + (n + dim) % 4;
+          Case c = family == 0   ? spreading("PackedOwned", dim, precision, width, Spread::tile_owned)
+                   : family == 1 ? spreading("PackedWindow", dim, precision, width, Spread::window)
+                   : family == 2 ? interpolating("PackedTiled", dim, precision, width, Interpolate::tiled)
+                                 : interpolating("PackedWindows", dim, precision, width, Interpolate::window);
+          c.shape.unit = unit;
+          c.shape.whole_cells = false;
+          c.parameters.placement = placements[n++ % 4];
+          if (n % 3 != 0) c.parameters.placement = Placement::two_level;
+          if (c.parameters.placement == Placement::two_level && n % 2 == 0) {
+            c.points = Points::clustered;
+            c.parameters.segment = 512;
+            c.count = 1100;
+            c.late = n % 4 == 0;
+          }
+          cases.push_back(c);
+        }
+  for (const bool late : {false, true}) {  // whole cells
+    Case c = spreading(late ? "LateLarge" : "Large", 2, Precision::f64, 5, Spread::points);
+    c.parameters.placement = Placement::two_level;
+    c.parameters.segment = 512;
+    c.points = Points::clustered;
+    c.count = 1100;
+    c.late = late;
+    c.shape.unit = 1e-7;
+    cases.push_back(c);
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
+
+TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
+  const auto words = [](int dim, Precision precision, double tol, int cells, bool whole) {
+    const RecordLayout layout = make_record_layout(dim, precision, position_unit(0.5 * tol, 2, dim),
+                                                   whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0}
+                                                         : std::array{2, 2, 0},
+                                                   whole, cells, 11);
+    // Every bit is used, none twice, and the places are as fine as asked for.
+    EXPECT_LE(dim * layout.fraction + layout.cell[0] + layout.cell[1] + layout.cell[2] + layout.group_bits,
+              32 * layout.words);
+    EXPECT_TRUE(layout.fraction == (precision == Precision::f32 ? 23 : 52) ||
+                std::ldexp(1.0, -layout.fraction) <= position_unit(0.5 * tol, 2, dim));
+    if (!whole) EXPECT_GE(layout.low_bits + layout.stolen, 11);
+    EXPECT_LE(layout.stolen, kMostStolen);
+    return layout.words;
+  };
+  EXPECT_EQ(words(3, Precision::f32, 1e-5, 9, false), 2);
+  EXPECT_EQ(words(3, Precision::f32, 1e-5, 9, true), 3);
+  EXPECT_EQ(words(3, Precision::f32, 1e-3, 8, true), 2);
+  EXPECT_EQ(words(2, Precision::f32, 1e-5, 12, true), 2);
+  EXPECT_EQ(words(2, Precision::f64, 1e-6, 11, true), 2);
+  EXPECT_EQ(words(3, Precision::f64, 1e-6, 8, false), 3);
+  EXPECT_EQ(words(3, Precision::f64, 1e-12, 8, false), 5);
+  EXPECT_EQ(words(3, Precision::f64, 0, 10, true), 6);
+  EXPECT_EQ(words(1, Precision::f32, 1e-4, 21, true), 2);
+}
+
 class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
 
 TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
@@ -272,6 +339,9 @@ std::vector<Case> one_of_each_family() {
   large.parameters.segment = 512;
   large.points = Points::clustered;
   large.count = 1100;
+  cases.push_back(large);
+  large.name = "TwoLevelsClusteredPacked";
+  large.shape.unit = 1e-5, large.shape.whole_cells = false, large.late = true;
   cases.push_back(large);
   Case split = spreading("WindowSplit", 2, Precision::f32, 6, Spread::window);
   split.parameters.split = 2;
@@ -309,21 +379,22 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
                    BufferRef{BufferRef::Where::constant, 0, 0}};
   Parameters unchecked = c.parameters;
   unchecked.check = false;
-  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {});
+  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {}, 0);
   std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
   const Launch& place = program.launches.back();
   GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
   only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
-  std::vector<std::byte> none(16), records(static_cast<std::size_t>(m) * 16);
+  // 28 bits of cells above 23 of the place: two words.
+  std::vector<std::byte> none(16), records(static_cast<std::size_t>(m + 31) / 32 * 32 * 8);
   run_program(only, none, records);
   for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
-    float z;
-    unsigned cell;
-    std::memcpy(&z, records.data() + i * 16, 4);
-    std::memcpy(&cell, records.data() + i * 16 + 12, 4);
+    std::uint64_t record;
+    std::memcpy(&record, records.data() + i * 8, 8);
+    const double z = (static_cast<double>(record & 0x7fffff) + 0.5) * 0x1p-22 - 1;
+    const std::uint64_t cell = record >> 23;
     const long double turns = static_cast<long double>(points[0][i]) / (2 * std::numbers::pi_v<long double>);
     const long double u = (turns - std::floor(turns)) * 0x1p28L, first = std::ceil(u - 3);
-    EXPECT_EQ(cell, static_cast<unsigned>(static_cast<std::int64_t>(first) & ((1 << 28) - 1))) << points[0][i];
+    EXPECT_EQ(cell, static_cast<std::uint64_t>(static_cast<std::int64_t>(first) & ((1 << 28) - 1))) << points[0][i];
     EXPECT_NEAR(z, static_cast<double>(2 * (first - (u - 3)) - 1), 3e-7) << points[0][i];
   }
 }
