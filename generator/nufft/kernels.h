@@ -95,6 +95,7 @@ class Kernels {
     int threads = 0, stage = 0;
   };
   WindowTile window_tile(int numbers, bool spreads) const;
+  KernelSource matrix_interpolator() const;
   void check_run() const;
   void check_width() const;
   // Deterministic spreading: what goes before and after the spreader, for each transform.
