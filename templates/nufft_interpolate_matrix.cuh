@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
   const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
   const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
   const count last = task.stop - 1;
-  Record record = nufft_load(records + min(task.start + lane, last));
+  Record record = nufft_load(records, min(task.start + lane, last));
   real* stage = shared + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
   values += blockIdx.y * values_distance;
@@ -42,11 +42,11 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
   __syncwarp();
   for (count first = task.start; first < task.stop; first += 32) {
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
-    const Located p = nufft_unpack(record);
+    const Located p = nufft_unpack(record, x0, y0, 0);
     // After the trades lane l has the sum of this point of the batch.
     const int mine = lane % 4 * 8 + lane / 4;
     const count to = __ldg(index + min(first + mine, last));
-    if (first + 32 < task.stop) record = nufft_load(records + min(first + 32 + lane, last));
+    if (first + 32 < task.stop) record = nufft_load(records, min(first + 32 + lane, last));
     const int shifts = (p.cell[0] - x0) | (p.cell[1] - y0) << 8;
     real* own = stage + lane * NUFFT_ROW;
     real v[NUFFT_W];

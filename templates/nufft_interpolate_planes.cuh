@@ -13,7 +13,9 @@
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
 #define NUFFT_FRAGMENTS (NUFFT_KX * NUFFT_KY)
 
-NUFFT_DEVICE int nufft_height(const Record* records, count i) { return nufft_unpack(nufft_load(records + i)).cell[2]; }
+NUFFT_DEVICE int nufft_height(const Record* records, count i, int x0, int y0) {
+  return nufft_unpack(nufft_load(records, i), x0, y0, 0).cell[2];
+}
 
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
@@ -31,10 +33,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * grid_distance);
   int loaded = -1;  // planes below it were loaded
   for (count begin = task.start; begin < task.stop;) {
-    const int low = nufft_height(records, begin);
+    const int low = nufft_height(records, begin, x0, y0);
     count end = task.stop - begin < NUFFT_THREADS ? task.stop : begin + NUFFT_THREADS;
-    while (nufft_height(records, end - 1) - low > NUFFT_PLANES - NUFFT_W) end = begin + (end - begin) / 2;
-    const int high = nufft_height(records, end - 1) + NUFFT_W;
+    while (nufft_height(records, end - 1, x0, y0) - low > NUFFT_PLANES - NUFFT_W) end = begin + (end - begin) / 2;
+    const int high = nufft_height(records, end - 1, x0, y0) + NUFFT_W;
     __syncthreads();  // the planes before have been used
     const int from = max(loaded, low);
     for (int i = static_cast<int>(threadIdx.x); i < (high - from) * (NUFFT_FRAGMENTS * 32); i += NUFFT_THREADS) {
@@ -49,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     loaded = high;
     const count first = begin + static_cast<count>(warp * 32), last = end - 1;
     const int n = end > first ? static_cast<int>(min(end - first, static_cast<count>(32))) : 0;
-    const Located p = nufft_unpack(nufft_load(records + min(first + static_cast<count>(lane), last)));
+    const Located p = nufft_unpack(nufft_load(records, min(first + static_cast<count>(lane), last)), x0, y0, 0);
     real* own = stage + lane * NUFFT_ROW;
     if (lane < n) {
       real v[NUFFT_W];
