@@ -87,6 +87,15 @@ double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::P
     case Interpolate::window:
       if (g.dim == 3) return window_seconds(g, with, f32 ? 45 : 80, f32 ? 4.2 : 8.4, 400e9);
       return window_seconds(g, with, 50, f32 ? 8 : 12, 100e9);
+    case Interpolate::matrix: {
+      double padded = 1, bin = 1;
+      for (std::size_t d = 0; d < 2; ++d)
+        padded *= std::ceil((with.bin[d] + g.width - 1) / 4.0) * 4, bin *= with.bin[d];
+      const double planes = g.dim == 3 ? g.width : 1;
+      const double batches = std::max(g.points, 16 * g.cells() / bin * occupied(g, bin * planes) / planes);
+      return batches * (f32 ? 6 : 12) * 1e-12 + batches * 0.085e-12 * padded * planes +
+             g.cells() * padded / bin * occupied(g, bin * planes) * bytes / 6e12;
+    }
     case Interpolate::tiled: {
       const double point = g.dim == 3   ? (f32 ? 25 + 0.65 * stencil : 35 + 1.2 * stencil)
                            : g.dim == 2 ? (f32 ? 12 + 0.78 * stencil : 25 + 1.1 * stencil)

@@ -19,7 +19,8 @@ constexpr Spelling<nufft::Spread> spreads[] = {{nufft::Spread::points, "points"}
                                                {nufft::Spread::window, "window"}};
 constexpr Spelling<nufft::Interpolate> interps[] = {{nufft::Interpolate::points, "points"},
                                                     {nufft::Interpolate::tiled, "tiled"},
-                                                    {nufft::Interpolate::window, "window"}};
+                                                    {nufft::Interpolate::window, "window"},
+                                                    {nufft::Interpolate::matrix, "matrix"}};
 
 std::string print_fft(const GpuFftChoice& fft) {
   if (fft.family == GpuFftFamily::cufft) return "fft=cufft";

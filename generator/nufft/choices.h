@@ -28,6 +28,7 @@ enum class Interpolate {
   points,  // through the caches, `lanes` lanes a point
   tiled,   // padded bin in shared memory, `lanes` lanes a point
   window,  // register windows: templates/nufft_interpolate_window.cuh
+  matrix,  // matrix units of double precision: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
 };
 
 struct Parameters {

@@ -18,6 +18,22 @@ Placement placement_for(const Shape& shape, double density) {
   return shape.dim == 1 ? Placement::fetch : Placement::scatter;
 }
 
+// Tiles of the matrix units: a multiple of 4 cells a side, with room for some cells of points. `unroll`: half the
+// planes beyond the window's that a block of warps keeps.
+void set_matrix(const Shape& shape, Parameters& p) {
+  const int w = shape.width;
+  if (shape.dim == 2) {
+    const int side = w <= 3 ? 8 : w <= 7 ? 12 : w <= 11 ? 16 : 20;
+    p.bin = {side - w + 1, side - w + 1, 1};
+    p.cap = 256;
+    return;
+  }
+  const int side = w <= 6 ? 8 : w <= 10 ? 12 : 16;
+  p.order = Order::slide;
+  p.bin = {side - w + 1, side - w + 1, 1};
+  p.cap = 1024;
+}
+
 // Two dimensions: half-warps take a point each. Tiles of 16 cells waste fewer lanes, of 32 finish fewer rows.
 void set_window_2d(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
@@ -109,6 +125,10 @@ Parameters default_parameters(const Shape& shape, Interpolate family, double den
   p.order = Order::bins;
   p.lanes = lanes_for(shape.width);
   p.warps = 4;
+  if (family == Interpolate::matrix) {
+    set_matrix(shape, p);
+    return p;
+  }
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
   if (family == Interpolate::tiled && shape.dim == 3 && shape.precision == Precision::f64 && shape.width > 10)
     p.bin = {4, 4, 4};

@@ -7,8 +7,11 @@
 #include "generator/nufft/kernels.h"
 #include "generator/nufft/launches.h"
 #include "nufft_fixed_text.h"
+#include "nufft_interpolate_matrix_text.h"
+#include "nufft_interpolate_planes_text.h"
 #include "nufft_interpolate_text.h"
 #include "nufft_interpolate_window_text.h"
+#include "nufft_matrix_text.h"
 #include "nufft_scan_text.h"
 #include "nufft_spread_points_text.h"
 #include "nufft_spread_tile_text.h"
@@ -197,20 +200,47 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
          blocks(most_tasks(m), 1), arguments);
 }
 
+KernelSource Kernels::matrix_interpolator() const {
+  const int w = shape_.width, dim = shape_.dim;
+  const Parameters& p = parameters_;
+  const int kx = divided_up(p.bin[0] + w - 1, 4), ky = divided_up(p.bin[1] + w - 1, 4);
+  if (dim == 1 || p.order != (dim == 2 ? Order::bins : Order::slide) || p.bin[2] != 1)
+    throw Error(
+        Status::invalid_plan,
+        "nufft kernels: interp=matrix needs two dimensions and order bins, or three, order slide and bins of one "
+        "cell along z");
+  const int most = dim == 2 ? 36 : 20;  // two registers a lane each, and as many for sums in 3D
+  if (kx * ky > most)
+    throw Error(Status::invalid_plan,
+                fmt::format("nufft kernels: interp=matrix keeps {} cells in registers, allowed are {}: smaller bins",
+                            16 * kx * ky, 16 * most));
+  const int row = (8 * (kx + ky) - 2 * w + (dim == 3 ? w : 0)) | 1;  // odd: no bank conflicts
+  const int planes = dim == 3 ? w + 2 * p.unroll : 0;
+  const std::string more = fmt::format(
+      "#define NUFFT_KX {}\n#define NUFFT_KY {}\n#define NUFFT_ROW {}\n#define NUFFT_WARPS {}\n#define NUFFT_PLANES "
+      "{}\n#define NUFFT_MIN_BLOCKS {}\n",
+      kx, ky, row, p.warps, planes, p.min_blocks > 0 ? fmt::format(", {}", p.min_blocks) : "");
+  const std::string text =
+      std::string(nufft_matrix_text) + (dim == 2 ? nufft_interpolate_matrix_text : nufft_interpolate_planes_text);
+  return kernel(fmt::format("interpolate_matrix_{}x{}", 4 * kx, 4 * ky), text, more, 32 * p.warps,
+                planes * kx * ky * 32ll * 8 + 32ll * row * p.warps * real_bytes());
+}
+
 void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                                Interpolate family) const {
   if (m == 0) return;
   const int w = shape_.width, dim = shape_.dim, real = real_bytes(), vector = 16 / real;
   const Parameters& p = parameters_;
-  const bool tiled = family == Interpolate::tiled, window = family == Interpolate::window;
-  if (tiled || window)
+  const bool tiled = family == Interpolate::tiled, window = family == Interpolate::window,
+             matrix = family == Interpolate::matrix, by_task = tiled || window || matrix;
+  if (by_task)
     check_width();
   else
     check_whole_cells();
   if (tiled && p.order != Order::bins) throw Error(Status::invalid_plan, "nufft kernels: tiles need order bins");
   const int numbers = p.lanes > 1 ? dim * w * 33 + dim * 32 * 4 / real : dim == 3 ? w * 33 : 0;
   const int warp = divided_up(numbers, vector) * vector;
-  const int warps = tiled || window ? p.warps : fitting_warps(p.warps, static_cast<std::int64_t>(warp) * real);
+  const int warps = by_task ? p.warps : fitting_warps(p.warps, static_cast<std::int64_t>(warp) * real);
   const int threads = 32 * warps;
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
   std::int64_t tile = 0;
@@ -226,6 +256,8 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
     const std::int64_t sums = 2ll * p.warps * 32 * 33 + (p.warps > 1 ? 2ll * p.warps * 32 : 0);
     source = kernel(fmt::format("interpolate_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
                     nufft_interpolate_window_text, held.constants, held.threads, (32ll * held.stage + sums) * real);
+  } else if (matrix) {
+    source = matrix_interpolator();
   } else {
     const std::string more = fmt::format(
         "#define NUFFT_TILED {}\n#define NUFFT_THREADS {}\n#define NUFFT_LANES {}\n#define NUFFT_STAGE_WARP {}\n",
@@ -237,15 +269,15 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
   const BufferRef total = work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4));
   const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);
   std::vector<LaunchArgument> arguments{records, index, arrays.grid, arrays.values, m, m, cells};
-  if (tiled || window) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, m, cells};
+  if (by_task) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, m, cells};
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
-  program.launches.push_back(
-      {at,
-       {tiled || window ? blocks(most_tasks(m), 1) : blocks(m, threads), transforms_of(transforms), 1},
-       std::move(arguments),
-       "interpolate",
-       transforms * (m * (4 * real + 4 + 2 * real) + cells * 2 * real),
-       4 * stencil * static_cast<double>(m * transforms)});
+  program.launches.push_back({at,
+                              {by_task ? blocks(most_tasks(m), matrix && dim == 2 ? p.warps : 1) : blocks(m, threads),
+                               transforms_of(transforms), 1},
+                              std::move(arguments),
+                              "interpolate",
+                              transforms * (m * (4 * real + 4 + 2 * real) + cells * 2 * real),
+                              4 * stencil * static_cast<double>(m * transforms)});
 }
 
 }  // namespace fourtune::generator::nufft

@@ -109,6 +109,7 @@ class Kernels {
     int threads = 0, stage = 0;
   };
   WindowTile window_tile(int numbers, bool spreads) const;
+  KernelSource matrix_interpolator() const;
   void check_run() const;
   void check_width() const;
   void check_whole_cells() const;

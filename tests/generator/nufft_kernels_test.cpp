@@ -29,6 +29,33 @@ std::vector<Case> all_cases() {
     cases.push_back(interpolating("InterpolateWindow", dim, single, 6, Interpolate::window));
     cases.push_back(interpolating("InterpolateWindow", dim, twice, dim == 3 ? 13 : 7, Interpolate::window));
   }
+  for (const int width : {2, 3, 6, 7, 10, 13, 16})
+    for (const Precision precision : {single, twice}) {
+      Case matrix = interpolating("InterpolateMatrix", 2, precision, width, Interpolate::matrix);
+      cases.push_back(matrix);
+      matrix.parameters.bin = {width % 3 + 2, width % 2 + 1, 1};  // tiles that are no multiples of four
+      matrix.parameters.warps = width % 2 + 2;
+      matrix.points = width % 2 == 0 ? Points::edges : Points::clustered;
+      cases.push_back(matrix);
+      matrix.points = width == 6 ? Points::none : Points::one;
+      matrix.shape.fine = {std::max(8, width), std::max(5, width), 1};  // no larger than a tile
+      cases.push_back(matrix);
+    }
+  for (const int width : {2, 3, 6, 8, 9, 13})
+    for (const Precision precision : {single, twice}) {
+      Case planes = interpolating("InterpolateMatrix", 3, precision, width, Interpolate::matrix);
+      planes.count = 300;
+      cases.push_back(planes);
+      planes.parameters.bin = {width % 3 + 1, width % 2 + 2, 1};
+      planes.parameters.warps = width % 2 + 1;
+      planes.parameters.unroll = 1;
+      planes.parameters.placement = Placement::two_level;
+      planes.points = width % 2 == 0 ? Points::edges : Points::clustered;
+      cases.push_back(planes);
+      planes.points = width == 6 ? Points::none : Points::one;
+      planes.shape.fine = {std::max(8, width), std::max(5, width), std::max(3, width)};
+      cases.push_back(planes);
+    }
   for (const int width : {2, 5, 6, 13})
     for (const int dim : {2, 3})
       for (const Spread family : {Spread::points, Spread::window}) {
@@ -330,6 +357,8 @@ std::vector<Case> one_of_each_family() {
   for (const Interpolate family : {Interpolate::points, Interpolate::tiled, Interpolate::window})
     cases.push_back(
         interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
+  for (const int dim : {2, 3})
+    cases.push_back(interpolating("InterpolateMatrix", dim, Precision::f64, 7, Interpolate::matrix));
   cases[1].parameters.placement = Placement::fetch;
   cases[2].parameters.placement = Placement::staged;
   cases[3].parameters.placement = Placement::two_level;
