@@ -47,8 +47,13 @@ NUFFT_DEVICE void nufft_set(Record& r, unsigned long long v) {
 // Visits the parts of record i with their first word: 16, then 8, then 4 bytes.
 template <class Bytes, class Wide, class Pair, class One>
 NUFFT_DEVICE void nufft_parts(Bytes* records, count i, Wide wide, Pair pair, One one) {
+#if NUFFT_RECORD_WORDS == 1 || NUFFT_RECORD_WORDS == 2 || NUFFT_RECORD_WORDS == 4  // one part: a plain array
+  const unsigned lane = 0;
+  Bytes* block = records + static_cast<unsigned long long>(i) * (4 * NUFFT_RECORD_WORDS);
+#else
   const unsigned lane = static_cast<unsigned>(i & 31);
   Bytes* block = records + static_cast<unsigned long long>(i >> 5) * (128 * NUFFT_RECORD_WORDS);
+#endif
 #pragma unroll
   for (int k = 0; k < NUFFT_RECORD_WORDS / 4; ++k) wide(block + k * 512 + lane * 16, 4 * k);
 #if NUFFT_RECORD_WORDS & 2

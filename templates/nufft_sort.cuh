@@ -8,6 +8,7 @@
 //
 // Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
 // placed, each cursor stands at the end of its bin, which is the beginning of the next.
+#define NUFFT_READ (NUFFT_DOUBLE ? 2 : 4)
 #define NUFFT_ITEMS ((NUFFT_PLACE_POINTS + NUFFT_THREADS - 1) / NUFFT_THREADS)  // of a thread
 
 // A point between the levels, in the arrays of records and indices and in shared memory.
@@ -187,30 +188,30 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   unsigned short* bins = reinterpret_cast<unsigned short*>(sums + 32);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
-  real at[NUFFT_ITEMS][NUFFT_DIM];
   Record held[NUFFT_ITEMS];
   unsigned place[NUFFT_ITEMS];  // from the top: bits of the bin that go to the index (4), coarse bin (14), rank there
-  const auto read = [&](long long first) {
-#pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (first + k * NUFFT_THREADS + t < m) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS + t);
-  };
   const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
-  long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS;
-  read(first);
-  for (; first < m; first += step) {
+  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS; first < m; first += step) {
     const int n = m - first < NUFFT_PLACE_POINTS ? static_cast<int>(m - first) : NUFFT_PLACE_POINTS;
     for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
     __syncthreads();
+    real at[NUFFT_READ][NUFFT_DIM];
 #pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k)
+    for (int k = 0; k < NUFFT_ITEMS; ++k) {
+      // So many coordinates at a time: all of them would leave no registers for the records.
+      if (k % NUFFT_READ == 0)
+#pragma unroll
+        for (int j = 0; j < NUFFT_READ; ++j)
+          if (k + j < NUFFT_ITEMS && (k + j) * NUFFT_THREADS + t < n)
+            nufft_read(at[j], x, y, z, first + (k + j) * NUFFT_THREADS + t);
       if (k * NUFFT_THREADS + t < n) {
-        const Placed p = nufft_place(at[k], 0, map, bad);
+        const Placed p = nufft_place(at[k % NUFFT_READ], 0, map, bad);
         const count bin = nufft_bin(p.cell, first + k * NUFFT_THREADS + t);
         const unsigned local = static_cast<unsigned>(bin) & ((1u << shift) - 1), one = static_cast<unsigned>(bin >> shift);
         held[k] = nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull));
         place[k] = (NUFFT_STOLEN ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 | atomicAdd(counters + one, 1u);
       }
+    }
     __syncthreads();
     nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
     nufft_reserve(counters, static_cast<int>(coarse), cursors, moved);
@@ -226,7 +227,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
         bins[to] = static_cast<unsigned short>(one);
       }
     __syncthreads();
-    read(first + step);  // on the way while these are written
     for (int i = t; i < n; i += NUFFT_THREADS) {
       const count to = moved[bins[i]] + static_cast<count>(i);
       const Staged one = nufft_taken(points[i]);

@@ -14,9 +14,9 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr std::int64_t kPlaceBytes = 128 * 1024;  // first level, a block's points: one block a multiprocessor
+constexpr int kHeldWords = 36;                    // first level: words of records and places that wait in registers
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr std::int64_t kSegmentBytes = 226 * 1024;  // second level, points of a block, likewise
+constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one block a multiprocessor
 constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
 constexpr int kHeldBytes = 16;                      // points up to this size wait in registers in the second level
 constexpr std::int64_t kFewCoarse = 4096, kManyCoarse = 16384;  // coarse bins: more where they would not fit a block
@@ -78,8 +78,7 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   TwoLevels l;
   l.staged = (4 * layout_.words + 2 * count - 1) / count * count;
   l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
-  const std::int64_t moved = std::max<std::int64_t>(l.staged, (shape_.dim * real_bytes() + count + 7) / 8 * 8);
-  l.place_points = static_cast<int>(std::min<std::int64_t>(8192, kPlaceBytes / moved / kPlaceThreads * kPlaceThreads));
+  l.place_points = std::min(12, kHeldWords / (layout_.words + 1)) * kPlaceThreads;
   const std::int64_t all = bins() * slices(m);
   const auto coarse_at = [&](int shift) { return (all + (std::int64_t{1} << shift) - 1) >> shift; };
   const auto first_shift = [&](std::int64_t most) {

@@ -101,6 +101,41 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
       }
 }
 
+// Points of large coarse bins need a copy: in the fine grid where that is large enough, else in memory that comes when
+// they are found, or at once when nobody looks.
+TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
+  for (const bool small_grid : {false, true})
+    for (const bool trust : {false, true})
+      for (const bool windows : {false, true}) {
+        Options options = emulated(std::string("emulated;window=pswf(sigma=2,width=7,fine=") +
+                                   (small_grid ? "30x24" : "64x64") + ");sort=bins(bin=" +
+                                   (windows ? "8x1,order=slide" : "8x8") +
+                                   ",placement=two_level,cap=200,segment=512);spread=" +
+                                   (windows ? "window(lanes=8)" : "points(lanes=8)") +
+                                   (windows ? ";interp=window(lanes=8)" : ";interp=points(lanes=8)") + ";fft=plain");
+        options.trust_points = trust;
+        const std::string text = small_grid ? "nufft:type=1,n=14x11" : "nufft:type=1,n=31x30";
+        Transform transform(text + ",prec=f64,tol=1e-6", options);
+        std::int64_t held = 0;
+        for (const auto& [m, spread] : {std::pair{1400, 3.0}, std::pair{1400, 1e-3}, std::pair{900, 3.14}}) {
+          NufftCase c;
+          c.problem = parse_problem(text + ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6");
+          c.spread_of_points = spread;
+          const NufftExperiment<double> experiment(c);
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-6) << options.plan << " " << m << " " << spread;
+          EXPECT_LE(experiment.error(transform, true), 3e-6) << options.plan << " " << m << " " << spread;
+          const MemoryUse use = transform.memory();
+          EXPECT_EQ(use.held, use.needed);
+          // Only what was found late adds to what there was.
+          if (held > 0 && spread < 1) {
+            EXPECT_EQ(use.held > held, small_grid && !trust) << options.plan;
+          }
+          held = std::max(held, use.held);
+        }
+      }
+}
+
 TEST(EmulatedNufftPoints, ModesOfNoPointsAreZero) {
   Transform transform(token(1, 2, ",m=0,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
   transform.set_points({});
