@@ -251,7 +251,7 @@ std::int64_t Type3Stages::estimate_bytes() const {
     cells *= static_cast<double>(guess.held);
     outer *= static_cast<double>(guess.outer);
   }
-  const double point = (problem_.precision == Precision::f32 ? 24 : 40) + static_cast<double>(complex_);
+  const double point = (problem_.precision == Precision::f32 ? 16 : 24) + static_cast<double>(complex_);
   const double bytes = (1.5 * cells + outer) * static_cast<double>(complex_) +
                        static_cast<double>(problem_.m.value_or(0) + problem_.k.value_or(0)) * point;
   return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
