@@ -129,7 +129,54 @@ GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& s
   return program;
 }
 
+namespace {
+
+BufferRef* workspace_in(LaunchArgument& argument, int workspace) {
+  auto* ref = std::get_if<BufferRef>(&argument);
+  return ref && ref->where == BufferRef::Where::workspace && ref->index == workspace ? ref : nullptr;
+}
+
+// All of a workspace to a place in the grid.
+void move_to_grid(GpuProgram& program, int workspace, int grid, std::int64_t offset) {
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (BufferRef* ref = workspace_in(argument, workspace)) ref->index = grid, ref->byte_offset += offset;
+  program.workspace_bytes[at(workspace)] = 0;
+}
+
+// The last kernel in place: it reads a workspace that lies at the beginning of the grid. Its blocks begin at equal
+// places in both arrays, a step apart, and touch every value of both once. Then each block's values are runs of a step
+// at multiples of all blocks' steps (no other set fills an array so), those it reads are among those it writes, and no
+// block touches another's. Every value of a line depends on all that were read, so reads come before writes. The other
+// workspace goes behind the first one if there is room.
+bool last_in_place(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
+  if (program.launches.empty()) return false;
+  Launch& last = program.launches.back();
+  if (last.arguments.size() < 2 || last.load_step <= 0 || last.load_step != last.store_step) return false;
+  const auto* from = std::get_if<BufferRef>(&last.arguments[0]);
+  const BufferRef* to = workspace_in(last.arguments[1], grid);
+  if (!from || !to || from->where != BufferRef::Where::workspace || from->index < first_work) return false;
+  const int source = from->index;
+  const std::int64_t read = program.workspace_bytes[at(source)], row = last.load_step * last.grid[0];
+  if (from->byte_offset != 0 || to->byte_offset != 0 || read > bytes || read % row != 0 || bytes % row != 0) return false;
+  for (std::size_t i = 0; i + 1 < program.launches.size(); ++i)
+    for (LaunchArgument& argument : program.launches[i].arguments)
+      if (workspace_in(argument, grid)) return false;
+  move_to_grid(program, source, grid, 0);
+  std::int64_t used = (read + 255) / 256 * 256;
+  for (int w = first_work; w < static_cast<int>(program.workspace_bytes.size()); ++w) {
+    const std::int64_t size = program.workspace_bytes[at(w)];
+    if (size == 0 || used + size > bytes) continue;
+    move_to_grid(program, w, grid, used);
+    used += (size + 255) / 256 * 256;
+  }
+  return true;
+}
+
+}  // namespace
+
 void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
+  if (last_in_place(program, grid, bytes, first_work)) return;
   const int launches = static_cast<int>(program.launches.size());
   // First and last launch that touches a workspace.
   const auto used = [&](int workspace) {

@@ -47,6 +47,8 @@ struct Launch {
   std::string stage;                      // the timed stage that it belongs to: "fft", "spread", ...
   std::int64_t bytes = 0;                 // global memory that it has to move (the floor, for reports)
   double flops = 0;                       // operations that it does
+  // Bytes between what neighbouring blocks load, or store, first; 0: uneven, or not known.
+  std::int64_t load_step = 0, store_step = 0;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 

@@ -63,6 +63,29 @@ std::int64_t stride_of(const Index& index, int atom) {
   return stride;
 }
 
+// Values between the first ones of neighbouring blocks; 0: uneven.
+std::int64_t step_of(const PassSpec& pass, const Port& port) {
+  std::int64_t first = 0, next = 0;
+  for (const int atom : pass.grid_order) {
+    const std::int64_t stride = stride_of(port.address, atom), size = pass.atoms[static_cast<std::size_t>(atom)].size;
+    if (first == 0) first = next = stride;
+    if (stride != next) return 0;
+    next *= size;
+    for (const Window& window : port.windows)
+      if (stride_of(window.index, atom) != 0) return 0;
+  }
+  return port.bounds.empty() ? first : 0;
+}
+
+// Values up to the last one that a port reaches, if its tiles do not stick out.
+std::int64_t reach_of(const PassSpec& pass, const Port& port) {
+  std::int64_t reach = 1;
+  for (const auto& term : port.address)
+    reach += (pass.atoms[static_cast<std::size_t>(term.atom)].size - 1) * term.weight;
+  for (const Window& window : port.windows) reach += (window.kept - 1) * window.stride;
+  return reach;
+}
+
 // Blocks of a persistent kernel: as many as the device holds at once, and each with as many tiles as the others.
 std::int64_t persistent_blocks(const PassSpec& pass, const KernelSource& kernel, const DeviceTraits& device) {
   std::int64_t held = 1;
@@ -98,6 +121,12 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, co
   launch.stage = "fft";
   launch.bytes = bytes_of(pass.spec, precision);
   launch.flops = flops_of(pass.spec);
+  if (pass.spec.load_by == Load::plain && pass.spec.cluster == 1) {
+    const auto bytes = [&](const Port& port) {
+      return step_of(pass.spec, port) * real_bytes(precision) * (port.values == Values::real ? 1 : 2);
+    };
+    launch.load_step = bytes(pass.spec.load), launch.store_step = bytes(pass.spec.store);
+  }
   return launch;
 }
 
@@ -110,6 +139,7 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
   if (size % slabs) throw Error(Status::invalid_plan, fmt::format("{} slabs do not divide {}", slabs, size));
   launch.grid[0] = static_cast<std::uint32_t>(launch.grid[0] / slabs);
   launch.bytes /= slabs, launch.flops /= static_cast<double>(slabs);
+  launch.load_step = launch.store_step = 0;
   const auto shift = [&](std::size_t argument, const Port& port) {
     std::get<BufferRef>(launch.arguments[argument]).byte_offset =
         stride_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
@@ -123,7 +153,12 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
   GpuProgram program;
   const std::int64_t real = real_bytes(options.precision);
-  program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), planned.work_values * 2 * real);
+  program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), 0);
+  for (const PlannedPass& pass : planned.passes) {  // no workspace is larger than what is written there
+    if (pass.to != BufferRef::Where::workspace) continue;
+    std::int64_t& bytes = program.workspace_bytes[static_cast<std::size_t>(pass.to_index)];
+    bytes = std::max(bytes, std::min(reach_of(pass.spec, pass.spec.store), planned.work_values) * 2 * real);
+  }
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
     constexpr int bulk_alignment = 16;
