@@ -42,6 +42,7 @@ std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
 }
 std::vector<Spread> partners(Interpolate interp) {
   if (interp == Interpolate::window) return {Spread::window, Spread::points};
+  if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
   return {Spread::tile_owned, Spread::points};
 }
 
@@ -71,14 +72,18 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
   if (shape.dim == 3) {
-    if (density < kSparse) return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled} : std::vector{window, points};
+    if (density < kSparse)
+      return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled, matrix} : std::vector{window, points, matrix};
     if (density < kThin)
-      return w <= 6 ? (f32 ? std::vector{tiled, points, window} : std::vector{points, window, tiled})
-                    : std::vector{window, points, tiled};
-    return w <= 4 ? std::vector{tiled, points, window} : std::vector{window, tiled, points};
+      return w <= 6 ? (f32 ? std::vector{tiled, points, window, matrix} : std::vector{points, window, tiled, matrix})
+                    : std::vector{window, matrix, points, tiled};
+    return w <= 4 ? std::vector{tiled, points, window, matrix} : std::vector{window, matrix, tiled, points};
   }
-  if (density < kThin) return {points, tiled, window};
-  return {tiled, points, window};
+  if (density < kThin)
+    return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
+  if (shape.dim == 1) return {tiled, points, window};
+  if (!f32 && w >= 7) return {matrix, tiled, points, window};
+  return f32 ? std::vector{points, tiled, matrix, window} : std::vector{tiled, points, matrix, window};
 }
 
 }  // namespace
@@ -167,13 +172,16 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
         if (by[d] != 0) sort.bin[d] = by[d] > 0 ? sort.bin[d] * by[d] : std::max(1, sort.bin[d] / -by[d]);
     };
   };
-  const bool window = choice.spread == Spread::window || choice.interp == Interpolate::window;
+  const bool window =
+      choice.spread == Spread::window || choice.interp == Interpolate::window || choice.interp == Interpolate::matrix;
   std::vector<Change> changes{
       bins(2, 1, 1),
       bins(-2, 1, 1),
       [](Parameters& sort, Parameters&) { sort.cap *= 2; },
       [](Parameters& sort, Parameters&) { sort.cap /= 2; },
       [](Parameters& sort, Parameters&) { sort.cap *= 4; },
+      [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 21 : 0; },
+      [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 22 : 2 * sort.slice; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::scatter; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::fetch; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::staged; },

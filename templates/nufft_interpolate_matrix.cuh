@@ -1,7 +1,7 @@
 // Interpolation in 2D on the matrix units of double precision: one warp serves the points of a bin, whose padded tile it
-// holds in registers as right factors. T[p, (y, part)] = sum over x of a[p, x] G[x, (y, part)] for 8 points at once, a
-// point's weights of x lying in a row of zeros, then each lane sums its y and the four lanes of a point trade. Sums along
-// x are in double precision whatever the transform's.
+// holds in registers as right factors. T[p, (y, part)] = sum over x of a[p, x] G[x, (y, part)] for 16 points at once, a
+// point's weights of x lying in a row of zeros, then each lane sums its y and the four lanes of a point trade. Sums are in
+// double precision whatever the transform's, weights lie there already converted: conversions are slow.
 //
 // A point's weights lie in shared memory between zeros that are written once: [MX zeros, W of x, MX zeros, the same of y].
 #define NUFFT_PX (4 * NUFFT_KX)
@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
                 long long m, long long values_distance, long long grid_distance) {
-  NUFFT_SHARED(real, shared);
+  NUFFT_SHARED(double, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
   const count number = static_cast<count>(blockIdx.x) * NUFFT_WARPS + static_cast<count>(warp);
   if (number >= *task_total) return;
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
   const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
   const count last = task.stop - 1;
   Record record = nufft_load(records, min(task.start + lane, last));
-  real* stage = shared + warp * 32 * NUFFT_ROW;
+  double* stage = shared + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
   values += blockIdx.y * values_distance;
   const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * grid_distance);
@@ -48,34 +48,44 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
     const count to = __ldg(index + min(first + mine, last));
     if (first + 32 < task.stop) record = nufft_load(records, min(first + 32 + lane, last));
     const int shifts = (p.cell[0] - x0) | (p.cell[1] - y0) << 8;
-    real* own = stage + lane * NUFFT_ROW;
+    double* own = stage + lane * NUFFT_ROW;
     real v[NUFFT_W];
     nufft_window(p.z[0], v);
 #pragma unroll
-    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = v[k];
+    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = static_cast<double>(v[k]);
     nufft_window(p.z[1], v);
 #pragma unroll
-    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = v[k];
+    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = static_cast<double>(v[k]);
     __syncwarp();
     real2 sum[4];
 #pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      sum[step] = nufft_zero();
-      if (step * 8 >= n) continue;
-      const int at = step * 8 + lane / 4, shift = __shfl_sync(0xffffffffu, shifts, at);
-      const real* row = stage + at * NUFFT_ROW + lane % 4;
-      const real* along_x = row + NUFFT_MX - (shift & 255);
-      const real* along_y = row + NUFFT_LX + NUFFT_MY - (shift >> 8);
-      double weight[NUFFT_KX];
+    for (int step = 0; step < 4; step += 2) {
+      double re[2] = {0, 0}, im[2] = {0, 0};
+      if (step * 8 < n) {
+        double weight[2][NUFFT_KX];
+        const double* along_y[2];
 #pragma unroll
-      for (int k = 0; k < NUFFT_KX; ++k) weight[k] = static_cast<double>(along_x[4 * k]);
+        for (int half = 0; half < 2; ++half) {
+          const int at = (step + half) * 8 + lane / 4, shift = __shfl_sync(0xffffffffu, shifts, at);
+          const double* row = stage + at * NUFFT_ROW + lane % 4;
+          along_y[half] = row + NUFFT_LX + NUFFT_MY - (shift >> 8);
 #pragma unroll
-      for (int t = 0; t < NUFFT_KY; ++t) {
-        double re = 0, im = 0;
+          for (int k = 0; k < NUFFT_KX; ++k)
+            weight[half][k] = row[NUFFT_MX - (shift & 255) + 4 * k];
+        }
 #pragma unroll
-        for (int k = 0; k < NUFFT_KX; ++k) dev_multiply(re, im, weight[k], tile[k][t]);
-        nufft_add(sum[step], along_y[4 * t], nufft_make(static_cast<real>(re), static_cast<real>(im)));
+        for (int t = 0; t < NUFFT_KY; ++t) {
+          double above[2] = {0, 0}, below[2] = {0, 0};
+#pragma unroll
+          for (int k = 0; k < NUFFT_KX; ++k) dev_multiply(above, below, weight[0][k], weight[1][k], tile[k][t]);
+          re[0] = __fma_rn(along_y[0][4 * t], above[0], re[0]);
+          im[0] = __fma_rn(along_y[0][4 * t], above[1], im[0]);
+          re[1] = __fma_rn(along_y[1][4 * t], below[0], re[1]);
+          im[1] = __fma_rn(along_y[1][4 * t], below[1], im[1]);
+        }
       }
+      sum[step] = nufft_make(static_cast<real>(re[0]), static_cast<real>(im[0]));
+      sum[step + 1] = nufft_make(static_cast<real>(re[1]), static_cast<real>(im[1]));
     }
     nufft_trade(sum[0], sum[1], 1, (lane & 1) != 0);
     nufft_trade(sum[2], sum[3], 1, (lane & 1) != 0);

@@ -13,10 +13,6 @@
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
 #define NUFFT_FRAGMENTS (NUFFT_KX * NUFFT_KY)
 
-NUFFT_DEVICE int nufft_height(const Record* records, count i, int x0, int y0) {
-  return nufft_unpack(nufft_load(records, i), x0, y0, 0).cell[2];
-}
-
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
@@ -27,18 +23,30 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
   const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
   const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
-  real* stage = reinterpret_cast<real*>(ring + NUFFT_PLANES * NUFFT_FRAGMENTS * 32) + warp * 32 * NUFFT_ROW;
+  double* stage = ring + NUFFT_PLANES * NUFFT_FRAGMENTS * 32 + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
   values += blockIdx.y * values_distance;
   const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * grid_distance);
   int loaded = -1;  // planes below it were loaded
   for (count begin = task.start; begin < task.stop;) {
-    const int low = nufft_height(records, begin, x0, y0);
-    count end = task.stop - begin < NUFFT_THREADS ? task.stop : begin + NUFFT_THREADS;
-    while (nufft_height(records, end - 1, x0, y0) - low > NUFFT_PLANES - NUFFT_W) end = begin + (end - begin) / 2;
-    const int high = nufft_height(records, end - 1, x0, y0) + NUFFT_W;
+    Record record;
+    int low = 0, high = 0;
+    count end = begin;  // every warp looks at all of the block's points
+#pragma unroll
+    for (int w = 0; w < NUFFT_WARPS; ++w) {
+      const count i = begin + static_cast<count>(w * 32 + lane);
+      const Record one = nufft_load(records, min(i, task.stop - 1));
+      const int height = nufft_unpack(one, x0, y0, 0).cell[2];
+      if (w == 0) low = __shfl_sync(0xffffffffu, height, 0);
+      const bool fits = i < task.stop && height - low <= NUFFT_PLANES - NUFFT_W;
+      const int n = __popc(__ballot_sync(0xffffffffu, fits));
+      if (n > 0) high = __shfl_sync(0xffffffffu, height, n - 1) + NUFFT_W;
+      end += static_cast<count>(n);
+      if (w == 0 || w == warp) record = one;
+    }
     __syncthreads();  // the planes before have been used
     const int from = max(loaded, low);
+#pragma unroll 4
     for (int i = static_cast<int>(threadIdx.x); i < (high - from) * (NUFFT_FRAGMENTS * 32); i += NUFFT_THREADS) {
       const int z = from + i / (NUFFT_FRAGMENTS * 32), f = i % (NUFFT_FRAGMENTS * 32) / 32, to = i % 32;
       const int x = nufft_wrap(x0 + 4 * (f % NUFFT_KX) + to % 4, NUFFT_N0);
@@ -49,42 +57,45 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
           inside ? static_cast<double>(__ldg(parts + 2 * at + to / 4 % 2)) : 0;
     }
     loaded = high;
-    const count first = begin + static_cast<count>(warp * 32), last = end - 1;
+    const count first = begin + static_cast<count>(warp * 32);
     const int n = end > first ? static_cast<int>(min(end - first, static_cast<count>(32))) : 0;
-    const Located p = nufft_unpack(nufft_load(records, min(first + static_cast<count>(lane), last)), x0, y0, 0);
-    real* own = stage + lane * NUFFT_ROW;
+    const Located p = nufft_unpack(record, x0, y0, 0);
+    double* own = stage + lane * NUFFT_ROW;
     if (lane < n) {
       real v[NUFFT_W];
       nufft_window(p.z[0], v);
 #pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = v[k];
+      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = static_cast<double>(v[k]);
       nufft_window(p.z[1], v);
 #pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = v[k];
+      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = static_cast<double>(v[k]);
       nufft_window(p.z[2], v);
 #pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_LY + k] = v[k];
+      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_LY + k] = static_cast<double>(v[k]);
     }
     __syncthreads();
     begin = end;
     if (n == 0) continue;
     const int shifts = (p.cell[0] - x0) | (p.cell[1] - y0) << 8;
     double along_x[4][NUFFT_KX], sums[4][NUFFT_KY][2];
-    const real* rows[4];
-    int bottom[4], lowest[4], highest[4];  // of each lane's point; of eight points
+    const double* rows[4];
+    int bottom[4], lowest[2], highest[2];  // of each lane's point; of 16 points
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
       const int at = min(8 * s + lane / 4, n - 1), shift = __shfl_sync(0xffffffffu, shifts, at);
       rows[s] = stage + at * NUFFT_ROW + NUFFT_LX;
-      const real* row = rows[s] + lane % 4 - NUFFT_LX + NUFFT_MX - (shift & 255);
+      const double* row = rows[s] + lane % 4 - NUFFT_LX + NUFFT_MX - (shift & 255);
 #pragma unroll
-      for (int k = 0; k < NUFFT_KX; ++k) along_x[s][k] = static_cast<double>(row[4 * k]);
+      for (int k = 0; k < NUFFT_KX; ++k) along_x[s][k] = row[4 * k];
       rows[s] += NUFFT_LY;
       bottom[s] = __shfl_sync(0xffffffffu, p.cell[2], at);
-      lowest[s] = 8 * s < n ? __shfl_sync(0xffffffffu, p.cell[2], min(8 * s, 31)) : 1 << 30;
-      highest[s] = 8 * s < n ? __shfl_sync(0xffffffffu, p.cell[2], min(8 * s + 7, n - 1)) + NUFFT_W : 0;
 #pragma unroll
       for (int t = 0; t < NUFFT_KY; ++t) sums[s][t][0] = sums[s][t][1] = 0;
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      lowest[h] = __shfl_sync(0xffffffffu, p.cell[2], min(16 * h, n - 1));
+      highest[h] = 16 * h < n ? __shfl_sync(0xffffffffu, p.cell[2], min(16 * h + 15, n - 1)) + NUFFT_W : 0;
     }
     const int top = __shfl_sync(0xffffffffu, p.cell[2], n - 1) + NUFFT_W;
     int slot = lowest[0] % NUFFT_PLANES;
@@ -93,17 +104,20 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 #pragma unroll
       for (int f = 0; f < NUFFT_FRAGMENTS; ++f) plane[f] = ring[(slot * NUFFT_FRAGMENTS + f) * 32 + lane];
 #pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        if (z < lowest[s] || z >= highest[s]) continue;
-        const unsigned above = static_cast<unsigned>(z - bottom[s]);
-        const double along_z = above < NUFFT_W ? static_cast<double>(rows[s][above]) : 0;
+      for (int s = 0; s < 4; s += 2) {
+        if (z < lowest[s / 2] || z >= highest[s / 2]) continue;
+        double along_z[2];
 #pragma unroll
-        for (int k = 0; k < NUFFT_KX; ++k) {
-          const double weight = along_x[s][k] * along_z;
+        for (int half = 0; half < 2; ++half) {
+          const unsigned above = static_cast<unsigned>(z - bottom[s + half]);
+          along_z[half] = above < NUFFT_W ? rows[s + half][above] : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < NUFFT_KX; ++k)
 #pragma unroll
           for (int t = 0; t < NUFFT_KY; ++t)
-            dev_multiply(sums[s][t][0], sums[s][t][1], weight, plane[t * NUFFT_KX + k]);
-        }
+            dev_multiply(sums[s][t], sums[s + 1][t], along_x[s][k] * along_z[0], along_x[s + 1][k] * along_z[1],
+                         plane[t * NUFFT_KX + k]);
       }
       slot = slot + 1 == NUFFT_PLANES ? 0 : slot + 1;
     }
@@ -111,11 +125,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
       const int at = min(8 * s + lane / 4, n - 1), shift = __shfl_sync(0xffffffffu, shifts, at);
-      const real* row = rows[s] + lane % 4 - NUFFT_LY + NUFFT_MY - (shift >> 8);
-      sum[s] = nufft_zero();
+      const double* row = rows[s] + lane % 4 - NUFFT_LY + NUFFT_MY - (shift >> 8);
+      double re = 0, im = 0;
 #pragma unroll
-      for (int t = 0; t < NUFFT_KY; ++t)
-        nufft_add(sum[s], row[4 * t], nufft_make(static_cast<real>(sums[s][t][0]), static_cast<real>(sums[s][t][1])));
+      for (int t = 0; t < NUFFT_KY; ++t) {
+        re = __fma_rn(row[4 * t], sums[s][t][0], re);
+        im = __fma_rn(row[4 * t], sums[s][t][1], im);
+      }
+      sum[s] = nufft_make(static_cast<real>(re), static_cast<real>(im));
     }
     const int mine = lane % 4 * 8 + lane / 4;  // whose sum this lane has after the trades
     nufft_trade(sum[0], sum[1], 1, (lane & 1) != 0);

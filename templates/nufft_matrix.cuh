@@ -1,17 +1,28 @@
 // Products on the matrix units of double precision, and what interpolation does with them.
 
-// c += a b of 8 x 4 by 4 x 8 numbers. Lane l has a[l / 4][l % 4], b[l % 4][l / 4] and c[l / 4][2 (l % 4)] and the next.
-NUFFT_DEVICE void dev_multiply(double& c0, double& c1, double a, double b) {
-#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 800
+// c += a b of 16 x 4 by 4 x 8 numbers: twice the rate of 8 x 4 ones on an H200. Lane l has a[l / 4][l % 4] and that of
+// the row 8 below, b[l % 4][l / 4], and c[l / 4][2 (l % 4)] and the next, above and below.
+NUFFT_DEVICE void dev_multiply(double* above, double* below, double a0, double a1, double b) {
+#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(above[0]), "+d"(above[1]), "+d"(below[0]), "+d"(below[1])
+      : "d"(a0), "d"(a1), "d"(b));
+#elif !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(c0), "+d"(c1)
-      : "d"(a), "d"(b));
+      : "+d"(above[0]), "+d"(above[1])
+      : "d"(a0), "d"(b));
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(below[0]), "+d"(below[1])
+      : "d"(a1), "d"(b));
 #else
   const int lane = static_cast<int>(threadIdx.x & 31), row = lane / 4 * 4, column = lane % 4 * 8;
   for (int k = 0; k < 4; ++k) {
-    const double left = __shfl_sync(0xffffffffu, a, row + k);
-    c0 = __fma_rn(left, __shfl_sync(0xffffffffu, b, column + k), c0);
-    c1 = __fma_rn(left, __shfl_sync(0xffffffffu, b, column + 4 + k), c1);
+    const double left = __shfl_sync(0xffffffffu, a0, row + k), low = __shfl_sync(0xffffffffu, a1, row + k);
+    const double first = __shfl_sync(0xffffffffu, b, column + k), second = __shfl_sync(0xffffffffu, b, column + 4 + k);
+    above[0] = __fma_rn(left, first, above[0]);
+    above[1] = __fma_rn(left, second, above[1]);
+    below[0] = __fma_rn(low, first, below[0]);
+    below[1] = __fma_rn(low, second, below[1]);
   }
 #endif
 }

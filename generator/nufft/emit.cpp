@@ -223,7 +223,7 @@ KernelSource Kernels::matrix_interpolator() const {
   const std::string text =
       std::string(nufft_matrix_text) + (dim == 2 ? nufft_interpolate_matrix_text : nufft_interpolate_planes_text);
   return kernel(fmt::format("interpolate_matrix_{}x{}", 4 * kx, 4 * ky), text, more, 32 * p.warps,
-                planes * kx * ky * 32ll * 8 + 32ll * row * p.warps * real_bytes());
+                (planes * kx * ky + row * p.warps) * 32ll * 8);
 }
 
 void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
