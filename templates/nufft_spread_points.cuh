@@ -11,7 +11,6 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
                 const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m,
                 long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(real, shared);
-  dev_start_next();
 #if NUFFT_FIXED
   dev_wait_earlier();  // for the bounds
   const double scale = nufft_fixed_scale(bounds, strengths_distance);

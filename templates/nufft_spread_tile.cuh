@@ -13,7 +13,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, Cell* __restrict__ grid,
                 long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(Cell, tile);
-  dev_start_next();
   if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
 #if NUFFT_FIXED

@@ -39,7 +39,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, real2* __restrict__ grid,
                 long long strengths_distance, long long grid_distance) {
   NUFFT_SHARED(real, stage);
-  dev_start_next();
   if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
   strengths += blockIdx.y * strengths_distance;
