@@ -8,6 +8,7 @@
 
 #include "fourtune/status.h"
 #include "generator/fft/any_size.h"
+#include "launch_order_text.h"
 #include "nufft_modes_text.h"
 
 namespace fourtune::generator::gpu_nufft {
@@ -94,7 +95,7 @@ GpuProgram grid_copy(const GridFft& spec, bool to_modes) {
   source.text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n#define MODES_ENTRY {1}\n#define MODES_PAD {2}\n",
                             spec.precision == Precision::f32 ? "float" : "double", source.entry, to_modes ? 0 : 1) +
                 fmt::format("#define MODES_CENTRED {}\n", spec.order == fft::Window::Kind::centred ? 1 : 0) +
-                constants + nufft_modes_text;
+                constants + launch_order_text + nufft_modes_text;
   source.block = {256, 1, 1};
   program.kernels.push_back(std::move(source));
   const std::int64_t blocks = ((to_modes ? modes : cells) + 255) / 256;

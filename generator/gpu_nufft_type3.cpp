@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fourtune/status.h"
+#include "launch_order_text.h"
 #include "nufft_type3_text.h"
 
 namespace fourtune::generator::gpu_nufft {
@@ -43,7 +44,7 @@ int Type3Kernels::kernel(GpuProgram& program, const char* name, int pass) const 
           "typedef {0} real;\ntypedef {0}2 real2;\n#define TYPE3_ENTRY {1}\n#define TYPE3_PASS {2}\n"
           "#define TYPE3_DIM {3}\n#define TYPE3_TERMS {4}\n",
           precision_ == Precision::f32 ? "float" : "double", source.entry, pass, dim_, FourierInterpolant::kTerms) +
-      nufft_type3_text;
+      launch_order_text + nufft_type3_text;
   source.block = {256, 1, 1};
   const auto found = std::find(program.kernels.begin(), program.kernels.end(), source);
   if (found != program.kernels.end()) return static_cast<int>(found - program.kernels.begin());

@@ -16,6 +16,26 @@ struct Task {
   unsigned group, unused;
 };
 
+// Subproblem i of all: equal shares of its group, not full ones and a rest. parts: subproblems before each group.
+NUFFT_DEVICE Task nufft_task(const count* offsets, const count* parts, long long groups, count i) {
+  long long g = 0, end = groups;  // its group: the last with parts[g] <= i
+  while (end - g > 1) {
+    const long long middle = (g + end) / 2;
+    if (parts[middle] <= i)
+      g = middle;
+    else
+      end = middle;
+  }
+  const count start = offsets[g * NUFFT_GROUP_BINS], stop = offsets[(g + 1) * NUFFT_GROUP_BINS];
+  const count k = i - parts[g], n = parts[g + 1] - parts[g];
+  Task task;
+  task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
+  task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
+  task.group = static_cast<unsigned>(g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS));
+  task.unused = 0;
+  return task;
+}
+
 NUFFT_DEVICE real2 nufft_make(real x, real y) {
   real2 value;
   value.x = x;

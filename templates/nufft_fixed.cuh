@@ -4,6 +4,7 @@
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real2* __restrict__ strengths, const count* __restrict__ offsets, unsigned long long* bounds,
                 long long m, long long bins) {
+  dev_follow();
   const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   const long long step = static_cast<long long>(gridDim.x) * 256;
   double largest = 0;
@@ -31,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Cell* __restrict__ sums, const unsigned long long* __restrict__ bounds, real2* __restrict__ grid,
                 long long m, long long cells) {
+  dev_follow();
   const double unit = 1 / nufft_fixed_scale(bounds, m);
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < cells;
        i += static_cast<long long>(gridDim.x) * 256) {

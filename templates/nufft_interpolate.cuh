@@ -48,8 +48,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   values += blockIdx.y * values_distance;
   grid += blockIdx.y * grid_distance;
 #if NUFFT_TILED
-  if (blockIdx.x >= *task_total) return;
+  if (blockIdx.x >= *task_total) return dev_follow();
   const Task task = tasks[blockIdx.x];
+  dev_follow();
   const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
   const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
   const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
@@ -81,6 +82,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     v[1][0] = 1;
 #pragma unroll
     for (int d = 0; d < NUFFT_DIM && d < 2; ++d) nufft_window(p.z[d], v[d]);
+    dev_wait_earlier();  // for the grid
 #if NUFFT_TILED
     const real2* corner = shared + ((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0;
     values[index[i]] = nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return corner[(a * NUFFT_PY + b) * NUFFT_PX + k]; });
@@ -107,6 +109,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
       for (int d = 0; d < NUFFT_DIM; ++d) cells[d * 32 + lane] = p.cell[d];
     }
+    dev_wait_earlier();  // for the grid
     __syncwarp();
     const int member = lane % NUFFT_LANES;
     for (int base = 0; base < n; base += 32 / NUFFT_LANES) {  // all lanes stay together for the shuffles
@@ -150,4 +153,5 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     __syncwarp();
   }
 #endif
+  dev_follow();
 }

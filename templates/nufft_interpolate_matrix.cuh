@@ -14,6 +14,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
                 long long m, long long values_distance, long long grid_distance) {
+  dev_follow();
   NUFFT_SHARED(double, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
   const count number = static_cast<count>(blockIdx.x) * NUFFT_WARPS + static_cast<count>(warp);

@@ -17,6 +17,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
                 long long m, long long values_distance, long long grid_distance) {
+  dev_follow();
   NUFFT_SHARED(double, ring);
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];

@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
                 long long m, long long values_distance, long long grid_distance) {
   NUFFT_SHARED(real, stage);
-  if (blockIdx.x >= *task_total) return;
+  if (blockIdx.x >= *task_total) return dev_follow();
   const Task task = tasks[blockIdx.x];
   values += blockIdx.y * values_distance;
   grid += blockIdx.y * grid_distance;
@@ -70,6 +70,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 
   const count last = task.stop - 1;
   Record record = nufft_load(records, min(task.start + lane, last));
+  dev_follow();  // for the grid
   for (count first = task.start; first < task.stop; first += 32) {
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
     const Located p = nufft_unpack(record, x0, y0, 0);

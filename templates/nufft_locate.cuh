@@ -63,7 +63,10 @@ NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const double* map, u
 #if NUFFT_DIM > 2
   finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.part[2]) && finite;
 #endif
-  if (NUFFT_CHECK && !finite) atomicMin(bad, static_cast<unsigned long long>(i));
+  if (NUFFT_CHECK && !finite) {
+    dev_wait_earlier();  // for the word, which is cleared
+    atomicMin(bad, static_cast<unsigned long long>(i));
+  }
   return p;
 }
 

@@ -27,6 +27,7 @@ __device__ inline int modes_index(int cell, int n, int fine) {
 extern "C" __global__ void __launch_bounds__(256)
     MODES_ENTRY(const real2* __restrict__ from, real2* __restrict__ to, const real* __restrict__ factors_x,
                 const real* __restrict__ factors_y, const real* __restrict__ factors_z) {
+  dev_follow();
   const long long cells = static_cast<long long>(MODES_F0) * MODES_F1 * MODES_F2;
   const long long modes = static_cast<long long>(MODES_N0) * MODES_N1 * MODES_N2;
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;

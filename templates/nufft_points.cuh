@@ -10,10 +10,11 @@ extern "C" __global__ void __launch_bounds__(256)
                 count* __restrict__ place, count* __restrict__ bins, Record* __restrict__ unsorted, unsigned long long* bad, long long m, double c0, double f0, double l0,
                 double c1, double f1, double l1, double c2, double f2, double l2) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return;
+  if (i >= m) return dev_follow();
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const Placed p = nufft_point(x, y, z, i, map, bad);
   const count bin = nufft_bin(p.cell, i);
+  dev_follow();  // for the clear counts
   place[i] = atomicAdd(counts + bin, static_cast<count>(1));
   if (NUFFT_KEEP) bins[i] = bin;
   if (NUFFT_KEEP == 2) nufft_store(unsorted, static_cast<count>(i), nufft_record(p));
@@ -22,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const count* __restrict__ offsets, const count* __restrict__ place, const count* __restrict__ bins,
                 count* __restrict__ index, long long m) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i < m) index[offsets[bins[i]] + place[i]] = static_cast<count>(i);
 }
@@ -30,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
                 const count* __restrict__ index, Record* __restrict__ records, unsigned long long* bad, long long m,
                 double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
@@ -40,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Record* __restrict__ unsorted, const count* __restrict__ index, Record* __restrict__ records,
                 long long m) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i < m) nufft_store(records, static_cast<count>(i), nufft_load(unsorted, index[i]));
 }
@@ -50,9 +54,10 @@ extern "C" __global__ void __launch_bounds__(256)
                 count* __restrict__ index, unsigned long long* bad, long long m, double c0, double f0, double l0,
                 double c1, double f1, double l1, double c2, double f2, double l2) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return;
+  if (i >= m) return dev_follow();
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const Placed p = nufft_point(x, y, z, i, map, bad);
+  dev_follow();  // for the offsets
   const count to = NUFFT_SORTED ? offsets[nufft_bin(p.cell, i)] + place[i] : static_cast<count>(i);
   nufft_store(records, to, nufft_record(p));
   index[to] = static_cast<count>(i);

@@ -23,6 +23,7 @@ NUFFT_DEVICE count nufft_block_scan(count value, count* sums, count& total) {
 
 #if NUFFT_PASS == 0  // clear
 extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(unsigned long long* at, long long words, long long value) {
+  dev_follow();
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < words;
        i += static_cast<long long>(gridDim.x) * 256)
     at[i] = static_cast<unsigned long long>(value);
@@ -30,6 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(unsigned long long
 #elif NUFFT_PASS == 1  // sums of tiles
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const count* __restrict__ values, count* __restrict__ tile_sums, long long n) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
   const long long first = static_cast<long long>(blockIdx.x) * 2048;
   count mine = 0, total;
@@ -42,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #elif NUFFT_PASS == 2  // one block: exclusive sums in place
 extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(count* values, long long n) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
   count carry = 0;
   for (long long first = 0; first < n; first += 2048) {
@@ -63,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(count* values, lon
 #elif NUFFT_PASS == 3  // exclusive sums in place, tile_sums being exclusive sums of the tiles
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(count* values, const count* __restrict__ tile_sums, long long n) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
   const long long first = static_cast<long long>(blockIdx.x) * 2048 + threadIdx.x * 8;
   count v[8], mine = 0, total;
@@ -79,6 +83,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #elif NUFFT_PASS == 4  // subproblems of each group; one more entry, 0, for the total
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const count* __restrict__ offsets, count* __restrict__ parts, long long groups) {
+  dev_follow();
   const long long g = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (g > groups) return;
   count n = 0;
@@ -88,27 +93,21 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   parts[g] = n;
 }
-#else  // the list, a thread a subproblem: equal shares of its group, not full ones and a rest
+#elif NUFFT_PASS == 6  // what a sort in one level needs clear: counts, and the word of the first bad point
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(unsigned long long* at, long long words, unsigned long long* status) {
+  dev_follow();
+  const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
+  if (first < 2) status[first] = ~0ull;
+}
+#else  // the list, a thread a subproblem
 extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(const count* __restrict__ offsets,
                                                               const count* __restrict__ parts,
                                                               Task* __restrict__ tasks, long long groups) {
+  dev_follow();
   const count i = static_cast<count>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= parts[groups]) return;
-  long long g = 0, end = groups;  // its group: the last with parts[g] <= i
-  while (end - g > 1) {
-    const long long middle = (g + end) / 2;
-    if (parts[middle] <= i)
-      g = middle;
-    else
-      end = middle;
-  }
-  const count start = offsets[g * NUFFT_GROUP_BINS], stop = offsets[(g + 1) * NUFFT_GROUP_BINS];
-  const count k = i - parts[g], n = parts[g + 1] - parts[g];
-  Task task;
-  task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
-  task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
-  task.group = static_cast<unsigned>(g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS));
-  task.unused = 0;
-  tasks[i] = task;
+  tasks[i] = nufft_task(offsets, parts, groups, i);
 }
 #endif

@@ -100,7 +100,7 @@ NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors,
   }
 }
 
-#if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7
+#if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7 || NUFFT_PASS == 8
 // Value becomes the sum of those of all threads below. sums: one number a warp. Called by all threads.
 NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
   const unsigned t = threadIdx.x;
@@ -117,11 +117,39 @@ NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
 }
 #endif
 
+#if NUFFT_PASS == 7 || NUFFT_PASS == 8
+// Subproblems before each of at most 16 groups a thread; one more entry for the total.
+NUFFT_DEVICE void nufft_count_parts(const count* offsets, count* parts, long long groups, count* sums) {
+  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
+  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
+#pragma unroll
+  for (int k = 0; k < 16; ++k)
+    if (from + k < to) {
+      const count points = n[k] - start;
+      start = n[k];
+      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
+      before += n[k];
+    }
+  nufft_scan_threads(before, sums);
+#pragma unroll
+  for (int k = 0; k < 16; ++k)
+    if (from + k < to) {
+      parts[from + k] = before;
+      before += n[k];
+    }
+  if (to == groups && from < to) parts[groups] = before;
+}
+#endif
+
 #if NUFFT_PASS == 0  // points of each coarse bin
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
                 unsigned long long* bad, long long m, long long coarse, long long shift, double c0, double f0,
                 double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+  dev_follow();
   NUFFT_SHARED(unsigned, histogram);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS) histogram[i] = 0;
@@ -147,6 +175,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ counts, count* __restrict__ starts, count* __restrict__ cursors,
                 count* __restrict__ chunks, count* __restrict__ befores, unsigned long long* status, long long coarse) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
   const long long per = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
   const long long from = min(threadIdx.x * per, coarse), to = min(from + per, coarse);
@@ -181,6 +210,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad, long long m,
                 long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
                 double c2, double f2, double l2) {
+  dev_follow();
   NUFFT_SHARED(Staged, points);
   count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that among all
   unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
@@ -240,6 +270,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
                 long long coarse, long long shift, long long all_bins, long long capacity) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
   if (static_cast<long long>(befores[coarse]) > capacity) return;
@@ -260,31 +291,39 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
   }
 }
-#elif NUFFT_PASS == 7  // one block: subproblems before each of at most 16 groups a thread; one more entry for the total
+#elif NUFFT_PASS == 7  // one block: subproblems before each group
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* __restrict__ offsets, count* __restrict__ parts, long long groups) {
+    NUFFT_ENTRY(const count* offsets, count* parts, long long groups) {
+  dev_follow();
   NUFFT_SHARED(count, sums);
-  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
-  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
+  nufft_count_parts(offsets, parts, groups, sums);
+}
+#elif NUFFT_PASS == 8  // one block: counts of bins become offsets, and the subproblems are listed
+extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
+    NUFFT_ENTRY(count* offsets, count* parts, Task* tasks, long long bins, long long groups) {
+  dev_follow();
+  NUFFT_SHARED(count, sums);
+  const long long per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const long long from = min(threadIdx.x * per, bins), to = min(from + per, bins);
+  count n[16], before = 0;
 #pragma unroll
-  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      const count points = n[k] - start;
-      start = n[k];
-      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-      before += n[k];
-    }
+  for (int k = 0; k < 16; ++k) {
+    n[k] = from + k < to ? offsets[from + k] : 0;
+    before += n[k];
+  }
   nufft_scan_threads(before, sums);
 #pragma unroll
   for (int k = 0; k < 16; ++k)
     if (from + k < to) {
-      parts[from + k] = before;
+      offsets[from + k] = before;
       before += n[k];
     }
-  if (to == groups && from < to) parts[groups] = before;
+  if (to == bins && from < to) offsets[bins] = before;
+  __syncthreads();
+  nufft_count_parts(offsets, parts, groups, sums);
+  __syncthreads();
+  for (count i = threadIdx.x; i < parts[groups]; i += NUFFT_THREADS)
+    tasks[i] = nufft_task(offsets, parts, groups, i);
 }
 #else
 // 3: coarse bins of one segment, a block each, and the offsets of their bins; redo: counters of larger ones alone. 5:
@@ -293,6 +332,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(Record* records, count* index, Staged* spare, const count* __restrict__ starts,
                 const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets, long long coarse,
                 long long shift, long long all_bins, long long capacity, long long redo) {
+  dev_follow();
   NUFFT_SHARED(Staged, sorted);
   count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
   unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));

@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
                 long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(real, shared);
 #if NUFFT_FIXED
+  dev_wait_earlier();  // for the bounds
   const double scale = nufft_fixed_scale(bounds, strengths_distance);
 #endif
   const auto to_grid = [&](Cell* at, real weight, real2 value) {
@@ -30,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
   real* stage = shared + (threadIdx.x >> 5) * NUFFT_STAGE_WARP;
   int* cells = reinterpret_cast<int*>(stage + NUFFT_NUMBERS * 33);
   const long long first = (static_cast<long long>(blockIdx.x) * NUFFT_WARPS + (threadIdx.x >> 5)) * 32;
-  if (first >= m) return;
+  if (first >= m) return dev_wait_earlier();
   const int n = m - first < 32 ? static_cast<int>(m - first) : 32;
   if (lane < n) {
     const Located p = nufft_unpack(nufft_load(records, static_cast<count>(first) + lane), 0, 0, 0);
@@ -60,6 +61,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
       cells[d * 32 + lane] = p.cell[d];
     }
   }
+  dev_wait_earlier();  // for the clear grid
   __syncwarp();
   const int member = lane % NUFFT_LANES;
   for (int j = lane / NUFFT_LANES; j < n; j += 32 / NUFFT_LANES) {

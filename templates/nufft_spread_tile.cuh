@@ -13,9 +13,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, Cell* __restrict__ grid,
                 long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(Cell, tile);
-  if (blockIdx.x >= *task_total) return;
+  if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
 #if NUFFT_FIXED
+  dev_wait_earlier();  // for the bounds
   const double scale = nufft_fixed_scale(bounds, strengths_distance);
 #else
   const double scale = 1;
@@ -109,6 +110,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
   }
 #endif
+  dev_wait_earlier();  // for the clear grid
   __syncthreads();
   for (int i = t; i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) {
     const Cell value = tile[i];

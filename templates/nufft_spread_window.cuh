@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, real2* __restrict__ grid,
                 long long strengths_distance, long long grid_distance) {
   NUFFT_SHARED(real, stage);
-  if (blockIdx.x >= *task_total) return;
+  if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
   strengths += blockIdx.y * strengths_distance;
   grid += blockIdx.y * grid_distance;
@@ -104,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   Record record = nufft_load(records, min(task.start + lane, last));
   real2 strength = __ldg(strengths + __ldg(index + min(task.start + lane, last)));
   count next_index = __ldg(index + min(task.start + 32 + lane, last));
+  dev_wait_earlier();  // for the clear grid
   for (count first = task.start; first < task.stop; first += 32) {
     const int n = task.stop - first < 32 ? static_cast<int>(task.stop - first) : 32;
     const Located p = nufft_unpack(record, x0, y0, 0);

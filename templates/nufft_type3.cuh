@@ -33,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(256)
     TYPE3_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
                 const real* __restrict__ s, const real* __restrict__ t, const real* __restrict__ u,
                 unsigned long long* words, long long m, long long k) {
+  dev_follow();
   const real* const arrays[6] = {x, y, z, s, t, u};
   const int which = static_cast<int>(blockIdx.y);
   const real* const from = arrays[which];
@@ -64,6 +65,7 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     TYPE3_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
                 real2* __restrict__ out, long long m, double c0, double c1, double c2, double d0, double d1, double d2) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;
   const real* const arrays[3] = {x, y, z};
@@ -99,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(256)
                 const double* __restrict__ table, real2* __restrict__ out, long long k, long long intervals,
                 double per_interval, double c0, double c1, double c2, double d0, double d1, double d2, double h0,
                 double h1, double h2) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= k) return;
   const real* const arrays[3] = {s, t, u};
@@ -122,6 +125,7 @@ extern "C" __global__ void __launch_bounds__(256)
 // to may be from. turn: 1, or -1 for conjugates of the factors. blockIdx.y counts transforms.
 extern "C" __global__ void __launch_bounds__(256)
     TYPE3_ENTRY(const real2* from, const real2* __restrict__ factors, real2* to, long long n, double turn) {
+  dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= n) return;
   const real2 f = factors[i], v = from[blockIdx.y * n + i];
@@ -134,6 +138,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #else
 extern "C" __global__ void __launch_bounds__(256)
     TYPE3_ENTRY(unsigned long long* at, long long words, long long value) {
+  dev_follow();
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < words;
        i += static_cast<long long>(gridDim.x) * 256)
     at[i] = static_cast<unsigned long long>(value);

@@ -10,12 +10,14 @@
 #include "generator/fft/codelet.h"
 #include "generator/fft/geometry.h"
 #include "generator/fft/pass.h"
+#include "launch_order_text.h"
 
 namespace fourtune::generator::fft {
 
 std::string emit_prelude(Precision precision, const std::vector<int>& codelets) {
   const char* name = precision == Precision::f32 ? "float" : "double";
-  std::string text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n\n{1}\n", name, fft_prelude_text);
+  std::string text =
+      fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n\n{1}{2}\n", name, launch_order_text, fft_prelude_text);
   std::vector<int> sizes = codelets;
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());

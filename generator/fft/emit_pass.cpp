@@ -56,6 +56,7 @@ void PassWriter::write_kernel() {
   write_signature();
   indent_ = 2;
   line("const unsigned t = threadIdx.x;");
+  line("dev_follow();");
   if (shared_bytes_) line("FT_SHARED({}, shared);", pass_.apart ? "real" : "real2");
   line("real x[{}], y[{}];", count, count);
   if (pass_.load_by == Load::bulk) {

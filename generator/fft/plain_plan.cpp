@@ -126,6 +126,13 @@ bool has_codelets(std::int64_t n) {
 
 namespace {
 
+// Less a block where the device has more multiprocessors than there are tiles: small grids are a matter of latency.
+std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options) {
+  const std::int64_t values = options.n[0] * options.n[1] * options.n[2] * options.batch;
+  while (tile % 2 == 0 && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
+  return tile;
+}
+
 // The kernels of one dimension.
 void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
@@ -155,10 +162,14 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
     const bool tiny = d > 0 && product * run < 512;  // many short lines a block
     const std::int64_t wanted = d > 0 && !tiny ? beside : along ? run : std::max<std::int64_t>(1, 2048 / product);
-    w.tile[carrier] =
-        static_cast<int>(neighbours(std::max<std::int64_t>(1, std::min(wanted, most_values / product)), count, along));
+    const std::int64_t most_held =
+        neighbours(std::max<std::int64_t>(1, std::min(wanted, most_values / product)), count, along);
+    // Strided tiles keep whole sectors of 32 bytes.
+    const std::int64_t least = carrier == 0 && !tiny ? run / 4 : (512 + product - 1) / product;
+    w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options));
     std::int64_t values = product * w.tile[carrier];
-    for (int other = 1; tiny && other < dims; ++other) {  // short lines side by side: further dimensions too
+    for (int other = 1; tiny && w.tile[carrier] == most_held && other < dims;
+         ++other) {  // short lines side by side: further dimensions too
       if (other == d || 2 * values > 2048) continue;
       auto& more = w.tile[static_cast<std::size_t>(other)];
       more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)], false));

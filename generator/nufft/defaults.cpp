@@ -12,9 +12,23 @@ constexpr double kManyPoints = 3e5;
 
 int lanes_for(int width) { return width <= 4 ? 4 : width <= 8 ? 8 : 16; }
 
+double points_of(const Shape& shape, double density) {
+  return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+}
+
+// Few points: subproblems so small that a large device is full, about 2000 warps, but each warp once with 32 points. A
+// long subproblem is a chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells took 29 us in
+// subproblems of 512 points and 9 in such of 64 (H200).
+void fill_device(const Shape& shape, double density, Parameters& p) {
+  constexpr double kWarps = 2048;
+  const double fair = points_of(shape, density) / kWarps * p.warps;
+  int cap = 32 * p.warps;
+  while (cap < fair) cap *= 2;
+  p.cap = std::min(p.cap, cap);
+}
+
 Placement placement_for(const Shape& shape, double density) {
-  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-  if (cells * density >= kManyPoints) return Placement::two_level;
+  if (points_of(shape, density) >= kManyPoints) return Placement::two_level;
   return shape.dim == 1 ? Placement::fetch : Placement::scatter;
 }
 
@@ -89,12 +103,8 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   while (p.warps < 16 && (side * side + 32 * p.warps - 1) / (32 * p.warps) > (budget > 1 ? budget : 1)) p.warps *= 2;
 }
 
-}  // namespace
-
-Parameters default_parameters(const Shape& shape, Spread family) { return default_parameters(shape, family, 1); }
-Parameters default_parameters(const Shape& shape, Interpolate family) { return default_parameters(shape, family, 1); }
-
-Parameters default_parameters(const Shape& shape, Spread family, double density) {
+// Of a device that is full.
+Parameters plain_parameters(const Shape& shape, Spread family, double density) {
   Parameters p;
   const int w = shape.width;
   const bool f32 = shape.precision == Precision::f32;
@@ -115,7 +125,7 @@ Parameters default_parameters(const Shape& shape, Spread family, double density)
   return p;
 }
 
-Parameters default_parameters(const Shape& shape, Interpolate family, double density) {
+Parameters plain_parameters(const Shape& shape, Interpolate family, double density) {
   Parameters p;
   p.placement = placement_for(shape, density);
   if (family == Interpolate::window) {
@@ -141,6 +151,22 @@ Parameters default_parameters(const Shape& shape, Interpolate family, double den
     if (shape.dim == 2 && shape.precision == Precision::f64 && density < kLowDensity) p.lanes = 4;
   }
   if (shape.width > kMaxWidth) p.lanes = 16;
+  return p;
+}
+
+}  // namespace
+
+Parameters default_parameters(const Shape& shape, Spread family) { return default_parameters(shape, family, 1); }
+Parameters default_parameters(const Shape& shape, Interpolate family) { return default_parameters(shape, family, 1); }
+
+Parameters default_parameters(const Shape& shape, Spread family, double density) {
+  Parameters p = plain_parameters(shape, family, density);
+  fill_device(shape, density, p);
+  return p;
+}
+Parameters default_parameters(const Shape& shape, Interpolate family, double density) {
+  Parameters p = plain_parameters(shape, family, density);
+  fill_device(shape, density, p);
   return p;
 }
 

@@ -20,7 +20,9 @@ constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one 
 constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
 constexpr int kHeldBytes = 16;                      // points up to this size wait in registers in the second level
 constexpr std::int64_t kFewCoarse = 4096, kManyCoarse = 16384;  // coarse bins: more where they would not fit a block
-constexpr std::int64_t kOneBlockGroups = 16384;     // of which one block lists the subproblems
+constexpr std::int64_t kOneBlockGroups = 16384;                 // of which one block lists the subproblems
+// Up to so many subproblems and points one block makes offsets and the list in one launch.
+constexpr std::int64_t kOneBlockTasks = 8192, kOneBlockPoints = std::int64_t{1} << 20;
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 
@@ -115,15 +117,21 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
   const bool sorted = parameters_.order != Order::caller;
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
-  // One level: the place of each point in its bin is kept where the tasks come later, and its bin where the records do.
-  const std::int64_t tasks = std::max(most_tasks(m) * task, two_level ? 0 : m * count);
+  // One level: the place of each point in its bin is kept where the tasks come later (or, where those come first, in
+  // scratch: also for a set of fewer points), and its bin where the records do.
+  const std::int64_t tasks = std::max(most_tasks(m) * task, two_level || one_block(m) ? 0 : m * count);
+  std::int64_t scratch = 0;
+  if (sorted && parameters_.placement == Placement::staged)
+    scratch = records;
+  else if (sorted && !two_level)
+    scratch = std::min(m, kOneBlockPoints) * count;
   return {padded(two_level ? records : std::max(records, m * count)),
           padded(m * count),
           padded(tasks),
           padded(((bins() + groups()) * all + 2) * count),
           padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
           16,
-          padded(sorted && parameters_.placement == Placement::staged ? records : 0),
+          padded(scratch),
           parameters_.deterministic ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16 : 16};
 }
 
@@ -144,13 +152,14 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
     throw Error(Status::unsupported, "nufft kernels: more than 2^28 points need whole_cells");
   SortLaunches out{*this, program, {}};
   for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
-  out.clear(work(arrays, kStatus), 16, -1);
   const bool sorted = parameters_.order != Order::caller;
-  if (sorted && m > 0 && parameters_.placement == Placement::two_level)
+  if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
+    out.clear(work(arrays, kStatus), 16, -1);
     emit_two_levels(out, arrays, m, scratch);
-  else
+  } else {
     emit_one_level(out, arrays, m);
-  if (sorted) emit_tasks(out, arrays, m);
+  }
+  if (sorted && !one_block(m)) emit_tasks(out, arrays, m);
 }
 
 void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
@@ -176,17 +185,24 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   };
   const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
   // Bins of the points are kept where the records come later.
-  const BufferRef place = work(arrays, kTasks), of_point = work(arrays, kRecords);
+  const bool at_once = one_block(m);
+  const BufferRef place = work(arrays, at_once ? kScratch : kTasks), of_point = work(arrays, kRecords);
   const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = layout_.bytes(m);
   // One more word than needed may be cleared where counts are 32 bits: the list of subproblems follows, written later.
   const std::int64_t all = bins() * slices(m);
-  out.clear(offsets, (all + 1) * count, 0);
+  const std::int64_t words = ((all + 1) * count + 7) / 8;
+  out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
   if (m > 0 && (sorted || parameters_.check))
     launch("count", 0,
            out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
                           work(arrays, kScratch), status, m}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
-  if (sorted) out.scan(offsets, work(arrays, kSums), all + 1, count);
+  if (at_once)
+    one_block_kernel(out, "offsets", 8,
+                     {offsets, work(arrays, kOffsets, (bins() + 1) * count), work(arrays, kTasks), bins(), groups()},
+                     (bins() + groups()) * count * 3);
+  else if (sorted)
+    out.scan(offsets, work(arrays, kSums), all + 1, count);
   if (m == 0) return;
   if (!gather) {
     launch("place", 1,
@@ -250,10 +266,8 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
          {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, coarse},
          5 * coarse * count);
-  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
-         l.place_bytes,
-         out.with_maps(
-             {x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, coarse, shift}),
+  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points, l.place_bytes,
+         out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, coarse, shift}),
          coordinates + m * l.staged);
   emit_second_level(out, arrays, m, scratch, false);
 }
@@ -265,9 +279,9 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   const LevelLaunches launch(out, *this, arrays, m);
   const TwoLevels& l = launch.l;
   const std::int64_t coarse = l.coarse, shift = l.shift, capacity = scratch / l.staged;
-  const std::vector<LaunchArgument> arguments{launch.records, launch.index,   launch.spare,   launch.starts,
-                                              launch.chunks,  launch.befores, launch.offsets, coarse,
-                                              shift,          launch.all,     capacity,       std::int64_t{again ? 1 : 0}};
+  const std::vector<LaunchArgument> arguments{
+      launch.records, launch.index, launch.spare, launch.starts, launch.chunks, launch.befores,
+      launch.offsets, coarse,       shift,        launch.all,    capacity,      std::int64_t{again ? 1 : 0}};
   const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
          again ? 0 : 2 * m * l.staged + launch.all * count);
@@ -279,15 +293,28 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, arguments, 0);
 }
 
+// Few bins and points: one block makes offsets of the counts, and the subproblems, in one launch.
+bool Kernels::one_block(std::int64_t m) const {
+  return m > 0 && m <= kOneBlockPoints && parameters_.slice == 0 &&
+         (parameters_.placement == Placement::scatter || parameters_.placement == Placement::fetch) &&
+         parameters_.order != Order::caller && bins() <= kOneBlockGroups && most_tasks(m) <= kOneBlockTasks;
+}
+
+void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
+                               std::int64_t bytes) const {
+  out(name, std::string(nufft_locate_text) + nufft_sort_text,
+      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n"
+                  "#define NUFFT_PLACE_POINTS 1024\n#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_HOLD 0\n",
+                  pass),
+      1, 1024, 32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
+}
+
 void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const std::int64_t all = groups() * slices(m);
   const BufferRef offsets = work(arrays, kOffsets), parts = work(arrays, kOffsets, (bins() * slices(m) + 1) * count);
   if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // whatever the number of points: the same kernels
-    out("groups", std::string(nufft_locate_text) + nufft_sort_text,
-        "#define NUFFT_PASS 7\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n#define NUFFT_PLACE_POINTS 1024\n"
-        "#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_HOLD 0\n",
-        1, 1024, 32 * count, {offsets, parts, all}, all * count * 3);
+    one_block_kernel(out, "groups", 7, {offsets, parts, all}, all * count * 3);
   } else {
     out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);
     out.scan(parts, work(arrays, kSums), all + 1, count);

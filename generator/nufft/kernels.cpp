@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "fourtune/status.h"
+#include "launch_order_text.h"
 #include "nufft_common_text.h"
 #include "nufft_record_text.h"
 
@@ -145,7 +146,8 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
                              std::int64_t shared_bytes, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());
-  source.text = prelude(source.entry, more, with_window) + nufft_common_text + nufft_record_text + body;
+  source.text =
+      prelude(source.entry, more, with_window) + launch_order_text + nufft_common_text + nufft_record_text + body;
   source.block = {static_cast<std::uint32_t>(threads), 1, 1};
   if (shared_bytes > 227 * 1024)
     refuse(fmt::format("{} needs {} bytes of shared memory, 232448 are allowed", source.entry, shared_bytes));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace fourtune::runtime::cuda {
@@ -12,6 +13,19 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   int value = 0;
   // An attribute that this driver does not know leaves 0.
   return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+// The kernel itself, not what stands before it.
+bool waits_for_earlier(const std::string& text) {
+  const std::size_t body = text.find("extern \"C\" __global__");
+  return body != text.npos &&
+         (text.find("dev_follow()", body) != text.npos || text.find("dev_wait_earlier()", body) != text.npos);
+}
+
+// Programmatic dependent launches; a stream that is being captured takes them since CUDA 12.3.
+bool may_overlap(const DeviceTraits& traits) {
+  return traits.compute_capability >= 90 && driver().cuLaunchKernelEx && driver().version >= 12030 &&
+         !std::getenv("NOPDL");
 }
 
 DeviceTraits read_traits(CUdevice device) {
@@ -116,9 +130,10 @@ void DeviceMemory::download(void* host, std::size_t bytes) const {
   check(driver().cuStreamSynchronize(nullptr), "copying from the GPU");
 }
 
-Event::Event(std::shared_ptr<const Device> device) : device_(std::move(device)) {
+Event::Event(std::shared_ptr<const Device> device, bool timed) : device_(std::move(device)) {
   const ContextGuard guard(*device_);
-  check(driver().cuEventCreate(&event_, 0), "making an event");
+  constexpr unsigned kNoTime = 2;
+  check(driver().cuEventCreate(&event_, timed ? 0 : kNoTime), "making an event");
 }
 Event::Event(Event&& other) noexcept
     : device_(std::move(other.device_)), event_(std::exchange(other.event_, nullptr)) {}
@@ -152,6 +167,7 @@ Kernel::Kernel(std::shared_ptr<const Device> device, const generator::KernelSour
       block_(source.block),
       cluster_(source.cluster),
       shared_bytes_(source.shared_bytes),
+      overlaps_(waits_for_earlier(source.text) && may_overlap(device_->traits())),
       entry_(source.entry) {
   const ContextGuard guard(*device_);
   const std::string what = fmt::format("loading kernel {}", entry_);
@@ -203,6 +219,7 @@ Kernel::Kernel(Kernel&& other) noexcept
       block_(other.block_),
       cluster_(other.cluster_),
       shared_bytes_(other.shared_bytes_),
+      overlaps_(other.overlaps_),
       entry_(std::move(other.entry_)),
       resources_(other.resources_) {}
 
@@ -214,15 +231,22 @@ Kernel::~Kernel() {
   driver().cuCtxPopCurrent(&ours);
 }
 
-void Kernel::launch(const generator::Extent3& grid, void** arguments, CUstream stream) const {
+void Kernel::launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap) const {
   const DriverApi& api = driver();
-  CUresult result;
+  std::array<CUlaunchAttribute, 2> attributes{};
+  unsigned count = 0;
   if (cluster_[0] * cluster_[1] * cluster_[2] > 1) {
-    CUlaunchAttribute attribute{};
-    attribute.id = kLaunchAttributeCluster;
-    attribute.value.cluster = {cluster_[0], cluster_[1], cluster_[2]};
-    const CUlaunchConfig config{grid[0],   grid[1],       grid[2], block_[0],  block_[1],
-                                block_[2], shared_bytes_, stream,  &attribute, 1};
+    attributes[count].id = kLaunchAttributeCluster;
+    attributes[count++].value.cluster = {cluster_[0], cluster_[1], cluster_[2]};
+  }
+  if (overlap && overlaps_) {
+    attributes[count].id = kLaunchAttributeProgrammaticSerialization;
+    attributes[count++].value.programmatic_serialization = 1;
+  }
+  CUresult result;
+  if (count > 0) {
+    const CUlaunchConfig config{grid[0],   grid[1],       grid[2], block_[0],         block_[1],
+                                block_[2], shared_bytes_, stream,  attributes.data(), count};
     result = api.cuLaunchKernelEx(&config, function_, arguments, nullptr);
   } else {
     result = api.cuLaunchKernel(function_, grid[0], grid[1], grid[2], block_[0], block_[1], block_[2], shared_bytes_,

@@ -74,7 +74,8 @@ class DeviceMemory {
 
 class Event {
  public:
-  explicit Event(std::shared_ptr<const Device> device);
+  // An event that is not timed costs the stream less.
+  explicit Event(std::shared_ptr<const Device> device, bool timed = true);
   Event(Event&& other) noexcept;
   Event& operator=(Event&&) = delete;
   ~Event();
@@ -123,8 +124,15 @@ class Kernel {
   Kernel& operator=(Kernel&&) = delete;
   ~Kernel();
   const KernelResources& resources() const { return resources_; }
-  // arguments[i] points to the value of parameter i. Does not wait. The device's context must be current.
-  void launch(const generator::Extent3& grid, void** arguments, CUstream stream) const;
+  CUfunction function() const { return function_; }
+  const generator::Extent3& block() const { return block_; }
+  const generator::Extent3& cluster() const { return cluster_; }
+  unsigned shared_bytes() const { return shared_bytes_; }
+  // It may start before the kernel ahead of it ends: its text says how (templates/launch_order.cuh), the device can.
+  bool overlaps() const { return overlaps_; }
+  // arguments[i] points to the value of parameter i. Does not wait. The device's context must be current. overlap: may
+  // start before the kernel ahead of it on the stream ends, which is one of ours and of the same call.
+  void launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap = false) const;
 
  private:
   void prepare(const generator::KernelSource& source);
@@ -133,6 +141,7 @@ class Kernel {
   CUfunction function_ = nullptr;
   generator::Extent3 block_{}, cluster_{};
   unsigned shared_bytes_ = 0;
+  bool overlaps_ = false;
   std::string entry_;
   KernelResources resources_;
 };

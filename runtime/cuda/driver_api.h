@@ -16,6 +16,9 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 enum CUresult : int {
   CUDA_SUCCESS = 0,
@@ -53,14 +56,15 @@ enum CUfunction_attribute : int {
   kFunctionMaxDynamicShared = 8,
   kFunctionNonPortableCluster = 14,
 };
-// 64 bytes in every version; we fill in the cluster's extent only.
+// 64 bytes in every version; of what may lie there, what we use.
 union CUlaunchAttributeValue {
   char pad[64];
+  int programmatic_serialization;  // 1: may start once the kernel before it allows it
   struct {
     unsigned x, y, z;
   } cluster;
 };
-inline constexpr int kLaunchAttributeCluster = 4;
+inline constexpr int kLaunchAttributeCluster = 4, kLaunchAttributeProgrammaticSerialization = 6;
 struct CUlaunchAttribute {
   int id;
   char pad[4];
@@ -74,6 +78,21 @@ struct CUlaunchConfig {
   CUlaunchAttribute* attributes;
   unsigned attribute_count;
 };
+// CUDA_KERNEL_NODE_PARAMS_v2 and CUgraphEdgeData.
+struct CUkernelNodeParams {
+  CUfunction function;
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  void** arguments;
+  void** extra;
+  void* kernel;  // instead of the function
+  CUcontext context;
+};
+struct CUgraphEdgeData {
+  unsigned char from_port, to_port, type;  // ports and types: 0 ordinary, 1 programmatic
+  unsigned char reserved[5];
+};
+static_assert(sizeof(CUkernelNodeParams) == 72 && sizeof(CUgraphEdgeData) == 8);
 static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
 
 // Pointers to the driver's functions; all there, or driver() throws.
@@ -104,6 +123,8 @@ struct DriverApi {
   CUresult (*cuMemPoolTrimTo)(CUmemoryPool, std::size_t);
   CUresult (*cuMemAlloc)(CUdeviceptr*, std::size_t);
   CUresult (*cuMemFree)(CUdeviceptr);
+  CUresult (*cuMemAllocHost)(void**, std::size_t);  // this one and the next may be null
+  CUresult (*cuMemFreeHost)(void*);
   CUresult (*cuMemcpyHtoDAsync)(CUdeviceptr, const void*, std::size_t, CUstream);
   CUresult (*cuMemcpyDtoHAsync)(void*, CUdeviceptr, std::size_t, CUstream);
   CUresult (*cuMemcpyDtoDAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
@@ -118,6 +139,19 @@ struct DriverApi {
   CUresult (*cuEventSynchronize)(CUevent);
   CUresult (*cuEventElapsedTime)(float*, CUevent, CUevent);  // ms
   CUresult (*cuPointerGetAttribute)(void*, int, CUdeviceptr);
+  CUresult (*cuStreamIsCapturing)(CUstream, int*);  // may be null, 0: no
+  // Graphs; all of them, or has_graphs is false.
+  CUresult (*cuGraphCreate)(CUgraph*, unsigned);
+  CUresult (*cuGraphDestroy)(CUgraph);
+  CUresult (*cuGraphAddKernelNode)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const CUkernelNodeParams*);
+  CUresult (*cuGraphAddDependencies)(CUgraph, const CUgraphNode*, const CUgraphNode*, const CUgraphEdgeData*,
+                                     std::size_t);
+  CUresult (*cuGraphKernelNodeSetAttribute)(CUgraphNode, int, const CUlaunchAttributeValue*);
+  CUresult (*cuGraphInstantiate)(CUgraphExec*, CUgraph, unsigned long long);
+  CUresult (*cuGraphExecKernelNodeSetParams)(CUgraphExec, CUgraphNode, const CUkernelNodeParams*);
+  CUresult (*cuGraphLaunch)(CUgraphExec, CUstream);
+  CUresult (*cuGraphExecDestroy)(CUgraphExec);
+  bool has_graphs = false;
   CUresult (*cuGetErrorName)(CUresult, const char**);
   CUresult (*cuGetErrorString)(CUresult, const char**);
   int version = 0;  // 1000 major + 10 minor of the newest CUDA that the driver knows

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <deque>
 #include <optional>
 #include <utility>
 
 #include "runtime/cuda/cufft_api.h"
+#include "runtime/cuda/launch_list.h"
 #include "runtime/cuda/program.h"
 
 namespace fourtune::runtime::cuda {
@@ -21,10 +24,29 @@ class CudaMemory final : public gpu::QueueMemory {
   DeviceMemory memory;
 };
 
+// A little memory of the host that the GPU writes without a detour; none where the driver has none left.
+class PinnedBytes {
+ public:
+  static constexpr std::size_t kBytes = 256;
+  explicit PinnedBytes(const Device& device) {
+    const ContextGuard guard(device);
+    if (!driver().cuMemAllocHost || driver().cuMemAllocHost(&at_, kBytes) != CUDA_SUCCESS) at_ = nullptr;
+  }
+  PinnedBytes(const PinnedBytes&) = delete;
+  PinnedBytes& operator=(const PinnedBytes&) = delete;
+  ~PinnedBytes() {
+    if (at_) driver().cuMemFreeHost(at_);
+  }
+  void* at() const { return at_; }
+
+ private:
+  void* at_ = nullptr;
+};
+
 class CudaQueue final : public gpu::Queue {
  public:
   CudaQueue(std::shared_ptr<const Device> device, db::KernelStore& store)
-      : device_(std::move(device)), store_(store), last_(device_) {}
+      : device_(std::move(device)), store_(store), last_(device_, false), pinned_(*device_) {}
 
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
     try {
@@ -54,12 +76,15 @@ class CudaQueue final : public gpu::Queue {
   std::unique_ptr<gpu::LibraryFft> library_fft(const Problem& problem) override {
     class Library final : public gpu::LibraryFft {
      public:
-      Library(const CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
-      void run(std::byte* data) override { plan_.execute(data, data, sign_, queue_.stream_); }
+      Library(CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
+      void run(std::byte* data) override {
+        queue_.flush();
+        plan_.execute(data, data, sign_, queue_.stream_);
+      }
       std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
 
      private:
-      const CudaQueue& queue_;
+      CudaQueue& queue_;
       int sign_;
       CufftPlan plan_;
     };
@@ -69,7 +94,9 @@ class CudaQueue final : public gpu::Queue {
   void begin(void* stream) override {
     context_.emplace(*device_);
     const auto next = static_cast<CUstream>(stream);
-    if (used_ && next != stream_) last_.hold_back(next);
+    // What a captured stream follows, and what follows it, is the application's: events do not cross that border.
+    capturing_ = is_capturing(next);
+    if (used_ && next != stream_ && !capturing_) last_.hold_back(next);
     stream_ = next;
   }
   std::byte* open(void* array, std::int64_t bytes, gpu::Access, const char* name) override {
@@ -81,23 +108,28 @@ class CudaQueue final : public gpu::Queue {
     }
     return static_cast<std::byte*>(array);
   }
-  void launch(int kernel, const generator::Extent3& grid, void** arguments) override {
-    kernels_[static_cast<std::size_t>(kernel)].launch(grid, arguments, stream_);
+  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+    list_.add(kernels_[static_cast<std::size_t>(kernel)], grid, arguments);
   }
+  void flush() override { list_.start(stream_, capturing_); }
   void read(void* host, const std::byte* device, std::size_t bytes) override {
-    check(driver().cuMemcpyDtoHAsync(host, reinterpret_cast<CUdeviceptr>(device), bytes, stream_),
+    flush();
+    void* const to = pinned_.at() && bytes <= PinnedBytes::kBytes ? pinned_.at() : host;
+    check(driver().cuMemcpyDtoHAsync(to, reinterpret_cast<CUdeviceptr>(device), bytes, stream_),
           "copying from the GPU");
     check(driver().cuStreamSynchronize(stream_), "waiting for a stream");
+    if (to != host) std::memcpy(host, to, bytes);
   }
   void end(bool) noexcept override {
+    list_.drop();
     try {
-      last_.record(stream_);
-      used_ = true;
+      if (!capturing_) last_.record(stream_), used_ = true;
     } catch (const Error&) {  // the device is lost, which every later call says
     }
     context_.reset();
   }
   void mark(int index) override {
+    list_.start(stream_, true);
     while (marks_.size() <= static_cast<std::size_t>(index)) marks_.emplace_back(device_);
     marks_[static_cast<std::size_t>(index)].record(stream_);
   }
@@ -109,11 +141,13 @@ class CudaQueue final : public gpu::Queue {
  private:
   std::shared_ptr<const Device> device_;
   db::KernelStore& store_;
-  std::vector<Kernel> kernels_;
+  std::deque<Kernel> kernels_;  // they stay where they are: the list points to them
   std::vector<KernelReport> reports_;
   std::vector<Event> marks_;
   Event last_;  // the end of the last run
-  bool used_ = false;
+  PinnedBytes pinned_;
+  LaunchList list_;
+  bool used_ = false, capturing_ = false;
   CUstream stream_ = nullptr;
   std::optional<ContextGuard> context_;
 };

@@ -146,12 +146,15 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   const ContextGuard guard(*device_);
   check_device_pointer(in);
   check_device_pointer(out);
+  const bool alone = time_stages_ || is_capturing(queue);
   for (std::size_t i = 0; i < program_.launches.size(); ++i) {
     const generator::Launch& launch = program_.launches[i];
     if (time_stages_) marks_[i].record(queue);
     arguments_[i].set_arrays(in, out);
-    kernels_[static_cast<std::size_t>(launch.kernel)].launch(launch.grid, arguments_[i].pointers(), queue);
+    launches_.add(kernels_[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments_[i].pointers());
+    if (alone) launches_.start(queue, true);
   }
+  launches_.start(queue);
   if (time_stages_) marks_.back().record(queue);
   ran_ = true;
 }

@@ -11,6 +11,7 @@
 #include "db/kernel_store.h"
 #include "generator/kernel_source.h"
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/launch_list.h"
 #include "runtime/gpu/gpu_executor.h"
 #include "runtime/gpu/launch_arguments.h"
 
@@ -45,6 +46,7 @@ class CudaProgram final : public gpu::GpuTransform {
   std::vector<Kernel> kernels_;
   std::vector<DeviceMemory> workspace_, constants_;
   std::vector<gpu::LaunchArguments> arguments_;
+  LaunchList launches_;
   std::int64_t bytes_ = 0;
   bool time_stages_ = false;
   std::vector<Event> marks_;  // before each launch and after the last

@@ -66,7 +66,8 @@ void Program::run(std::span<std::byte> first, std::span<std::byte> second, const
                                                 module.entry(), module.parameters(), launch.arguments.size()));
     gpu::LaunchArguments arguments(launch, [&](const BufferRef& ref) { return buffers.at(ref).data(); });
     arguments.set_arrays(buffers.first.data(), (buffers.in_place ? buffers.first : buffers.second).data());
-    engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments.pointers());
+    engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid,
+                  arguments.pointers().data());
   }
   std::memcpy(first.data(), buffers.first.data(), first.size());
   if (!buffers.in_place) std::memcpy(second.data(), buffers.second.data(), second.size());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "generator/kernel_source.h"
@@ -23,7 +24,7 @@ class LaunchArguments {
     for (const Patch& patch : patches_)
       values_[patch.index].pointer = static_cast<std::byte*>(patch.second ? second : first) + patch.offset;
   }
-  void** pointers() { return pointers_.data(); }
+  std::span<void*> pointers() { return pointers_; }
 
  private:
   union Value {

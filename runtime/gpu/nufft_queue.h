@@ -51,7 +51,9 @@ class Queue {
   virtual void begin(void* stream) = 0;
   // The caller's array as kernels see it until end(). Throws Error{invalid_argument} for one that they cannot.
   virtual std::byte* open(void* array, std::int64_t bytes, Access access, const char* name) = 0;
-  virtual void launch(int kernel, const generator::Extent3& grid, void** arguments) = 0;
+  // May wait in a list until flush, read, mark, a library's transform or the end of the run.
+  virtual void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) = 0;
+  virtual void flush() {}
   // To the host, when everything launched before is done.
   virtual void read(void* host, const std::byte* device, std::size_t bytes) = 0;
   // completed: false after an error, when the arrays opened for writing are left as they were where that is possible.
@@ -69,7 +71,11 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() { queue_.end(completed_); }
-  void complete() { completed_ = true; }
+  // All is launched. Throws what launching throws.
+  void complete() {
+    queue_.flush();
+    completed_ = true;
+  }
 
  private:
   Queue& queue_;

@@ -207,6 +207,15 @@ std::vector<Case> all_cases() {
   c = interpolating("InterpolateManyTransforms", 2, single, 6, Interpolate::tiled);
   c.transforms = 3;
   cases.push_back(c);
+  c = spreading("ManyBins", 2, single, 4, Spread::tile_owned);  // more than one block sums up
+  c.shape.fine = {150, 130, 1};
+  c.parameters.bin = {1, 1, 1};
+  cases.push_back(c);
+  c = interpolating("ManyBinsOfFewPoints", 1, single, 4, Interpolate::tiled);  // several bins a thread
+  c.shape.fine = {5000, 1, 1};
+  c.parameters.bin = {2, 1, 1};
+  c.parameters.placement = Placement::fetch;
+  cases.push_back(c);
   c = spreading("WindowLargeCounts", 3, twice, 5, Spread::window);
   c.shape.large_counts = true;
   cases.push_back(c);
@@ -312,10 +321,9 @@ INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases(
 
 TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
   const auto words = [](int dim, Precision precision, double tol, int cells, bool whole) {
-    const RecordLayout layout = make_record_layout(dim, precision, position_unit(0.5 * tol, 2, dim),
-                                                   whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0}
-                                                         : std::array{2, 2, 0},
-                                                   whole, cells, 11);
+    const RecordLayout layout = make_record_layout(
+        dim, precision, position_unit(0.5 * tol, 2, dim),
+        whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0} : std::array{2, 2, 0}, whole, cells, 11);
     // Every bit is used, none twice, and the places are as fine as asked for.
     EXPECT_LE(dim * layout.fraction + layout.cell[0] + layout.cell[1] + layout.cell[2] + layout.group_bits,
               32 * layout.words);
@@ -446,6 +454,41 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
   std::uint64_t bad;
   std::memcpy(&bad, second.data(), 8);
   EXPECT_EQ(bad, 31u);
+}
+
+// A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which no emulation shows.
+TEST(NufftKernelTexts, EveryKernelWaitsForEarlierOnes) {
+  for (const Case& c : all_cases())
+    for (const KernelSource& kernel : prepare(c).program.kernels) {
+      int kernels = 0;
+      for (std::size_t at = kernel.text.find("extern \"C\" __global__"); at != std::string::npos;) {
+        const std::size_t next = kernel.text.find("extern \"C\" __global__", at + 1);
+        const std::string body = kernel.text.substr(at, next == std::string::npos ? next : next - at);
+        EXPECT_TRUE(body.find("dev_follow();") != body.npos || body.find("dev_wait_earlier();") != body.npos)
+            << kernel.entry;
+        // Nothing returns without it.
+        for (std::size_t end = body.find("return;\n"); end != body.npos; end = body.find("return;\n", end + 1))
+          EXPECT_LT(body.find("dev_follow();"), end) << kernel.entry;
+        at = next, ++kernels;
+      }
+      EXPECT_GT(kernels, 0) << kernel.entry;
+    }
+}
+
+TEST(NufftDefaults, FewPointsMakeSmallSubproblemsThatFillTheDevice) {
+  Shape shape;
+  shape.dim = 2;
+  shape.fine = {128, 128, 1};
+  const auto cap = [&](Spread family, double points) {
+    return default_parameters(shape, family, points / (128 * 128)).cap;
+  };
+  for (const Spread family : {Spread::window, Spread::tile_owned}) {
+    EXPECT_EQ(cap(family, 16384), 32);
+    EXPECT_EQ(cap(family, 65536), 32);
+    EXPECT_LE(cap(family, 200000), 128);
+    EXPECT_GE(cap(family, 16e6), 256);
+  }
+  EXPECT_EQ(default_parameters(shape, Interpolate::tiled, 1).cap, 128) << "a point for each thread of a block";
 }
 
 TEST(NufftKernelRules, RefuseParametersThatCannotWork) {

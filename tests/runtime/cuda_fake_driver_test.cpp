@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/compiler.h"
 #include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/launch_list.h"
 #include "runtime/cuda/nvrtc_api.h"
 #include "runtime/cuda/program.h"
 #include "tests/runtime/gpu_programs.h"
@@ -29,8 +30,8 @@ class FakeDriver : public ::testing::Test {
   void SetUp() override {
     ASSERT_EQ(chosen, 0);
     ASSERT_EQ(why_no_driver(), "");
-    for (const char* result :
-         {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result", "fake_lost_result"})
+    for (const char* result : {"fake_load_result", "fake_alloc_result", "fake_launch_result", "fake_optin_result",
+                               "fake_capture_status", "fake_graph_result", "fake_lost_result"})
       number(result) = 0;
   }
   static int& number(const char* name) {
@@ -96,6 +97,110 @@ TEST_F(FakeDriver, ClustersAndSharedMemoryReachTheLaunch) {
   EXPECT_EQ(status, Status::unsupported);
   EXPECT_NE(words.find("232448"), std::string::npos) << words;
   EXPECT_EQ(number("fake_modules"), 1) << "a kernel that failed was not unloaded";
+}
+
+TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
+  const auto device = Device::open(0);
+  generator::KernelSource kernel = source();
+  kernel.text = "extern \"C\" __global__ void tested() { dev_follow(); }";
+  kernel.cluster = {2, 1, 1};
+  const Kernel alone(device, source(), image_), overlapping(device, kernel, image_);
+  const int before = number("fake_overlapping"), clusters = number("fake_cluster_launches");
+  alone.launch({4, 1, 1}, nullptr, nullptr);
+  EXPECT_EQ(number("fake_overlapping"), before);
+  overlapping.launch({4, 1, 1}, nullptr, nullptr);
+  alone.launch({4, 1, 1}, nullptr, nullptr, true);
+  EXPECT_EQ(number("fake_overlapping"), before);
+  overlapping.launch({4, 1, 1}, nullptr, nullptr, true);
+  EXPECT_EQ(number("fake_overlapping"), before + 1);
+  EXPECT_EQ(number("fake_cluster_launches"), clusters + 2);
+}
+
+// Three launches of two kernels with one argument each.
+class FakeGraphs : public FakeDriver {
+ protected:
+  void run(std::int64_t third, bool alone = false, std::uint32_t blocks = 4) {
+    std::int64_t values[] = {1, 2, third};
+    const Kernel* kernels[] = {&first_, &second_, &first_};
+    for (int i = 0; i < 3; ++i) {
+      void* argument = &values[i];
+      list_.add(*kernels[i], {blocks, 1, 1}, {&argument, 1});
+    }
+    list_.start(nullptr, alone);
+  }
+  static generator::KernelSource overlapping(unsigned cluster) {
+    generator::KernelSource kernel = source();
+    kernel.text = "extern \"C\" __global__ void tested() { dev_follow(); }";
+    kernel.cluster = {cluster, 1, 1};
+    return kernel;
+  }
+  std::shared_ptr<const Device> device_ = Device::open(0);
+  Kernel first_{device_, overlapping(1), image_}, second_{device_, overlapping(2), image_};
+  LaunchList list_;
+};
+
+TEST_F(FakeGraphs, LaunchesThatComeAgainBecomeOneGraph) {
+  const int launches = number("fake_launches"), graphs = number("fake_graph_launches");
+  const int updates = number("fake_node_updates"), edges = number("fake_overlapping_edges");
+  const int overlapping = number("fake_overlapping");
+  run(3);
+  EXPECT_EQ(number("fake_launches"), launches + 3);
+  EXPECT_EQ(number("fake_graph_launches"), graphs) << "a single call needs no graph";
+  EXPECT_EQ(number("fake_overlapping"), overlapping + 2) << "the first launch follows what was there before";
+  const int clusters = number("fake_cluster_launches");
+  run(3);
+  EXPECT_EQ(number("fake_launches"), launches + 6);
+  EXPECT_EQ(number("fake_graph_launches"), graphs + 1);
+  EXPECT_EQ(number("fake_overlapping_edges"), edges + 2);
+  EXPECT_EQ(number("fake_cluster_launches"), clusters + 1);
+  run(3);
+  EXPECT_EQ(number("fake_node_updates"), updates) << "nothing has changed";
+  run(4);
+  EXPECT_EQ(number("fake_node_updates"), updates + 1) << "one argument has changed";
+  run(4, false, 5);
+  EXPECT_EQ(number("fake_node_updates"), updates + 4) << "all grids have changed";
+  EXPECT_EQ(number("fake_graph_launches"), graphs + 4);
+  run(4, true);
+  EXPECT_EQ(number("fake_graph_launches"), graphs + 4) << "alone is alone";
+  EXPECT_EQ(number("fake_launches"), launches + 18);
+}
+
+TEST_F(FakeGraphs, SequencesKeepGraphsOfTheirOwnAndTheOldestGoes) {
+  const auto one = [&](int times) {
+    std::int64_t value = 1;
+    void* argument = &value;
+    for (int i = 0; i < times; ++i) list_.add(first_, {1, 1, 1}, {&argument, 1});
+    list_.start(nullptr);
+  };
+  const int graphs = number("fake_graphs"), started = number("fake_graph_launches");
+  for (int times = 1; times <= 4; ++times) one(times), one(times);
+  EXPECT_EQ(number("fake_graphs"), graphs + 4);
+  for (int times = 1; times <= 4; ++times) one(times);
+  EXPECT_EQ(number("fake_graph_launches"), started + 8);
+  one(5), one(5);  // in place of that of one launch
+  EXPECT_EQ(number("fake_graphs"), graphs + 4);
+  one(2);
+  EXPECT_EQ(number("fake_graph_launches"), started + 10);
+  one(1);
+  EXPECT_EQ(number("fake_graph_launches"), started + 10);
+}
+
+TEST_F(FakeGraphs, WhereTheDriverMakesNoneLaunchesStartOneByOne) {
+  const int launches = number("fake_launches"), graphs = number("fake_graph_launches");
+  number("fake_graph_result") = 801;
+  for (int i = 0; i < 3; ++i) run(3);
+  EXPECT_EQ(number("fake_launches"), launches + 9);
+  EXPECT_EQ(number("fake_graph_launches"), graphs);
+}
+
+TEST_F(FakeGraphs, ACallThatFailsLeavesNothingBehind) {
+  run(3);
+  number("fake_launch_result") = 719;
+  EXPECT_EQ(failure([&] { run(3); }).first, Status::internal);
+  number("fake_launch_result") = 0;
+  const int launches = number("fake_launches");
+  run(3);
+  EXPECT_EQ(number("fake_launches"), launches + 3);
 }
 
 TEST_F(FakeDriver, ADriverOlderThanTheCompilerIsNamed) {
@@ -205,6 +310,13 @@ TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
   int stream = 0;
   for (int i = 0; i < 10; ++i) program.run(in.data(), out.data(), &stream);
   EXPECT_EQ(number("fake_launches"), launches + 20);
+  const int graphs = number("fake_graph_launches");
+  EXPECT_GT(graphs, 0);
+  number("fake_capture_status") = 1;
+  program.run(in.data(), out.data(), &stream);
+  EXPECT_EQ(number("fake_graph_launches"), graphs) << "a captured stream takes launches, not our graph";
+  EXPECT_EQ(number("fake_launches"), launches + 22);
+  number("fake_capture_status") = 0;
   EXPECT_EQ(number("fake_waits"), waits);
   EXPECT_EQ(number("fake_allocations"), held);
   EXPECT_EQ(number("fake_pushed"), 0);

@@ -8,6 +8,8 @@
 typedef int Result;
 int fake_lost_result;  // of everything that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
+int fake_capture_status, fake_graph_result;
+int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
 unsigned fake_last_shared;
 void* fake_last_stream;
@@ -106,7 +108,10 @@ struct Config {
 };
 Result cuLaunchKernelEx(const struct Config* config, void* function, void** arguments, void** extra) {
   (void)function, (void)arguments, (void)extra;
-  if (config->count == 1 && config->attributes->id == 4 && config->attributes->x == 2) ++fake_cluster_launches;
+  for (unsigned i = 0; i < config->count; ++i) {
+    if (config->attributes[i].id == 4 && config->attributes[i].x == 2) ++fake_cluster_launches;
+    if (config->attributes[i].id == 6 && config->attributes[i].x == 1) ++fake_overlapping;
+  }
   return ++fake_launches, fake_last_shared = config->shared, fake_last_stream = config->stream, fake_launch_result;
 }
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
@@ -142,6 +147,32 @@ Result cuEventDestroy_v2(void* event) { return free(event), 0; }
 Result cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
 Result cuEventSynchronize(void* event) { return (void)event, ++fake_waits, 0; }
 Result cuEventElapsedTime(float* ms, void* first, void* second) { return (void)first, (void)second, *ms = 2, 0; }
+Result cuStreamIsCapturing(void* stream, int* status) { return (void)stream, *status = fake_capture_status, 0; }
+// A graph is the number of its nodes; a node, and an executable graph, are the graph.
+Result cuGraphCreate(int** graph, unsigned flags) {
+  return (void)flags, ++fake_graphs, *graph = calloc(1, sizeof(int)), fake_graph_result;
+}
+Result cuGraphDestroy(int* graph) { return free(graph), --fake_graphs, 0; }
+Result cuGraphAddKernelNode_v2(int** node, int* graph, void** before, size_t count, const void* with) {
+  return (void)before, (void)count, (void)with, ++*graph, *node = graph, 0;
+}
+Result cuGraphAddDependencies_v2(int* graph, int** from, int** to, const unsigned char* edge, size_t count) {
+  return (void)graph, (void)from, (void)to, fake_overlapping_edges += edge[0] == 1 && edge[2] == 1, count != 1;
+}
+Result cuGraphKernelNodeSetAttribute(int* node, int id, const unsigned* value) {
+  return (void)node, fake_cluster_launches += id == 4 && value[0] == 2, 0;
+}
+Result cuGraphInstantiateWithFlags(int** exec, int* graph, unsigned long long flags) {
+  return (void)flags, *exec = graph, 0;
+}
+Result cuGraphExecKernelNodeSetParams_v2(int* exec, int* node, const void* with) {
+  return (void)exec, (void)node, (void)with, ++fake_node_updates, 0;
+}
+Result cuGraphLaunch(int* exec, void* stream) {
+  fake_launches += *exec, fake_last_stream = stream, ++fake_graph_launches;
+  return fake_launch_result;
+}
+Result cuGraphExecDestroy(int* exec) { return (void)exec, 0; }
 // Odd addresses are "host memory".
 Result cuPointerGetAttribute(void* value, int which, uint64_t address) {
   return (void)which, *(unsigned*)value = 2, address & 1 ? 1 : 0;

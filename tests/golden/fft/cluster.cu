@@ -3,6 +3,7 @@
 // {Y(4,8,4,32,tw),Y(8,4,1,4,no-tw),X(8,4,8,32,tw),X(4,8,1,8,no-tw)}[threads=32,tile=1,parts=apart,cluster=4]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real, shared);
   real x[8], y[8];
   const unsigned rank = dev_cluster_rank();

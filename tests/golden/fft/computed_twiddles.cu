@@ -3,6 +3,7 @@
 // {X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,twiddle=computed]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[8], y[8];
   const unsigned tile = blockIdx.x;

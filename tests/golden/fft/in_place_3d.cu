@@ -3,6 +3,7 @@
 // {X(4,8,4,32,tw),X(8,4,1,4,no-tw)}[threads=32,tile=1x8]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[8], y[8];
   const unsigned tile = blockIdx.x;
@@ -84,6 +85,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
 // {Y(4,8,4,32,tw),Y(8,4,1,4,no-tw)}[threads=64,tile=16]
 extern "C" __global__ void __launch_bounds__(64, 1) ft_2f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[8], y[8];
   const unsigned tile = blockIdx.x;
@@ -165,6 +167,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) ft_2f_f32(const real2* __res
 // {Z(1,16,1,16,no-tw)}[threads=32,tile=16]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_3f_f32(const real2* __restrict__ in, real2* __restrict__ out) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   real x[16], y[16];
   const unsigned tile = blockIdx.x;
   const real2* from = in + (tile * 16);

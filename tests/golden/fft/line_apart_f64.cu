@@ -3,6 +3,7 @@
 // {X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=64,tile=1x8,parts=apart]
 extern "C" __global__ void __launch_bounds__(64, 1) ft_1f_f64(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real, shared);
   real x[16], y[16];
   const unsigned tile = blockIdx.x;

@@ -3,6 +3,7 @@
 // {X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x3]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[10], y[10];
   const unsigned tile = blockIdx.x;

@@ -3,6 +3,7 @@
 // {X(64,16,64,1024,tw)}[threads=64,tile=16,store=sorted,to=work]
 extern "C" __global__ void __launch_bounds__(64, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   real x[16], y[16];
   const unsigned tile = blockIdx.x;
   const real2* from = in + (tile * 16);
@@ -87,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) ft_1f_f32(const real2* __res
 // {X(64,16,4,64,tw),X(256,4,1,4,no-tw)}[threads=64,tile=16]
 extern "C" __global__ void __launch_bounds__(64, 1) ft_2f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[16], y[16];
   const unsigned tile = blockIdx.x;

@@ -3,6 +3,7 @@
 // {X(1,7,1,7,no-tw)}[threads=32,tile=1x8]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   real x[7], y[7];
   const unsigned tile = blockIdx.x;
   const real2* from = in + (tile % 2 * 56 + tile / 2 * 77);
@@ -45,6 +46,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
 // {Y(1,11,1,11,no-tw)}[threads=32,tile=4]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __restrict__ in, real2* __restrict__ out) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   real x[11], y[11];
   const unsigned tile = blockIdx.x;
   const real2* from = in + (tile % 2 * 4 + tile / 2 * 77);
@@ -99,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __res
 // {Z(1,13,1,13,no-tw)}[threads=32,tile=4]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_3f_f32(const real2* __restrict__ in, real2* __restrict__ out) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   real x[13], y[13];
   const unsigned tile = blockIdx.x;
   const real2* from = in + (tile % 2 * 4 + tile / 2 * 7);

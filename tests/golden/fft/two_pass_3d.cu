@@ -3,6 +3,7 @@
 // {X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1,to=work]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real2, shared);
   real x[8], y[8];
   const unsigned tile = blockIdx.x;
@@ -104,6 +105,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
 // {Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8,parts=apart]
 extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __restrict__ in, real2* __restrict__ out, const real2* __restrict__ turns0) {
   const unsigned t = threadIdx.x;
+  dev_follow();
   FT_SHARED(real, shared);
   real x[16], y[16];
   const unsigned tile = blockIdx.x;
