@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace fourtune::runtime::cuda {
@@ -22,10 +23,12 @@ bool waits_for_earlier(const std::string& text) {
          (text.find("dev_follow()", body) != text.npos || text.find("dev_wait_earlier()", body) != text.npos);
 }
 
-// Programmatic dependent launches; a stream that is being captured takes them since CUDA 12.3.
+// Programmatic dependent launches, where they are asked for (docs/cuda.md). A stream that is being captured takes them
+// since CUDA 12.3.
 bool may_overlap(const DeviceTraits& traits) {
-  return traits.compute_capability >= 90 && driver().cuLaunchKernelEx && driver().version >= 12030 &&
-         !std::getenv("NOPDL");
+  const char* const wanted = std::getenv("FOURTUNE_CUDA_OVERLAP");
+  return wanted && std::strcmp(wanted, "1") == 0 && traits.compute_capability >= 90 && driver().cuLaunchKernelEx &&
+         driver().version >= 12030;
 }
 
 DeviceTraits read_traits(CUdevice device) {

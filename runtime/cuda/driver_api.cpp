@@ -69,15 +69,14 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   if (!load(library, "cuMemFreeHost", api.cuMemFreeHost) || !load(library, "cuMemAllocHost_v2", api.cuMemAllocHost))
     api.cuMemAllocHost = nullptr;
   load(library, "cuStreamIsCapturing", api.cuStreamIsCapturing);
-  api.has_graphs = load(library, "cuGraphCreate", api.cuGraphCreate) &&
-                   load(library, "cuGraphDestroy", api.cuGraphDestroy) &&
-                   load(library, "cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
-                   load(library, "cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
-                   load(library, "cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
-                   load(library, "cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
-                   load(library, "cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
-                   load(library, "cuGraphLaunch", api.cuGraphLaunch) &&
-                   load(library, "cuGraphExecDestroy", api.cuGraphExecDestroy) && !std::getenv("NOGRAPH");
+  api.has_graphs =
+      load(library, "cuGraphCreate", api.cuGraphCreate) && load(library, "cuGraphDestroy", api.cuGraphDestroy) &&
+      load(library, "cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
+      load(library, "cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
+      load(library, "cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
+      load(library, "cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
+      load(library, "cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
+      load(library, "cuGraphLaunch", api.cuGraphLaunch) && load(library, "cuGraphExecDestroy", api.cuGraphExecDestroy);
   return nullptr;
 }
 
