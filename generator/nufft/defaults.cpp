@@ -47,6 +47,13 @@ void set_matrix(const Shape& shape, Parameters& p) {
   p.order = Order::slide;
   p.bin = {side - w + 1, side - w + 1, 1};
   p.cap = 1024;
+  p.warps = 2;
+  p.unroll = 3;
+}
+
+// Too few to keep all multiprocessors busy with long subproblems.
+bool few_points(const Shape& shape, double density) {
+  return static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]) * density < 1e5;
 }
 
 // Values larger than the cache are written slice by slice, unless a slice would leave too few points a cell.
@@ -101,6 +108,7 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   const int side = w <= 7 ? 8 : 16;
   p.cap = 512;
   if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
+  if (!spreads && density >= kLowDensity && shape.precision == Precision::f32) p.cap = 256;
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
     p.bin = {3, 2, 1};
@@ -153,6 +161,7 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
   if (family == Interpolate::tiled && shape.dim == 3 && shape.precision == Precision::f64 && shape.width > 10)
     p.bin = {4, 4, 4};
+  if (family == Interpolate::tiled && shape.dim == 3 && few_points(shape, density)) p.bin = {4, 4, 4}, p.cap = 128;
   if (shape.dim < 3) p.lanes = 1;
   if (family == Interpolate::points) {
     // Points of one row of cells read whole lines: the order is worth more than any tile.
