@@ -73,9 +73,9 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
+  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
   if (shape.dim == 3) {
-    const double cells = static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
-    if (density * cells < kFewPoints && density >= kThin && w <= 8) return {tiled, points, window, matrix};
+    if (points_here < kFewPoints && density >= kThin && w <= 8) return {tiled, points, window, matrix};
     if (density < kSparse)
       return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled, matrix} : std::vector{window, points, matrix};
     if (density < kThin)
@@ -88,7 +88,8 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
   if (shape.dim == 1) return {tiled, points, window};
   if (!f32 && w >= 7) return {matrix, tiled, points, window};
-  return f32 ? std::vector{points, tiled, matrix, window} : std::vector{tiled, points, matrix, window};
+  return f32 && points_here >= kFewPoints ? std::vector{points, tiled, matrix, window}
+                                          : std::vector{tiled, points, matrix, window};
 }
 
 }  // namespace
