@@ -17,6 +17,8 @@ using nufft::Spread;
 
 // Densities below which tiles are mostly empty, and below which there is hardly a point a tile.
 constexpr double kThin = 0.3, kSparse = 0.03;
+// Fewer points are latency alone: many small subproblems.
+constexpr double kFewPoints = 1e5;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -71,19 +73,23 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
   using enum Interpolate;
   const bool f32 = shape.precision == Precision::f32;
   const int w = shape.width;
+  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
   if (shape.dim == 3) {
+    if (points_here < kFewPoints && density >= kThin && w <= 8) return {tiled, points, window, matrix};
     if (density < kSparse)
       return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled, matrix} : std::vector{window, points, matrix};
     if (density < kThin)
-      return w <= 6 ? (f32 ? std::vector{tiled, points, window, matrix} : std::vector{points, window, tiled, matrix})
-                    : std::vector{window, matrix, points, tiled};
+      return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
+                 ? (f32 ? std::vector{tiled, points, window, matrix} : std::vector{points, window, tiled, matrix})
+                 : std::vector{window, matrix, points, tiled};
     return w <= 4 ? std::vector{tiled, points, window, matrix} : std::vector{window, matrix, tiled, points};
   }
   if (density < kThin)
     return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
   if (shape.dim == 1) return {tiled, points, window};
   if (!f32 && w >= 7) return {matrix, tiled, points, window};
-  return f32 ? std::vector{points, tiled, matrix, window} : std::vector{tiled, points, matrix, window};
+  return f32 && points_here >= kFewPoints ? std::vector{points, tiled, matrix, window}
+                                          : std::vector{tiled, points, matrix, window};
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
   return g.points * (20e-12 + sorted * lanes * stencil / ((f32 ? 225e9 : 150e9) * near));
 }
 
-double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
+double interpolating_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
   const bool f32 = g.f32();
   const double stencil = g.stencil(), bytes = g.complex_bytes();
   switch (family) {
@@ -93,7 +93,7 @@ double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::P
         padded *= std::ceil((with.bin[d] + g.width - 1) / 4.0) * 4, bin *= with.bin[d];
       const double planes = g.dim == 3 ? g.width : 1;
       const double batches = std::max(g.points, 16 * g.cells() / bin * occupied(g, bin * planes) / planes);
-      return batches * (f32 ? 6 : 12) * 1e-12 + batches * 0.085e-12 * padded * planes +
+      return batches * (f32 ? 16 : 18) * 1e-12 + batches * (f32 ? 0.14e-12 : 0.12e-12) * padded * planes +
              g.cells() * padded / bin * occupied(g, bin * planes) * bytes / 6e12;
     }
     case Interpolate::tiled: {
@@ -112,9 +112,15 @@ double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::P
   // Sparse points do not share the lines that they read.
   const double rows = std::pow(g.width, g.dim - 1), alone = std::exp(-4 * g.points / std::max(1.0, g.cells()));
   const double point = g.dim == 3   ? (f32 ? 1.0 : 1.6) * stencil
-                       : g.dim == 2 ? (f32 ? 14 : 25) + (f32 ? 0.9 : 1.2) * stencil
+                       : g.dim == 2 ? (f32 ? 14 : 25) + (f32 ? 0.45 : 1.2) * stencil
                                     : (f32 ? 27 : 50);
   return g.points * (sorted * point * 1e-12 + alone * rows * (g.width * bytes + 64) / 3e12);
+}
+
+// Values larger than the cache, written in random order: whatever the kernel does before.
+double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
+  const bool beyond = g.points * g.complex_bytes() > kCache && with.slice == 0;
+  return std::max(interpolating_seconds(g, family, with), beyond ? g.points * (g.f32() ? 57e-12 : 63e-12) : 0.0);
 }
 
 double sort_seconds(const Gridding& g, const nufft::Parameters& with) {

@@ -9,6 +9,7 @@ namespace {
 constexpr double kLowDensity = 0.3, kVeryLowDensity = 0.03;  // points a cell
 // Fewer points than this are sorted faster by fewer launches.
 constexpr double kManyPoints = 3e5;
+constexpr double kHeldPoints = 1 << 21;  // f32 values of so many points, 16 MB, stay in the second-level cache
 
 int lanes_for(int width) { return width <= 4 ? 4 : width <= 8 ? 8 : 16; }
 
@@ -46,6 +47,22 @@ void set_matrix(const Shape& shape, Parameters& p) {
   p.order = Order::slide;
   p.bin = {side - w + 1, side - w + 1, 1};
   p.cap = 1024;
+  p.warps = 2;
+  p.unroll = 3;
+}
+
+// Too few to keep all multiprocessors busy with long subproblems.
+bool few_points(const Shape& shape, double density) {
+  return static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]) * density < 1e5;
+}
+
+// Values larger than the cache are written slice by slice, unless a slice would leave too few points a cell.
+void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {
+  const bool f32 = shape.precision == Precision::f32;
+  const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]), held = f32 ? kHeldPoints : kHeldPoints / 2;
+  if (shape.dim != 2 || density * cells < 2 * held) return;
+  if (!f32 && (family == Interpolate::matrix ? cells > held : shape.width > 4)) return;
+  p.slice = static_cast<int>(std::min(std::max(held, cells / 4), 1e9));
 }
 
 // Two dimensions: half-warps take a point each. Tiles of 16 cells waste fewer lanes, of 32 finish fewer rows.
@@ -91,6 +108,7 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   const int side = w <= 7 ? 8 : 16;
   p.cap = 512;
   if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
+  if (!spreads && density >= kLowDensity && shape.precision == Precision::f32) p.cap = 256;
   p.bin = {side - w + 1, side - w + 1, 1};
   if (w == 8) {  // 10 x 9 cells: three a lane
     p.bin = {3, 2, 1};
@@ -137,11 +155,13 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
   p.warps = 4;
   if (family == Interpolate::matrix) {
     set_matrix(shape, p);
+    set_slice(shape, family, density, p);
     return p;
   }
   p.bin = shape.dim == 3 ? std::array{8, 8, 8} : shape.dim == 2 ? std::array{16, 16, 1} : std::array{256, 1, 1};
   if (family == Interpolate::tiled && shape.dim == 3 && shape.precision == Precision::f64 && shape.width > 10)
     p.bin = {4, 4, 4};
+  if (family == Interpolate::tiled && shape.dim == 3 && few_points(shape, density)) p.bin = {4, 4, 4}, p.cap = 128;
   if (shape.dim < 3) p.lanes = 1;
   if (family == Interpolate::points) {
     // Points of one row of cells read whole lines: the order is worth more than any tile.
@@ -151,6 +171,7 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
     if (shape.dim == 2 && shape.precision == Precision::f64 && density < kLowDensity) p.lanes = 4;
   }
   if (shape.width > kMaxWidth) p.lanes = 16;
+  set_slice(shape, family, density, p);
   return p;
 }
 
