@@ -14,13 +14,13 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr int kHeldWords = 36;                    // first level: words of records and places that wait in registers
+constexpr int kHeldWords = 36;  // first level: words of records and places that wait in registers
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
 constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one block a multiprocessor
 constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
 constexpr int kHeldBytes = 16;                      // points up to this size wait in registers in the second level
 constexpr std::int64_t kFewCoarse = 4096, kManyCoarse = 16384;  // coarse bins: more where they would not fit a block
-constexpr std::int64_t kOneBlockGroups = 16384;     // of which one block lists the subproblems
+constexpr std::int64_t kOneBlockGroups = 16384;                 // of which one block lists the subproblems
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 
@@ -250,10 +250,8 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
          {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, coarse},
          5 * coarse * count);
-  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points,
-         l.place_bytes,
-         out.with_maps(
-             {x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, coarse, shift}),
+  launch("coarse_place", 2, std::min(blocks(m, l.place_points), 264u), kPlaceThreads, l.place_points, l.place_bytes,
+         out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, coarse, shift}),
          coordinates + m * l.staged);
   emit_second_level(out, arrays, m, scratch, false);
 }
@@ -265,9 +263,9 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   const LevelLaunches launch(out, *this, arrays, m);
   const TwoLevels& l = launch.l;
   const std::int64_t coarse = l.coarse, shift = l.shift, capacity = scratch / l.staged;
-  const std::vector<LaunchArgument> arguments{launch.records, launch.index,   launch.spare,   launch.starts,
-                                              launch.chunks,  launch.befores, launch.offsets, coarse,
-                                              shift,          launch.all,     capacity,       std::int64_t{again ? 1 : 0}};
+  const std::vector<LaunchArgument> arguments{
+      launch.records, launch.index, launch.spare, launch.starts, launch.chunks, launch.befores,
+      launch.offsets, coarse,       shift,        launch.all,    capacity,      std::int64_t{again ? 1 : 0}};
   const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * l.staged;
   launch("fine", 3, blocks(coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
          again ? 0 : 2 * m * l.staged + launch.all * count);

@@ -54,8 +54,8 @@ struct Arrays {
 // Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the
 // first index of a point that is not finite (all ones: none), and the number of points in large coarse bins (two_level
 // with points). Scratch is used by the sort alone and may share memory with anything that later stages overwrite, as a
-// fine grid: Placement::staged needs it, two_level where coarse bins are large. Fixed is used by deterministic spreading
-// alone: two bounds and a fine grid of pairs of 64-bit integers.
+// fine grid: Placement::staged needs it, two_level where coarse bins are large. Fixed is used by deterministic
+// spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
 inline constexpr int kWorkspaces = 8;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
 

@@ -312,10 +312,9 @@ INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases(
 
 TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
   const auto words = [](int dim, Precision precision, double tol, int cells, bool whole) {
-    const RecordLayout layout = make_record_layout(dim, precision, position_unit(0.5 * tol, 2, dim),
-                                                   whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0}
-                                                         : std::array{2, 2, 0},
-                                                   whole, cells, 11);
+    const RecordLayout layout = make_record_layout(
+        dim, precision, position_unit(0.5 * tol, 2, dim),
+        whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0} : std::array{2, 2, 0}, whole, cells, 11);
     // Every bit is used, none twice, and the places are as fine as asked for.
     EXPECT_LE(dim * layout.fraction + layout.cell[0] + layout.cell[1] + layout.cell[2] + layout.group_bits,
               32 * layout.words);
