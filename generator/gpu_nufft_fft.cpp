@@ -65,6 +65,7 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   }
   if (choice.family == GpuFftFamily::cufft)
     throw Error(Status::unsupported, "fft=cufft: a library's transform is not a program of kernels");
+  options.last_first = to_modes && spec.save_memory;
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
   fft::FftPlan plan = choice.plan;
   // Neither array can hold what lies between two kernels: the modes are too few, the grid may still be read.
@@ -145,31 +146,32 @@ void move_to_grid(GpuProgram& program, int workspace, int grid, std::int64_t off
   program.workspace_bytes[at(workspace)] = 0;
 }
 
-// The last kernel in place: it reads a workspace that lies at the beginning of the grid. Its blocks begin at equal
-// places in both arrays, a step apart, and touch every value of both once. Then each block's values are runs of a step
-// at multiples of all blocks' steps (no other set fills an array so), those it reads are among those it writes, and no
-// block touches another's. Every value of a line depends on all that were read, so reads come before writes. The other
-// workspace goes behind the first one if there is room.
-bool last_in_place(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
+// The first kernel (of to_modes) or the last one in place: its workspace lies at the beginning of the grid. Its blocks
+// begin at equal places in both arrays, a step apart, and touch every value of both once. Then each block's values are
+// runs of a step at multiples of all blocks' steps (no other set fills an array so), those in the smaller array are
+// among those in the grid, and no block touches another's. Every value of a line depends on all that were read, so
+// reads come before writes. The other workspace goes behind the first one if there is room.
+bool in_place(GpuProgram& program, bool first, int grid, std::int64_t bytes, int first_work) {
   if (program.launches.empty()) return false;
-  Launch& last = program.launches.back();
-  if (last.arguments.size() < 2 || last.load_step <= 0 || last.load_step != last.store_step) return false;
-  const auto* from = std::get_if<BufferRef>(&last.arguments[0]);
-  const BufferRef* to = workspace_in(last.arguments[1], grid);
-  if (!from || !to || from->where != BufferRef::Where::workspace || from->index < first_work) return false;
-  const int source = from->index;
-  const std::int64_t read = program.workspace_bytes[at(source)], row = last.load_step * last.grid[0];
-  if (from->byte_offset != 0 || to->byte_offset != 0 || read > bytes || read % row != 0 || bytes % row != 0) return false;
-  for (std::size_t i = 0; i + 1 < program.launches.size(); ++i)
-    for (LaunchArgument& argument : program.launches[i].arguments)
-      if (workspace_in(argument, grid)) return false;
-  move_to_grid(program, source, grid, 0);
-  std::int64_t used = (read + 255) / 256 * 256;
+  Launch& one = first ? program.launches.front() : program.launches.back();
+  if (one.arguments.size() < 2 || one.load_step <= 0 || one.load_step != one.store_step) return false;
+  const auto* other = std::get_if<BufferRef>(&one.arguments[first ? 1 : 0]);
+  const BufferRef* whole = workspace_in(one.arguments[first ? 0 : 1], grid);
+  if (!other || !whole || other->where != BufferRef::Where::workspace || other->index < first_work) return false;
+  const int work = other->index;
+  const std::int64_t size = program.workspace_bytes[at(work)], row = one.load_step * one.grid[0];
+  if (other->byte_offset != 0 || whole->byte_offset != 0 || size > bytes || size % row != 0 || bytes % row != 0)
+    return false;
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (&launch != &one && workspace_in(argument, grid)) return false;
+  move_to_grid(program, work, grid, 0);
+  std::int64_t used = (size + 255) / 256 * 256;
   for (int w = first_work; w < static_cast<int>(program.workspace_bytes.size()); ++w) {
-    const std::int64_t size = program.workspace_bytes[at(w)];
-    if (size == 0 || used + size > bytes) continue;
+    const std::int64_t next = program.workspace_bytes[at(w)];
+    if (next == 0 || used + next > bytes) continue;
     move_to_grid(program, w, grid, used);
-    used += (size + 255) / 256 * 256;
+    used += (next + 255) / 256 * 256;
   }
   return true;
 }
@@ -177,7 +179,7 @@ bool last_in_place(GpuProgram& program, int grid, std::int64_t bytes, int first_
 }  // namespace
 
 void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
-  if (last_in_place(program, grid, bytes, first_work)) return;
+  if (in_place(program, true, grid, bytes, first_work) || in_place(program, false, grid, bytes, first_work)) return;
   const int launches = static_cast<int>(program.launches.size());
   // First and last launch that touches a workspace.
   const auto used = [&](int workspace) {

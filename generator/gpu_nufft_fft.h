@@ -27,6 +27,8 @@ struct GridFft {
   // Cells of the grid that the array holds, about position 0, which is cell held/2; 0: all of them, position 0 first.
   std::array<std::int64_t, 3> held{0, 0, 0};
   std::array<std::vector<double>, 3> factors;  // of every mode, in the order of the array
+  // Kernels of `plain` in an order that share_grid can do without a workspace; else x first.
+  bool save_memory = false;
 };
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes in the order of their array.
@@ -42,8 +44,9 @@ GpuProgram grid_copy(const GridFft& spec, bool to_modes);
 
 // The program with its arrays at other places; workspace i becomes workspace first_work + i.
 GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& second, int first_work);
-// Lets one of the program's workspaces from first_work on lie in the grid's memory (workspace `grid` of `bytes`), where
-// it is used only after the grid is read or before it is written.
+// Lets the program's workspaces from first_work on lie in the grid's memory (workspace `grid` of `bytes`), where that
+// is possible: those that are used only after the grid is read or before it is written, and all where the kernel that
+// reads or writes the grid can work in place. What is left has more than 0 bytes in workspace_bytes.
 void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work);
 
 }  // namespace fourtune::generator::gpu_nufft

@@ -34,6 +34,7 @@ struct EmitOptions {
   int sign = -1;
   std::int64_t batch = 1;
   bool in_place = false;
+  bool last_first = false;  // plain plans take the last dimension first, not x
   double scale = 1;
   // Element strides of x, y, z and distance of the batch (ArrayLayout's meaning); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;

@@ -225,7 +225,12 @@ FftPlan plain_plan(const EmitOptions& options) {
   int dims = 3;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
   // A real output has x last, everything else x first.
-  for (int d = 0; d < dims; ++d) add_line(plan, options, options.type == FftType::c2r ? (d + 1) % dims : d, dims);
+  for (int d = 0; d < dims; ++d)
+    add_line(plan, options,
+             options.type == FftType::c2r ? (d + 1) % dims
+             : options.last_first         ? dims - 1 - d
+                                          : d,
+             dims);
   join_short(plan, options);
   choose_targets(plan, options);
   return plan;

@@ -14,7 +14,7 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr int kHeldWords = 36;                    // first level: words of records and places that wait in registers
+constexpr int kHeldWords = 36;  // first level: words of records and places that wait in registers
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
 constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one block a multiprocessor
 constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many

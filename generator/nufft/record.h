@@ -1,14 +1,14 @@
 // How a located point is kept on a GPU: one string of bits, as short as the transform's error allows, in whole 32-bit
-// words. From the lowest bit: for each dimension the place in its cell (`fraction` bits, cut, and meant to be the middle
-// of what they leave open), then the first cell.
+// words. From the lowest bit: for each dimension the place in its cell (`fraction` bits, cut, and meant to be the
+// middle of what they leave open), then the first cell.
 //
 // First cells are whole, or (`whole` false) relative to the bin, followed by the bin's number within its group: enough
 // for kernels that work by subproblems, which know the group. Between the levels of a sort in two levels the number
 // within the coarse bin stands in its place; what does not fit the record goes to the upper bits of the point's index.
 //
 // Arrays of records are blocks of 32, so that lanes read whole lines: in each, the parts of 16 bytes lie together, then
-// those of 8 and of 4. Rounding positions to units of q cells adds a relative l2 error of sqrt(dim) pi q / (6 sigma), as
-// in runtime/cpu/gridder_record.h.
+// those of 8 and of 4. Rounding positions to units of q cells adds a relative l2 error of sqrt(dim) pi q / (6 sigma),
+// as in runtime/cpu/gridder_record.h.
 #pragma once
 
 #include <algorithm>

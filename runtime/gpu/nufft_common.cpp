@@ -28,7 +28,7 @@ double position_unit(const generator::WindowChoice& window, double predicted_err
 }
 
 std::int64_t check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,
-                  Precision precision, const char* names) {
+                          Precision precision, const char* names) {
   std::array<std::uint64_t, 2> words{};
   queue.read(words.data(), status, sizeof words);
   const std::uint64_t bad = words[0];

@@ -30,12 +30,13 @@ std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
 
 // Throws Error{invalid_plan} for plan choices that no GPU kernel has.
 void check_supported(const generator::Plan& plan);
-// The largest rounding of points' places that still leaves a transform right: half its tolerance, or its window's error.
+// The largest rounding of points' places that still leaves a transform right: half its tolerance, or its window's
+// error.
 double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
 // Reads the status of a sort and throws Error{invalid_point} naming the first bad point; names: of the coordinates.
 // Returns the number of points in large coarse bins. Within a run.
 std::int64_t check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,
-                  Precision precision, const char* names);
+                          Precision precision, const char* names);
 // Adds what the transform needs and what would need less to an Error{out_of_memory}.
 [[noreturn]] void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan,
                                  std::int64_t grids, std::int64_t points);

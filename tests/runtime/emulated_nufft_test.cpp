@@ -107,12 +107,11 @@ TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
   for (const bool small_grid : {false, true})
     for (const bool trust : {false, true})
       for (const bool windows : {false, true}) {
-        Options options = emulated(std::string("emulated;window=pswf(sigma=2,width=7,fine=") +
-                                   (small_grid ? "30x24" : "64x64") + ");sort=bins(bin=" +
-                                   (windows ? "8x1,order=slide" : "8x8") +
-                                   ",placement=two_level,cap=200,segment=512);spread=" +
-                                   (windows ? "window(lanes=8)" : "points(lanes=8)") +
-                                   (windows ? ";interp=window(lanes=8)" : ";interp=points(lanes=8)") + ";fft=plain");
+        Options options = emulated(
+            std::string("emulated;window=pswf(sigma=2,width=7,fine=") + (small_grid ? "30x24" : "64x64") +
+            ");sort=bins(bin=" + (windows ? "8x1,order=slide" : "8x8") +
+            ",placement=two_level,cap=200,segment=512);spread=" + (windows ? "window(lanes=8)" : "points(lanes=8)") +
+            (windows ? ";interp=window(lanes=8)" : ";interp=points(lanes=8)") + ";fft=plain");
         options.trust_points = trust;
         const std::string text = small_grid ? "nufft:type=1,n=14x11" : "nufft:type=1,n=31x30";
         Transform transform(text + ",prec=f64,tol=1e-6", options);
@@ -301,6 +300,75 @@ TEST(EmulatedNufft, HasNoRacesAndReadsNothingThatWasNotWritten) {
     std::vector<std::complex<float>> values(60, {1, 2}), modes(7 * 8 * 6, {3, 4});
     executor->execute(values.data(), modes.data(), false);
     executor->execute(values.data(), modes.data(), true);
+  }
+}
+
+// One program after the other, with the same workspaces.
+generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgram& b) {
+  for (generator::Launch launch : b.launches) {
+    launch.kernel += static_cast<int>(a.kernels.size());
+    for (auto& argument : launch.arguments)
+      if (auto* ref = std::get_if<generator::BufferRef>(&argument);
+          ref && ref->where == generator::BufferRef::Where::constant)
+        ref->index += static_cast<int>(a.constants.size());
+    a.launches.push_back(std::move(launch));
+  }
+  a.kernels.insert(a.kernels.end(), b.kernels.begin(), b.kernels.end());
+  a.constants.insert(a.constants.end(), b.constants.begin(), b.constants.end());
+  a.workspace_bytes.resize(std::max(a.workspace_bytes.size(), b.workspace_bytes.size()));
+  for (std::size_t i = 0; i < b.workspace_bytes.size(); ++i)
+    a.workspace_bytes[i] = std::max(a.workspace_bytes[i], b.workspace_bytes[i]);
+  return a;
+}
+
+// Both directions give the same with workspaces and in the grid's memory, where a block that wrote what another one
+// still had to read would show: blocks and threads come in random order.
+TEST(GridFfts, WorkInTheGridsMemory) {
+  using namespace generator::gpu_nufft;
+  using generator::BufferRef;
+  const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
+      second{BufferRef::Where::second, 0, 0};
+  for (const auto& [fine, n] :
+       {std::pair<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>{{64, 48, 1}, {32, 24, 1}},
+        {{64, 60, 1}, {41, 50, 1}},
+        {{32, 24, 20}, {16, 12, 10}},
+        {{24, 30, 32}, {17, 20, 25}}}) {
+    GridFft spec;
+    spec.dim = fine[2] > 1 ? 3 : 2;
+    spec.precision = Precision::f64;
+    spec.modes = n, spec.fine = fine;
+    const generator::Window window(WindowKind::pswf, 4, 1.5);
+    for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, fine[d], n[d], spec.order);
+    const std::int64_t bytes = fine[0] * fine[1] * fine[2] * 16;
+    const auto count = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+    std::vector<std::complex<double>> given;
+    for (std::size_t i = 0; i < count; ++i) given.emplace_back(std::sin(7.0 * i), std::cos(3.0 * i * i));
+    const auto run = [&](bool to_modes, bool save) {
+      spec.save_memory = save;
+      auto fft = placed(grid_fft(spec, {}, to_modes), to_modes ? grid : first, to_modes ? second : grid, 1);
+      if (save) share_grid(fft, 0, bytes, 1);
+      if (save && fine[0] >= 2 * n[0]) {
+        for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0) << "nothing is left";
+      }
+      if (save && spec.dim == 2) {
+        EXPECT_EQ(fft.workspace_bytes[1], 0);
+      }
+      const auto copy = placed(grid_copy(spec, !to_modes), to_modes ? first : grid, to_modes ? grid : second, 1);
+      auto program = to_modes ? joined(copy, fft) : joined(fft, copy);
+      program.workspace_bytes[0] = bytes;
+      std::vector<std::complex<double>> in = given, out(count);
+      runtime::emulated::RunOptions random;
+      random.threads = random.blocks = runtime::emulated::Order::random;
+      run_program(program, std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), random);
+      return out;
+    };
+    for (const bool to_modes : {false, true}) {
+      const auto usual = run(to_modes, false), saved = run(to_modes, true);
+      double error = 0, size = 0;
+      for (std::size_t i = 0; i < count; ++i) error += std::norm(usual[i] - saved[i]), size += std::norm(usual[i]);
+      EXPECT_LE(error, 1e-26 * size) << fine[0] << " " << fine[1] << " " << fine[2] << " " << to_modes;
+      EXPECT_GT(size, 0);
+    }
   }
 }
 
