@@ -68,7 +68,7 @@ nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources)
 
 std::vector<int> chunks(const Problem& problem) {
   std::vector<int> out;
-  for (const std::int64_t chunk : {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}) {
+  for (const std::int64_t chunk : {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, std::int64_t{16}}) {
     const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
     if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
   }
@@ -119,6 +119,10 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense);
     if (!varied) return list;
     const std::size_t families = list.size();
+    if (problem.type != 3)
+      for (std::size_t i = 0; i < families; ++i)
+        for (const int group : gpu_nufft::groups_of(shape, problem.batch))
+          if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(std::move(*choice));
     for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
       for (GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(std::move(choice));
     return list;
@@ -170,6 +174,8 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
         for (std::size_t f = 0; f < ffts.size(); ++f) {
           plan.chunk = chunk[c];
           plan.gpu_fft.family = ffts[f];
+          const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+          if (group > 1 && (ffts[f] == GpuFftFamily::cufft || plan.chunk < group)) continue;
           const Cost cost = gpu_nufft_estimate(plan, problem, traits);
           if (!fits_memory(cost, traits) || !seen.insert(to_text(plan, problem)).second) continue;
           const auto& at = windows.at;
@@ -201,10 +207,18 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits) 
     const auto choices = choices_of(plan, problem, false);
     if (choices.empty()) continue;
     plan.gpu_points = choices.front();  // by measurement, not by the model
+    if (problem.type != 3) {
+      const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+      plan.gpu_points =
+          gpu_nufft::for_batch(plan.gpu_points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate,
+                               density(problem.m, shape), problem.batch);
+    }
+    const int group = std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);
     for (const int chunk : chunks(problem)) {
+      if (chunk < group) continue;
       plan.chunk = chunk;
       const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-      if (chunk > 8 && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
+      if (chunk > std::max(8, group) && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
       const bool fits = fits_memory(cost, traits);
       // Where nothing fits, the plan that needs least says so when its memory is asked for.
       if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {

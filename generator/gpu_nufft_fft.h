@@ -27,6 +27,7 @@ struct GridFft {
   // Cells of the grid that the array holds, about position 0, which is cell held/2; 0: all of them, position 0 first.
   std::array<std::int64_t, 3> held{0, 0, 0};
   std::array<std::vector<double>, 3> factors;  // of every mode, in the order of the array
+  bool interleaved = false;                    // the grids of the batch, transform fastest; the modes are not
 };
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes in the order of their array.
@@ -43,7 +44,8 @@ GpuProgram grid_copy(const GridFft& spec, bool to_modes);
 // The program with its arrays at other places; workspace i becomes workspace first_work + i.
 GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& second, int first_work);
 // Lets one of the program's workspaces from first_work on lie in the grid's memory (workspace `grid` of `bytes`), where
-// it is used only after the grid is read or before it is written.
-void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work);
+// it is used only after the grid is read or before it is written. The grid starts at `offset`.
+void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work, std::int64_t offset = 0,
+                bool interleaved = false);
 
 }  // namespace fourtune::generator::gpu_nufft

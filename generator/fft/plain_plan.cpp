@@ -231,6 +231,28 @@ FftPlan plain_plan(const EmitOptions& options) {
   return plan;
 }
 
+void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
+  Kernel& kernel = to_first ? plan.kernels.front() : plan.kernels.back();
+  const std::size_t rank = static_cast<std::size_t>(options.n[2] > 1 ? 3 : options.n[1] > 1 ? 2 : 1);
+  std::int64_t product = 1;
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
+  auto& tile = kernel.with.tile;
+  const bool strided = kernel.subs.front().dim != Dim::x;
+  // 32 bytes of either array, or what a block holds.
+  std::int64_t carried = 1;
+  const std::int64_t line = product * (strided ? 1 : tile[0]);
+  while (carried < 4 && 2 * carried <= options.batch && 2 * carried * line <= 8192) carried *= 2;
+  if (strided || rank > 1) {
+    int& neighbours = tile[strided ? 0 : 1];
+    neighbours = std::max(1, neighbours / static_cast<int>(carried));
+  }
+  tile[rank] = static_cast<int>(carried);
+  std::int64_t values = product;
+  for (const int t : tile) values *= t;
+  kernel.with.threads = threads_for(values, radices);
+}
+
 FftPlan line_plan(const EmitOptions& options, int dimension) {
   FftPlan plan = empty_plan(options);
   add_line(plan, options, dimension, dimension + 1);
