@@ -68,7 +68,8 @@ nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources)
 
 std::vector<int> chunks(const Problem& problem) {
   std::vector<int> out;
-  for (const std::int64_t chunk : {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, std::int64_t{16}}) {
+  for (const std::int64_t chunk :
+       {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, std::int64_t{16}}) {
     const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
     if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
   }
@@ -240,6 +241,8 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   Plan out = plan;
   out.backend = traits.backend;
   out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+  for (int* group : {&out.gpu_points.spread_with.group, &out.gpu_points.interp_with.group})
+    while (*group > (problem.type == 3 ? 1 : out.chunk)) *group /= 2;
   if (problem.type == 3) {
     if (plan.type3 == Type3Rule::compose) {
       const double tol = type3_tolerance(problem);
@@ -257,7 +260,7 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
     out.gpu_fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
-    out.gpu_points = gpu_nufft::refit(plan.gpu_points, shape_of(problem, out.window.fine, out.window.width),
+    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, out.window.fine, out.window.width),
                                       problem.type == 1 ? Lead::spread : Lead::interpolate);
   }
   return parse_plan(to_text(out, problem), problem);

@@ -68,9 +68,8 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
   if (lead == Lead::spread && shape.dim == 3) return choice;  // register windows do not read what they sum up
   const bool sparse = density < kSparse;
   for (const GpuPointsChoice& family : points_choices(shape, lead, density)) {
-    const bool wanted =
-        lead == Lead::spread ? family.spread == (sparse ? Spread::points : Spread::tile_owned)
-                             : family.interp == (sparse ? Interpolate::points : Interpolate::tiled);
+    const bool wanted = lead == Lead::spread ? family.spread == (sparse ? Spread::points : Spread::tile_owned)
+                                             : family.interp == (sparse ? Interpolate::points : Interpolate::tiled);
     if (!wanted) continue;
     if (const auto found = grouped(family, shape, lead, groups.front())) return *found;
   }

@@ -43,8 +43,7 @@ struct Kernels::GroupShape {
 };
 Kernels::GroupShape Kernels::group_shape(int size, bool tiled, int numbers) const {
   const Parameters& p = parameters_;
-  if (shape_.width > kMaxWidth)
-    refuse(fmt::format("width {}, groups of transforms go to {}", shape_.width, kMaxWidth));
+  if (shape_.width > kMaxWidth) refuse(fmt::format("width {}, groups of transforms go to {}", shape_.width, kMaxWidth));
   if (p.run != 1 || p.deterministic) refuse("groups of transforms need run 1 and no deterministic sums");
   if (tiled && p.order != Order::bins) refuse("tiles need order bins");
   GroupShape shape;
@@ -76,16 +75,16 @@ void Kernels::emit_spread_group(GpuProgram& program, const Arrays& arrays, std::
   const GroupShape shape = group_shape(run.size, tiled, 2 * run.size + dim * w);
   int warps = tiled ? 1 : 4;
   while (warps > 1 && warps * shape.warp_bytes > 100 * 1024) warps /= 2;
-  const int at =
-      add(program, kernel(fmt::format("spread_{}_g{}", tiled ? "tile_owned" : "points", run.size),
-                          std::string(nufft_group_text) + nufft_spread_group_text,
-                          shape.constants + fmt::format("#define NUFFT_THREADS {}\n", 32 * warps), 32 * warps,
-                          shape.tile_bytes + warps * shape.warp_bytes));
+  const int at = add(program, kernel(fmt::format("spread_{}_g{}", tiled ? "tile_owned" : "points", run.size),
+                                     std::string(nufft_group_text) + nufft_spread_group_text,
+                                     shape.constants + fmt::format("#define NUFFT_THREADS {}\n", 32 * warps),
+                                     32 * warps, shape.tile_bytes + warps * shape.warp_bytes));
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], all = run.count * run.size;
   std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
   if (tiled) {
     arguments.emplace_back(work(arrays, kTasks));
-    arguments.emplace_back(work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
+    arguments.emplace_back(
+        work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
   }
   arguments.insert(arguments.end(), {arrays.values, arrays.grid, m, m, cells * shape.pieces});
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
@@ -107,18 +106,18 @@ void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, 
   const GroupShape shape = group_shape(run.size, tiled, std::max(2 * run.size, dim * w + (tiled ? 1 : dim)));
   int warps = parameters_.warps;
   while (warps > 1 && shape.tile_bytes + warps * shape.warp_bytes > 200 * 1024) warps /= 2;
-  const int at = add(
-      program,
-      kernel(fmt::format("interpolate_{}_g{}", tiled ? "tiled" : "points", run.size),
-             std::string(nufft_group_text) + nufft_interpolate_group_text,
-             shape.constants + fmt::format("#define NUFFT_THREADS {}\n#define NUFFT_UNROLL {}\n", 32 * warps,
-                                           w <= 8 ? w : 1),
-             32 * warps, shape.tile_bytes + warps * shape.warp_bytes));
+  const int at =
+      add(program, kernel(fmt::format("interpolate_{}_g{}", tiled ? "tiled" : "points", run.size),
+                          std::string(nufft_group_text) + nufft_interpolate_group_text,
+                          shape.constants + fmt::format("#define NUFFT_THREADS {}\n#define NUFFT_UNROLL {}\n",
+                                                        32 * warps, w <= 8 ? w : 1),
+                          32 * warps, shape.tile_bytes + warps * shape.warp_bytes));
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], all = run.count * run.size;
   std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
   if (tiled) {
     arguments.emplace_back(work(arrays, kTasks));
-    arguments.emplace_back(work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
+    arguments.emplace_back(
+        work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
   }
   arguments.insert(arguments.end(), {arrays.grid, arrays.values, m, m, cells * shape.pieces});
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;

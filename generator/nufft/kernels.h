@@ -21,8 +21,8 @@
 
 namespace fourtune::generator::nufft {
 
-// Transforms that one launch takes `size` at a time; the grids of each `size` of them are interleaved: transform fastest,
-// then x, y, z. A batch that groups do not divide ends in smaller ones.
+// Transforms that one launch takes `size` at a time; the grids of each `size` of them are interleaved: transform
+// fastest, then x, y, z. A batch that groups do not divide ends in smaller ones.
 struct GroupRun {
   std::int64_t first = 0, count = 1;  // transform, groups
   int size = 1;

@@ -233,9 +233,7 @@ class Type12Executor final : public Executor {
     return spec;
   }
 
-  int largest_group() const {
-    return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group);
-  }
+  int largest_group() const { return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group); }
   // What one program of the FFT takes of a chunk: transforms in one layout.
   struct Unit {
     std::int64_t first = 0, transforms = 1;
@@ -244,7 +242,8 @@ class Type12Executor final : public Executor {
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const {
     const auto& points = plan_.gpu_points;
     std::vector<Unit> out;
-    for (const auto& run : generator::nufft::group_runs(transforms, (to_modes ? points.spread_with : points.interp_with).group))
+    for (const auto& run :
+         generator::nufft::group_runs(transforms, (to_modes ? points.spread_with : points.interp_with).group))
       if (run.size == 1)
         out.push_back({run.first, run.count, false});
       else

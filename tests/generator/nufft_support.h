@@ -140,7 +140,8 @@ inline std::size_t grid_position(const Case& c, std::size_t t, std::size_t cell,
   for (const GroupRun& run : group_runs(c.transforms, c.parameters.group)) {
     const auto first = static_cast<std::size_t>(run.first), size = static_cast<std::size_t>(run.size);
     const std::size_t group = (t - first) / size;
-    if (group < static_cast<std::size_t>(run.count)) return (first + group * size) * cells + cell * size + (t - first) % size;
+    if (group < static_cast<std::size_t>(run.count))
+      return (first + group * size) * cells + cell * size + (t - first) % size;
   }
   throw Error(Status::internal, "no such transform");
 }
