@@ -71,10 +71,15 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
     const std::int64_t run = spec.batch;
     (to_modes ? options.input : options.output) =
         ArrayLayout{{run, run * spec.fine[0], run * spec.fine[0] * spec.fine[1]}, 1};
+    const std::int64_t modes = spec.modes[0] * spec.modes[1] * spec.modes[2];
+    ArrayLayout side{{1, spec.modes[0], spec.modes[0] * spec.modes[1]}, modes};
+    if (spec.dim < 3) side.stride[at(spec.dim)] = run * modes;
+    (to_modes ? options.output : options.input) = side;
   }
   if (choice.family == GpuFftFamily::plain && spec.interleaved && codelets) {
     fft::FftPlan plan = fft::plain_plan(options);
     if (!plan.kernels.empty()) fft::carry_batch(plan, options, to_modes);
+    if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that only passes by
     return fft::emit_program(plan, options);
   }
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);

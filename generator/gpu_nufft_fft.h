@@ -28,6 +28,7 @@ struct GridFft {
   std::array<std::int64_t, 3> held{0, 0, 0};
   std::array<std::vector<double>, 3> factors;  // of every mode, in the order of the array
   bool interleaved = false;                    // the grids of the batch, transform fastest; the modes are not
+  std::int64_t groups = 1;                     // so many batches one after the other; 1D and 2D, interleaved
 };
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes in the order of their array.

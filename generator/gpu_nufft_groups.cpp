@@ -12,6 +12,7 @@ using nufft::Shape;
 using nufft::Spread;
 
 constexpr double kSparse = 0.03;  // points a cell below which tiles do not pay
+constexpr double kFewPoints = 1e5;
 // Shared memory of a block, such that two interpolating ones or four spreading ones (of one warp) run side by side.
 constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
 
@@ -71,7 +72,15 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
     const bool wanted = lead == Lead::spread ? family.spread == (sparse ? Spread::points : Spread::tile_owned)
                                              : family.interp == (sparse ? Interpolate::points : Interpolate::tiled);
     if (!wanted) continue;
-    if (const auto found = grouped(family, shape, lead, groups.front())) return *found;
+    auto found = grouped(family, shape, lead, groups.front());
+    if (!found) continue;
+    // A warp takes a point's transforms together, so fewer points make a subproblem, and fewer still where there are few.
+    Parameters &own = lead == Lead::spread ? found->spread_with : found->interp_with,
+               &other = lead == Lead::spread ? found->interp_with : found->spread_with;
+    const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+    own.cap = std::min(own.cap, density * cells < kFewPoints ? 64 : lead == Lead::spread ? 256 : 1024);
+    other.cap = own.cap;
+    return *found;
   }
   return choice;
 }

@@ -31,20 +31,25 @@ NUFFT_DEVICE void nufft_reduce_piece(Piece* at, const Piece& v) {
   dev_add_pair(reinterpret_cast<float2*>(at), make_float2(v.x, v.y), make_float2(v.z, v.w));
 }
 #endif
+#if NUFFT_INTERLEAVED
+typedef Piece Value;  // of the array of values: pieces of a point side by side
+#else
+typedef real2 Value;
+#endif
 #define NUFFT_EACH (NUFFT_DOUBLE ? 1 : 2)  // transforms of a piece
 #define NUFFT_PX (NUFFT_B0 + NUFFT_W - 1)
 #define NUFFT_PY (NUFFT_DIM > 1 ? NUFFT_B1 + NUFFT_W - 1 : 1)
 #define NUFFT_PZ (NUFFT_DIM > 2 ? NUFFT_B2 + NUFFT_W - 1 : 1)
-#define NUFFT_TILE_PIECES (NUFFT_ROW * NUFFT_PY * NUFFT_PZ * NUFFT_PIECES)  // NUFFT_ROW: cells of a row, padding included
+#define NUFFT_TILE_PIECES (NUFFT_PX * NUFFT_PY * NUFFT_PZ * NUFFT_PIECES)
 #define NUFFT_WY (NUFFT_DIM > 1 ? NUFFT_W : 1)
 #define NUFFT_WZ (NUFFT_DIM > 2 ? NUFFT_W : 1)
 
-// Where a piece of a tile lies in the grid; -1: past the reach of a cut bin, or padding.
+// Where a piece of a tile lies in the grid; -1: past the reach of a cut bin.
 NUFFT_DEVICE long long nufft_tile_piece(int i, int x0, int y0, int z0) {
-  const int cell = i / NUFFT_PIECES, column = cell % NUFFT_ROW;
-  const int x = nufft_wrap(x0 + column, NUFFT_N0), y = nufft_wrap(y0 + cell / NUFFT_ROW % NUFFT_PY, NUFFT_N1);
-  const int z = nufft_wrap(z0 + cell / (NUFFT_ROW * NUFFT_PY), NUFFT_N2);
-  if (column >= NUFFT_PX || x >= NUFFT_N0 || y >= NUFFT_N1 || z >= NUFFT_N2) return -1;
+  const int cell = i / NUFFT_PIECES;
+  const int x = nufft_wrap(x0 + cell % NUFFT_PX, NUFFT_N0), y = nufft_wrap(y0 + cell / NUFFT_PX % NUFFT_PY, NUFFT_N1);
+  const int z = nufft_wrap(z0 + cell / (NUFFT_PX * NUFFT_PY), NUFFT_N2);
+  if (x >= NUFFT_N0 || y >= NUFFT_N1 || z >= NUFFT_N2) return -1;
   return ((static_cast<long long>(z) * NUFFT_N1 + y) * NUFFT_N0 + x) * NUFFT_PIECES + i % NUFFT_PIECES;
 }
 

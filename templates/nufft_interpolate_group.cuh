@@ -2,7 +2,8 @@
 // memory, once for all transforms. Then NUFFT_MEMBERS lanes, eight or more, serve a point: NUFFT_SIDES cells side by side
 // along x, so that they read 128 bytes that lie together and eight lanes never meet in a bank. NUFFT_TILED: from a
 // padded bin in shared memory, one subproblem a block; else through the caches. Results take the place of the weights
-// and leave transform by transform, 32 points together.
+// and leave transform by transform, 32 points together, or go
+// piece by piece to an interleaved copy.
 // Staged numbers of a point: weights, then (tiled) its place in the tile, or its first cell.
 #define NUFFT_MEMBERS (NUFFT_PIECES * NUFFT_SIDES)
 #define NUFFT_ALONG ((NUFFT_W + NUFFT_SIDES - 1) / NUFFT_SIDES)  // cells of a lane along x
@@ -40,11 +41,13 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
                 const Task* __restrict__ tasks, const count* __restrict__ task_total,
 #endif
-                const Piece* __restrict__ grid, real2* __restrict__ values, long long m, long long values_distance,
+                const Piece* __restrict__ grid, Value* __restrict__ values, long long m, long long values_distance,
                 long long group_pieces) {
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
+#if !NUFFT_INTERLEAVED
   values += blockIdx.y * values_distance * NUFFT_GROUP;
+#endif
   grid += blockIdx.y * group_pieces;
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return;
@@ -80,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       nufft_stage_point(p, to);
 #if NUFFT_TILED
       *reinterpret_cast<int*>(to + NUFFT_DIM * NUFFT_W) =
-          (((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_ROW + p.cell[0] - x0) * NUFFT_PIECES;
+          (((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0) * NUFFT_PIECES;
 #else
 #pragma unroll
       for (int d = 0; d < NUFFT_DIM; ++d) *reinterpret_cast<int*>(to + NUFFT_DIM * NUFFT_W + d) = p.cell[d];
@@ -99,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
       const Piece* corner = shared + *reinterpret_cast<const int*>(from + NUFFT_DIM * NUFFT_W) + part;
       Piece sum = nufft_sum_cells(from, side, [&](int a, int b, int k) {
-        return corner[((a * NUFFT_PY + b) * NUFFT_ROW + k) * NUFFT_PIECES];
+        return corner[((a * NUFFT_PY + b) * NUFFT_PX + k) * NUFFT_PIECES];
       });
 #else
       int cell[3] = {0, 0, 0};
@@ -133,6 +136,12 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
         sum.w += __shfl_xor_sync(0xffffffffu, sum.w, step);
 #endif
       }
+#if NUFFT_INTERLEAVED
+      const count to = __shfl_sync(0xffffffffu, mine, j);
+      if (side == 0 && base + lane / NUFFT_MEMBERS < n) values[static_cast<long long>(to) * NUFFT_PIECES + part] = sum;
+    }
+    __syncwarp();
+#else
       __syncwarp();  // everything of these points is read
       if (side == 0 && base + lane / NUFFT_MEMBERS < n) reinterpret_cast<Piece*>(stage + j * NUFFT_STAGE)[part] = sum;
     }
@@ -144,5 +153,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
         nufft_scatter_piece(values + i * NUFFT_EACH * values_distance + mine, values_distance, results[i]);
     }
     __syncwarp();
+#endif
   }
 }

@@ -14,11 +14,13 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
                 const Task* __restrict__ tasks, const count* __restrict__ task_total,
 #endif
-                const real2* __restrict__ strengths, Piece* __restrict__ grid, long long m,
+                const Value* __restrict__ strengths, Piece* __restrict__ grid, long long m,
                 long long strengths_distance, long long group_pieces) {
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31);
+#if !NUFFT_INTERLEAVED
   strengths += blockIdx.y * strengths_distance * NUFFT_GROUP;
+#endif
   grid += blockIdx.y * group_pieces;
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return;
@@ -41,18 +43,28 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const int n = stop - first < 32 ? static_cast<int>(stop - first) : 32;
     Located p;
     p.cell[0] = p.cell[1] = p.cell[2] = 0;
+    const count mine = lane < n ? __ldg(index + first + lane) : 0;
+#if NUFFT_INTERLEAVED
+#pragma unroll
+    for (int i = 0; i < NUFFT_PIECES; ++i) {
+      const int q = i * NUFFT_SLOTS + slot;
+      const long long from = static_cast<long long>(__shfl_sync(0xffffffffu, mine, q));
+      if (q < n) reinterpret_cast<Piece*>(stage + q * NUFFT_STAGE)[part] = __ldg(strengths + from * NUFFT_PIECES + part);
+    }
+#endif
     if (lane < n) {
-      const real2* from = strengths + __ldg(index + first + lane);
       real* to = stage + lane * NUFFT_STAGE;
+#if !NUFFT_INTERLEAVED
 #pragma unroll
       for (int i = 0; i < NUFFT_PIECES; ++i)
         reinterpret_cast<Piece*>(to)[i] =
-            nufft_gather_piece(from + i * NUFFT_EACH * strengths_distance, strengths_distance);
+            nufft_gather_piece(strengths + mine + i * NUFFT_EACH * strengths_distance, strengths_distance);
+#endif
       p = nufft_unpack(nufft_load(records, first + lane), x0, y0, z0);
       nufft_stage_point(p, to + NUFFT_STRENGTHS);
     }
 #if NUFFT_TILED
-    const int corner = (((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_ROW + p.cell[0] - x0) * NUFFT_PIECES;
+    const int corner = (((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0) * NUFFT_PIECES;
 #endif
     __syncwarp();
     for (int j = 0; j < n; ++j) {
@@ -74,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
           const int s = slot + NUFFT_SLOTS * (i + q), dx = s % NUFFT_W, dy = s / NUFFT_W;
           if (s >= NUFFT_W * NUFFT_WY) continue;
 #pragma unroll
-          for (int a = 0; a < NUFFT_WZ; ++a) sums[q][a] = at[((a * NUFFT_PY + dy) * NUFFT_ROW + dx) * NUFFT_PIECES];
+          for (int a = 0; a < NUFFT_WZ; ++a) sums[q][a] = at[((a * NUFFT_PY + dy) * NUFFT_PX + dx) * NUFFT_PIECES];
         }
 #endif
 #pragma unroll
@@ -86,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
           for (int a = 0; a < NUFFT_WZ; ++a) {
             nufft_add_piece(sums[q][a], NUFFT_DIM > 2 ? weight * weights[2 * NUFFT_W + a] : weight, strength);
-            at[((a * NUFFT_PY + dy) * NUFFT_ROW + dx) * NUFFT_PIECES] = sums[q][a];
+            at[((a * NUFFT_PY + dy) * NUFFT_PX + dx) * NUFFT_PIECES] = sums[q][a];
           }
 #else
           const int y = NUFFT_DIM > 1 ? nufft_wrap(cy + dy, NUFFT_N1) : 0;

@@ -239,17 +239,20 @@ void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
   for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
   auto& tile = kernel.with.tile;
   const bool strided = kernel.subs.front().dim != Dim::x;
-  // 32 bytes of either array, or what a block holds.
+  // Side by side 32 bytes of one array and 64 of the other, or what a block holds.
+  const std::int64_t single = options.precision == Precision::f32 ? 2 : 1, most = 16384 * single / 2;
   std::int64_t carried = 1;
-  const std::int64_t line = product * (strided ? 1 : tile[0]);
-  while (carried < 4 && 2 * carried <= options.batch && 2 * carried * line <= 8192) carried *= 2;
+  const std::int64_t line = product * (strided ? 2 * single : tile[0]);
+  while (carried < 4 * single && 2 * carried <= options.batch && 2 * carried * line <= most) carried *= 2;
   if (strided || rank > 1) {
     int& neighbours = tile[strided ? 0 : 1];
-    neighbours = std::max(1, neighbours / static_cast<int>(carried));
+    const std::int64_t least = strided ? std::min<std::int64_t>(2 * single, options.n[0]) : 1;
+    neighbours = static_cast<int>(std::max(least, neighbours / carried));
   }
   tile[rank] = static_cast<int>(carried);
   std::int64_t values = product;
   for (const int t : tile) values *= t;
+  if (values > most / 2) kernel.with.parts = Parts::apart;
   kernel.with.threads = threads_for(values, radices);
 }
 

@@ -135,6 +135,7 @@ class Kernels {
   Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
   struct GroupShape;
   GroupShape group_shape(int size, bool tiled, int numbers) const;
+  void emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const;
   void emit_spread_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
                          Spread family) const;
   void emit_interpolate_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,

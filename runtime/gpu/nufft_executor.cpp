@@ -236,7 +236,7 @@ class Type12Executor final : public Executor {
   int largest_group() const { return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group); }
   // What one program of the FFT takes of a chunk: transforms in one layout.
   struct Unit {
-    std::int64_t first = 0, transforms = 1;
+    std::int64_t first = 0, transforms = 1, groups = 1;
     bool interleaved = false;
   };
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const {
@@ -245,14 +245,16 @@ class Type12Executor final : public Executor {
     for (const auto& run :
          generator::nufft::group_runs(transforms, (to_modes ? points.spread_with : points.interp_with).group))
       if (run.size == 1)
-        out.push_back({run.first, run.count, false});
+        out.push_back({run.first, run.count, 1, false});
+      else if (problem_.dim < 3 && plan_.gpu_fft.family == generator::GpuFftFamily::plain)
+        out.push_back({run.first, run.size, run.count, true});
       else
-        for (std::int64_t i = 0; i < run.count; ++i) out.push_back({run.first + i * run.size, run.size, true});
+        for (std::int64_t i = 0; i < run.count; ++i) out.push_back({run.first + i * run.size, run.size, 1, true});
     return out;
   }
   GpuProgram fft_program(bool to_modes, int sign, const Unit& unit) const {
     auto spec = grid_fft_spec(sign, unit.transforms);
-    spec.interleaved = unit.interleaved;
+    spec.interleaved = unit.interleaved, spec.groups = unit.groups;
     GpuProgram program = plan_.gpu_fft.family == generator::GpuFftFamily::cufft
                              ? generator::gpu_nufft::grid_copy(spec, to_modes)
                              : generator::gpu_nufft::grid_fft(spec, plan_.gpu_fft, to_modes);
@@ -261,7 +263,8 @@ class Type12Executor final : public Executor {
     generator::BufferRef modes = kSecond;
     modes.byte_offset = unit.first * modes_ * complex_;
     program = generator::gpu_nufft::placed(std::move(program), to_modes ? grid : modes, to_modes ? modes : grid, kWork);
-    generator::gpu_nufft::share_grid(program, kGrid, unit.transforms * cells_ * complex_, kWork, offset);
+    generator::gpu_nufft::share_grid(program, kGrid, unit.groups * unit.transforms * cells_ * complex_, kWork, offset,
+                                        unit.interleaved);
     return program;
   }
 
@@ -336,12 +339,13 @@ class Type12Executor final : public Executor {
     auto bytes = spread_kernels_->workspace_bytes(m);
     const auto other = interp_kernels_->workspace_bytes(m);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::max(bytes[i], other[i]);
-    bytes[generator::nufft::kScratch] =
-        std::max(bytes[generator::nufft::kScratch], sort_kernels().large_bytes(large));
+    bytes[generator::nufft::kScratch] = std::max(bytes[generator::nufft::kScratch], sort_kernels().large_bytes(large));
     return bytes;
   }
   // Scratch lies in the grid, which nobody uses meanwhile.
-  int scratch_slot() const { return whole_ ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch); }
+  int scratch_slot() const {
+    return whole_ ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch);
+  }
   std::int64_t scratch_bytes() const { return runner_.slot_bytes(scratch_slot()); }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;

@@ -256,6 +256,12 @@ std::vector<Case> all_grouped_cases() {
     c.parameters.placement = Placement::two_level;
     cases.push_back(c);
   }
+  for (Case& one : grouped_cases(4, 9, 80)) {  // two groups and a transform alone
+    if ((one.shape.dim == 1) != (one.shape.precision == Precision::f64)) continue;
+    one.name += "Interleaved";
+    one.parameters.interleave = true;
+    cases.push_back(one);
+  }
   Case c = spreading("GroupOf32Tiled", 2, Precision::f32, 8, Spread::tile_owned);
   c.parameters.group = c.transforms = 32;
   cases.push_back(c);
@@ -458,6 +464,7 @@ std::vector<Case> checked_groups() {
   std::erase_if(cases, [](const Case& c) {
     return c.shape.dim == 1 || (c.shape.dim == 2) != (c.shape.precision == Precision::f32);
   });
+  for (Case& c : cases) c.parameters.interleave = c.shape.dim == 3;
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);

@@ -74,7 +74,9 @@ TEST(EmulatedNufft, TakesTransformsInGroups) {
                             Groups{5, 3, 1, 2, "tile_atomic", "tiled"}, Groups{3, 2, 8, 1, "points", "points"}}) {
       const bool single = number % 2 == 0;
       const int type = 1 + number++ / 2 % 2;
-      const auto group = [](int size) { return "(group=" + std::to_string(size) + ",warps=2)"; };
+      const auto group = [&](int size) {
+        return "(group=" + std::to_string(size) + (size == 4 ? ",interleave=1" : "") + ",warps=2)";
+      };
       NufftCase c;
       c.problem = parse_problem("nufft:type=" + std::to_string(type) + ",n=" + sizes[dim - 1] + ",m=80,prec=" +
                                 (single ? "f32" : "f64") + ",tol=1e-4,batch=" + std::to_string(g.batch));
