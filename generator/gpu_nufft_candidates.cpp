@@ -219,7 +219,7 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits) 
       if (chunk < group) continue;
       plan.chunk = chunk;
       const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-      if (chunk > std::max(8, group) && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
+      if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
       const bool fits = fits_memory(cost, traits);
       // Where nothing fits, the plan that needs least says so when its memory is asked for.
       if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {

@@ -66,7 +66,7 @@ double tile_cells(const Gridding& g, const nufft::Parameters& with) {
 
 // Several transforms at once: 128 bytes of shared memory a clock, the weights' share, and what leaves a tile.
 double group_spread_seconds(const Gridding& g, Spread family, const nufft::Parameters& with) {
-  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 60e-12 / with.group;
+  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
   const double near = g.cells() * g.complex_bytes() * with.group <= kCache ? 1 : 0.55;
   if (family == Spread::points)
     return g.points * (weights + 10e-12 + g.stencil() * g.complex_bytes() / 16 / (225e9 * near));
@@ -74,7 +74,7 @@ double group_spread_seconds(const Gridding& g, Spread family, const nufft::Param
          tile_cells(g, with) * g.complex_bytes() / (2e12 * near);
 }
 double group_interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
-  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 60e-12 / with.group;
+  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
   if (family == Interpolate::points) return g.points * (weights + 6e-12 + 2.5 * g.stencil() * shared);
   return g.points * (weights + 4e-12 + 1.3 * g.stencil() * shared) + tile_cells(g, with) * g.complex_bytes() / 8e12;
 }

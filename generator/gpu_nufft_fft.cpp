@@ -176,7 +176,8 @@ bool last_in_place(GpuProgram& program, int grid, std::int64_t bytes, int first_
   if (!from || !to || from->where != BufferRef::Where::workspace || from->index < first_work) return false;
   const int source = from->index;
   const std::int64_t read = program.workspace_bytes[at(source)], row = last.load_step * last.grid[0];
-  if (from->byte_offset != 0 || to->byte_offset != 0 || read > bytes || read % row != 0 || bytes % row != 0) return false;
+  if (from->byte_offset != 0 || to->byte_offset != 0 || read > bytes || read % row != 0 || bytes % row != 0)
+    return false;
   for (std::size_t i = 0; i + 1 < program.launches.size(); ++i)
     for (LaunchArgument& argument : program.launches[i].arguments)
       if (workspace_in(argument, grid)) return false;

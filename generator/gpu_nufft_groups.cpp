@@ -11,8 +11,8 @@ using nufft::Parameters;
 using nufft::Shape;
 using nufft::Spread;
 
-constexpr double kSparse = 0.03;  // points a cell below which tiles do not pay
-constexpr double kFewPoints = 1e5;
+constexpr double kThin = 0.3;       // points a cell below which tiles are mostly empty
+constexpr double kFewPoints = 1e5;  // below them there is not enough to do at once
 // Shared memory of a block, such that two interpolating ones or four spreading ones (of one warp) run side by side.
 constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
 
@@ -39,9 +39,9 @@ void shrink(const Shape& shape, Parameters& p, int group, std::int64_t most) {
 }  // namespace
 
 std::vector<int> groups_of(const Shape& shape, std::int64_t batch) {
-  const int usual = (shape.dim == 3 ? 8 : 16) / (shape.precision == Precision::f32 ? 1 : 2);
+  const int usual = (shape.dim == 3 ? 4 : 8) / (shape.precision == Precision::f32 ? 1 : 2);
   std::vector<int> out;
-  for (const int group : {usual, 2 * usual, usual / 2, usual / 4})
+  for (const int group : {usual, 2 * usual, 4 * usual, usual / 2})
     if (group > 1 && group <= batch) out.push_back(group);
   return out;
 }
@@ -52,7 +52,10 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
   Parameters &own = spreads ? out.spread_with : out.interp_with, &other = spreads ? out.interp_with : out.spread_with;
   const bool tiled = spreads ? choice.spread == Spread::tile_owned : choice.interp == Interpolate::tiled;
   own.group = group, own.run = 1;
-  if (tiled && !spreads) own.warps = shape.dim == 3 ? 8 : 4;
+  if (tiled && !spreads)
+    own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > kInterpolateBytes / 2 ? 8 : 4;
+  // Larger bins than one grid has: what they share in tiles outweighs the blocks that fit.
+  if (tiled && !spreads && shape.dim == 2) own.bin = {std::max(own.bin[0], 24), std::max(own.bin[1], 24), 1};
   if (tiled) shrink(shape, own, group, spreads ? kSpreadBytes : kInterpolateBytes);
   other.bin = own.bin;
   if (!why_not(out, shape).empty()) return {};
@@ -64,25 +67,19 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
 
 GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lead lead, double density,
                           std::int64_t batch) {
+  const bool spreads = lead == Lead::spread;
   const std::vector<int> groups = groups_of(shape, batch);
-  if (groups.empty() || shape.width > (shape.dim == 3 ? 8 : kMaxWidth)) return choice;
-  if (lead == Lead::spread && shape.dim == 3) return choice;  // register windows do not read what they sum up
-  const bool sparse = density < kSparse;
-  for (const GpuPointsChoice& family : points_choices(shape, lead, density)) {
-    const bool wanted = lead == Lead::spread ? family.spread == (sparse ? Spread::points : Spread::tile_owned)
-                                             : family.interp == (sparse ? Interpolate::points : Interpolate::tiled);
-    if (!wanted) continue;
-    auto found = grouped(family, shape, lead, groups.front());
-    if (!found) continue;
-    // A warp takes a point's transforms together, so fewer points make a subproblem, and fewer still where there are few.
-    Parameters &own = lead == Lead::spread ? found->spread_with : found->interp_with,
-               &other = lead == Lead::spread ? found->interp_with : found->spread_with;
-    const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
-    own.cap = std::min(own.cap, density * cells < kFewPoints ? 64 : lead == Lead::spread ? 256 : 1024);
-    other.cap = own.cap;
-    return *found;
-  }
-  return choice;
+  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  if (groups.empty() || shape.dim == 1 || density * cells < kFewPoints) return choice;
+  if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
+  // Register windows do not wait for shared memory: in 3D they sum up as fast.
+  if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : choice.interp != Interpolate::tiled)
+    return choice;
+  auto found = grouped(choice, shape, lead, groups.front());
+  if (!found) return choice;
+  // A warp takes all transforms of a point, so fewer points make a subproblem.
+  if (spreads) found->spread_with.cap = found->interp_with.cap = std::min(found->spread_with.cap, 256);
+  return *found;
 }
 
 }  // namespace fourtune::generator::gpu_nufft

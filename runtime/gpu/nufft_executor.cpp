@@ -264,7 +264,7 @@ class Type12Executor final : public Executor {
     modes.byte_offset = unit.first * modes_ * complex_;
     program = generator::gpu_nufft::placed(std::move(program), to_modes ? grid : modes, to_modes ? modes : grid, kWork);
     generator::gpu_nufft::share_grid(program, kGrid, unit.groups * unit.transforms * cells_ * complex_, kWork, offset,
-                                        unit.interleaved);
+                                     unit.interleaved);
     return program;
   }
 
