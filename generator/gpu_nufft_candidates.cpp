@@ -199,33 +199,50 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   return space;
 }
 
+namespace {
+
+// Sort and kernels by measurement, not by the model: for a batch in groups, then one by one where their grids do not
+// fit.
+std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
+  std::vector<GpuPointsChoice> out;
+  const auto choices = choices_of(plan, problem, false);
+  if (choices.empty()) return out;
+  out.push_back(choices.front());
+  if (problem.type == 3) return out;
+  const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+  const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
+  const GpuPointsChoice batch =
+      gpu_nufft::for_batch(out.front(), shape, lead, density(problem.m, shape), problem.batch);
+  if (!(batch == out.front())) out.insert(out.begin(), batch);
+  return out;
+}
+
+}  // namespace
+
 Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   Plan best;
   double least = INFINITY, smallest = INFINITY;
   for (const WindowTry& windows : windows_of(problem, 1, 1)) {
     Plan plan = plan_of(traits, windows);
     plan.gpu_fft.family = GpuFftFamily::plain;
-    const auto choices = choices_of(plan, problem, false);
-    if (choices.empty()) continue;
-    plan.gpu_points = choices.front();  // by measurement, not by the model
-    if (problem.type != 3) {
-      const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
-      plan.gpu_points =
-          gpu_nufft::for_batch(plan.gpu_points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate,
-                               density(problem.m, shape), problem.batch);
-    }
-    const int group = std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);
-    for (const int chunk : chunks(problem)) {
-      if (chunk < group) continue;
-      plan.chunk = chunk;
-      const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-      if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
-      const bool fits = fits_memory(cost, traits);
-      // Where nothing fits, the plan that needs least says so when its memory is asked for.
-      if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {
-        best = plan;
-        if (fits) least = cost.execute;
-        smallest = std::min(smallest, cost.bytes);
+    bool fitted = false;
+    for (const GpuPointsChoice& choice : usual_choices(plan, problem)) {
+      if (fitted) break;
+      plan.gpu_points = choice;
+      const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+      for (const int chunk : chunks(problem)) {
+        if (chunk < group) continue;
+        plan.chunk = chunk;
+        const Cost cost = gpu_nufft_estimate(plan, problem, traits);
+        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // sharing launches is nothing to large grids
+        const bool fits = fits_memory(cost, traits);
+        fitted = fitted || fits;
+        // Where nothing fits, the plan that needs least says so when its memory is asked for.
+        if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {
+          best = plan;
+          if (fits) least = cost.execute;
+          smallest = std::min(smallest, cost.bytes);
+        }
       }
     }
   }

@@ -107,6 +107,16 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
   }
 }
 
+TEST(GpuNufftCandidates, GroupsDoNotAskForMoreMemoryThanThereIs) {
+  const Problem problem = parse_problem("nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32");
+  DeviceTraits small = h200();
+  EXPECT_GT(default_plan(problem, small).gpu_points.interp_with.group, 1);
+  small.memory_bytes = 2'000'000'000;
+  const Plan plan = default_plan(problem, small);
+  EXPECT_EQ(plan.gpu_points.interp_with.group, 1);
+  EXPECT_LE(estimate(plan, problem, small).bytes, 1.7e9);
+}
+
 TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {
   const Problem from = parse_problem("nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5");
   const Problem to = parse_problem("nufft:type=1,n=50x40x30,m=100000,prec=f32,tol=1e-3");
