@@ -68,7 +68,8 @@ nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources)
 
 std::vector<int> chunks(const Problem& problem) {
   std::vector<int> out;
-  for (const std::int64_t chunk : {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}) {
+  for (const std::int64_t chunk :
+       {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, std::int64_t{16}}) {
     const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
     if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
   }
@@ -119,6 +120,10 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense);
     if (!varied) return list;
     const std::size_t families = list.size();
+    if (problem.type != 3)
+      for (std::size_t i = 0; i < families; ++i)
+        for (const int group : gpu_nufft::groups_of(shape, problem.batch))
+          if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(std::move(*choice));
     for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
       for (GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(std::move(choice));
     return list;
@@ -170,6 +175,8 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
         for (std::size_t f = 0; f < ffts.size(); ++f) {
           plan.chunk = chunk[c];
           plan.gpu_fft.family = ffts[f];
+          const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+          if (group > 1 && (ffts[f] == GpuFftFamily::cufft || plan.chunk < group)) continue;
           const Cost cost = gpu_nufft_estimate(plan, problem, traits);
           if (!fits_memory(cost, traits) || !seen.insert(to_text(plan, problem)).second) continue;
           const auto& at = windows.at;
@@ -192,25 +199,50 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   return space;
 }
 
+namespace {
+
+// Sort and kernels by measurement, not by the model: for a batch in groups, then one by one where their grids do not
+// fit.
+std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
+  std::vector<GpuPointsChoice> out;
+  const auto choices = choices_of(plan, problem, false);
+  if (choices.empty()) return out;
+  out.push_back(choices.front());
+  if (problem.type == 3) return out;
+  const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+  const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
+  const GpuPointsChoice batch =
+      gpu_nufft::for_batch(out.front(), shape, lead, density(problem.m, shape), problem.batch);
+  if (!(batch == out.front())) out.insert(out.begin(), batch);
+  return out;
+}
+
+}  // namespace
+
 Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   Plan best;
   double least = INFINITY, smallest = INFINITY;
   for (const WindowTry& windows : windows_of(problem, 1, 1)) {
     Plan plan = plan_of(traits, windows);
     plan.gpu_fft.family = GpuFftFamily::plain;
-    const auto choices = choices_of(plan, problem, false);
-    if (choices.empty()) continue;
-    plan.gpu_points = choices.front();  // by measurement, not by the model
-    for (const int chunk : chunks(problem)) {
-      plan.chunk = chunk;
-      const Cost cost = gpu_nufft_estimate(plan, problem, traits);
-      if (chunk > 8 && cost.bytes > 512e6) continue;  // large grids gain nothing from sharing launches
-      const bool fits = fits_memory(cost, traits);
-      // Where nothing fits, the plan that needs least says so when its memory is asked for.
-      if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {
-        best = plan;
-        if (fits) least = cost.execute;
-        smallest = std::min(smallest, cost.bytes);
+    bool fitted = false;
+    for (const GpuPointsChoice& choice : usual_choices(plan, problem)) {
+      if (fitted) break;
+      plan.gpu_points = choice;
+      const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+      for (const int chunk : chunks(problem)) {
+        if (chunk < group) continue;
+        plan.chunk = chunk;
+        const Cost cost = gpu_nufft_estimate(plan, problem, traits);
+        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // sharing launches is nothing to large grids
+        const bool fits = fits_memory(cost, traits);
+        fitted = fitted || fits;
+        // Where nothing fits, the plan that needs least says so when its memory is asked for.
+        if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {
+          best = plan;
+          if (fits) least = cost.execute;
+          smallest = std::min(smallest, cost.bytes);
+        }
       }
     }
   }
@@ -226,6 +258,8 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   Plan out = plan;
   out.backend = traits.backend;
   out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+  for (int* group : {&out.gpu_points.spread_with.group, &out.gpu_points.interp_with.group})
+    while (*group > (problem.type == 3 ? 1 : out.chunk)) *group /= 2;
   if (problem.type == 3) {
     if (plan.type3 == Type3Rule::compose) {
       const double tol = type3_tolerance(problem);
@@ -243,7 +277,7 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
     out.gpu_fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
-    out.gpu_points = gpu_nufft::refit(plan.gpu_points, shape_of(problem, out.window.fine, out.window.width),
+    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, out.window.fine, out.window.width),
                                       problem.type == 1 ? Lead::spread : Lead::interpolate);
   }
   return parse_plan(to_text(out, problem), problem);

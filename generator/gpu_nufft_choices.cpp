@@ -102,8 +102,8 @@ std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
   any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
   try {
     GpuProgram program;
-    nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, 1, choice.spread);
-    nufft::Kernels(shape, choice.interp_with, any).emit_interpolate(program, {}, 1, 1, choice.interp);
+    nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, choice.spread_with.group, choice.spread);
+    nufft::Kernels(shape, choice.interp_with, any).emit_interpolate(program, {}, 1, choice.interp_with.group, choice.interp);
   } catch (const Error& error) {
     return error.what();
   }
@@ -150,7 +150,7 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
 
 GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
   const auto fixed = [](Parameters with) {
-    with.deterministic = true, with.run = 1;
+    with.deterministic = true, with.run = 1, with.group = 1;
     return with;
   };
   GpuPointsChoice out = choice;

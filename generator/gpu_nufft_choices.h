@@ -1,6 +1,8 @@
 // Families of sort, spreading and interpolation on a GPU with parameters bound, for a grid and a density of points.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fourtune/problem.h"
@@ -18,6 +20,14 @@ std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead
 // Single changes of the sort and of the kernel that leads: bins, cap, warps, unroll, run, lanes, placement. Those that
 // have no kernels are left out.
 std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
+// The choice with `group` transforms at a time in the kernel that leads, and in the other one where it can; the bins
+// shrink until a tile of so many grids fits shared memory. Nothing where the leading family cannot.
+std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, int group);
+// Groups worth trying for a batch, the usual one first; empty: none.
+std::vector<int> groups_of(const nufft::Shape& shape, std::int64_t batch);
+// The choice for a batch, by the same measurements: in groups, if that pays.
+GpuPointsChoice for_batch(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, double density,
+                          std::int64_t batch);
 // The choice's families with parameters that fit another grid or width: its own where they have kernels.
 GpuPointsChoice refit(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
 

@@ -56,7 +56,31 @@ double window_seconds(const Gridding& g, const nufft::Parameters& with, double f
   return std::max(a, b) + 0.3 * std::min(a, b);
 }
 
+// Padded cells of all tiles that hold a point.
+double tile_cells(const Gridding& g, const nufft::Parameters& with) {
+  double padded = 1, bin = 1;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(g.dim); ++d)
+    padded *= with.bin[d] + g.width - 1, bin *= with.bin[d];
+  return g.cells() * padded / bin * occupied(g, bin);
+}
+
+// Several transforms at once: 128 bytes of shared memory a clock, the weights' share, and what leaves a tile.
+double group_spread_seconds(const Gridding& g, Spread family, const nufft::Parameters& with) {
+  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
+  const double near = g.cells() * g.complex_bytes() * with.group <= kCache ? 1 : 0.55;
+  if (family == Spread::points)
+    return g.points * (weights + 10e-12 + g.stencil() * g.complex_bytes() / 16 / (225e9 * near));
+  return g.points * (weights + 8e-12 + 2.6 * g.stencil() * shared) +
+         tile_cells(g, with) * g.complex_bytes() / (2e12 * near);
+}
+double group_interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
+  const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
+  if (family == Interpolate::points) return g.points * (weights + 6e-12 + 2.5 * g.stencil() * shared);
+  return g.points * (weights + 4e-12 + 1.3 * g.stencil() * shared) + tile_cells(g, with) * g.complex_bytes() / 8e12;
+}
+
 double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters& with) {
+  if (with.group > 1) return group_spread_seconds(g, family, with);
   const bool f32 = g.f32();
   const double w = g.width, stencil = g.stencil();
   const double near = g.cells() * g.complex_bytes() <= kCache ? 1 : 0.55;  // reductions in the cache, or beyond it
@@ -81,6 +105,7 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
 }
 
 double interpolating_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
+  if (with.group > 1) return group_interpolate_seconds(g, family, with);
   const bool f32 = g.f32();
   const double stencil = g.stencil(), bytes = g.complex_bytes();
   switch (family) {
@@ -100,10 +125,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
       const double point = g.dim == 3   ? (f32 ? 25 + 0.65 * stencil : 35 + 1.2 * stencil)
                            : g.dim == 2 ? (f32 ? 12 + 0.78 * stencil : 25 + 1.1 * stencil)
                                         : (f32 ? 32 : 60);
-      double padded = 1, bin = 1;
-      for (std::size_t d = 0; d < static_cast<std::size_t>(g.dim); ++d)
-        padded *= with.bin[d] + g.width - 1, bin *= with.bin[d];
-      return g.points * point * 1e-12 + g.cells() * padded / bin * occupied(g, bin) * bytes / 8e12;
+      return g.points * point * 1e-12 + tile_cells(g, with) * bytes / 8e12;
     }
     case Interpolate::points:
       break;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -65,7 +66,23 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   }
   if (choice.family == GpuFftFamily::cufft)
     throw Error(Status::unsupported, "fft=cufft: a library's transform is not a program of kernels");
-  options.last_first = to_modes && spec.save_memory;
+  options.last_first = to_modes && spec.save_memory && !spec.interleaved;
+  const bool codelets = std::all_of(spec.fine.begin(), spec.fine.end(), fft::has_codelets);
+  if (spec.interleaved) {
+    const std::int64_t run = spec.batch;
+    (to_modes ? options.input : options.output) =
+        ArrayLayout{{run, run * spec.fine[0], run * spec.fine[0] * spec.fine[1]}, 1};
+    const std::int64_t modes = spec.modes[0] * spec.modes[1] * spec.modes[2];
+    ArrayLayout side{{1, spec.modes[0], spec.modes[0] * spec.modes[1]}, modes};
+    if (spec.dim < 3) side.stride[at(spec.dim)] = run * modes;
+    (to_modes ? options.output : options.input) = side;
+  }
+  if (choice.family == GpuFftFamily::plain && spec.interleaved && codelets) {
+    fft::FftPlan plan = fft::plain_plan(options);
+    if (!plan.kernels.empty()) fft::carry_batch(plan, options, to_modes);
+    if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that only passes by
+    return fft::emit_program(plan, options);
+  }
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
   fft::FftPlan plan = choice.plan;
   // Neither array can hold what lies between two kernels: the modes are too few, the grid may still be read.
@@ -178,8 +195,11 @@ bool in_place(GpuProgram& program, bool first, int grid, std::int64_t bytes, int
 
 }  // namespace
 
-void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work) {
-  if (in_place(program, true, grid, bytes, first_work) || in_place(program, false, grid, bytes, first_work)) return;
+void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work, std::int64_t offset,
+                bool interleaved) {
+  if (offset == 0 && !interleaved &&
+      (in_place(program, true, grid, bytes, first_work) || in_place(program, false, grid, bytes, first_work)))
+    return;
   const int launches = static_cast<int>(program.launches.size());
   // First and last launch that touches a workspace.
   const auto used = [&](int workspace) {
@@ -196,12 +216,7 @@ void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_wor
     const auto range = used(w);
     if (range.second >= whole.first && range.first <= whole.second) continue;
     if (program.workspace_bytes[at(w)] > bytes || range.second < 0) continue;
-    for (Launch& launch : program.launches)
-      for (LaunchArgument& argument : launch.arguments)
-        if (auto* ref = std::get_if<BufferRef>(&argument);
-            ref && ref->where == BufferRef::Where::workspace && ref->index == w)
-          ref->index = grid;
-    program.workspace_bytes[at(w)] = 0;
+    move_to_grid(program, w, grid, offset);
     return;
   }
 }

@@ -90,8 +90,10 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
 }
 
 std::string print_kernel(const char* stage, const char* family, const nufft::Parameters& with) {
-  return fmt::format("{}={}(lanes={},warps={},unroll={},run={},split={},blocks={}{})", stage, family, with.lanes,
-                     with.warps, with.unroll, with.run, with.split, with.min_blocks, with.fold ? ",fold=1" : "");
+  return fmt::format(
+      "{}={}(lanes={},warps={},unroll={},run={},split={},blocks={}{}{})", stage, family, with.lanes, with.warps,
+      with.unroll, with.run, with.split, with.min_blocks, with.fold ? ",fold=1" : "",
+      with.group > 1 ? fmt::format(",group={}{}", with.group, with.interleave ? ",interleave=1" : "") : "");
 }
 void parse_kernel(StageText& text, nufft::Parameters& with) {
   const nufft::Parameters usual;
@@ -102,6 +104,9 @@ void parse_kernel(StageText& text, nufft::Parameters& with) {
   with.split = text.number<int>("split", 1, 2, usual.split);
   with.fold = text.number<int>("fold", 0, 1, 0) == 1;
   with.min_blocks = text.number<int>("blocks", 0, 32, usual.min_blocks);
+  with.group = text.number<int>("group", 1, 32, usual.group);
+  with.interleave = text.number<int>("interleave", 0, 1, 0) == 1;
+  if (with.interleave && with.group == 1) bad(text.stage() + ": interleave=1 is for groups, as group=8");
 }
 
 std::vector<std::string> stages_of(const Problem& problem) {
@@ -154,6 +159,9 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     if (stage == "chunk") plan.chunk = plain_number(text, 1, 1 << 20);
   });
   check_stages(plan, problem, known, seen);
+  if (problem.kind == Kind::nufft && problem.type == 3 &&
+      std::max(points.spread_with.group, points.interp_with.group) > 1)
+    bad("group: type 3 takes one transform at a time; choose group=1");
   if (problem.kind == Kind::nufft && problem.type != 3) {
     const nufft::Parameters& sort = points.spread_with;
     points.interp_with.order = sort.order;

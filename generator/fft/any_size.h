@@ -13,6 +13,10 @@ bool has_codelets(std::int64_t n);
 // length must pass has_codelets, else Error{invalid_plan}.
 FftPlan plain_plan(const EmitOptions& options);
 
+// The plan with a first kernel (to_first: else a last one) whose tiles also carry transforms of the batch: for an array
+// in which the transforms lie side by side.
+void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first);
+
 // The same for one dimension alone: the others only pass by (their lengths are options.n's). emit_program takes it;
 // as a plan of its own it may lack a dimension.
 FftPlan line_plan(const EmitOptions& options, int dimension);

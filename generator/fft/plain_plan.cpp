@@ -236,6 +236,31 @@ FftPlan plain_plan(const EmitOptions& options) {
   return plan;
 }
 
+void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
+  Kernel& kernel = to_first ? plan.kernels.front() : plan.kernels.back();
+  const std::size_t rank = static_cast<std::size_t>(options.n[2] > 1 ? 3 : options.n[1] > 1 ? 2 : 1);
+  std::int64_t product = 1;
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
+  auto& tile = kernel.with.tile;
+  const bool strided = kernel.subs.front().dim != Dim::x;
+  // Side by side 32 bytes of one array and 64 of the other, or what a block holds.
+  const std::int64_t single = options.precision == Precision::f32 ? 2 : 1, most = 16384 * single / 2;
+  std::int64_t carried = 1;
+  const std::int64_t line = product * (strided ? 2 * single : tile[0]);
+  while (carried < 4 * single && 2 * carried <= options.batch && 2 * carried * line <= most) carried *= 2;
+  if (strided || rank > 1) {
+    int& neighbours = tile[strided ? 0 : 1];
+    const std::int64_t least = strided ? std::min<std::int64_t>(2 * single, options.n[0]) : 1;
+    neighbours = static_cast<int>(std::max(least, neighbours / carried));
+  }
+  tile[rank] = static_cast<int>(carried);
+  std::int64_t values = product;
+  for (const int t : tile) values *= t;
+  if (values > most / 2) kernel.with.parts = Parts::apart;
+  kernel.with.threads = threads_for(values, radices);
+}
+
 FftPlan line_plan(const EmitOptions& options, int dimension) {
   FftPlan plan = empty_plan(options);
   add_line(plan, options, dimension, dimension + 1);

@@ -96,17 +96,17 @@ void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t
 void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                           Spread family) const {
   if (m == 0) return;
-  if (parameters_.deterministic)
-    emit_fixed(program, arrays, m, transforms, family);
-  else
-    emit_spreader(program, arrays, m, transforms, family);
+  if (parameters_.deterministic) return emit_fixed(program, arrays, m, transforms, family);
+  for (const GroupRun& run : group_runs(transforms, parameters_.group))
+    run.size == 1 ? emit_spreader(program, of_run(arrays, m, run), m, run.count, family)
+                  : emit_spread_group(program, of_run(arrays, m, run), m, run, family);
 }
 
 void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                          Spread family) const {
-  if (family == Spread::window || parameters_.run != 1)
+  if (family == Spread::window || parameters_.run != 1 || parameters_.group != 1)
     throw Error(Status::invalid_plan,
-                "nufft kernels: deterministic spreading needs points, tile_atomic or tile_owned, and run 1");
+                "nufft kernels: deterministic spreading needs points, tile_atomic or tile_owned, run 1 and group 1");
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], real = real_bytes();
   const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins() * slices(m);
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
@@ -229,6 +229,13 @@ KernelSource Kernels::matrix_interpolator() const {
 void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                                Interpolate family) const {
   if (m == 0) return;
+  for (const GroupRun& run : group_runs(transforms, parameters_.group))
+    run.size == 1 ? emit_interpolator(program, of_run(arrays, m, run), m, run.count, family)
+                  : emit_interpolate_group(program, of_run(arrays, m, run), m, run, family);
+}
+
+void Kernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                                Interpolate family) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes(), vector = 16 / real;
   const Parameters& p = parameters_;
   const bool tiled = family == Interpolate::tiled, window = family == Interpolate::window,

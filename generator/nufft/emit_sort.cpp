@@ -132,7 +132,9 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m) c
           padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
           16,
           padded(scratch),
-          parameters_.deterministic ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16 : 16};
+          parameters_.deterministic                         ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16
+          : parameters_.group > 1 && parameters_.interleave ? padded(m * parameters_.group * 2 * real_bytes())
+                                                            : 16};
 }
 
 std::int64_t Kernels::large_bytes(std::int64_t points) const {

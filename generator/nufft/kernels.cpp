@@ -86,6 +86,9 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (parameters.warps < 1 || parameters.warps > 16)
     refuse(fmt::format("{} warps, allowed are 1 to 16", parameters.warps));
   if (parameters.slice < 0) refuse(fmt::format("slices of {} points", parameters.slice));
+  const int group = parameters.group, most = shape.precision == Precision::f32 ? 32 : 16;
+  if (group < 1 || group > most || (group & (group - 1)) != 0)
+    refuse(fmt::format("groups of {} transforms, allowed are powers of two up to {}", group, most));
   if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
   // Slices have bins of their own, more than a coarse bin's number has bits for.
   const bool relative =

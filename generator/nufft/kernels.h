@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fourtune/problem.h"
 #include "generator/kernel_source.h"
@@ -19,6 +20,14 @@
 #include "generator/window.h"
 
 namespace fourtune::generator::nufft {
+
+// Transforms that one launch takes `size` at a time; the grids of each `size` of them are interleaved: transform
+// fastest, then x, y, z. A batch that groups do not divide ends in smaller ones.
+struct GroupRun {
+  std::int64_t first = 0, count = 1;  // transform, groups
+  int size = 1;
+};
+std::vector<GroupRun> group_runs(std::int64_t transforms, int group);
 
 // What all kernels of a transform share.
 struct Shape {
@@ -48,7 +57,7 @@ struct Map {
 struct Arrays {
   std::array<BufferRef, 3> points;
   BufferRef values;  // strengths or results, `transforms` times m complex
-  BufferRef grid;    // `transforms` times the fine grid
+  BufferRef grid;    // `transforms` times the fine grid, in the order of group_runs
   int workspace = 0;
 };
 // Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the
@@ -122,6 +131,17 @@ class Kernels {
   void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                      Spread family) const;
   std::string fixed_constants() const;
+  // Several transforms at once (emit_group.cpp).
+  Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
+  struct GroupShape;
+  GroupShape group_shape(int size, bool tiled, int numbers) const;
+  void emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const;
+  void emit_spread_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                         Spread family) const;
+  void emit_interpolate_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                              Interpolate family) const;
+  void emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                         Interpolate family) const;
   int slide() const;  // dimension whose bins lie together; 0: none
 
   Shape shape_;

@@ -30,7 +30,12 @@ class Type12Executor final : public Executor {
         stream_(options.stream),
         runner_(std::move(queue), kSlots, options.time_stages) {
     check_supported(plan);
-    if (!whole_) plan_.window.fine = problem.n;  // the caller's array is the grid
+    if (!whole_) {
+      plan_.window.fine = problem.n;  // the caller's array is the grid, one transform after the other
+      plan_.gpu_points.spread_with.group = plan_.gpu_points.interp_with.group = 1;
+    }
+    if (plan.gpu_fft.family == generator::GpuFftFamily::cufft && largest_group() > 1)
+      throw Error(Status::invalid_plan, "fft=cufft: the library's transform takes grids one by one; choose group=1");
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
     complex_ = 2 * real_bytes(problem.precision);
     modes_ = volume(problem.n, "modes");
@@ -233,9 +238,45 @@ class Type12Executor final : public Executor {
     return spec;
   }
 
+  int largest_group() const { return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group); }
+  // What one program of the FFT takes of a chunk: transforms in one layout.
+  struct Unit {
+    std::int64_t first = 0, transforms = 1, groups = 1;
+    bool interleaved = false;
+  };
+  std::vector<Unit> units(bool to_modes, std::int64_t transforms) const {
+    const auto& points = plan_.gpu_points;
+    std::vector<Unit> out;
+    for (const auto& run :
+         generator::nufft::group_runs(transforms, (to_modes ? points.spread_with : points.interp_with).group))
+      if (run.size == 1)
+        out.push_back({run.first, run.count, 1, false});
+      else if (problem_.dim < 3 && plan_.gpu_fft.family == generator::GpuFftFamily::plain)
+        out.push_back({run.first, run.size, run.count, true});
+      else
+        for (std::int64_t i = 0; i < run.count; ++i) out.push_back({run.first + i * run.size, run.size, 1, true});
+    return out;
+  }
+  GpuProgram fft_program(bool to_modes, int sign, const Unit& unit) const {
+    auto spec = grid_fft_spec(sign, unit.transforms);
+    spec.interleaved = unit.interleaved, spec.groups = unit.groups;
+    GpuProgram program = plan_.gpu_fft.family == generator::GpuFftFamily::cufft
+                             ? generator::gpu_nufft::grid_copy(spec, to_modes)
+                             : generator::gpu_nufft::grid_fft(spec, plan_.gpu_fft, to_modes);
+    const std::int64_t offset = unit.first * cells_ * complex_;
+    const generator::BufferRef grid = slot_ref(kGrid, offset);
+    generator::BufferRef modes = kSecond;
+    modes.byte_offset = unit.first * modes_ * complex_;
+    program = generator::gpu_nufft::placed(std::move(program), to_modes ? grid : modes, to_modes ? modes : grid, kWork);
+    generator::gpu_nufft::share_grid(program, kGrid, unit.groups * unit.transforms * cells_ * complex_, kWork, offset,
+                                     unit.interleaved);
+    return program;
+  }
+
   void build(Direction& direction, bool to_modes, int sign, std::int64_t m) {
     const bool library = plan_.gpu_fft.family == generator::GpuFftFamily::cufft;
-    std::array<GpuProgram, 2> points, fft;
+    std::array<GpuProgram, 2> points;
+    std::array<std::vector<GpuProgram>, 2> fft;
     std::vector<const GpuProgram*> all;
     const GpuProgram sort = sort_program(std::max<std::int64_t>(m, 1));
     if (!directions_[0].made) all.push_back(&sort);
@@ -245,13 +286,8 @@ class Type12Executor final : public Executor {
       points[i] = points_program(to_modes, std::max<std::int64_t>(m, 1), transforms);
       all.push_back(&points[i]);
       if (!whole_) continue;
-      const auto spec = grid_fft_spec(sign, transforms);
-      fft[i] = library ? generator::gpu_nufft::grid_copy(spec, to_modes)
-                       : generator::gpu_nufft::grid_fft(spec, plan_.gpu_fft, to_modes);
-      fft[i] = generator::gpu_nufft::placed(std::move(fft[i]), to_modes ? slot_ref(kGrid) : kSecond,
-                                            to_modes ? kSecond : slot_ref(kGrid), kWork);
-      generator::gpu_nufft::share_grid(fft[i], kGrid, grid_bytes_ / chunk_ * transforms, kWork);
-      all.push_back(&fft[i]);
+      for (const Unit& unit : units(to_modes, transforms)) fft[i].push_back(fft_program(to_modes, sign, unit));
+      for (const GpuProgram& program : fft[i]) all.push_back(&program);
     }
     reserve_grids(fft);
     runner_.preload(all);
@@ -261,11 +297,10 @@ class Type12Executor final : public Executor {
       if (transforms == 0) continue;
       direction.points[i] = runner_.make(points[i]);
       direction.fft[i].clear();
-      if (!whole_) continue;
-      if (library && to_modes)
+      if (library && to_modes && whole_)
         direction.fft[i].push_back(runner_.make_library(library_problem(sign, transforms), kGrid));
-      direction.fft[i].push_back(runner_.make(fft[i]));
-      if (library && !to_modes)
+      for (const GpuProgram& program : fft[i]) direction.fft[i].push_back(runner_.make(program));
+      if (library && !to_modes && whole_)
         direction.fft[i].push_back(runner_.make_library(library_problem(sign, transforms), kGrid));
     }
     direction.to_modes = to_modes;
@@ -285,18 +320,19 @@ class Type12Executor final : public Executor {
     return fine;
   }
 
-  void reserve_grids(const std::array<GpuProgram, 2>& fft) {
+  void reserve_grids(const std::array<std::vector<GpuProgram>, 2>& fft) {
     if (!whole_) return;
     std::int64_t work = 0;
     try {
       runner_.reserve(kGrid, std::max(grid_bytes_, runner_.slot_bytes(kGrid)), "the fine grids");
-      for (const GpuProgram& program : fft)
-        for (std::size_t w = kWork; w < program.workspace_bytes.size(); ++w) {
-          work = std::max(work, program.workspace_bytes[w]);
-          if (program.workspace_bytes[w] == 0) continue;
-          if (w >= kSort) throw Error(Status::internal, "an FFT with more than two workspaces");
-          runner_.reserve(static_cast<int>(w), program.workspace_bytes[w], "the FFT's workspace");
-        }
+      for (const auto& programs : fft)
+        for (const GpuProgram& program : programs)
+          for (std::size_t w = kWork; w < program.workspace_bytes.size(); ++w) {
+            work = std::max(work, program.workspace_bytes[w]);
+            if (program.workspace_bytes[w] == 0) continue;
+            if (w >= kSort) throw Error(Status::internal, "an FFT with more than two workspaces");
+            runner_.reserve(static_cast<int>(w), program.workspace_bytes[w], "the FFT's workspace");
+          }
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;
       explain_memory(error, problem_, plan_, grid_bytes_ + work, point_bytes(problem_.m.value_or(0)));

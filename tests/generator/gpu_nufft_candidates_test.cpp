@@ -77,6 +77,46 @@ TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimension
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
 }
 
+TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
+  const auto largest = [](const Plan& plan) {
+    return std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);
+  };
+  for (const char* token : {"nufft:type=2,n=256x256,m=655360,prec=f32,tol=1e-3,batch=32",
+                            "nufft:type=1,n=256x256,m=655360,prec=f32,tol=1e-3,batch=12",
+                            "nufft:type=2,n=64x64x64,m=200000,prec=f32,tol=1e-3,batch=9"}) {
+    const Problem problem = parse_problem(token);
+    const Plan usual = default_plan(problem, h200());
+    EXPECT_GT(largest(usual), 1) << token;
+    std::size_t grouped = 0;
+    for (const Candidate& candidate : candidates(problem, h200()).candidates) {
+      const Plan& plan = candidate.plan;
+      if (largest(plan) == 1) continue;
+      ++grouped;
+      EXPECT_LE(largest(plan), plan.chunk);
+      EXPECT_NE(plan.gpu_fft.family, GpuFftFamily::cufft);
+    }
+    EXPECT_GT(grouped, 10u) << token;
+    Problem one = problem;
+    one.batch = 1;
+    EXPECT_EQ(largest(adapt(usual, one, h200())), 1);
+    EXPECT_EQ(largest(default_plan(one, h200())), 1);
+    const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
+    const auto fixed = gpu_nufft::deterministic(usual.gpu_points, shape_of(problem, usual), lead);
+    EXPECT_EQ(fixed.spread_with.group, 1);
+    EXPECT_EQ(gpu_nufft::why_not(fixed, shape_of(problem, usual)), "");
+  }
+}
+
+TEST(GpuNufftCandidates, GroupsDoNotAskForMoreMemoryThanThereIs) {
+  const Problem problem = parse_problem("nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32");
+  DeviceTraits small = h200();
+  EXPECT_GT(default_plan(problem, small).gpu_points.interp_with.group, 1);
+  small.memory_bytes = 2'000'000'000;
+  const Plan plan = default_plan(problem, small);
+  EXPECT_EQ(plan.gpu_points.interp_with.group, 1);
+  EXPECT_LE(estimate(plan, problem, small).bytes, 1.7e9);
+}
+
 TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {
   const Problem from = parse_problem("nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5");
   const Problem to = parse_problem("nufft:type=1,n=50x40x30,m=100000,prec=f32,tol=1e-3");

@@ -222,6 +222,68 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
+// Groups of transforms, with a smaller group and a single transform left over.
+std::vector<Case> grouped_cases(int group, int transforms, int count) {
+  std::vector<Case> cases;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      const int width = dim == 3 ? 5 : dim == 2 && precision == Precision::f64 ? 7 : 4;
+      for (const Spread family : {Spread::points, Spread::tile_owned})
+        cases.push_back(
+            spreading("Group" + std::to_string(static_cast<int>(family)) + "S", dim, precision, width, family));
+      for (const Interpolate family : {Interpolate::points, Interpolate::tiled})
+        cases.push_back(
+            interpolating("Group" + std::to_string(static_cast<int>(family)) + "I", dim, precision, width, family));
+    }
+  for (Case& c : cases) {
+    c.parameters.group = group, c.transforms = transforms, c.count = count;
+    if (c.shape.dim == 3) c.parameters.bin = {4, 3, 2};
+    if (c.shape.dim == 2) c.parameters.bin = {8, 5, 1};
+    c.name += "G" + std::to_string(group);
+  }
+  return cases;
+}
+std::vector<Case> all_grouped_cases() {
+  std::vector<Case> cases = grouped_cases(2, 3, 150);
+  for (const auto& [group, transforms] : {std::pair{4, 7}, std::pair{8, 9}, std::pair{16, 16}})
+    for (Case& c : grouped_cases(group, transforms, group == 4 ? 150 : 70))
+      if (group == 4 || c.shape.dim == 2 || (c.shape.dim == 3 && c.shape.precision == Precision::f32))
+        cases.push_back(std::move(c));
+  for (Case& c : grouped_cases(4, 12, 100)) {
+    if (c.shape.precision == Precision::f64) continue;
+    c.name += "Edges";
+    c.points = Points::edges;
+    c.parameters.placement = Placement::two_level;
+    cases.push_back(c);
+  }
+  for (Case& one : grouped_cases(4, 9, 80)) {  // two groups and a transform alone
+    if ((one.shape.dim == 1) != (one.shape.precision == Precision::f64)) continue;
+    one.name += "Interleaved";
+    one.parameters.interleave = true;
+    cases.push_back(one);
+  }
+  Case c = spreading("GroupOf32Tiled", 2, Precision::f32, 8, Spread::tile_owned);
+  c.parameters.group = c.transforms = 32;
+  cases.push_back(c);
+  c = interpolating("GroupOf32Tiled", 2, Precision::f32, 8, Interpolate::tiled);
+  c.parameters.group = c.transforms = 32;
+  cases.push_back(c);
+  c = interpolating("GroupWide", 3, Precision::f32, 13, Interpolate::tiled);
+  c.parameters.bin = {3, 2, 2};
+  c.parameters.group = 2, c.transforms = 2;
+  cases.push_back(c);
+  c = spreading("GroupInTheCallersOrder", 3, Precision::f32, 6, Spread::points);
+  c.parameters.group = 4, c.transforms = 5;
+  c.parameters.order = Order::caller;
+  cases.push_back(c);
+  c = interpolating("GroupLargeCounts", 2, Precision::f32, 5, Interpolate::tiled);
+  c.shape.large_counts = true;
+  c.parameters.group = c.transforms = 4;
+  c.points = Points::one;
+  cases.push_back(c);
+  return cases;
+}
+
 class NufftKernels : public ::testing::TestWithParam<Case> {};
 
 TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
@@ -241,6 +303,7 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   return info.param.name + "n" + std::to_string(info.index);
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Groups, NufftKernels, ::testing::ValuesIn(all_grouped_cases()), name_of);
 
 std::vector<Case> deterministic_cases() {
   std::vector<Case> cases;
@@ -396,7 +459,31 @@ std::vector<Case> one_of_each_family() {
   cases.push_back(one);
   return cases;
 }
+std::vector<Case> checked_groups() {
+  std::vector<Case> cases = grouped_cases(4, 6, 60);
+  std::erase_if(cases, [](const Case& c) {
+    return c.shape.dim == 1 || (c.shape.dim == 2) != (c.shape.precision == Precision::f32);
+  });
+  for (Case& c : cases) c.parameters.interleave = c.shape.dim == 3;
+  return cases;
+}
 INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);
+INSTANTIATE_TEST_SUITE_P(Groups, NufftKernelsChecked, ::testing::ValuesIn(checked_groups()), name_of);
+
+TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
+  for (const int group : {1, 2, 4, 8, 16, 32})
+    for (int transforms = 0; transforms < 70; ++transforms) {
+      std::int64_t next = 0;
+      int last = 64;
+      for (const GroupRun& run : group_runs(transforms, group)) {
+        EXPECT_EQ(run.first, next);
+        EXPECT_LT(run.size, last);
+        EXPECT_GT(run.count, 0);
+        next += run.count * run.size, last = run.size;
+      }
+      EXPECT_EQ(next, transforms);
+    }
+}
 
 // A point at a distance of many turns from the origin, on a fine grid of 2^28 cells: f32 coordinates are exact numbers.
 TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
@@ -500,7 +587,7 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
     try {
       const Kernels kernels(c.shape, c.parameters, polynomial);
       GpuProgram program;
-      kernels.emit_spread(program, {}, 10, 1, c.spread);
+      kernels.emit_spread(program, {}, 10, c.parameters.group, c.spread);
     } catch (const Error& error) {
       return error.status() == Status::invalid_plan;
     }
@@ -517,6 +604,10 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.deterministic = true; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.split = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.group = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 64; }));
+  EXPECT_FALSE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 32; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.segment = 100; }));
   EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
   EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "fourtune/status.h"
 #include "generator/nufft/kernels.h"
 #include "runtime/emulated/emulator.h"
 
@@ -134,6 +135,17 @@ inline std::vector<Complex> noise(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
+// Position of a cell of transform t among all grids: those of a group are interleaved.
+inline std::size_t grid_position(const Case& c, std::size_t t, std::size_t cell, std::size_t cells) {
+  for (const GroupRun& run : group_runs(c.transforms, c.parameters.group)) {
+    const auto first = static_cast<std::size_t>(run.first), size = static_cast<std::size_t>(run.size);
+    const std::size_t group = (t - first) / size;
+    if (group < static_cast<std::size_t>(run.count))
+      return (first + group * size) * cells + cell * size + (t - first) % size;
+  }
+  throw Error(Status::internal, "no such transform");
+}
+
 // Program, inputs and the right answer of a case. first: strengths or the grid; second: what comes out.
 struct Prepared {
   GpuProgram program;
@@ -193,9 +205,9 @@ inline Prepared prepare(const Case& c) {
               (r[2].cell[a] * c.shape.fine[1] + r[1].cell[b]) * c.shape.fine[0] + r[0].cell[k]);
           for (std::size_t t = 0; t < static_cast<std::size_t>(c.transforms); ++t) {
             if (c.spreads)
-              p.right[t * out + cell] += weight * values[t * in + static_cast<std::size_t>(i)];
+              p.right[grid_position(c, t, cell, cells)] += weight * values[t * in + static_cast<std::size_t>(i)];
             else
-              p.right[t * out + static_cast<std::size_t>(i)] += weight * values[t * in + cell];
+              p.right[t * out + static_cast<std::size_t>(i)] += weight * values[grid_position(c, t, cell, cells)];
           }
         }
   }

@@ -58,6 +58,52 @@ TEST(EmulatedNufft, TakesANotationForItsFft) {
   }
 }
 
+// Transforms of a batch share weights: groups, smaller ones left over in a chunk and in the last, smaller chunk, and
+// the adjoint, which groups in its own way.
+TEST(EmulatedNufft, TakesTransformsInGroups) {
+  const char* sizes[] = {"21", "12x9", "6x5x7"};
+  const char* fine[] = {"48", "24x18", "15x12x14"};
+  const char* bins[] = {"16", "8x5", "4x3x4"};
+  struct Groups {
+    int batch, chunk, spread, interp;
+    const char *spreader, *interpolator;
+  };
+  int number = 0;
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const Groups& g : {Groups{8, 8, 4, 8, "tile_owned", "tiled"}, Groups{9, 7, 4, 2, "points", "points"},
+                            Groups{5, 3, 1, 2, "tile_atomic", "tiled"}, Groups{3, 2, 8, 1, "points", "points"}}) {
+      const bool single = number % 2 == 0;
+      const int type = 1 + number++ / 2 % 2;
+      const auto group = [&](int size) {
+        return "(group=" + std::to_string(size) + (size == 4 ? ",interleave=1" : "") + ",warps=2)";
+      };
+      NufftCase c;
+      c.problem = parse_problem("nufft:type=" + std::to_string(type) + ",n=" + sizes[dim - 1] + ",m=80,prec=" +
+                                (single ? "f32" : "f64") + ",tol=1e-4,batch=" + std::to_string(g.batch));
+      c.plan = generator::parse_plan(std::string("emulated;window=pswf(sigma=2,width=6,fine=") + fine[dim - 1] +
+                                         ");sort=bins(order=bins,cap=40,bin=" + bins[dim - 1] +
+                                         ");spread=" + g.spreader + group(g.spread) + ";interp=" + g.interpolator +
+                                         group(g.interp) + ";fft=plain;chunk=" + std::to_string(g.chunk),
+                                     c.problem);
+      check_either(c);
+    }
+}
+
+TEST(EmulatedNufft, GroupsNeedTheirOwnFft) {
+  const std::string problem = "nufft:type=2,n=20x12,m=60,prec=f32,tol=1e-4,batch=4";
+  const std::string plan =
+      "emulated;window=pswf(sigma=2,width=6,fine=40x24);sort=bins(bin=8x8,order=bins);spread=points;"
+      "interp=tiled(group=4);fft=cufft;chunk=4";
+  EXPECT_EQ(status_of([&] { Transform(problem, emulated(plan)); }), Status::invalid_plan);
+  EXPECT_EQ(status_of([&] {
+              generator::parse_plan(
+                  "emulated;type3=compose;window=pswf(sigma=2,width=6);inner=pswf(sigma=2,width=6);"
+                  "sort=none;targets=none;spread=points(group=2);interp=points;fft=plain;chunk=2",
+                  parse_problem("nufft:type=3,dim=2,m=10,k=10,prec=f32,tol=1e-4,batch=2"));
+            }),
+            Status::invalid_plan);
+}
+
 // A plan of each kind that tests of other things use.
 std::string some_plan(int dim, bool windows) {
   const char* fine[] = {"90", "30x24", "16x18x15"};

@@ -54,6 +54,15 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   other.slice = lead.slice;
 }
 
+// Two transforms at a time where the families can.
+inline void take_groups(NufftCase& c, bool interleave) {
+  auto& points = c.plan.gpu_points;
+  auto &spread = points.spread_with, &interp = points.interp_with;
+  if (points.spread == Spread::points || points.spread == Spread::tile_owned) spread.group = 2;
+  if (points.interp == Interpolate::points || points.interp == Interpolate::tiled) interp.group = 2;
+  spread.interleave = interleave && spread.group > 1, interp.interleave = interleave && interp.group > 1;
+}
+
 // Choices: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign, placement.
 inline NufftCase covering_case(const std::vector<int>& at, const char* backend) {
   constexpr WindowKind kinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel, WindowKind::exp_semicircle,
@@ -85,6 +94,7 @@ inline NufftCase covering_case(const std::vector<int>& at, const char* backend) 
   c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
   constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
   bind_method(c, kMethods[at[5]], placements[at[9]]);
+  if (at[7] == 2) take_groups(c, at[9] % 2 == 1);
   return c;
 }
 inline std::vector<std::vector<int>> covering_rows() { return pairwise({2, 3, 2, 4, 3, 9, 3, 3, 4, 4}); }
