@@ -310,8 +310,10 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
   const bool choice = has_library(traits) && library_takes(problem);
   try {
-    if (problem.fft_type == FftType::c2c && mode_count(problem) > 1 && has_codelets(problem)) {
-      const fft::EmitOptions options = notation_options(problem);
+    const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
+    if (notation && mode_count(problem) > 1 && has_codelets(problem)) {
+      fft::EmitOptions options = notation_options(problem);
+      options.device = traits;
       const fft::FftPlan usual = fft::plain_plan(options),
                          known = for_arrays(fft::known_plan(options, traits), options);
       const bool winner = known.kernels != for_arrays(usual, options).kernels;

@@ -76,12 +76,27 @@ class ByDimension {
                                            : options_.in_place && from.where == BufferRef::Where::first &&
                                                  to.where == BufferRef::Where::second;
     if (has_codelets(n))
-      by_plan(d, line, from, to);
+      by_plan(d, flattened(line, d), from, to);
     else if (bluestein_length(n) <= (d == 0 ? most_convolved(options_.precision) : most_beside))
       by_one_kernel(d, line, kept, from, to);
     else
-      by_two_plans(d, line, kept, from, to);
+      by_two_plans(d, flattened(line, d), kept, from, to);
     n_[at(d)] = kept;
+  }
+
+  // Lines along x that lie one behind the other in both arrays, as a batch: a tile then carries several of them.
+  static EmitOptions flattened(EmitOptions line, int d) {
+    const std::int64_t others = line.n[1] * line.n[2] * line.batch;
+    const auto behind = [&](const ArrayLayout& layout) {
+      return (line.n[2] == 1 || layout.stride[2] == line.n[1] * layout.stride[1]) &&
+             (line.batch == 1 || layout.distance == line.n[1] * line.n[2] * layout.stride[1]);
+    };
+    if (d != 0 || line.n[1] == 1 || !behind(*line.input) || !behind(*line.output)) return line;
+    for (ArrayLayout* layout : {&*line.input, &*line.output})
+      layout->distance = layout->stride[1], layout->stride[1] = layout->stride[2] = 0;
+    line.n[1] = line.n[2] = 1, line.batch = others;
+    line.hooks[1] = line.hooks[2] = {};  // of the other dimensions' kernels
+    return line;
   }
 
   // Joins the passes, which read their first array and write their second one, to what is there.
@@ -148,7 +163,7 @@ class ByDimension {
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
     append(std::move(there), from, middle);
     append(std::move(back), middle, to);
-    all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * options_.batch);
+    all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * forward.batch);
   }
   // Real arrays instead of complex ones; half a spectrum instead of padded lines.
   static void real_values(const EmitOptions& line, std::int64_t n, Port& load, Port& store) {

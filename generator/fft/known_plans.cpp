@@ -19,6 +19,7 @@ struct Winner {
   Precision precision;
   Use use;
   const char* plan;
+  FftType type = FftType::c2c;
 };
 
 constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
@@ -163,12 +164,13 @@ const Winner winners[] = {
      "X(32,16,2,32,tw),X(256,2,1,2,no-tw)}[threads=128,tile=1x4x1,registers=64]:order=natural"},
 };
 
-// How the hooks use the arrays; nothing where no winner was measured: real transforms, windows on some dimensions only.
+// How the hooks use the arrays; nothing where no winner was measured: windows on some dimensions only, or of real
+// arrays.
 std::optional<Use> use_of(const EmitOptions& options) {
-  if (options.type != FftType::c2c) return {};
   int padded = 0, cut = 0;
   for (const auto& hook : options.hooks) padded += hook.input.has_value(), cut += hook.output.has_value();
   if (padded == 0 && cut == 0) return Use::whole;
+  if (options.type != FftType::c2c) return {};
   if (padded == 3 && cut == 0) return Use::pad;
   if (padded == 0 && cut == 3) return Use::cut;
   return {};
@@ -237,7 +239,9 @@ bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& d
 }
 
 // Between kernels the output array serves where nothing is strided and nothing read from it is still needed.
-bool output_may_hold(const EmitOptions& options) { return !options.output && !(options.in_place && options.input); }
+bool output_may_hold(const EmitOptions& options) {
+  return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
+}
 
 void through_workspace(FftPlan& plan) {
   for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = Target::work;
@@ -250,7 +254,9 @@ FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
   options.device = device;
   const std::optional<Use> use = use_of(options);
   for (const Winner& winner : winners) {
-    if (!use || winner.use != *use || winner.n != options.n || winner.precision != options.precision) continue;
+    if (!use || winner.use != *use || winner.n != options.n || winner.precision != options.precision ||
+        winner.type != options.type)
+      continue;
     FftPlan plan = parse_fft_plan(winner.plan);
     plan.place = options.in_place ? Place::in : Place::out;
     restrict_loads(plan, options, device);

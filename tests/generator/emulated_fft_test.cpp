@@ -120,9 +120,9 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
                                               {12, 67, 5},
                                               {71, 1, 9},
                                               {30, 28, 22},
-                                              {20, 1031, 3},  // convolved by two plans
-                                              {12, 2048, 4},  // the end of y and z in one kernel
-                                              {24, 384, 2},   // two large radices
+                                              {8, 1031, 2},  // convolved by two plans
+                                              {4, 2048, 2},  // the end of y and z in one kernel
+                                              {24, 384, 2},  // two large radices
                                               {5, 16, 12},
                                               {1, 1, 64}}) {
     SCOPED_TRACE(::testing::Message() << n[0] << "x" << n[1] << "x" << n[2]);
