@@ -1,5 +1,6 @@
 // CUDA kernels of the nonuniform stages: sort (set_points), spread (type 1) and interpolate (type 2), every size a
 // compile-time constant. A kernel's text does not depend on the number of points or of transforms: those are arguments.
+// (The sort in two levels has other kernels for more points than 4096 coarse bins take.)
 //
 // Sort: each point becomes a record (place in its cell and first cell, generator/nufft/record.h) and its
 // index in the caller's arrays; records lie bin by bin. Families that work bin by bin get a list of subproblems of at
