@@ -211,8 +211,15 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
   if (problem.type == 3) return out;
   const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
   const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
+  const double dense = density(problem.m, shape);
+  // Groups of transforms gain most from padded bins, also where one transform is faster without.
+  const auto tiles = std::find_if(choices.begin(), choices.end(), [&](const GpuPointsChoice& choice) {
+    return choice.interp == nufft::Interpolate::tiled && (shape.dim == 2 || (dense < 0.3 && shape.width <= 6));
+  });
+  const bool from_tiles = lead == Lead::interpolate && tiles != choices.end();
   const GpuPointsChoice batch =
-      gpu_nufft::for_batch(out.front(), shape, lead, density(problem.m, shape), problem.batch);
+      gpu_nufft::for_batch(from_tiles ? *tiles : out.front(), shape, lead, dense, problem.batch);
+  if (std::max(batch.spread_with.group, batch.interp_with.group) == 1) return out;
   if (!(batch == out.front())) out.insert(out.begin(), batch);
   return out;
 }

@@ -103,7 +103,8 @@ std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
   try {
     GpuProgram program;
     nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, choice.spread_with.group, choice.spread);
-    nufft::Kernels(shape, choice.interp_with, any).emit_interpolate(program, {}, 1, choice.interp_with.group, choice.interp);
+    nufft::Kernels(shape, choice.interp_with, any)
+        .emit_interpolate(program, {}, 1, choice.interp_with.group, choice.interp);
   } catch (const Error& error) {
     return error.what();
   }

@@ -53,14 +53,14 @@ void set_matrix(const Shape& shape, Parameters& p) {
 
 // Too few to keep all multiprocessors busy with long subproblems.
 bool few_points(const Shape& shape, double density) {
-  return static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]) * density < 1e5;
+  return points_of(shape, density) < 1e5;
 }
 
 // Values larger than the cache are written slice by slice, unless a slice would leave too few points a cell.
 void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {
   const bool f32 = shape.precision == Precision::f32;
   const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]), held = f32 ? kHeldPoints : kHeldPoints / 2;
-  if (shape.dim != 2 || density * cells < 2 * held) return;
+  if (shape.dim != 2 || points_of(shape, density) < 2 * held) return;
   if (!f32 && (family == Interpolate::matrix ? cells > held : shape.width > 4)) return;
   p.slice = static_cast<int>(std::min(std::max(held, cells / 4), 1e9));
 }
