@@ -11,7 +11,8 @@ using nufft::Parameters;
 using nufft::Shape;
 using nufft::Spread;
 
-constexpr double kThin = 0.3;       // points a cell below which tiles are mostly empty
+// Points a cell below which tiles are mostly empty, and below which they are hardly worth it.
+constexpr double kThin = 0.3, kSparse = 0.03;
 constexpr double kFewPoints = 1e5;  // below them there is not enough to do at once
 // Shared memory of a block, such that two interpolating ones or four spreading ones (of one warp) run side by side.
 constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
@@ -72,10 +73,14 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
   if (groups.empty() || shape.dim == 1 || density * cells < kFewPoints) return choice;
   if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
+  GpuPointsChoice tiled = choice;
+  if (!spreads && shape.dim == 3 && shape.precision == Precision::f32 && density < kThin && shape.width <= 6)
+    for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms a transform, one by one 0.77
+      if (family.interp == Interpolate::tiled && density >= kSparse) tiled = family;
   // Register windows do not wait for shared memory: in 3D they sum up as fast.
-  if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : choice.interp != Interpolate::tiled)
+  if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : tiled.interp != Interpolate::tiled)
     return choice;
-  auto found = grouped(choice, shape, lead, groups.front());
+  auto found = grouped(tiled, shape, lead, groups.front());
   if (!found) return choice;
   // A warp takes all transforms of a point, so fewer points make a subproblem.
   if (spreads) found->spread_with.cap = found->interp_with.cap = std::min(found->spread_with.cap, 256);

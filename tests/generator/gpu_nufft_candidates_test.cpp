@@ -81,7 +81,7 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
   const auto largest = [](const Plan& plan) {
     return std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);
   };
-  for (const char* token : {"nufft:type=2,n=256x256,m=655360,prec=f32,tol=1e-3,batch=32",
+  for (const char* token : {"nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32",
                             "nufft:type=1,n=256x256,m=655360,prec=f32,tol=1e-3,batch=12",
                             "nufft:type=2,n=64x64x64,m=200000,prec=f32,tol=1e-3,batch=9"}) {
     const Problem problem = parse_problem(token);
@@ -111,10 +111,10 @@ TEST(GpuNufftCandidates, GroupsDoNotAskForMoreMemoryThanThereIs) {
   const Problem problem = parse_problem("nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32");
   DeviceTraits small = h200();
   EXPECT_GT(default_plan(problem, small).gpu_points.interp_with.group, 1);
-  small.memory_bytes = 1'000'000'000;
+  small.memory_bytes = 1'200'000'000;
   const Plan plan = default_plan(problem, small);
   EXPECT_EQ(plan.gpu_points.interp_with.group, 1);
-  EXPECT_LE(estimate(plan, problem, small).bytes, 0.85e9);
+  EXPECT_LE(estimate(plan, problem, small).bytes, 0.96e9);
 }
 
 TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {

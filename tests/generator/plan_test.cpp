@@ -151,6 +151,10 @@ constexpr const char* kGpuTexts[][2] = {
      "spread=window(lanes=8,warps=2,unroll=2,run=2,split=1,blocks=3);interp=points(lanes=4,warps=1,unroll=2,run=1,"
      "split=1,blocks=0);"
      "fft=plain;chunk=2"},
+    {"nufft:type=2,n=64x64,m=5000,prec=f32,tol=1e-3,batch=9",
+     "cuda;window=pswf(sigma=2,width=4,fine=128x128);sort=bins(bin=24x24,order=bins,placement=scatter,cap=1024);"
+     "spread=tile_owned(lanes=4,warps=1,unroll=2,run=1,split=1,blocks=0,group=8);interp=tiled(lanes=1,warps=8,unroll=2,"
+     "run=1,split=1,blocks=0,group=4,interleave=1);fft=plain;chunk=9"},
     {"nufft:type=2,n=64,m=500,prec=f64,tol=1e-9",
      "emulated;window=es(sigma=1.5,width=12,fine=96);sort=none;spread=points(lanes=4,warps=1,unroll=2,run=1,split=1,"
      "blocks=0);"
