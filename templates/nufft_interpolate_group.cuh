@@ -43,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
                 const Piece* __restrict__ grid, Value* __restrict__ values, long long m, long long values_distance,
                 long long group_pieces) {
+  dev_follow();
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
 #if !NUFFT_INTERLEAVED

@@ -16,6 +16,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
                 const Value* __restrict__ strengths, Piece* __restrict__ grid, long long m,
                 long long strengths_distance, long long group_pieces) {
+  dev_follow();
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31);
 #if !NUFFT_INTERLEAVED
