@@ -53,7 +53,7 @@ class ArrayMemory {
   // Contents are undefined. Throws Error{out_of_memory}. Released before the ArrayMemory ends.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* array) noexcept = 0;
-  // Both wait until done. bytes from the array's start.
+  // Both wait until done. Uploads start at the array's first byte, downloads anywhere in it.
   virtual void upload(void* array, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* array, std::size_t bytes) = 0;
   // Both on the default stream, without waiting. Arrays of this memory.

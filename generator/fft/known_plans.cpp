@@ -20,6 +20,7 @@ struct Winner {
   Use use;
   const char* plan;
   FftType type = FftType::c2c;
+  std::int64_t least_batch = 1;
 };
 
 constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
@@ -28,6 +29,101 @@ constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
 // Where a size comes more than once, the first that the device and the arrays allow is taken.
 const Winner winners[] = {
     // Found by the tuner.
+    {{1024, 256, 256},
+     f32,
+     Use::whole,
+     "{Z(16,16,16,256,tw),X(32,32,32,1024,tw),X(32,32,1,32,no-tw)}[threads=512,tile=1,parts=apart,store=grouped,to="
+     "work,load=bulk,pipeline=1]{Z(16,16,1,16,no-tw),Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}[threads=1024,tile=16,"
+     "cluster=4]:order=natural"},
+    {{1048576, 1, 1},
+     f32,
+     Use::whole,
+     "{X(32768,32,32768,1048576,tw),X(32768,32,1024,32768,tw)}[threads=512,tile=16,store=grouped,to=work]{X(32768,32,"
+     "32,1024,tw),X(32768,32,1,32,no-tw)}[threads=512,tile=16,parts=apart]:order=natural",
+     FftType::c2c,
+     16},
+    {{128, 1024, 1024},
+     f32,
+     Use::whole,
+     "{Y(64,16,64,1024,tw),Z(128,8,128,1024,tw)}[threads=128,tile=32,store=sorted]{Y(64,16,4,64,tw),Y(256,4,1,4,no-tw),"
+     "X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=256,tile=1]{Z(128,8,16,128,tw),Z(64,16,1,16,no-tw)}[threads=256,"
+     "tile=32]:order=natural"},
+    {{128, 512, 1024},
+     f32,
+     Use::whole,
+     "{Y(32,16,32,512,tw),Y(16,32,1,32,no-tw),Z(128,8,128,1024,tw)}[threads=512,tile=16,store=grouped,to=work,cluster="
+     "4]{X(4,32,4,128,tw),X(32,4,1,4,no-tw),Z(128,8,16,128,tw),Z(64,16,1,16,no-tw)}[threads=512,tile=1,parts=apart,"
+     "load=bulk,pipeline=1,blocks=yxz]:order=natural"},
+    {{128, 512, 512},
+     f32,
+     Use::whole,
+     "{Z(16,32,16,512,tw),Y(128,4,128,512,tw),X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=512,tile=1,store=grouped,"
+     "to=work]{Y(64,8,16,128,tw),Y(32,16,1,16,no-tw),Z(32,16,1,16,no-tw)}[threads=256,tile=8,parts=apart,load=bulk,"
+     "pipeline=1]:order=natural"},
+    {{128, 8192, 4},
+     f32,
+     Use::whole,
+     "{Y(512,16,512,8192,tw),Y(2048,4,128,512,tw),X(16,8,16,128,tw),X(8,16,1,16,no-tw)}[threads=256,tile=1,store="
+     "grouped,to=work,blocks=xzy]{Z(1,4,1,4,no-tw),Y(1024,8,16,128,tw),Y(512,16,1,16,no-tw)}[threads=256,tile=16,parts="
+     "apart,load=bulk,pipeline=1]:order=natural"},
+    {{1920, 1080, 1},
+     f32,
+     Use::whole,
+     "{Y(45,24,45,1080,tw),Y(216,5,9,45,tw)}[threads=192,tile=32,store=grouped,to=work]{Y(120,9,1,9,no-tw),X(384,5,384,"
+     "1920,tw),X(120,16,24,384,tw),X(80,24,1,24,no-tw)}[threads=384,tile=1]:order=natural"},
+    {{243, 243, 243},
+     f64,
+     Use::whole,
+     "{Y(27,9,27,243,tw),Z(27,9,27,243,tw),Z(81,3,9,27,tw),Z(27,9,1,9,no-tw)}[threads=256,tile=4,store=sorted]{X(9,27,"
+     "9,243,tw),X(27,9,1,9,no-tw),Y(9,27,1,27,no-tw)}[threads=256,tile=1,load=bulk,pipeline=1]:order=natural,prec=f64"},
+    {{256, 128, 128},
+     f32,
+     Use::whole,
+     "{Y(4,32,4,128,tw),Z(16,8,16,128,tw)}[threads=256,tile=32,parts=apart,store=grouped,to=work,registers=80]{Z(8,16,"
+     "1,16,no-tw),Y(32,4,1,4,no-tw),X(32,8,32,256,tw),X(8,32,1,32,no-tw)}[threads=512,tile=1,parts=apart,load=bulk,"
+     "pipeline=1]:order=natural"},
+    {{256, 512, 1024},
+     f32,
+     Use::whole,
+     "{X(8,32,8,256,tw),X(32,8,1,8,no-tw),Y(128,4,128,512,tw),Z(64,16,64,1024,tw)}[threads=512,tile=1,parts=apart,"
+     "store=sorted,load=bulk,pipeline=1]{Z(64,16,4,64,tw),Z(256,4,1,4,no-tw),Y(128,4,32,128,tw),Y(16,32,1,32,no-tw)}["
+     "threads=512,tile=16,cluster=8]:order=natural"},
+    {{256, 512, 512},
+     f32,
+     Use::whole,
+     "{X(8,32,8,256,tw),X(32,8,1,8,no-tw),Y(128,4,128,512,tw),Z(32,16,32,512,tw)}[threads=512,tile=1,parts=apart,store="
+     "sorted,load=bulk,pipeline=1]{Z(16,32,1,32,no-tw),Y(64,8,16,128,tw),Y(32,16,1,16,no-tw)}[threads=512,tile=16,"
+     "cluster=4]:order=natural"},
+    {{320, 320, 320},
+     f64,
+     Use::whole,
+     "{Z(20,16,20,320,tw),Z(80,4,5,20,tw),Y(80,4,80,320,tw),Y(20,16,5,80,tw)}[threads=512,tile=8,store=sorted,cluster="
+     "4]{Z(64,5,1,5,no-tw),Y(64,5,1,5,no-tw),X(80,4,80,320,tw),X(64,5,16,80,tw),X(20,16,1,16,no-tw)}[threads=256,tile="
+     "1,parts=apart,load=bulk,pipeline=1]:order=natural,prec=f64"},
+    {{8192, 8192, 1},
+     f32,
+     Use::whole,
+     "{Y(256,32,256,8192,tw),Y(256,32,8,256,tw)}[threads=512,tile=16,store=sorted]{Y(1024,8,1,8,no-tw),X(1024,8,1024,"
+     "8192,tw),X(256,32,32,1024,tw),X(256,32,1,32,no-tw)}[threads=128,tile=1,parts=apart,cluster=8,registers=168]:"
+     "order=natural"},
+    {{96, 96, 96},
+     f64,
+     Use::whole,
+     "{Y(24,4,24,96,tw),Y(16,6,4,24,tw),Z(24,4,24,96,tw)}[threads=128,tile=16,store=sorted,blocks=zyx]{Z(4,24,1,24,no-"
+     "tw),Y(24,4,1,4,no-tw),X(24,4,24,96,tw),X(4,24,1,24,no-tw)}[threads=384,tile=1]:order=natural,prec=f64"},
+    {{256, 256, 256},
+     f32,
+     Use::whole,
+     "{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}[threads=256,tile=32,store=sorted,to=work]{Z(16,16,16,256,tw),Z(16,16,1,"
+     "16,no-tw)}[threads=256,tile=16,store=sorted,to=work]{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=128,tile="
+     "1x8,store=sorted]:order=natural",
+     FftType::c2r},
+    {{256, 256, 256},
+     f32,
+     Use::whole,
+     "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Y(32,8,32,256,tw),Z(32,8,32,256,tw)}[threads=512,tile=1,store=sorted,to="
+     "work]{Y(8,32,1,32,no-tw),Z(8,32,1,32,no-tw)}[threads=512,tile=16,parts=apart]:order=natural",
+     FftType::r2c},
     {{256, 256, 256},
      f32,
      Use::whole,
@@ -255,7 +351,7 @@ FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
   const std::optional<Use> use = use_of(options);
   for (const Winner& winner : winners) {
     if (!use || winner.use != *use || winner.n != options.n || winner.precision != options.precision ||
-        winner.type != options.type)
+        winner.type != options.type || options.batch < winner.least_batch)
       continue;
     FftPlan plan = parse_fft_plan(winner.plan);
     plan.place = options.in_place ? Place::in : Place::out;

@@ -49,6 +49,38 @@ TEST(FftKnownPlans, WinnersWhereTheyWereMeasured) {
   EXPECT_EQ(known_plan(cube(256, Precision::f32), a100).kernels[0].with.load, Load::plain);
 }
 
+// Of sizes that are no cubes of powers of two, and of real arrays.
+TEST(FftKnownPlans, OtherSizesHaveWinners) {
+  const DeviceTraits h200 = *known_device("h200");
+  struct Size {
+    Lengths n;
+    Precision precision = Precision::f32;
+    FftType type = FftType::c2c;
+    std::int64_t batch = 1;
+  };
+  for (const Size& size :
+       {Size{{1024, 256, 256}}, Size{{128, 1024, 1024}}, Size{{128, 512, 1024}}, Size{{128, 512, 512}},
+        Size{{256, 128, 128}}, Size{{256, 512, 512}}, Size{{256, 512, 1024}}, Size{{128, 8192, 4}},
+        Size{{1920, 1080, 1}}, Size{{4096, 4096, 1}}, Size{{8192, 8192, 1}},
+        Size{{1048576, 1, 1}, Precision::f32, FftType::c2c, 64}, Size{{96, 96, 96}, Precision::f64},
+        Size{{243, 243, 243}, Precision::f64}, Size{{320, 320, 320}, Precision::f64},
+        Size{{256, 256, 256}, Precision::f32, FftType::r2c}, Size{{256, 256, 256}, Precision::f32, FftType::c2r}})
+    for (const bool in_place : {false, true}) {
+      EmitOptions o;
+      o.n = size.n, o.precision = size.precision, o.type = size.type, o.batch = size.batch;
+      o.in_place = in_place;
+      o.device = h200;
+      const FftPlan plan = known_plan(o, h200);
+      SCOPED_TRACE(to_text(plan));
+      EXPECT_NE(plan.kernels, plain_plan(o).kernels);
+      EXPECT_TRUE(check(plan, o.n).empty());
+      EXPECT_NO_THROW(emit_program(plan, o));
+    }
+  EmitOptions one;
+  one.n = {1048576, 1, 1};
+  EXPECT_EQ(known_plan(one, h200).kernels, plain_plan(one).kernels);
+}
+
 TEST(FftKnownPlans, WinnersInPlaceGoThroughAWorkspace) {
   const DeviceTraits h200 = *known_device("h200");
   for (const Precision precision : {Precision::f32, Precision::f64})
@@ -106,7 +138,7 @@ TEST(FftPlainPlans, TilesOfShortLinesHoldManyOfThem) {
     std::int64_t values = 1;
     for (const SubFft& sub : kernel.subs) values *= sub.radix;
     for (const int carried : kernel.with.tile) values *= carried;
-    EXPECT_GE(values, 1000) << to_text(kernel);
+    EXPECT_GE(values, 512) << to_text(kernel);
     EXPECT_LE(values, 8192) << to_text(kernel);
   }
 }

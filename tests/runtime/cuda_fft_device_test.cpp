@@ -119,7 +119,7 @@ constexpr Case cases[] = {
     {"fft:type=c2c,n=67x71x6,prec=f64,place=in", "plain"},
     {"fft:type=c2c,n=32x24,prec=f32,batch=2,layout=2x70+1700/1x33+800", "plain"},
     {"fft:type=r2c,n=134x12,prec=f64", "plain"},
-    {"fft:type=r2c,n=64x30x6,prec=f32,place=in,batch=2", "plain"},
+    {"fft:type=r2c,n=64x30x6,prec=f32,batch=2,place=in", "plain"},
     {"fft:type=c2r,n=45x16,prec=f32", "plain"},
     {"fft:type=c2r,n=64x30x6,prec=f64,place=in", "plain"},
 };
