@@ -29,8 +29,8 @@ struct GridFft {
   std::array<std::vector<double>, 3> factors;  // of every mode, in the order of the array
   // Kernels of `plain` in an order that share_grid can do without a workspace; else x first.
   bool save_memory = false;
-  bool interleaved = false;                    // the grids of the batch, transform fastest; the modes are not
-  std::int64_t groups = 1;                     // so many batches one after the other; 1D and 2D, interleaved
+  bool interleaved = false;  // the grids of the batch, transform fastest; the modes are not
+  std::int64_t groups = 1;   // so many batches one after the other; 1D and 2D, interleaved
 };
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes in the order of their array.
@@ -48,7 +48,8 @@ GpuProgram grid_copy(const GridFft& spec, bool to_modes);
 GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& second, int first_work);
 // Lets the program's workspaces from first_work on lie in the grid's memory (workspace `grid` of `bytes`), where that
 // is possible: those that are used only after the grid is read or before it is written, and all where the kernel that
-// reads or writes the grid can work in place. The grid starts at `offset`. What is left has more than 0 bytes in workspace_bytes.
+// reads or writes the grid can work in place. The grid starts at `offset`. What is left has more than 0 bytes in
+// workspace_bytes.
 void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work, std::int64_t offset = 0,
                 bool interleaved = false);
 

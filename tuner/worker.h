@@ -25,14 +25,15 @@
 namespace fourtune::tuner {
 
 // The child's main loop: answers requests until the parent hangs up. Returns the exit code. Candidates are evaluated
-// with a LocalEvaluator on `backend` and a folder of recorded points. Fault injection for tests, from the environment variable FOURTUNE_TEST_FAULT
-// "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so when a plan contains TEXT.
+// with a LocalEvaluator on `backend` and a folder of recorded points. Fault injection for tests, from the environment
+// variable FOURTUNE_TEST_FAULT "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so when a plan
+// contains TEXT.
 int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded = {}, int fd = 3);
 
 struct WorkerOptions {
   std::vector<std::string> command;  // program and arguments; empty: this executable with "worker --backend NAME"
   std::string backend = "cpu";
-  std::filesystem::path recorded;  // folder of recorded points, if any
+  std::filesystem::path recorded;           // folder of recorded points, if any
   const std::atomic<bool>* stop = nullptr;  // when raised, a request in flight is given `grace` to end, then abandoned
   double grace_seconds = 1;
   double load_timeout_seconds = 600;

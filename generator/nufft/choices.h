@@ -42,11 +42,11 @@ struct Parameters {
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs
                                     // even rows, and even bins in x for window
   int split = 1;                    // spreading, window: points that the parts of a warp take at once, 1 or 2
-  int group = 1;                    // transforms of a batch that share a point's weights: 1, 2, 4, ... 32 (f64: 16); not
-                                    // window, tile_atomic. Their grids are interleaved (kernels.h)
-  bool interleave = false;          // groups: values pass through an interleaved copy, so that points far apart in the
-                                    // caller's order are read or written in whole sectors
-  bool fold = false;                // spreading, window: strengths go into the weights of x and y, not of the planes
+  int group = 1;            // transforms of a batch that share a point's weights: 1, 2, 4, ... 32 (f64: 16); not
+                            // window, tile_atomic. Their grids are interleaved (kernels.h)
+  bool interleave = false;  // groups: values pass through an interleaved copy, so that points far apart in the
+                            // caller's order are read or written in whole sectors
+  bool fold = false;        // spreading, window: strengths go into the weights of x and y, not of the planes
   Placement placement = Placement::scatter;
   // Points in the caller's order that are sorted together, apart from the others; 0: all. What the kernels read or
   // write through the index then stays in a cache that holds a slice's values.

@@ -52,9 +52,7 @@ void set_matrix(const Shape& shape, Parameters& p) {
 }
 
 // Too few to keep all multiprocessors busy with long subproblems.
-bool few_points(const Shape& shape, double density) {
-  return points_of(shape, density) < 1e5;
-}
+bool few_points(const Shape& shape, double density) { return points_of(shape, density) < 1e5; }
 
 // Values larger than the cache are written slice by slice, unless a slice would leave too few points a cell.
 void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {

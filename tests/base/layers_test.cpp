@@ -62,7 +62,7 @@ struct Layer {
 const std::vector<Layer> kLayers{
     {"runtime/include/", {"fourtune/"}},
     {"runtime/base/", {"fourtune/", "runtime/base/"}},
-    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_", "nufft_"}},
+    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_", "nufft_", "launch_order_text.h"}},
     {"db/", {"fourtune/", "runtime/base/", "db/", "schema_text.h"}},
     {"runtime/emulated/", {"fourtune/", "runtime/", "generator/", "db/", "embedded_texts.h"}},
     {"runtime/", {"fourtune/", "runtime/", "generator/", "db/"}},

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <ostream>
 #include <random>
+#include <string>
 
 #include "fourtune/problem.h"
 #include "generator/fft/geometry.h"
@@ -18,6 +20,7 @@ namespace {
 struct Case {
   const char* problem;
   const char* fft;
+  friend void PrintTo(const Case& one, std::ostream* out) { *out << one.problem << " by " << one.fft; }
 };
 // From the enumeration with all of its forms: shuffles, swizzles, cp.async and bulk copies with one and two buffers, of
 // natural and of tiled arrays, clusters, parts, stores, real arrays.
@@ -196,7 +199,8 @@ TEST_P(GpuFft, AdjointsOfRealTransformsAreAdjoints) {
     EXPECT_LT(adjoint_mismatch<double>(*executor, *memory, ins, outs), 1e-13);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, GpuFft, ::testing::ValuesIn(cases));
+INSTANTIATE_TEST_SUITE_P(Families, GpuFft, ::testing::ValuesIn(cases),
+                         [](const auto& info) { return "n" + std::to_string(info.index); });
 
 }  // namespace
 }  // namespace fourtune::runtime::cuda
