@@ -1,13 +1,9 @@
 // Products on the matrix units of double precision, and what interpolation does with them.
 
-// c += a b of 16 x 4 by 4 x 8 numbers: twice the rate of 8 x 4 ones on an H200. Lane l has a[l / 4][l % 4] and that of
-// the row 8 below, b[l % 4][l / 4], and c[l / 4][2 (l % 4)] and the next, above and below.
+// c += a b of 16 x 4 by 4 x 8 numbers. Lane l has a[l / 4][l % 4] and that of the row 8 below, b[l % 4][l / 4], and
+// c[l / 4][2 (l % 4)] and the next, above and below.
 NUFFT_DEVICE void dev_multiply(double* above, double* below, double a0, double a1, double b) {
-#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+d"(above[0]), "+d"(above[1]), "+d"(below[0]), "+d"(below[1])
-      : "d"(a0), "d"(a1), "d"(b));
-#elif !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 800
+#if !defined(FOURTUNE_EMULATED) && __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(above[0]), "+d"(above[1])
       : "d"(a0), "d"(b));
