@@ -42,6 +42,12 @@ struct Kernels::GroupShape {
   int pieces = 1, sides = 1;
   std::int64_t tile_bytes = 0, warp_bytes = 0;
 };
+// A kernel of the program, for launch_groups.
+struct Kernels::GroupKernel {
+  int at = 0, warps = 1;
+  bool tiled = false, spreads = false;
+  int pieces = 1;
+};
 Kernels::GroupShape Kernels::group_shape(int size, bool tiled, int numbers) const {
   const Parameters& p = parameters_;
   if (shape_.width > kMaxWidth) refuse(fmt::format("width {}, groups of transforms go to {}", shape_.width, kMaxWidth));
@@ -68,54 +74,25 @@ void Kernels::emit_spread_group(GpuProgram& program, const Arrays& arrays, std::
                                 Spread family) const {
   if (family != Spread::points && family != Spread::tile_owned)
     refuse("groups of transforms are for spread points and tile_owned");
-  const Parameters& p = parameters_;
   const bool tiled = family == Spread::tile_owned;
-  const int w = shape_.width, dim = shape_.dim, real = real_bytes();
-  const GroupShape shape = group_shape(run.size, tiled, 2 * run.size + dim * w);
+  const GroupShape shape = group_shape(run.size, tiled, 2 * run.size + shape_.dim * shape_.width);
   int warps = tiled ? 1 : 4;
   while (warps > 1 && warps * shape.warp_bytes > 100 * 1024) warps /= 2;
   const int at = add(program, kernel(fmt::format("spread_{}_g{}", tiled ? "tile_owned" : "points", run.size),
                                      std::string(nufft_group_text) + nufft_spread_group_text,
                                      shape.constants + fmt::format("#define NUFFT_THREADS {}\n", 32 * warps),
                                      32 * warps, shape.tile_bytes + warps * shape.warp_bytes));
-  const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
-  std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
-  if (tiled) {
-    arguments.emplace_back(work(arrays, kTasks));
-    arguments.emplace_back(
-        work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
-  }
-  const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
-  const auto launch = [&](const Arrays& at_arrays, std::int64_t groups_of_launch) {
-    const std::int64_t all = groups_of_launch * run.size;
-    std::vector<LaunchArgument> complete = arguments;
-    complete.insert(complete.end(), {p.interleave ? work(arrays, kFixed) : at_arrays.values, at_arrays.grid, m, m,
-                                     cells * shape.pieces});
-    program.launches.push_back(
-        {at,
-         {tiled ? blocks(most_tasks(m), 1) : blocks(m, 32 * warps), static_cast<std::uint32_t>(groups_of_launch), 1},
-         std::move(complete),
-         "spread",
-         groups_of_launch * m * (4 * real + 4) + all * (m * 2 * real + cells * 4 * real),
-         4 * stencil * static_cast<double>(m * all)});
-  };
-  if (!p.interleave) return launch(arrays, run.count);
-  for (std::int64_t i = 0; i < run.count; ++i) {
-    const Arrays one = of_run(arrays, m, {i * run.size, 1, run.size});
-    emit_interleave(program, one, m, run.size, true);
-    launch(one, 1);
-  }
+  launch_groups(program, arrays, m, run, {at, warps, tiled, true, shape.pieces});
 }
 
 void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
                                      Interpolate family) const {
   if (family != Interpolate::points && family != Interpolate::tiled)
     refuse("groups of transforms are for interp points and tiled");
-  const Parameters& p = parameters_;
   const bool tiled = family == Interpolate::tiled;
-  const int w = shape_.width, dim = shape_.dim, real = real_bytes();
+  const int w = shape_.width, dim = shape_.dim;
   const GroupShape shape = group_shape(run.size, tiled, std::max(2 * run.size, dim * w + (tiled ? 1 : dim)));
-  int warps = p.warps;
+  int warps = parameters_.warps;
   while (warps > 1 && shape.tile_bytes + warps * shape.warp_bytes > 200 * 1024) warps /= 2;
   const int at =
       add(program, kernel(fmt::format("interpolate_{}_g{}", tiled ? "tiled" : "points", run.size),
@@ -123,32 +100,42 @@ void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, 
                           shape.constants + fmt::format("#define NUFFT_THREADS {}\n#define NUFFT_UNROLL {}\n",
                                                         32 * warps, w <= 8 ? w : 1),
                           32 * warps, shape.tile_bytes + warps * shape.warp_bytes));
+  launch_groups(program, arrays, m, run, {at, warps, tiled, false, shape.pieces});
+}
+
+// All groups at once, or (interleave) one after the other with their values copied before or afterwards.
+void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                            const GroupKernel& of) const {
+  const Parameters& p = parameters_;
+  const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
-  std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
-  if (tiled) {
-    arguments.emplace_back(work(arrays, kTasks));
-    arguments.emplace_back(
-        work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
-  }
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
-  const auto launch = [&](const Arrays& at_arrays, std::int64_t groups_of_launch) {
+  const auto launch = [&](const Arrays& at, std::int64_t groups_of_launch) {
     const std::int64_t all = groups_of_launch * run.size;
-    std::vector<LaunchArgument> complete = arguments;
-    complete.insert(complete.end(), {at_arrays.grid, p.interleave ? work(arrays, kFixed) : at_arrays.values, m, m,
-                                     cells * shape.pieces});
+    std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
+    if (of.tiled) {
+      arguments.emplace_back(work(arrays, kTasks));
+      arguments.emplace_back(
+          work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
+    }
+    const BufferRef values = p.interleave ? work(arrays, kFixed) : at.values;
+    arguments.insert(arguments.end(),
+                     {of.spreads ? values : at.grid, of.spreads ? at.grid : values, m, m, cells * of.pieces});
     program.launches.push_back(
-        {at,
-         {tiled ? blocks(most_tasks(m), 1) : blocks(m, 32 * warps), static_cast<std::uint32_t>(groups_of_launch), 1},
-         std::move(complete),
-         "interpolate",
-         groups_of_launch * m * (4 * real + 4) + all * (m * 2 * real + cells * 2 * real),
+        {of.at,
+         {of.tiled ? blocks(most_tasks(m), 1) : blocks(m, 32 * of.warps), static_cast<std::uint32_t>(groups_of_launch),
+          1},
+         std::move(arguments),
+         of.spreads ? "spread" : "interpolate",
+         groups_of_launch * m * (4 * real + 4) + all * (m * 2 * real + cells * (of.spreads ? 4 : 2) * real),
          4 * stencil * static_cast<double>(m * all)});
   };
   if (!p.interleave) return launch(arrays, run.count);
   for (std::int64_t i = 0; i < run.count; ++i) {
     const Arrays one = of_run(arrays, m, {i * run.size, 1, run.size});
+    if (of.spreads) emit_interleave(program, one, m, run.size, true);
     launch(one, 1);
-    emit_interleave(program, one, m, run.size, false);
+    if (!of.spreads) emit_interleave(program, one, m, run.size, false);
   }
 }
 

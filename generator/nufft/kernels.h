@@ -135,7 +135,10 @@ class Kernels {
   // Several transforms at once (emit_group.cpp).
   Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
   struct GroupShape;
+  struct GroupKernel;
   GroupShape group_shape(int size, bool tiled, int numbers) const;
+  void launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
+                     const GroupKernel& of) const;
   void emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const;
   void emit_spread_group(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
                          Spread family) const;
