@@ -43,7 +43,7 @@ std::string recording_name(const Problem& problem) {
   return name;
 }
 
-void record_points(const Problem& problem, const Points& points, ArrayMemory& memory) {
+void record_points(const Problem& problem, const Points& points, const Backend& backend, int device) {
   const char* folder = std::getenv("FOURTUNE_RECORD_POINTS");
   if (!folder || !*folder || points.m == 0) return;
   const std::filesystem::path base = std::filesystem::path(folder) / recording_name(problem);
@@ -53,9 +53,10 @@ void record_points(const Problem& problem, const Points& points, ArrayMemory& me
   std::filesystem::create_directories(folder, error);
   if (error)
     throw Error(Status::io, fmt::format("FOURTUNE_RECORD_POINTS: {} cannot be made: {}", folder, error.message()));
-  write_coordinates(base.string() + ".points.npy", problem, {points.x, points.y, points.z}, points.m, memory);
+  const auto memory = backend.memory(device);
+  write_coordinates(base.string() + ".points.npy", problem, {points.x, points.y, points.z}, points.m, *memory);
   if (problem.type == 3)
-    write_coordinates(base.string() + ".targets.npy", problem, {points.s, points.t, points.u}, points.k, memory);
+    write_coordinates(base.string() + ".targets.npy", problem, {points.s, points.t, points.u}, points.k, *memory);
   // Last: a recording with a token is whole.
   std::ofstream file(token);
   file << to_token(recorded_problem(problem)) << '\n';

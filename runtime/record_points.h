@@ -16,8 +16,8 @@ Problem recorded_problem(const Problem& problem);
 std::string recording_name(const Problem& problem);
 
 // If the environment variable FOURTUNE_RECORD_POINTS names a folder, writes the points there (made if it is missing),
-// the first ones set for each problem: what is there is left alone. `points` lie in `memory`. Throws Error{io} when a
-// file cannot be written.
-void record_points(const Problem& problem, const Points& points, ArrayMemory& memory);
+// the first ones set for each problem: what is there is left alone. `points` lie in the memory of the backend's device.
+// Throws Error{io} when a file cannot be written. Without the variable it costs nothing.
+void record_points(const Problem& problem, const Points& points, const Backend& backend, int device);
 
 }  // namespace fourtune::runtime

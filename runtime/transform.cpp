@@ -165,7 +165,7 @@ void Transform::set_points(const Points& points) {
     if (!state.executor || before != state.plan_text) state.bind();
   }
   state.executor->set_points(points);
-  runtime::record_points(state.problem, points, *state.backend->memory(state.options.device));
+  runtime::record_points(state.problem, points, *state.backend, state.options.device);
   state.points_set = true;
 }
 

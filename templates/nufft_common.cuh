@@ -16,6 +16,22 @@ struct Task {
   unsigned group, unused;
 };
 
+// First cells of the bins of a subproblem's group: 0 along the dimension whose bins lie together.
+struct Corner {
+  int x, y, z;
+};
+NUFFT_DEVICE Corner nufft_corner(const Task& task) {
+  Corner at;
+#if NUFFT_SLIDE == 1
+  at.x = static_cast<int>(task.group) * NUFFT_B0, at.y = at.z = 0;
+#else
+  at.x = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
+  at.y = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
+  at.z = NUFFT_SLIDE == 2 ? 0 : static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
+#endif
+  return at;
+}
+
 // Subproblem i of all: equal shares of its group, not full ones and a rest. parts: subproblems before each group.
 NUFFT_DEVICE Task nufft_task(const count* offsets, const count* parts, long long groups, count i) {
   long long g = 0, end = groups;  // its group: the last with parts[g] <= i

@@ -51,9 +51,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   if (blockIdx.x >= *task_total) return dev_follow();
   const Task task = tasks[blockIdx.x];
   dev_follow();
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
-  const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y, z0 = origin.z;
   for (int i = static_cast<int>(threadIdx.x); i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) {
     const int x = nufft_wrap(x0 + i % NUFFT_PX, NUFFT_N0), y = nufft_wrap(y0 + i / NUFFT_PX % NUFFT_PY, NUFFT_N1);
     const int z = nufft_wrap(z0 + i / (NUFFT_PX * NUFFT_PY), NUFFT_N2);

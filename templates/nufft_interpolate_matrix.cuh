@@ -20,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
   const count number = static_cast<count>(blockIdx.x) * NUFFT_WARPS + static_cast<count>(warp);
   if (number >= *task_total) return;
   const Task task = tasks[number];
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y;
   const count last = task.stop - 1;
   Record record = nufft_load(records, min(task.start + lane, last));
   double* stage = shared + warp * 32 * NUFFT_ROW;
@@ -50,13 +50,8 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
     if (first + 32 < task.stop) record = nufft_load(records, min(first + 32 + lane, last));
     const int shifts = (p.cell[0] - x0) | (p.cell[1] - y0) << 8;
     double* own = stage + lane * NUFFT_ROW;
-    real v[NUFFT_W];
-    nufft_window(p.z[0], v);
-#pragma unroll
-    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = static_cast<double>(v[k]);
-    nufft_window(p.z[1], v);
-#pragma unroll
-    for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = static_cast<double>(v[k]);
+    nufft_put_weights(own + NUFFT_MX, p.z[0]);
+    nufft_put_weights(own + NUFFT_LX + NUFFT_MY, p.z[1]);
     __syncwarp();
     real2 sum[4];
 #pragma unroll

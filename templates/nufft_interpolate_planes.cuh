@@ -22,8 +22,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y;
   double* stage = ring + NUFFT_PLANES * NUFFT_FRAGMENTS * 32 + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
   values += blockIdx.y * values_distance;
@@ -63,16 +63,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     const Located p = nufft_unpack(record, x0, y0, 0);
     double* own = stage + lane * NUFFT_ROW;
     if (lane < n) {
-      real v[NUFFT_W];
-      nufft_window(p.z[0], v);
-#pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_MX + k] = static_cast<double>(v[k]);
-      nufft_window(p.z[1], v);
-#pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_MY + k] = static_cast<double>(v[k]);
-      nufft_window(p.z[2], v);
-#pragma unroll
-      for (int k = 0; k < NUFFT_W; ++k) own[NUFFT_LX + NUFFT_LY + k] = static_cast<double>(v[k]);
+      nufft_put_weights(own + NUFFT_MX, p.z[0]);
+      nufft_put_weights(own + NUFFT_LX + NUFFT_MY, p.z[1]);
+      nufft_put_weights(own + NUFFT_LX + NUFFT_LY, p.z[2]);
     }
     __syncthreads();
     begin = end;

@@ -37,12 +37,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
 #if NUFFT_WARPS > 1
   real2* sums = reinterpret_cast<real2*>(stage + 32 * NUFFT_STAGE) + NUFFT_WARPS * 32 * 33;
 #endif
-#if NUFFT_DIM == 3
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0) * NUFFT_B1;
-#else
-  const int x0 = static_cast<int>(task.group) * NUFFT_B0, y0 = 0;
-#endif
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y;
   int at_x[NUFFT_CELLS], at_y[NUFFT_CELLS];
   int cell[NUFFT_CELLS];  // offset in a plane of the grid; -1: none
 #pragma unroll

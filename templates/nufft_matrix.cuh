@@ -29,3 +29,11 @@ NUFFT_DEVICE void nufft_trade(real2& low, const real2& high, int mask, bool bit)
   low.x = keep.x + __shfl_xor_sync(0xffffffffu, give.x, mask);
   low.y = keep.y + __shfl_xor_sync(0xffffffffu, give.y, mask);
 }
+
+// The weights at window coordinate z, in double precision.
+NUFFT_DEVICE void nufft_put_weights(double* to, real z) {
+  real v[NUFFT_W];
+  nufft_window(z, v);
+#pragma unroll
+  for (int k = 0; k < NUFFT_W; ++k) to[k] = static_cast<double>(v[k]);
+}

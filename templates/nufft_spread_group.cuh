@@ -26,9 +26,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
-  const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y, z0 = origin.z;
   for (int i = lane; i < NUFFT_TILE_PIECES; i += 32) shared[i] = nufft_no_piece();
   const count begin = task.start, stop = task.stop;
   real* stage = reinterpret_cast<real*>(shared + NUFFT_TILE_PIECES);

@@ -23,9 +23,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
   strengths += blockIdx.y * strengths_distance;
   grid += blockIdx.y * grid_distance;
-  const int x0 = static_cast<int>(task.group % NUFFT_NB0) * NUFFT_B0;
-  const int y0 = static_cast<int>(task.group / NUFFT_NB0 % NUFFT_NB1) * NUFFT_B1;
-  const int z0 = static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
+  const Corner origin = nufft_corner(task);
+  const int x0 = origin.x, y0 = origin.y, z0 = origin.z;
   const int t = static_cast<int>(threadIdx.x);
   for (int i = t; i < NUFFT_PX * NUFFT_PY * NUFFT_PZ; i += NUFFT_THREADS) tile[i] = nufft_none();
   __syncthreads();

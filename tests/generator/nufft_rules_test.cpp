@@ -1,0 +1,165 @@
+// What holds of the nonuniform kernels beside their sums: layouts of records, the sort, defaults, and the rules that
+// parameters break.
+#include <gtest/gtest.h>
+
+#include "fourtune/status.h"
+#include "tests/generator/nufft_support.h"
+
+namespace fourtune::generator::nufft::testing {
+namespace {
+
+TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
+  const auto words = [](int dim, Precision precision, double tol, int cells, bool whole) {
+    const RecordLayout layout = make_record_layout(
+        dim, precision, position_unit(0.5 * tol, 2, dim),
+        whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0} : std::array{2, 2, 0}, whole, cells, 11);
+    // Every bit is used, none twice, and the places are as fine as asked for.
+    EXPECT_LE(dim * layout.fraction + layout.cell[0] + layout.cell[1] + layout.cell[2] + layout.group_bits,
+              32 * layout.words);
+    EXPECT_TRUE(layout.fraction == (precision == Precision::f32 ? 23 : 52) ||
+                std::ldexp(1.0, -layout.fraction) <= position_unit(0.5 * tol, 2, dim));
+    if (!whole) EXPECT_GE(layout.low_bits + layout.stolen, 11);
+    EXPECT_LE(layout.stolen, kMostStolen);
+    return layout.words;
+  };
+  EXPECT_EQ(words(3, Precision::f32, 1e-5, 9, false), 2);
+  EXPECT_EQ(words(3, Precision::f32, 1e-5, 9, true), 3);
+  EXPECT_EQ(words(3, Precision::f32, 1e-3, 8, true), 2);
+  EXPECT_EQ(words(2, Precision::f32, 1e-5, 12, true), 2);
+  EXPECT_EQ(words(2, Precision::f64, 1e-6, 11, true), 2);
+  EXPECT_EQ(words(3, Precision::f64, 1e-6, 8, false), 3);
+  EXPECT_EQ(words(3, Precision::f64, 1e-12, 8, false), 5);
+  EXPECT_EQ(words(3, Precision::f64, 0, 10, true), 6);
+  EXPECT_EQ(words(1, Precision::f32, 1e-4, 21, true), 2);
+}
+
+TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
+  for (const int group : {1, 2, 4, 8, 16, 32})
+    for (int transforms = 0; transforms < 70; ++transforms) {
+      std::int64_t next = 0;
+      int last = 64;
+      for (const GroupRun& run : group_runs(transforms, group)) {
+        EXPECT_EQ(run.first, next);
+        EXPECT_LT(run.size, last);
+        EXPECT_GT(run.count, 0);
+        next += run.count * run.size, last = run.size;
+      }
+      EXPECT_EQ(next, transforms);
+    }
+}
+
+// A point at a distance of many turns from the origin, on a fine grid of 2^28 cells: f32 coordinates are exact numbers.
+TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
+  Case c = spreading("Long", 1, Precision::f32, 6, Spread::points);
+  c.shape.fine = {std::int64_t{1} << 28, 1, 1};
+  c.parameters.order = Order::caller;
+  c.points = Points::uniform;
+  const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+  const auto points = make_points(c);
+  const std::int64_t m = c.count;
+  GpuProgram program;
+  for (const std::int64_t bytes : kernels.workspace_bytes(m)) program.workspace_bytes.push_back(bytes);
+  program.workspace_bytes[kOffsets] = 64;  // not touched without sorting and checking
+  program.constants.push_back(packed_reals(points[0], Precision::f32));
+  Arrays arrays;
+  arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0},
+                   BufferRef{BufferRef::Where::constant, 0, 0}};
+  Parameters unchecked = c.parameters;
+  unchecked.check = false;
+  Kernels(c.shape, unchecked, fit(window_of(6), 1e-8)).emit_sort(program, arrays, m, {}, 0);
+  std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
+  const Launch& place = program.launches.back();
+  GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
+  only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
+  // 28 bits of cells above 23 of the place: two words.
+  std::vector<std::byte> none(16), records(static_cast<std::size_t>(m + 31) / 32 * 32 * 8);
+  run_program(only, none, records);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
+    std::uint64_t record;
+    std::memcpy(&record, records.data() + i * 8, 8);
+    const double z = (static_cast<double>(record & 0x7fffff) + 0.5) * 0x1p-22 - 1;
+    const std::uint64_t cell = record >> 23;
+    const long double turns = static_cast<long double>(points[0][i]) / (2 * std::numbers::pi_v<long double>);
+    const long double u = (turns - std::floor(turns)) * 0x1p28L, first = std::ceil(u - 3);
+    EXPECT_EQ(cell, static_cast<std::uint64_t>(static_cast<std::int64_t>(first) & ((1 << 28) - 1))) << points[0][i];
+    EXPECT_NEAR(z, static_cast<double>(2 * (first - (u - 3)) - 1), 3e-7) << points[0][i];
+  }
+}
+
+TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
+  Case c = spreading("Bad", 2, Precision::f32, 4, Spread::points);
+  Prepared p = prepare(c);
+  const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
+  std::memcpy(p.program.constants[1].data() + 4 * 77, &infinite, 4);
+  std::memcpy(p.program.constants[0].data() + 4 * 31, &nan, 4);
+  // The status goes to the second array.
+  for (Launch& launch : p.program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument);
+          ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
+        *ref = {BufferRef::Where::second, 0, 0};
+  std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
+  std::vector<std::byte> second(16);
+  run_program(p.program, p.first, second);
+  std::uint64_t bad;
+  std::memcpy(&bad, second.data(), 8);
+  EXPECT_EQ(bad, 31u);
+}
+
+TEST(NufftDefaults, FewPointsMakeSmallSubproblemsThatFillTheDevice) {
+  Shape shape;
+  shape.dim = 2;
+  shape.fine = {128, 128, 1};
+  const auto cap = [&](Spread family, double points) {
+    return default_parameters(shape, family, points / (128 * 128)).cap;
+  };
+  for (const Spread family : {Spread::window, Spread::tile_owned}) {
+    EXPECT_EQ(cap(family, 16384), 32);
+    EXPECT_EQ(cap(family, 65536), 32);
+    EXPECT_LE(cap(family, 200000), 128);
+    EXPECT_GE(cap(family, 16e6), 256);
+  }
+  EXPECT_EQ(default_parameters(shape, Interpolate::tiled, 1).cap, 128) << "a point for each thread of a block";
+}
+
+TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
+  const Case good = spreading("Good", 3, Precision::f32, 6, Spread::window);
+  const PiecewisePolynomial polynomial = fit(window_of(6), 1e-7);
+  const auto refused = [&](auto change) {
+    Case c = good;
+    change(c);
+    try {
+      const Kernels kernels(c.shape, c.parameters, polynomial);
+      GpuProgram program;
+      kernels.emit_spread(program, {}, 10, c.parameters.group, c.spread);
+    } catch (const Error& error) {
+      return error.status() == Status::invalid_plan;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused([](Case&) {}));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine[1] = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 5; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.width = 66; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[0] = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.bin[2] = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.order = Order::bins; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.cap = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.run = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.deterministic = true; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.split = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.group = 2; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 64; }));
+  EXPECT_FALSE(refused([](Case& c) { c.spread = Spread::points, c.parameters.group = 32; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.segment = 100; }));
+  EXPECT_TRUE(refused([](Case& c) { c.parameters.warps = 0; }));
+  EXPECT_TRUE(refused([](Case& c) { c.spread = Spread::points, c.parameters.lanes = 3; }));
+  EXPECT_TRUE(refused([](Case& c) { c.shape.fine = {4096, 4096, 4096}; }));
+  EXPECT_TRUE(refused([](Case& c) {
+    c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40};
+  }));
+}
+
+}  // namespace
+}  // namespace fourtune::generator::nufft::testing
