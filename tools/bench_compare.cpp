@@ -126,7 +126,8 @@ void run_comparison(const BenchOptions& options) {
     save();
   }
   fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
-  if (!host) fmt::print("{}{}{}", modes_table(results), passes_table(results), variants_text(results));
+  if (!host)
+    fmt::print("{}{}{}{}", modes_table(results), stages_table(results), passes_table(results), variants_text(results));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
   std::fflush(stdout);

@@ -102,6 +102,7 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
           one.variants,
           passes,
           number(result.copy_bandwidth),
+          number(result.peak_flops),
           std::to_string(result.sets)};
 }
 
@@ -150,6 +151,7 @@ const std::vector<std::string>& csv_columns() {
                                                 "variants",
                                                 "passes",
                                                 "copy_bytes_per_second",
+                                                "peak_flops_per_second",
                                                 "sets_of_arrays"};
   return columns;
 }

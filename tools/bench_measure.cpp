@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "generator/fft/plan_cost.h"
 #include "tools/bench_arrays.h"
 #include "tools/bench_memory.h"
 #include "tools/device_arrays.h"
@@ -362,7 +363,10 @@ ProblemResult measure_problem(const Problem& problem, const std::vector<Entrant>
   result.skipped = does_not_fit(problem, entrants.size(), options, backend);
   if (!result.skipped.empty()) return result;
   try {
-    if (!takes_host_arrays(backend)) result.copy_bandwidth = copy_bandwidth(problem, backend);
+    if (!takes_host_arrays(backend)) {
+      result.copy_bandwidth = copy_bandwidth(problem, backend);
+      result.peak_flops = generator::fft::peak_flops(backend.traits(), problem.precision);
+    }
     Measurement measurement(problem, options, backend);
     result.sets = measurement.sets();
     for (const Entrant& entrant : entrants) {

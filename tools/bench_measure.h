@@ -54,6 +54,7 @@ struct ProblemResult {
   double seconds = 0;         // that the whole measurement took
   int sets = 1;               // of arrays, used in turn
   double copy_bandwidth = 0;  // on a device: bytes a second, read and written, of copies of the arrays; 0: not measured
+  double peak_flops = 0;      // on a device: multiply-adds a second, each two operations, by its traits
 };
 
 struct MeasureOptions {

@@ -25,8 +25,10 @@ std::string comparison_summary(std::span<const ProblemResult> results);
 // Skipped problems and failed contenders with their reasons; empty when there are none.
 std::string skip_notes(std::span<const ProblemResult> results);
 // What a device adds: set_points, total and total with transfers of nonuniform transforms; every launch with its GB/s
-// and GFLOP/s beside the copy bandwidth; what trials of several variants saw. Empty when there is nothing to say.
+// and GFLOP/s beside the copy bandwidth; every stage beside its floors; what trials of several variants saw. Empty when
+// there is nothing to say.
 std::string modes_table(std::span<const ProblemResult> results);
+std::string stages_table(std::span<const ProblemResult> results);
 std::string passes_table(std::span<const ProblemResult> results);
 std::string variants_text(std::span<const ProblemResult> results);
 // One line while running.

@@ -1,6 +1,7 @@
 // What the comparison says beyond times of execute when it ran on a device.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/bench_report.h"
@@ -24,6 +25,29 @@ std::string pair_text(const tuner::MedianInterval& ours, const tuner::MedianInte
 std::string mean_text(const std::vector<double>& ratios) {
   const double mean = geometric_mean(ratios);
   return std::isfinite(mean) ? fmt::format("{:.2f} ({} problems)", mean, ratios.size()) : "-";
+}
+
+// What bounds the launches of one stage, seconds.
+struct StageFloor {
+  std::string stage;
+  double seconds = 0, memory = 0, arithmetic = 0;
+  double bound = 0;  // sum over launches of the greater floor
+  double reached() const { return seconds > 0 ? bound / seconds : 0; }
+};
+
+// Stages in the order of their first launch.
+std::vector<StageFloor> stage_floors(std::span<const PassResult> passes, double copy_bandwidth, double peak_flops) {
+  std::vector<StageFloor> stages;
+  for (const PassResult& pass : passes) {
+    auto stage = std::ranges::find(stages, pass.stage, &StageFloor::stage);
+    if (stage == stages.end()) stage = stages.insert(stage, StageFloor{pass.stage});
+    const double memory = pass.bytes / copy_bandwidth, arithmetic = pass.flops / peak_flops;
+    stage->seconds += pass.seconds;
+    stage->memory += memory;
+    stage->arithmetic += arithmetic;
+    stage->bound += std::max(memory, arithmetic);
+  }
+  return stages;
 }
 
 }  // namespace
@@ -56,6 +80,26 @@ std::string modes_table(std::span<const ProblemResult> results) {
       "\nours / the peer's (the peer's over ours); total: set_points and execute; with transfers: also points and "
       "input to the device and the output back\n{}total, geometric mean {}; with transfers {}\n",
       table_text(rows, {1, 2, 3, 4, 5}), mean_text(total), mean_text(transfers));
+}
+
+std::string stages_table(std::span<const ProblemResult> results) {
+  std::vector<std::vector<std::string>> rows{
+      {"problem", "stage", "time", "memory floor", "arithmetic floor", "reached"}};
+  for (const ProblemResult& result : results) {
+    const Comparison found = compare(result);
+    const ContenderResult* ours = found.tuned ? found.tuned : found.untuned;
+    if (!ours || !(result.copy_bandwidth > 0) || !(result.peak_flops > 0)) continue;
+    for (const StageFloor& stage : stage_floors(ours->passes, result.copy_bandwidth, result.peak_flops))
+      rows.push_back({stage.stage == ours->passes.front().stage ? result.token : "", stage.stage,
+                      tuner::format_seconds(stage.seconds), tuner::format_seconds(stage.memory),
+                      tuner::format_seconds(stage.arithmetic), fmt::format("{:.0f}%", 100 * stage.reached())});
+  }
+  if (rows.size() == 1) return {};
+  return fmt::format(
+      "\nevery stage beside its floors: the bytes that it has to move at the speed of a copy, its multiply-adds at the "
+      "device's peak; reached: the greater of both, launch by launch, over the time (above 100%: data stayed in the "
+      "cache, or products ran on matrix units)\n{}",
+      table_text(rows, {2, 3, 4, 5}));
 }
 
 std::string passes_table(std::span<const ProblemResult> results) {

@@ -149,6 +149,7 @@ TEST(BenchReportDevice, PassesStandBesideTheCopyBandwidthAndModesBesideThePeers)
   result.token = "nufft:type=1,n=64x64,m=1000,prec=f32,tol=1e-3";
   result.problem = parse_problem(result.token);
   result.copy_bandwidth = 4e12;
+  result.peak_flops = 1e13;
   ContenderResult ours, peer;
   ours.role = Role::untuned;
   peer.name = "p";
@@ -158,18 +159,24 @@ TEST(BenchReportDevice, PassesStandBesideTheCopyBandwidthAndModesBesideThePeers)
     one->right = true;
     one->memory = 1 << 20;
   }
-  ours.passes = {{"fft", "kernel_a", 1e-3, 2e9, 4e9}};
+  ours.passes = {
+      {"fft", "kernel_a", 1e-3, 2e9, 4e9}, {"spread", "s", 1e-3, 4e8, 6e9}, {"fft", "kernel_b", 1e-3, 1e9, 0}};
   peer.variants = "method=1: 3 us";
   result.contenders = {ours, peer};
   const std::string passes = passes_table({&result, 1});
   EXPECT_NE(passes.find("kernel_a"), std::string::npos);
   EXPECT_NE(passes.find("2000"), std::string::npos) << passes;
   EXPECT_NE(passes.find("50%"), std::string::npos) << passes;
+  // fft: 3e9 bytes at 4e12 and 4e9 operations at 1e13, of 2 ms; spread: 0.1 ms of memory, 0.6 ms of arithmetic, of 1 ms
+  const std::string stages = stages_table({&result, 1});
+  for (const char* words : {"750 us", "400 us", "100 us", "600 us", "38%", "60%"})
+    EXPECT_NE(stages.find(words), std::string::npos) << words << stages;
   const std::string modes = modes_table({&result, 1});
   EXPECT_NE(modes.find("1.00 us / 3.00 us (3.00)"), std::string::npos) << modes;
   EXPECT_NE(modes.find("total, geometric mean 3.00 (1 problems)"), std::string::npos) << modes;
   EXPECT_NE(variants_text({&result, 1}).find("p: method=1: 3 us"), std::string::npos);
   EXPECT_EQ(passes_table({}), "");
+  EXPECT_EQ(stages_table({}), "");
   EXPECT_EQ(modes_table({}), "");
 }
 
