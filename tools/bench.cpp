@@ -56,9 +56,20 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--cpu-time", options.cpu_time,
                    "Time the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
   command.add_flag("--untuned-only", options.untuned_only, "Leave the tuned column out");
+  command.add_flag("--compile-first", options.compile_first,
+                   "On a GPU: compile all kernels, on all threads, before the first measurement");
   command.add_flag("--memory,!--no-memory", options.measure_memory, "Measure peak memory in child processes (default)");
   command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
-  command.add_option("--plot", options.plot, "Plot the ratios with gnuplot")->type_name("FILE.png|FILE.svg");
+  command.add_option("--plot", options.plot, "Plot the ratios (suites: the figures) with gnuplot")
+      ->type_name("FILE.png|FILE.svg");
+  command
+      .add_option("--from-csv", options.from_csv,
+                  "Tables and plot of an earlier run's --csv; nothing is measured, no device is needed")
+      ->type_name("FILE");
+  command
+      .add_option("--baseline", options.baseline,
+                  "Suites nufft-type3, nufft-type3-gpu: the CSV of one on another device, for the paper's speed-up")
+      ->type_name("FILE");
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
       ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
@@ -71,7 +82,12 @@ void add_options(CLI::App& command, BenchOptions& options) {
 
 void run(const BenchOptions& options) {
   if (!options.memory_child.empty()) return run_memory_child(options);
-  if (options.suite == "nufft3d-cpu") return run_suite_nufft3d_cpu(options);
+  if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3"))
+    throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
+  if (options.suite == "nufft3d-cpu") {
+    if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
+    return run_suite_nufft3d_cpu(options);
+  }
   if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);
   if (!options.suite.empty()) {  // on a GPU, if not said otherwise
     BenchOptions device = options;

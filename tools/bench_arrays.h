@@ -23,7 +23,7 @@ class BenchArrays {
   virtual void* second(int set) const = 0;
   // A transform in place overwrites its input; so may one to real data on a device.
   virtual bool destroys_input() const = 0;
-  // Fresh input in every set; prepare also fills the outputs with NaN.
+  // prepare: fresh input and NaN in the output of set 0. restore_input: fresh input in every set where it is destroyed.
   virtual void prepare() = 0;
   virtual void restore_input() = 0;
   // Relative l2 error of the output of set 0 on the sampled outputs, after `reorder` has seen it on the host.

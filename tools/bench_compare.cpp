@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "runtime/backend.h"
+#include "tools/bench_compile.h"
+#include "tools/bench_csv_read.h"
 #include "tools/bench_limits.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_memory.h"
@@ -88,9 +90,33 @@ void print_heading(const BenchEnvironment& environment) {
   std::fflush(stdout);
 }
 
+void show(const std::vector<ProblemResult>& results, const BenchOptions& options) {
+  fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
+  fmt::print("{}{}{}{}", modes_table(results), stages_table(results), passes_table(results), variants_text(results));
+  if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
+  if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
+  std::fflush(stdout);
+  for (const ProblemResult& result : results)
+    for (const ContenderResult& one : result.contenders)
+      if (one.ran() && !one.right && (one.role == Role::tuned || one.role == Role::untuned))
+        throw Failure("an answer of ours misses its tolerance (see WRONG above)", "please report it");
+}
+
+void show_earlier_run(const BenchOptions& options) {
+  CsvRun run = read_comparison_csv(options.from_csv);
+  std::erase_if(run.results,
+                [&](const ProblemResult& one) { return one.token.find(options.filter) == one.token.npos; });
+  print_heading(run.environment);
+  fmt::print("as {} has it, {}\n", options.from_csv, run.environment.started);
+  BenchOptions again = options;
+  again.csv.clear();
+  show(run.results, again);
+}
+
 }  // namespace
 
 void run_comparison(const BenchOptions& options) {
+  if (!options.from_csv.empty()) return show_earlier_run(options);
   const runtime::Backend& backend = bench_backend(options.backend);
   const bool host = takes_host_arrays(backend);
   const int threads = threads_of(options, backend);
@@ -110,6 +136,12 @@ void run_comparison(const BenchOptions& options) {
     if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(results, environment));
   };
   save();  // an unwritable path shows before the work
+  if (options.compile_first) {
+    std::vector<ToMeasure> list;
+    for (const Problem& problem : problems)
+      list.push_back({problem, entrants_for(problem, options, backend, threads, peers)});
+    compile_first(list, backend.traits().cores);
+  }
   for (const Problem& problem : problems) {
     const std::string reason = why_not(problem, options, watch.seconds());
     if (!reason.empty()) {
@@ -125,16 +157,7 @@ void run_comparison(const BenchOptions& options) {
     std::fflush(stdout);
     save();
   }
-  fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
-  if (!host)
-    fmt::print("{}{}{}{}", modes_table(results), stages_table(results), passes_table(results), variants_text(results));
-  if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
-  if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
-  std::fflush(stdout);
-  for (const ProblemResult& result : results)
-    for (const ContenderResult& one : result.contenders)
-      if (one.ran() && !one.right && (one.role == Role::tuned || one.role == Role::untuned))
-        throw Failure("an answer of ours misses its tolerance (see WRONG above)", "please report it");
+  show(results, options);
 }
 
 void run_memory_child(const BenchOptions& options) {

@@ -50,6 +50,8 @@ struct Entrant {
   Role role = Role::peer;
   std::string key;
   std::vector<Variant> variants;
+  // Ours: compiles what make then finds ready, from any thread; empty where there is nothing to compile.
+  std::function<void(const Problem&)> compile = {};
 };
 
 struct OursOptions {
@@ -60,6 +62,8 @@ struct OursOptions {
 };
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& options);
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options);
+// Compiles the kernels of what make_ours with these options makes, where the backend compiles any.
+void compile_ours(const Problem& problem, const OursOptions& options);
 // Whether the database holds a verdict that the runtime would run for exactly this problem.
 bool has_verdict(const Problem& problem, const OursOptions& options);
 

@@ -33,6 +33,10 @@ std::int64_t cpu_clock() {
 constexpr double kWarmBelow = 0.05;
 // An in-place transform scales its data by the root of its size: a few passes stay in range, then it is refreshed.
 constexpr int kMostLoopsInPlace = 4;
+// A variant that much slower than a right one is not timed again.
+constexpr double kHopeless = 1.5;
+// Executes of a timed instance: as many as this takes, 1 to 5.
+constexpr double kLookSeconds = 0.25;
 
 // The thread's CPU time as a timer.
 class CpuTimer final : public runtime::StreamTimer {
@@ -220,8 +224,9 @@ class Measurement {
         begin(variant, slot, trial);
         if (result.first_use_ns == 0) result.first_use_ns = static_cast<std::int64_t>(first_use.seconds() * 1e9);
         settle_loops(slot);
-        const double seconds =
-            std::min(slot.seconds, 1e-9 * static_cast<double>(execute_ns(*slot.contender, slot.loops)));
+        double seconds = slot.seconds;
+        if (!best || !best_right || seconds < kHopeless * best_seconds)
+          seconds = std::min(seconds, 1e-9 * static_cast<double>(execute_ns(*slot.contender, slot.loops)));
         result.variants += fmt::format("{}: {:.4g} us, error {:.1e}{}", variant.name, 1e6 * seconds, trial.error,
                                        trial.right ? "" : " (wrong)");
         if (!best || trial.right > best_right || (trial.right == best_right && seconds < best_seconds)) {
@@ -260,7 +265,8 @@ class Measurement {
 
   // Stages and launches of a second instance that times itself.
   void look_inside(Slot& slot, ContenderResult& result) {
-    constexpr int kWarm = 2, kSamples = 5;
+    const int samples = std::clamp(static_cast<int>(kLookSeconds / std::max(slot.seconds, 1e-9)), 1, 5);
+    const int warm = slot.seconds < kWarmBelow ? 2 : 0;
     try {
       const auto timed = slot.contender->timed();
       if (!timed) return;
@@ -269,18 +275,19 @@ class Measurement {
       arrays_->prepare();
       std::vector<std::vector<double>> seconds;
       std::vector<runtime::LaunchTime> launches;
-      for (int i = 0; i < kWarm + kSamples; ++i) {
+      for (int i = 0; i < warm + samples; ++i) {
         const int set = i % arrays_->sets();
         timed->execute(arrays_->first(set), arrays_->second(set));
         launches = timed->launch_times();
         seconds.resize(launches.size());
-        if (i >= kWarm)
+        if (i >= warm)
           for (std::size_t l = 0; l < launches.size(); ++l) seconds[l].push_back(launches[l].seconds);
       }
       result.stages = timed->stage_times();
       for (std::size_t l = 0; l < launches.size(); ++l) {
-        std::nth_element(seconds[l].begin(), seconds[l].begin() + kSamples / 2, seconds[l].end());
-        result.passes.push_back({launches[l].stage, launches[l].entry, seconds[l][kSamples / 2],
+        std::nth_element(seconds[l].begin(), seconds[l].begin() + samples / 2, seconds[l].end());
+        result.passes.push_back({launches[l].stage, launches[l].entry,
+                                 seconds[l][static_cast<std::size_t>(samples / 2)],
                                  static_cast<double>(launches[l].bytes), launches[l].flops});
       }
     } catch (const std::exception&) {

@@ -17,6 +17,8 @@ struct BenchOptions {
   std::string db;        // tuned plans; empty: none
   std::string csv;       // empty: none
   std::string plot;      // .png or .svg; empty: none
+  std::string from_csv;  // an earlier run to show again, instead of measuring
+  std::string baseline;  // suite nufft-type3-gpu: CSV of nufft-type3, for the paper's speed-up
   std::string suite;     // a paper's experiment; empty: the comparison
   double seconds = 0;    // budget of the whole run; 0: none
   double seconds_per_problem = 60;
@@ -28,6 +30,7 @@ struct BenchOptions {
   int min_rounds = 3;           // a problem that cannot have so many in its time is skipped
   std::uint64_t seed = 1;
   bool untuned_only = false;
+  bool compile_first = false;  // all kernels before the first measurement
   bool measure_memory = true;
   bool cpu_time = false;     // one thread: its CPU time instead of the wall clock
   std::string memory_child;  // hidden: the contender whose peak memory this child process measures

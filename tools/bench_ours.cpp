@@ -66,6 +66,18 @@ class Ours final : public Contender {
   Transform transform_;
 };
 
+// As Transform with these options does it.
+runtime::Resolution resolved(const Problem& problem, const OursOptions& options) {
+  db::Lookup lookup;
+  if (!options.db.empty()) {
+    const std::filesystem::path packs[] = {options.db};
+    lookup = db::Lookup::load({}, packs);
+  }
+  DeviceTraits traits = runtime::find_backend(options.backend).traits();
+  if (options.threads > 0) traits.cores = options.threads;
+  return runtime::resolve(problem, traits, &lookup, options.plan);
+}
+
 }  // namespace
 
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& wanted) {
@@ -78,19 +90,24 @@ std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& 
   return std::make_unique<Ours>(problem, options);
 }
 
+void compile_ours(const Problem& problem, const OursOptions& options) {
+  const runtime::Backend& backend = runtime::find_backend(options.backend);
+  const auto found = resolved(problem, options);
+  if (found.plan.backend == backend.name()) backend.prepare(problem, found.plan, {});
+}
+
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options) {
   const std::string key =
       options.plan.empty() ? std::string(options.db.empty() ? "untuned" : "tuned") : "plan:" + options.plan;
-  return {name, role, key, {{{}, [options](const Problem& problem) { return make_ours(problem, options); }}}};
+  return {name,
+          role,
+          key,
+          {{{}, [options](const Problem& problem) { return make_ours(problem, options); }}},
+          [options](const Problem& problem) { compile_ours(problem, options); }};
 }
 
 bool has_verdict(const Problem& problem, const OursOptions& options) {
-  if (options.db.empty()) return false;
-  const std::filesystem::path packs[] = {options.db};
-  const db::Lookup lookup = db::Lookup::load({}, packs);
-  DeviceTraits traits = runtime::find_backend(options.backend).traits();
-  if (options.threads > 0) traits.cores = options.threads;
-  return runtime::resolve(problem, traits, &lookup, {}).source == runtime::Source::verdict;
+  return !options.db.empty() && resolved(problem, options).source == runtime::Source::verdict;
 }
 
 std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan,

@@ -61,7 +61,7 @@ std::string modes_table(std::span<const ProblemResult> results) {
     const Comparison found = compare(result);
     const ContenderResult* ours = found.tuned ? found.tuned : found.untuned;
     const ContenderResult* shown = ours ? ours : found.peer;  // a peer alone is shown too
-    if (!shown) continue;
+    if (!shown || shown->total.median <= 0) continue;         // the host's transforms have one mode
     const ContenderResult* peer = ours ? found.peer : nullptr;
     const bool counted = ours && peer && ours->right && peer->right && peer->refusal.empty();
     if (counted && ours->total.median > 0 && peer->total.median > 0)

@@ -27,11 +27,14 @@ std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& 
   std::vector<const Panel*> shown;
   for (const Panel& panel : panels)
     if (!panel.points.empty()) shown.push_back(&panel);
-  const std::size_t rows = std::max<std::size_t>(1, (shown.size() + 1) / 2);
-  std::string text = fmt::format("set terminal {} size 1200,{} noenhanced\nset output {}\n",
-                                 path.ends_with(".svg") ? "svg" : "pngcairo", 420 * rows, gnuplot_quoted(path));
-  text += fmt::format(
-      "set multiplot layout {},2\nset logscale xy\nset grid\nset key outside bottom center horizontal\n", rows);
+  const std::size_t columns = shown.size() > 8 ? 4 : 2;
+  const std::size_t rows = std::max<std::size_t>(1, (shown.size() + columns - 1) / columns);
+  std::string text =
+      fmt::format("set terminal {} size {},{} noenhanced\nset output {}\n", path.ends_with(".svg") ? "svg" : "pngcairo",
+                  600 * columns, 420 * rows, gnuplot_quoted(path));
+  text +=
+      fmt::format("set multiplot layout {},{}\nset logscale xy\nset grid\nset key outside bottom center horizontal\n",
+                  rows, columns);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     std::vector<std::string> curves;
     text += block_of(*shown[i], i, curves);

@@ -124,15 +124,15 @@ std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
     if (k + 1 < count) plan.kernels[k].with.store = fft::Store::sorted;
   }
   generator::Plan whole;
-  whole.backend = std::string(run.backend().name());
+  whole.backend = std::string(run.backend()->name());
   whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
-  whole.gpu_fft.plan = fft::bind(plan, run.traits());
+  whole.gpu_fft.plan = fft::bind(plan, run.backend()->traits());
   return generator::to_text(whole, problem_of(paper.n));
 }
 
 // In the plan's own, digit-reversed order: beneath the public interface, which knows natural order only.
 Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
-  const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(paper.plan), run.traits()));
+  const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(paper.plan), run.backend()->traits()));
   const auto programs = [plan](const Problem& problem, const generator::Plan&, const DeviceTraits& traits) {
     fft::EmitOptions options;
     options.n = fft::lengths(*plan);
@@ -141,7 +141,7 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
     return std::optional(fft::emit_program(*plan, options));
   };
   std::shared_ptr<runtime::Backend> backend;
-  if (run.backend().name() == "cuda")
+  if (run.backend()->name() == "cuda")
     backend = std::make_shared<runtime::cuda::CudaBackend>(programs);
   else
     backend = std::make_shared<runtime::emulated::EmulatedBackend>(programs);
@@ -216,8 +216,21 @@ std::function<void(void*)> digit_reversal(const fft::FftPlan& plan) {
   };
 }
 
+namespace {
+
+std::vector<Entrant> entrants_of(const PaperPlan& paper, const Problem& problem, const SuiteRun& run) {
+  std::vector<Entrant> entrants{reversed_entrant(paper, run)};
+  entrants.push_back(our_entrant("paper, natural order", Role::reference, run.ours(natural_plan(paper, run))));
+  const auto usual = run.usual(problem);
+  entrants.insert(entrants.end(), usual.begin(), usual.end());
+  return entrants;
+}
+
+}  // namespace
+
 void run_suite_fft3d_interleaved(const BenchOptions& options) {
-  SuiteRun run(options, "paper fft3d-interleaved-plans");
+  const std::vector<Entrant> no_entrants;
+  SuiteRun run(options, "paper fft3d-interleaved-plans", std::min(options.min_rounds, options.rounds));
   const double largest = options.scale * std::ldexp(1.0, 27);  // 512^3 and 128x1024x1024
   std::vector<std::pair<const PaperPlan*, ProblemResult>> results;
   std::string left_out;
@@ -229,14 +242,7 @@ void run_suite_fft3d_interleaved(const BenchOptions& options) {
       left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), paper.where);
       continue;
     }
-    std::vector<Entrant> entrants;
-    entrants.push_back(reversed_entrant(paper, run));
-    OursOptions natural = run.ours();
-    natural.plan = natural_plan(paper, run);
-    entrants.push_back(our_entrant("paper, natural order", Role::reference, natural));
-    const auto usual = run.usual(problem);
-    entrants.insert(entrants.end(), usual.begin(), usual.end());
-    results.emplace_back(&paper, run.measure(problem, entrants));
+    results.emplace_back(&paper, run.measure(problem, run.backend() ? entrants_of(paper, problem, run) : no_entrants));
     for (const ContenderResult& one : results.back().second.contenders)
       if (one.ran()) panel.points.push_back({one.name, size, gflops(one.execute.median * 1e-9, problem)});
   }

@@ -4,23 +4,38 @@
 
 #include <algorithm>
 
-#include "tools/bench_memory.h"
+#include "tools/bench_limits.h"
 #include "tools/device_arrays.h"
 #include "tools/gpu_backends.h"
 
 namespace fourtune::tools {
 
-SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title)
-    : options_(options), backend_(bench_backend(options.backend)), traits_(backend_.traits()) {
-  if (options.threads > 0) traits_.cores = options.threads;
-  threads_ = std::max(1, traits_.cores);
-  current_ = make_device_current(backend_);
-  peers_ = load_peers(options.peers, backend_);
-  environment_ = bench_environment(threads_, backend_);
+SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title, int min_rounds)
+    : options_(options), min_rounds_(min_rounds) {
+  if (!options.from_csv.empty()) {
+    show_earlier_run(title);
+    return;
+  }
+  backend_ = &bench_backend(options.backend);
+  threads_ = options.threads > 0 ? options.threads : std::max(1, backend_->traits().cores);
+  check_clock(options, threads_, *backend_);
+  current_ = make_device_current(*backend_);
+  peers_ = load_peers(options.peers, *backend_);
+  environment_ = bench_environment(threads_, *backend_);
   for (const Peer& peer : peers_)
     environment_.peers.push_back(fmt::format("{}: {}", peer.name, peer.library->describe()));
-  fmt::print("{} on {} ({}), {}, {}\n", title, environment_.device, environment_.isa, environment_.compiler,
-             environment_.libraries);
+  fmt::print("{} on {} ({}), {} threads, {}, {}\n", title, environment_.device, environment_.isa, threads_,
+             environment_.compiler, environment_.libraries);
+  for (const std::string& peer : environment_.peers) fmt::print("peer {}\n", peer);
+  stop_on_signal();
+}
+
+void SuiteRun::show_earlier_run(const std::string& title) {
+  earlier_ = read_comparison_csv(options_.from_csv);
+  environment_ = earlier_->environment;
+  fmt::print("{}, as {} has it: {} ({}), {} threads, {}, {}, {}\n", title, options_.from_csv, environment_.device,
+             environment_.isa, environment_.threads, environment_.compiler, environment_.libraries,
+             environment_.started);
   for (const std::string& peer : environment_.peers) fmt::print("peer {}\n", peer);
 }
 
@@ -34,25 +49,26 @@ std::vector<Entrant> SuiteRun::usual(const Problem& problem) const {
   return list;
 }
 
+void SuiteRun::compile(std::span<const ToMeasure> list) const {
+  if (options_.compile_first && backend_) compile_first(list, backend_->traits().cores);
+}
+
 ProblemResult SuiteRun::measure(const Problem& problem, const std::vector<Entrant>& entrants) {
-  const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   ProblemResult result;
   result.problem = problem;
   result.token = to_token(problem);
-  if (options_.seconds > 0 && spent > options_.seconds) {
-    result.skipped = "the budget of --seconds is spent";
-  } else if (options_.max_points > 0 && problem.m.value_or(0) > options_.max_points) {
-    result.skipped = fmt::format("has {} points, more than --max-points", *problem.m);
-  } else {
-    MeasureOptions measure;
-    measure.backend = &backend_;
-    measure.rounds = options_.rounds;
-    measure.min_rounds = std::min(options_.min_rounds, options_.rounds);
-    measure.max_seconds = options_.seconds_per_problem;
-    measure.max_memory = options_.max_memory > 0 ? static_cast<double>(options_.max_memory) : 0.7 * available_memory();
-    measure.seed = options_.seed;
-    result = measure_problem(problem, entrants, measure);
+  if (earlier_) {
+    const ProblemResult* found = earlier_->find(result.token);
+    if (found)
+      result = *found;
+    else
+      result.skipped = fmt::format("is not in {}", options_.from_csv);
+    all_.push_back(result);
+    return result;
   }
+  result.skipped = why_not(problem, options_, watch_.seconds());
+  if (result.skipped.empty())
+    result = measure_problem(problem, entrants, measure_options(options_, *backend_, min_rounds_));
   fmt::print("{}\n", progress_line(result));
   std::fflush(stdout);
   all_.push_back(result);
@@ -63,6 +79,14 @@ ProblemResult SuiteRun::measure(const Problem& problem, const std::vector<Entran
 double ns_per_point(double seconds, const Problem& problem) {
   const double points = static_cast<double>(problem.m.value_or(0)) * static_cast<double>(problem.batch);
   return points > 0 ? 1e9 * seconds / points : 0;
+}
+
+double stage_seconds(const ContenderResult& one, std::initializer_list<const char*> names) {
+  double seconds = 0;
+  for (const StageTime& stage : one.stages)
+    for (const char* name : names)
+      if (stage.stage.starts_with(name)) seconds += stage.seconds;
+  return seconds;
 }
 
 }  // namespace fourtune::tools

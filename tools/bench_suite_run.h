@@ -1,46 +1,59 @@
-// What the papers' experiments on a device share: the backend, peers, budget and records.
+// What the papers' experiments share: the backend, peers, budget and records; or an earlier run's CSV in their place.
 #pragma once
 
-#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/bench_compile.h"
+#include "tools/bench_csv_read.h"
 #include "tools/bench_measure.h"
 #include "tools/bench_options.h"
 #include "tools/bench_peers.h"
 #include "tools/bench_report.h"
+#include "tools/stopwatch.h"
 
 namespace fourtune::tools {
 
 class SuiteRun {
  public:
-  // Prints what runs where. Throws as load_peers and bench_backend do.
-  SuiteRun(const BenchOptions& options, const std::string& title);
+  // Prints what runs where. With options.from_csv nothing runs: every problem has the result that the file has. A
+  // problem that cannot have min_rounds rounds in its time is skipped. Throws as load_peers, bench_backend and
+  // read_comparison_csv do.
+  SuiteRun(const BenchOptions& options, const std::string& title, int min_rounds);
 
-  const runtime::Backend& backend() const { return backend_; }
-  const DeviceTraits& traits() const { return traits_; }
-  OursOptions ours() const { return {std::string(backend_.name()), threads_, {}, {}}; }
+  // Null when an earlier run is shown.
+  const runtime::Backend* backend() const { return backend_; }
+  int threads() const { return threads_; }
+  OursOptions ours(std::string plan = {}) const { return {std::string(backend_->name()), threads_, {}, plan}; }
   // Untuned, tuned where the database has a verdict, and the peers.
   std::vector<Entrant> usual(const Problem& problem) const;
+  // With --compile-first: the kernels of all of them.
+  void compile(std::span<const ToMeasure> list) const;
   // Measures, prints a line and writes the CSV so far. What the options rule out comes back as skipped.
   ProblemResult measure(const Problem& problem, const std::vector<Entrant>& entrants);
   // Everything measured; skipped problems and failed contenders of it.
   const std::vector<ProblemResult>& all() const { return all_; }
 
  private:
+  void show_earlier_run(const std::string& title);
+
   const BenchOptions& options_;
-  const runtime::Backend& backend_;
-  DeviceTraits traits_;
-  int threads_;
+  int min_rounds_;
+  const runtime::Backend* backend_ = nullptr;
+  int threads_ = 1;
   std::shared_ptr<void> current_;
   std::vector<Peer> peers_;
   BenchEnvironment environment_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch watch_;
+  std::optional<CsvRun> earlier_;
   std::vector<ProblemResult> all_;
 };
 
 // Nanoseconds a point of a nonuniform transform, its batch counted.
 double ns_per_point(double seconds, const Problem& problem);
+// Seconds of all stages whose name starts with one of these.
+double stage_seconds(const ContenderResult& one, std::initializer_list<const char*> names);
 
 }  // namespace fourtune::tools

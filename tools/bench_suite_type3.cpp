@@ -5,21 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "generator/plan.h"
-#include "runtime/backend.h"
-#include "tools/bench_limits.h"
-#include "tools/bench_measure.h"
-#include "tools/bench_memory.h"
-#include "tools/bench_peers.h"
-#include "tools/bench_report.h"
+#include "tools/bench_csv_read.h"
 #include "tools/bench_series.h"
+#include "tools/bench_suite_run.h"
 #include "tools/bench_suites.h"
-#include "tools/device_arrays.h"
-#include "tools/errors.h"
-#include "tools/gpu_backends.h"
-#include "tools/stopwatch.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 #include "tuner/validate.h"
@@ -74,38 +65,58 @@ std::string paper_plan(const Problem& problem, int threads, const std::string& b
   return generator::to_text(plan, problem);
 }
 
-// The paper's three steps: stages whose name starts so.
-double step(const ContenderResult& one, const char* name) {
-  double seconds = 0;
-  for (const StageTime& stage : one.stages)
-    if (stage.stage.starts_with(name)) seconds += stage.seconds;
-  return seconds;
+// What the paper's Figure 1 compares: the same on another device, here from a CSV of this suite.
+struct Baseline {
+  CsvRun run;
+  std::string device;  // empty: there is none
+};
+
+Baseline baseline_of(const BenchOptions& options) {
+  Baseline baseline;
+  if (options.baseline.empty()) return baseline;
+  baseline.run = read_comparison_csv(options.baseline);
+  const BenchEnvironment& there = baseline.run.environment;
+  baseline.device = fmt::format("{}, {} threads", there.device, there.threads);
+  return baseline;
 }
 
-void print_table(const std::vector<ProblemResult>& results) {
+// Seconds of an execute of the contender of this name; 0: it did not run.
+double execute_seconds(const ProblemResult* result, const std::string& name) {
+  if (result)
+    for (const ContenderResult& one : result->contenders)
+      if (one.ran() && one.name == name) return one.execute.median * 1e-9;
+  return 0;
+}
+double speed_up(const ProblemResult& result, const ContenderResult& one, const Baseline& baseline) {
+  const double there = execute_seconds(baseline.run.find(result.token), one.name);
+  return there / (one.execute.median * 1e-9);
+}
+
+constexpr const char* kSteps[] = {"spread", "fft", "interpolate"};
+
+void print_table(const std::vector<ProblemResult>& results, const Baseline& baseline) {
   std::vector<std::vector<std::string>> rows{{"N", "K", "version", "step 1 spread", "step 2 fft", "step 3 interpolate",
-                                              "execute", "set_points", "error", "speed-up"}};
+                                              "execute", "set_points", "error", "speed-up", "over baseline"}};
+  const auto times = [](double ratio) { return ratio > 0 ? fmt::format("{:.1f}x", ratio) : std::string("-"); };
   for (const ProblemResult& result : results) {
-    double paper = 0;
-    for (const ContenderResult& one : result.contenders)
-      if (one.ran() && one.name == "paper") paper = one.execute.median;
+    const double paper = execute_seconds(&result, "paper");
     for (const ContenderResult& one : result.contenders) {
       if (!one.ran()) continue;
-      const bool ours = !one.stages.empty();
-      const auto step_text = [&](const char* name) {
-        return ours ? tuner::format_seconds(step(one, name)) : std::string("-");
-      };
-      rows.push_back({fmt::format("{}", result.problem.m.value_or(0)), fmt::format("{}", result.problem.k.value_or(0)),
-                      one.name, step_text("spread"), step_text("fft"), step_text("interpolate"),
-                      tuner::format_seconds(one.execute.median * 1e-9),
-                      tuner::format_seconds(one.set_points.median * 1e-9), fmt::format("{:.1e}", one.error),
-                      paper > 0 ? fmt::format("{:.1f}x", paper / one.execute.median) : "-"});
+      std::vector<std::string> row{fmt::format("{}", result.problem.m.value_or(0)),
+                                   fmt::format("{}", result.problem.k.value_or(0)), one.name};
+      for (const char* step : kSteps)
+        row.push_back(one.stages.empty() ? "-" : tuner::format_seconds(stage_seconds(one, {step})));
+      const double seconds = one.execute.median * 1e-9;
+      row.insert(row.end(), {tuner::format_seconds(seconds), tuner::format_seconds(one.set_points.median * 1e-9),
+                             fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), times(paper / seconds),
+                             times(speed_up(result, one, baseline))});
+      rows.push_back(std::move(row));
     }
   }
-  fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9}));
+  fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10}));
 }
 
-// Figure 1: seconds of the steps over N, and of whole executes.
+// Figure 1, upper panel: seconds of the steps over N; and those of whole executes.
 void add_panels(const std::vector<ProblemResult>& results, bool square, std::vector<Panel>& panels) {
   const std::string which = square ? "N = K^2" : "N = K";
   Panel steps{"steps, " + which, "N", "seconds", {}}, whole{"execute, " + which, "N", "seconds", {}};
@@ -114,65 +125,60 @@ void add_panels(const std::vector<ProblemResult>& results, bool square, std::vec
     for (const ContenderResult& one : result.contenders) {
       if (!one.ran()) continue;
       whole.points.push_back({one.name, n, one.execute.median * 1e-9});
-      for (const char* name : {"spread", "fft", "interpolate"})
-        if (const double seconds = step(one, name); seconds > 0)
-          steps.points.push_back({one.name + ", " + name, n, seconds});
+      for (const char* step : kSteps)
+        if (const double seconds = stage_seconds(one, {step}); seconds > 0)
+          steps.points.push_back({one.name + ", " + step, n, seconds});
     }
   }
   panels.push_back(std::move(steps));
   panels.push_back(std::move(whole));
 }
 
+// Figure 1, lower panel: the speed-up over the baseline, over K as there.
+void add_speed_ups(const std::vector<ProblemResult>& results, bool square, const Baseline& baseline, Panel& panel) {
+  for (const ProblemResult& result : results)
+    for (const ContenderResult& one : result.contenders)
+      if (const double ratio = one.ran() ? speed_up(result, one, baseline) : 0; ratio > 0)
+        panel.points.push_back({fmt::format("{}, {}", one.name, square ? "N = K^2" : "N = K"),
+                                static_cast<double>(result.problem.k.value_or(0)), ratio});
+}
+
+ToMeasure to_measure(const Problem& problem, const SuiteRun& run) {
+  ToMeasure one{problem, {}};
+  if (!run.backend()) return one;
+  const std::string paper = paper_plan(problem, run.threads(), std::string(run.backend()->name()));
+  one.entrants.push_back(our_entrant("paper", Role::reference, run.ours(paper)));
+  const auto usual = run.usual(problem);
+  one.entrants.insert(one.entrants.end(), usual.begin(), usual.end());
+  return one;
+}
+
 }  // namespace
 
 void run_suite_nufft_type3(const BenchOptions& options) {
-  const runtime::Backend& backend = bench_backend(options.backend);
-  DeviceTraits traits = backend.traits();
-  if (options.threads > 0) traits.cores = options.threads;
-  const int threads = std::max(1, traits.cores);
-  const auto current = make_device_current(backend);
-  const std::vector<Peer> peers = load_peers(options.peers, backend);
-  BenchEnvironment environment = bench_environment(threads, backend);
-  for (const Peer& peer : peers) environment.peers.push_back(peer.library->describe());
-  fmt::print("paper nufft-type3-cuda on {} ({}), {} threads\n", environment.device, environment.isa, threads);
-  for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
-
-  check_clock(options, threads, backend);
-  stop_on_signal();
-  const MeasureOptions measure = measure_options(options, backend, 1);
-  const Stopwatch watch;
-  std::vector<ProblemResult> all;
+  SuiteRun run(options, "paper nufft-type3-cuda", 1);
+  const Baseline baseline = baseline_of(options);
   std::vector<Panel> panels;
+  Panel speed_ups{"speed-up over " + baseline.device, "K", "times", {}};
   for (const bool square : {false, true}) {
     std::vector<ProblemResult> results;
     for (const Problem& problem : problems_of(options.scale, square)) {
-      if (const std::string reason = why_not(problem, options, watch.seconds()); !reason.empty()) {
-        results.push_back({problem, to_token(problem), reason, {}, 0});
-        continue;
-      }
-      const std::string paper = paper_plan(problem, threads, std::string(backend.name()));
-      const OursOptions untuned{std::string(backend.name()), threads, {}, {}};
-      OursOptions tuned = untuned;
-      tuned.db = options.db;
-      std::vector<Entrant> entrants{our_entrant("paper", Role::reference, {untuned.backend, threads, {}, paper}),
-                                    our_entrant("untuned", Role::untuned, untuned)};
-      if (!options.untuned_only && has_verdict(problem, tuned))
-        entrants.push_back(our_entrant("tuned", Role::tuned, tuned));
-      for (const Peer& peer : peers)
-        if (peer.library->does(Kind::nufft)) entrants.push_back(peer_entrant(peer, problem, threads));
-      results.push_back(measure_problem(problem, entrants, measure));
-      fmt::print("{}\n", progress_line(results.back()));
-      std::fflush(stdout);
+      const ToMeasure one = to_measure(problem, run);
+      results.push_back(run.measure(problem, one.entrants));
     }
-    fmt::print("\n{}\n", square ? "N = K^2" : "N = K");
-    print_table(results);
+    fmt::print("\n{}\n", square ? "N = K^2 (Table 2)" : "N = K (Figure 1)");
+    print_table(results, baseline);
     fmt::print("{}", skip_notes(results));
     std::fflush(stdout);
     add_panels(results, square, panels);
-    all.insert(all.end(), results.begin(), results.end());
+    add_speed_ups(results, square, baseline, speed_ups);
   }
-  fmt::print("\nsteps are those of the last execute; speed-up: the paper's parameterisation / this version\n");
-  if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(all, environment));
+  fmt::print(
+      "\nsteps are those of the last execute; speed-up: the paper's parameterisation / this version; over baseline: "
+      "this "
+      "version {} / here\n{}",
+      baseline.device.empty() ? "of --baseline" : "on " + baseline.device, variants_text(run.all()));
+  panels.push_back(std::move(speed_ups));
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
 }
 

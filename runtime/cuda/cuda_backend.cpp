@@ -158,8 +158,11 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 }
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
-  if (problem.kind != Kind::fft) return;
   const DeviceTraits& traits = device(options.device)->traits();
+  if (problem.kind == Kind::nufft) {  // type 3: what does not depend on the points' extents
+    gpu::make_gpu_nufft_executor(problem, plan, options, make_compile_queue(traits, store_, options.compile_seconds));
+    return;
+  }
   if (const auto program = programs_(problem, plan, traits))
     compile_kernels(program->kernels, traits, store_, options.compile_seconds);
 }

@@ -152,7 +152,52 @@ class CudaQueue final : public gpu::Queue {
   std::optional<ContextGuard> context_;
 };
 
+// Memory without bytes.
+class CompileQueue final : public gpu::Queue {
+ public:
+  CompileQueue(const DeviceTraits& traits, db::KernelStore& store, double seconds)
+      : traits_(traits), store_(store), seconds_(seconds) {}
+
+  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
+    auto memory = std::make_unique<gpu::QueueMemory>();
+    memory->bytes = bytes;
+    return memory;
+  }
+  void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
+  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    compile_kernels(sources, traits_, store_, seconds_);
+    std::vector<int> numbers;
+    for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
+    return numbers;
+  }
+  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override {
+    class Nothing final : public gpu::LibraryFft {
+      void run(std::byte*) override {}
+      std::int64_t bytes() const override { return 0; }
+    };
+    return std::make_unique<Nothing>();
+  }
+  void begin(void*) override { refuse(); }
+  std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return refuse(), nullptr; }
+  void launch(int, const generator::Extent3&, std::span<void*>) override { refuse(); }
+  void read(void*, const std::byte*, std::size_t) override { refuse(); }
+  void end(bool) noexcept override {}
+  void mark(int) override { refuse(); }
+  double seconds(int, int) override { return refuse(), 0; }
+
+ private:
+  static void refuse() { throw Error(Status::internal, "kernels are compiled here, and nothing is run"); }
+  DeviceTraits traits_;
+  db::KernelStore& store_;
+  double seconds_;
+  int next_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, db::KernelStore& store, double seconds) {
+  return std::make_unique<CompileQueue>(traits, store, seconds);
+}
 
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store) {
   return std::make_unique<CudaQueue>(std::move(device), store);

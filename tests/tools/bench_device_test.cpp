@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <filesystem>
+#include <sstream>
 
 #include "tests/support/program.h"
 #include "tools/bench_arrays.h"
@@ -205,6 +206,16 @@ test::Finished suite(const std::vector<std::string>& words, const std::filesyste
   return test::run_program(all, folder);
 }
 
+// From the first title on, without the lines of progress and the one that names the plot.
+std::string tables(const std::string& out) {
+  const std::size_t from = out.find("\nTable I"), to = out.find("\nplot: ");
+  std::istringstream lines(out.substr(std::min(from, out.size()), to - from));
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(":  GM") == line.npos) text += line + "\n";
+  return text;
+}
+
 TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
   const test::ScratchFolder folder;
   const test::Finished done =
@@ -217,15 +228,42 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
     EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
   EXPECT_EQ(done.out.find("failed"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("WRONG"), std::string::npos) << done.out;
+  // The same again, from the file alone.
+  const test::Finished again = suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter",
+                                      "n=8x8,m=64,prec=f32,tol=1e-2", "--from-csv", "suite.csv", "--plot", "again.svg"},
+                                     folder.path());
+  ASSERT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_EQ(tables(again.out), tables(done.out));
+  EXPECT_EQ(test::read_text(folder / "again.svg").size() > 1000, test::read_text(folder / "suite.svg").size() > 1000);
 }
 
-TEST(BenchSuites, Type3RunsOnADevice) {
+TEST(BenchSuites, Type3RunsOnADeviceAndTellsItsSpeedUpOverAnotherRun) {
   const test::ScratchFolder folder;
   const test::Finished done =
-      suite({"--suite", "nufft-type3-gpu", "--scale", "1e-4", "--plot", "suite.svg"}, folder.path());
+      suite({"--suite", "nufft-type3-gpu", "--scale", "1e-4", "--csv", "t3.csv", "--plot", "suite.svg"}, folder.path());
   ASSERT_EQ(done.code, 0) << done.out << done.err;
   for (const char* words : {"N = K^2", "step 1 spread", "untuned"})
     EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
+  const test::Finished again = suite({"--suite", "nufft-type3-gpu", "--scale", "1e-4", "--from-csv", "t3.csv",
+                                      "--baseline", "t3.csv", "--plot", "again.svg"},
+                                     folder.path());
+  ASSERT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_NE(again.out.find("speed-up: the paper's"), std::string::npos);
+  EXPECT_NE(again.out.find("WRONG      1.0x           1.0x"), std::string::npos) << again.out;
+  EXPECT_EQ(suite({"--suite", "cufinufft", "--baseline", "t3.csv"}, folder.path()).code, 2);
+}
+
+// A budget that is spent, and kernels compiled beforehand: what is left out is named, and in the file.
+TEST(BenchSuites, WhatABudgetLeavesOutIsNamedAndKept) {
+  const test::ScratchFolder folder;
+  const test::Finished done =
+      suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter", "n=8x8,m=64,prec=f32,tol=1e-2", "--seconds", "1e-9",
+             "--compile-first", "--csv", "none.csv"},
+            folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("compiled the kernels of"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("the budget of --seconds is spent"), std::string::npos) << done.out;
+  EXPECT_NE(test::read_text(folder / "none.csv").find("the budget of --seconds is spent"), std::string::npos);
 }
 
 TEST(BenchSuites, InterleavedPlansTooLargeAreNamed) {

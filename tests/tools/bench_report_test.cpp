@@ -1,5 +1,6 @@
 #include "tools/bench_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "tests/support/program.h"
+#include "tools/bench_csv_read.h"
 #include "tools/bench_memory.h"
 #include "tools/bench_ratio.h"
 #include "tools/errors.h"
@@ -189,6 +191,48 @@ TEST(BenchReport, CsvHasOneRowAContenderAndEveryRowEveryColumn) {
   EXPECT_EQ(field(2, "peers"), "p: FINUFFT 2.5.1");
   EXPECT_EQ(field(3, "problem"), k3d);
   EXPECT_EQ(field(3, "skipped"), "too slow, and large");
+}
+
+TEST(BenchReport, CsvIsReadBackAsItWasWritten) {
+  const test::ScratchFolder folder;
+  ProblemResult skipped = result_of(k3d, {});
+  skipped.skipped = "too slow, and\nlarge";
+  auto ours = contender("untuned", Role::untuned, 100);
+  ours.stages = {{"sort", 0.25}, {"spread", 0.5}};
+  ours.passes = {{"spread", "nufft_spread", 0.5, 1024, 2048}};
+  ours.total_ns = ours.transfers_ns = {7, 9, 8};
+  ours.total = ours.transfers = tuner::median_interval(ours.total_ns);
+  ours.memory = 12345;
+  auto failed = contender("p", Role::peer, 300);
+  failed.execute_ns.clear();
+  failed.execute = {};
+  failed.failure = "error \"9\"";
+  const std::vector<ProblemResult> results{result_of(k2d, {ours, failed}), skipped};
+  BenchEnvironment environment = bench_environment(2, runtime::find_backend("cpu"));
+  environment.peers = {"p: FINUFFT 2.5.1"};
+  const std::string path = folder / "run.csv", text = comparison_csv(results, environment);
+  write_text_file(path, text);
+  const CsvRun run = read_comparison_csv(path);
+  EXPECT_EQ(comparison_csv(run.results, run.environment), text);
+  EXPECT_EQ(comparison_table(run.results, true), comparison_table(results, true));
+  ASSERT_NE(run.find(k3d), nullptr);
+  EXPECT_EQ(run.find(k3d)->skipped, skipped.skipped);
+  EXPECT_EQ(run.find("nothing"), nullptr);
+
+  const auto said = [&](const std::string& content) {
+    write_text_file(path, content);
+    try {
+      read_comparison_csv(path);
+    } catch (const Failure& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(said("problem,group\n"), path + ": has no column contender; it must come from fourtune bench --csv");
+  const std::string broken = said(text.substr(0, text.find("\n") + 1) + "a,b\n");
+  EXPECT_EQ(broken, fmt::format("{}, row 1: 2 fields where the heading has {}", path, csv_columns().size()));
+  EXPECT_NE(said(std::string(text).replace(text.find("100 100"), 7, "100 1x0")).find("\"1x0\" is no number"),
+            std::string::npos);
 }
 
 TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
