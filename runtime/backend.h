@@ -24,8 +24,9 @@ using fourtune::StageTime;
 using PointSet = fourtune::Points;
 
 struct ExecutorOptions {
-  bool deterministic = false;  // bit-identical results from run to run and for any thread count
-  bool trust_points = false;   // skip the NaN/Inf check
+  bool deterministic = false;    // bit-identical results from run to run and for any thread count
+  bool trust_points = false;     // skip the NaN/Inf check
+  bool distinct_points = false;  // each transform of a batch has its own, one after the other; the plan is for one
   ModeOrder mode_order = ModeOrder::centred;
   Only only = Only::whole;  // spread or interpolate only: modes array is the fine grid (FFT order)
   std::string wisdom;       // FFTW wisdom to start from; empty: none
@@ -105,6 +106,8 @@ class Executor {
   virtual ~Executor() = default;
   // nufft only. Throws Error{invalid_point} naming the first bad index.
   virtual void set_points(const PointSet& points) = 0;
+  // Type 3: where later points will lie (transform.h). Where it makes no difference it is not looked at.
+  virtual void set_bounds(const Bounds&) {}
   // Types 1, 3 and ffts: first -> second; type 2: second -> first (see fourtune.h). adjoint: the conjugate transpose,
   // in the other direction. Allocates nothing once warm.
   virtual void execute(void* first, void* second, bool adjoint) = 0;

@@ -86,6 +86,7 @@ fourtune::Options translate(const fourtune_options* given) {
     refuse(fourtune::Status::invalid_option,
            "options.only is none of FOURTUNE_WHOLE, FOURTUNE_SPREAD_ONLY, FOURTUNE_INTERPOLATE_ONLY");
   out.only = static_cast<fourtune::Only>(in.only);
+  out.distinct_points = in.distinct_points != 0;
   return out;
 }
 
@@ -118,6 +119,16 @@ fourtune_status fourtune_create(const char* problem, const fourtune_options* opt
 fourtune_status fourtune_set_points(fourtune_transform* transform, int64_t m, const void* x, const void* y,
                                     const void* z, int64_t k, const void* s, const void* t, const void* u) {
   return guarded([&] { checked(transform).set_points({m, x, y, z, k, s, t, u}); });
+}
+
+fourtune_status fourtune_set_bounds(fourtune_transform* transform, const double* low, const double* high) {
+  return guarded([&] {
+    if (!low || !high) refuse(fourtune::Status::invalid_argument, "low or high is null");
+    fourtune::Bounds bounds;
+    std::copy_n(low, bounds.low.size(), bounds.low.begin());
+    std::copy_n(high, bounds.high.size(), bounds.high.begin());
+    checked(transform).set_bounds(bounds);
+  });
 }
 
 fourtune_status fourtune_execute(fourtune_transform* transform, void* point_values, void* mode_values) {

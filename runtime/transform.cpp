@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "db/lookup.h"
 #include "db/tuning_store.h"
@@ -32,6 +33,8 @@ Problem reachable(Problem problem, bool clamp) {
 
 void check_options(const Problem& problem, const Options& options) {
   if (options.threads < 0) throw Error(Status::invalid_option, fmt::format("threads={} is negative", options.threads));
+  if (options.distinct_points && problem.kind != Kind::nufft)
+    throw Error(Status::invalid_option, "distinct_points: an fft has no points");
   if (options.only == Only::whole) return;
   const int type = options.only == Only::spread ? 1 : 2;
   if (problem.kind != Kind::nufft || problem.type != type)
@@ -64,20 +67,28 @@ struct Transform::State {
   runtime::Resolution resolution;
   std::string plan_text;
   std::unique_ptr<runtime::Executor> executor;
+  std::optional<Bounds> bounds;
   bool points_set = false;
 
   // The plan can be chosen only when the point counts are known.
   bool complete() const { return problem.kind == Kind::fft || (problem.m && (problem.type != 3 || problem.k)); }
 
+  // What a plan is for: with points of their own transforms run one by one.
+  Problem planned() const {
+    Problem one = problem;
+    if (options.distinct_points) one.batch = 1;
+    return one;
+  }
   void resolve() {
-    resolution = runtime::resolve(problem, traits, &lookup, options.plan);
-    plan_text = generator::to_text(resolution.plan, problem);
+    resolution = runtime::resolve(planned(), traits, &lookup, options.plan);
+    plan_text = generator::to_text(resolution.plan, planned());
   }
 
   void bind() {
     runtime::ExecutorOptions bound;
     bound.deterministic = options.deterministic;
     bound.trust_points = options.trust_points;
+    bound.distinct_points = options.distinct_points;
     bound.mode_order = options.mode_order;
     bound.only = options.only;
     bound.wisdom = resolution.wisdom;
@@ -85,6 +96,7 @@ struct Transform::State {
     bound.stream = options.stream;
     executor.reset();
     executor = backend->bind(problem, resolution.plan, bound);
+    if (bounds) executor->set_bounds(*bounds);
   }
 
   void check_points(const Points& points) const {
@@ -137,7 +149,7 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
   if (options.threads > 0) state.traits.cores = options.threads;
   if (options.plan.empty()) state.lookup = load_lookup(options);
   if (!state.complete()) {
-    if (!options.plan.empty()) generator::parse_plan(options.plan, state.problem);  // refuse a bad plan at once
+    if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // refuse a bad plan at once
     state.resolution.explain =
         fmt::format("problem: {}\nplan: chosen in set_points, when the points are known\n", to_token(state.problem));
     return;
@@ -167,6 +179,20 @@ void Transform::set_points(const Points& points) {
   state.executor->set_points(points);
   runtime::record_points(state.problem, points, *state.backend, state.options.device);
   state.points_set = true;
+}
+
+void Transform::set_bounds(const Bounds& bounds) {
+  State& state = *state_;
+  if (state.problem.kind != Kind::nufft || state.problem.type != 3)
+    throw Error(Status::invalid_argument, "set_bounds: only a type 3 takes bounds; other types fold their points");
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (static_cast<int>(i % 3) >= state.problem.dim) continue;
+    if (!std::isfinite(bounds.low[i]) || !std::isfinite(bounds.high[i]) || bounds.low[i] > bounds.high[i])
+      throw Error(Status::invalid_argument, fmt::format("set_bounds: {} from {} to {}; bounds are finite and in order",
+                                                        "xyzstu"[i], bounds.low[i], bounds.high[i]));
+  }
+  state.bounds = bounds;
+  if (state.executor) state.executor->set_bounds(bounds);
 }
 
 void Transform::execute(void* point_values, void* mode_values) { state_->run(point_values, mode_values, false); }

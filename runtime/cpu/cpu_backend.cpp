@@ -3,6 +3,7 @@
 #include "runtime/cpu/fft.h"
 #include "runtime/cpu/gridder.h"
 #include "runtime/cpu/nufft_executor.h"
+#include "runtime/distinct_points.h"
 
 namespace fourtune::runtime::cpu {
 DeviceTraits CpuBackend::traits() const {
@@ -16,6 +17,11 @@ std::unique_ptr<Executor> CpuBackend::bind(const Problem& problem, const generat
   if (plan.backend != name())
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cpu");
   if (problem.kind == Kind::fft) return make_fft_executor(problem, plan, options);
+  if (options.distinct_points && problem.batch > 1) {
+    ExecutorOptions own = options;
+    own.distinct_points = false;
+    return make_distinct_points_executor(problem, [&](const Problem& one) { return bind(one, plan, own); });
+  }
   return problem.type == 3 ? make_type3_executor(problem, plan, options) : make_type12_executor(problem, plan, options);
 }
 

@@ -35,9 +35,7 @@ void LaunchList::add(const Kernel& kernel, const generator::Extent3& grid, std::
 
 void LaunchList::start(CUstream stream, bool alone) {
   if (items_.empty()) return;
-  // Pointers to the values, which lie still from here on.
-  pointers_.clear();
-  for (std::uint64_t& value : values_) pointers_.push_back(&value);
+  point_to_values();
   try {
     if (alone || items_.size() > kMostLaunches || !driver().has_graphs || !start_graph(stream)) start_alone(stream);
   } catch (...) {
@@ -45,6 +43,27 @@ void LaunchList::start(CUstream stream, bool alone) {
     throw;
   }
   drop();
+}
+
+void LaunchList::prepare() {
+  if (!items_.empty() && items_.size() <= kMostLaunches && driver().has_graphs) {
+    point_to_values();
+    ++clock_;
+    Graph* const known = find();
+    Graph& graph = known ? *known : remember();
+    graph.used = clock_;
+    if (!graph.exec && !graph.refused && !make(graph)) {
+      destroy(graph);
+      graph.refused = true;
+    }
+  }
+  drop();
+}
+
+// The values lie still from here on.
+void LaunchList::point_to_values() {
+  pointers_.clear();
+  for (std::uint64_t& value : values_) pointers_.push_back(&value);
 }
 
 void LaunchList::start_alone(CUstream stream) {
@@ -57,12 +76,7 @@ bool LaunchList::start_graph(CUstream stream) {
   ++clock_;
   Graph* graph = find();
   if (!graph) {
-    graph = &*std::min_element(graphs_.begin(), graphs_.end(),
-                               [](const Graph& a, const Graph& b) { return a.used < b.used; });
-    destroy(*graph);
-    graph->items = items_, graph->values = values_;
-    graph->refused = false;
-    graph->used = clock_;
+    remember();
     return false;
   }
   graph->used = clock_;
@@ -74,6 +88,17 @@ bool LaunchList::start_graph(CUstream stream) {
   }
   check(driver().cuGraphLaunch(graph->exec, stream), "launching a graph of kernels");
   return true;
+}
+
+// In the place of the one that was used longest ago.
+LaunchList::Graph& LaunchList::remember() {
+  Graph& graph =
+      *std::min_element(graphs_.begin(), graphs_.end(), [](const Graph& a, const Graph& b) { return a.used < b.used; });
+  destroy(graph);
+  graph.items = items_, graph.values = values_;
+  graph.refused = false;
+  graph.used = clock_;
+  return graph;
 }
 
 LaunchList::Graph* LaunchList::find() {

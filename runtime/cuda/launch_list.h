@@ -16,7 +16,9 @@ namespace fourtune::runtime::cuda {
 bool is_capturing(CUstream stream);
 
 // Invariants:
-// 1. A graph is made when a sequence of kernels comes for the second time; afterwards start() allocates nothing.
+// 1. A graph is made when a sequence of kernels comes for the second time, or by prepare(); afterwards start()
+// allocates
+//    nothing.
 // 2. Grids and arguments may differ from call to call: nodes that differ from the last start are updated.
 // 3. No graph of ours goes into a stream that is being captured: the caller says `alone`.
 // 4. Where the driver has no graphs (before CUDA 12.3), or will not make one, launches start one by one.
@@ -34,6 +36,8 @@ class LaunchList {
   // Puts what was added on the stream and forgets it. alone: one by one. Throws as Kernel::launch; what was added
   // is then forgotten, too.
   void start(CUstream stream, bool alone = false);
+  // Makes the graph of what was added, so that start() finds it, and forgets what was added.
+  void prepare();
   void drop() noexcept { items_.clear(), values_.clear(); }
 
  private:
@@ -51,11 +55,13 @@ class LaunchList {
     bool refused = false;
     std::uint64_t used = 0;
   };
-  static constexpr std::size_t kGraphs = 4, kMostLaunches = 64;
+  static constexpr std::size_t kGraphs = 6, kMostLaunches = 64;
 
   void start_alone(CUstream stream);
   bool start_graph(CUstream stream);
   Graph* find();
+  Graph& remember();
+  void point_to_values();
   bool make(Graph& graph);
   bool add_node(Graph& graph, std::size_t i);
   bool update(Graph& graph);

@@ -79,7 +79,7 @@ class CudaQueue final : public gpu::Queue {
       Library(CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
       void run(std::byte* data) override {
         queue_.flush();
-        plan_.execute(data, data, sign_, queue_.stream_);
+        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.stream_);
       }
       std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
 
@@ -111,7 +111,16 @@ class CudaQueue final : public gpu::Queue {
   void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
     list_.add(kernels_[static_cast<std::size_t>(kernel)], grid, arguments);
   }
-  void flush() override { list_.start(stream_, capturing_); }
+  void flush() override { rehearsing_ ? list_.prepare() : list_.start(stream_, capturing_); }
+  bool begin_rehearsal() override {
+    if (capturing_) return false;
+    flush();
+    return rehearsing_ = true;
+  }
+  void end_rehearsal() override {
+    flush();
+    rehearsing_ = false;
+  }
   void read(void* host, const std::byte* device, std::size_t bytes) override {
     flush();
     void* const to = pinned_.at() && bytes <= PinnedBytes::kBytes ? pinned_.at() : host;
@@ -122,6 +131,7 @@ class CudaQueue final : public gpu::Queue {
   }
   void end(bool) noexcept override {
     list_.drop();
+    rehearsing_ = false;
     try {
       if (!capturing_) last_.record(stream_), used_ = true;
     } catch (const Error&) {  // the device is lost, which every later call says
@@ -147,7 +157,7 @@ class CudaQueue final : public gpu::Queue {
   Event last_;  // the end of the last run
   PinnedBytes pinned_;
   LaunchList list_;
-  bool used_ = false, capturing_ = false;
+  bool used_ = false, capturing_ = false, rehearsing_ = false;
   CUstream stream_ = nullptr;
   std::optional<ContextGuard> context_;
 };

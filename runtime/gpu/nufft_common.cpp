@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/distinct_points.h"
 #include "runtime/gpu/nufft_executor.h"
+#include "runtime/gpu/shared_queue.h"
 
 namespace fourtune::runtime::gpu {
 
@@ -69,6 +71,14 @@ std::unique_ptr<Executor> make_gpu_nufft_executor(const Problem& problem, const 
                                                   const ExecutorOptions& options, std::unique_ptr<Queue> queue) {
   if (problem.kind != Kind::nufft) throw Error(Status::internal, "a uniform transform has an executor of its own");
   validate(problem);
+  if (options.distinct_points && problem.batch > 1) {
+    const auto shared = std::make_shared<SharedQueue>(std::move(queue));
+    ExecutorOptions own = options;
+    own.distinct_points = false;
+    return make_distinct_points_executor(
+        problem, [&](const Problem& one) { return make_gpu_nufft_executor(one, plan, own, shared->share()); },
+        [shared] { return shared->counted_twice(); });
+  }
   return problem.type == 3 ? make_gpu_type3_executor(problem, plan, options, std::move(queue))
                            : make_gpu_type12_executor(problem, plan, options, std::move(queue));
 }

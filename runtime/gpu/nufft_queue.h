@@ -54,6 +54,10 @@ class Queue {
   // May wait in a list until flush, read, mark, a library's transform or the end of the run.
   virtual void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) = 0;
   virtual void flush() {}
+  // Launches up to end_rehearsal, a library's transforms among them, do not run: what starting them in another run
+  // would allocate is made. False: there is nothing to make, and launches would run.
+  virtual bool begin_rehearsal() { return false; }
+  virtual void end_rehearsal() {}
   // To the host, when everything launched before is done.
   virtual void read(void* host, const std::byte* device, std::size_t bytes) = 0;
   // completed: false after an error, when the arrays opened for writing are left as they were where that is possible.

@@ -66,6 +66,13 @@ class Runner {
   void bind(Part& part, bool always = false);
   // Within a run.
   void launch(Part& part, std::byte* first, std::byte* second);
+  // Within a run: what launches() will launch in later runs is made ready to start without allocating. Nothing runs.
+  template <class Launches>
+  void rehearse(const Launches& launches) {
+    if (timed_ || !queue_->begin_rehearsal()) return;
+    launches();
+    queue_->end_rehearsal();
+  }
 
   // ---- stages ----
   void begin_set_points() { next_ = kept_ = 0, marks_.clear(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/gpu/nufft_executor.h"
@@ -35,8 +36,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     given_ = {points.x, points.y, points.z, points.s, points.t, points.u};
     runner_.begin_set_points();
     if (m_ > 0 && k_ > 0) {
-      const auto extents = look_at_points();
-      if (stages_.set_points(extents, m_, k_)) forward_.made = adjoint_.made = false;
+      if (stages_.set_points(known_extents(), m_, k_)) forward_.made = adjoint_.made = false;
       reserve();
       if (!forward_.made) build(forward_, false);
       sort();
@@ -48,7 +48,8 @@ class Type3Executor final : public Executor, private Type3Slots {
   }
 
   void execute(void* first, void* second, bool adjoint) override {
-    if (adjoint && ready_ && !adjoint_.made) build(adjoint_, true);
+    const bool fresh = adjoint && ready_ && !adjoint_.made;
+    if (fresh) build(adjoint_, true);
     check_alignment(first, complex_, "execute: point_values");
     check_alignment(second, complex_, "execute: mode_values");
     runner_.begin_execute();
@@ -61,10 +62,8 @@ class Type3Executor final : public Executor, private Type3Slots {
       runner_.launch(empty_[adjoint ? 1 : 0], values, results);
     } else {
       Direction& direction = adjoint ? adjoint_ : forward_;
-      const std::int64_t chunk = stages_.chunk();
-      for (std::int64_t b = 0; b < problem_.batch; b += chunk)
-        for (Part& part : direction.parts[problem_.batch - b < chunk ? 1 : 0])
-          runner_.launch(part, values + b * m_ * complex_, results + b * k_ * complex_);
+      if (fresh) runner_.rehearse([&] { launch_all(direction, values, results); });
+      launch_all(direction, values, results);
     }
     runner_.end_stages(false);
     run.complete();
@@ -84,14 +83,24 @@ class Type3Executor final : public Executor, private Type3Slots {
   const generator::Plan& plan() const override { return stages_.plan(); }
   std::vector<KernelReport> kernels() const override { return runner_.kernels(); }
   void set_stream(void* stream) override { stream_ = stream; }
+  void set_bounds(const Bounds& bounds) override { bounds_ = bounds; }
 
  private:
+  using Extents = std::array<Type3Kernels::Extent, 6>;
   static constexpr const char* kNames[6] = {"x", "y", "z", "s", "t", "u"};
 
   struct Direction {
     bool made = false;
     std::array<std::vector<Part>, 2> parts;  // of full chunks and of the last, smaller one
   };
+
+  // Within a run.
+  void launch_all(Direction& direction, std::byte* values, std::byte* results) {
+    const std::int64_t chunk = stages_.chunk();
+    for (std::int64_t b = 0; b < problem_.batch; b += chunk)
+      for (Part& part : direction.parts[problem_.batch - b < chunk ? 1 : 0])
+        runner_.launch(part, values + b * m_ * complex_, results + b * k_ * complex_);
+  }
 
   // Within a run.
   void open_points() {
@@ -104,8 +113,23 @@ class Type3Executor final : public Executor, private Type3Slots {
     }
   }
 
+  // Of the points, or the bounds that they promise to keep.
+  Extents known_extents() {
+    if (!bounds_) return look_at_points();
+    if (!options_.trust_points) check_bounds(look_at_points());
+    Extents extents;
+    for (std::size_t i = 0; i < 6; ++i) extents[i] = {bounds_->low[i], bounds_->high[i], ~std::uint64_t{0}};
+    return extents;
+  }
+  void check_bounds(const Extents& seen) const {
+    for (std::size_t i = 0; i < 6; ++i)
+      if (static_cast<int>(i % 3) < problem_.dim && (seen[i].low < bounds_->low[i] || seen[i].high > bounds_->high[i]))
+        throw Error(Status::contradiction, fmt::format("{} lies from {} to {}, but set_bounds says {} to {}", kNames[i],
+                                                       seen[i].low, seen[i].high, bounds_->low[i], bounds_->high[i]));
+  }
+
   // The one wait of set_points.
-  std::array<Type3Kernels::Extent, 6> look_at_points() {
+  Extents look_at_points() {
     runner_.change(extents_, stages_.extents(m_, k_));
     Run run(runner_.queue(), stream_);
     open_points();
@@ -164,6 +188,8 @@ class Type3Executor final : public Executor, private Type3Slots {
       runner_.launch(*part, nullptr, nullptr);
     }
     runner_.end_stages(true);
+    for (Direction* direction : {&forward_, &adjoint_})
+      if (direction->made) runner_.rehearse([&] { launch_all(*direction, nullptr, nullptr); });
     run.complete();
   }
 
@@ -198,6 +224,7 @@ class Type3Executor final : public Executor, private Type3Slots {
   Type3Stages stages_;
   std::int64_t complex_, m_ = 0, k_ = 0;
   bool ready_ = false, products_made_ = false;
+  std::optional<Bounds> bounds_;
   std::array<const void*, 6> given_{};
   Part extents_, sorts_, products_;
   std::array<Part, 2> empty_;

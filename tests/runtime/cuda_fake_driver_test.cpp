@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "generator/candidates.h"
 #include "runtime/cuda/compiler.h"
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/cuda/launch_list.h"
@@ -173,16 +174,37 @@ TEST_F(FakeGraphs, SequencesKeepGraphsOfTheirOwnAndTheOldestGoes) {
     list_.start(nullptr);
   };
   const int graphs = number("fake_graphs"), started = number("fake_graph_launches");
-  for (int times = 1; times <= 4; ++times) one(times), one(times);
-  EXPECT_EQ(number("fake_graphs"), graphs + 4);
-  for (int times = 1; times <= 4; ++times) one(times);
-  EXPECT_EQ(number("fake_graph_launches"), started + 8);
-  one(5), one(5);  // in place of that of one launch
-  EXPECT_EQ(number("fake_graphs"), graphs + 4);
+  for (int times = 1; times <= 6; ++times) one(times), one(times);
+  EXPECT_EQ(number("fake_graphs"), graphs + 6);
+  for (int times = 1; times <= 6; ++times) one(times);
+  EXPECT_EQ(number("fake_graph_launches"), started + 12);
+  one(7), one(7);  // in place of that of one launch
+  EXPECT_EQ(number("fake_graphs"), graphs + 6);
   one(2);
-  EXPECT_EQ(number("fake_graph_launches"), started + 10);
+  EXPECT_EQ(number("fake_graph_launches"), started + 14);
   one(1);
-  EXPECT_EQ(number("fake_graph_launches"), started + 10);
+  EXPECT_EQ(number("fake_graph_launches"), started + 14);
+}
+
+TEST_F(FakeGraphs, WhatIsPreparedStartsAsAGraphAtOnce) {
+  const int launches = number("fake_launches"), started = number("fake_graph_launches"), graphs = number("fake_graphs");
+  std::int64_t value = 1;
+  void* argument = &value;
+  const auto add = [&] { list_.add(first_, {1, 1, 1}, {&argument, 1}), list_.add(second_, {1, 1, 1}, {&argument, 1}); };
+  for (int i = 0; i < 2; ++i) add(), list_.prepare();
+  EXPECT_EQ(number("fake_launches"), launches) << "nothing runs";
+  EXPECT_EQ(number("fake_graphs"), graphs + 1);
+  value = 2;
+  add();
+  list_.start(nullptr);
+  EXPECT_EQ(number("fake_graph_launches"), started + 1);
+  EXPECT_EQ(number("fake_graphs"), graphs + 1);
+  number("fake_graph_result") = 801;
+  list_.add(first_, {1, 1, 1}, {&argument, 1});
+  list_.prepare();
+  list_.add(first_, {1, 1, 1}, {&argument, 1});
+  list_.start(nullptr);
+  EXPECT_EQ(number("fake_graph_launches"), started + 1) << "where none can be made, launches start one by one";
 }
 
 TEST_F(FakeGraphs, WhereTheDriverMakesNoneLaunchesStartOneByOne) {
@@ -323,6 +345,54 @@ TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
   EXPECT_EQ(failure([&] { program.run(reinterpret_cast<char*>(in.data()) + 1, out.data(), nullptr); }).first,
             Status::invalid_argument);
   EXPECT_EQ(number("fake_pushed"), 0) << "a failed call left its context behind";
+}
+
+// A nonuniform transform: its points wait at most once, trusted ones never, and from the first execute on nothing is
+// allocated, on any stream.
+TEST_F(FakeDriver, NonuniformTransformsWaitOnceInSetPointsAndAllocateNothingInAnyExecute) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  if (std::find(known.begin(), known.end(), 90) == known.end()) GTEST_SKIP() << "NOT TESTED: no sm_90";
+  const CudaBackend backend(direct_programs(), "/nowhere/no.db");
+  std::vector<float> x(100, 0.5F), values(600), modes(6000);
+  int streams[2] = {};
+  for (const char* token :
+       {"nufft:type=1,n=12x10,m=100,prec=f32,tol=1e-2,batch=3", "nufft:type=3,dim=1,m=100,k=100,prec=f32,tol=1e-2"}) {
+    const Problem problem = parse_problem(token);
+    ExecutorOptions options;
+    options.trust_points = true;
+    const auto executor = backend.bind(problem, generator::default_plan(problem, backend.traits()), options);
+    Bounds bounds;
+    bounds.high.fill(2);
+    executor->set_bounds(bounds);
+    const PointSet points{100,
+                          x.data(),
+                          problem.dim > 1 ? x.data() : nullptr,
+                          nullptr,
+                          problem.k.value_or(0),
+                          problem.type == 3 ? x.data() : nullptr};
+    executor->set_points(points);  // grids and kernels of a type 3 are made here
+    const int waits = number("fake_waits");
+    executor->set_points(points);
+    EXPECT_EQ(number("fake_waits"), waits) << token;
+    const int launches = number("fake_launches"), started = number("fake_graph_launches");
+    const int allocated = number("fake_allocations"), graphs = number("fake_graphs");
+    for (int i = 0; i < 4; ++i) {
+      executor->set_stream(&streams[i % 2]);
+      executor->execute(values.data(), modes.data(), false);
+      EXPECT_EQ(number("fake_graph_launches"), started + i + 1) << token << ", execute " << i;
+    }
+    EXPECT_GT(number("fake_launches"), launches) << "nodes of a graph are counted";
+    EXPECT_EQ(number("fake_allocations"), allocated) << token;
+    EXPECT_EQ(number("fake_graphs"), graphs) << token;
+    EXPECT_EQ(number("fake_waits"), waits) << token;
+  }
+  const Problem problem = parse_problem("nufft:type=1,n=12x10,m=100,prec=f32,tol=1e-2,batch=3");
+  const auto checked = backend.bind(problem, generator::default_plan(problem, backend.traits()), {});
+  const int waits = number("fake_waits");
+  checked->set_points({100, x.data(), x.data()});
+  EXPECT_EQ(number("fake_waits"), waits + 1);
+  EXPECT_EQ(number("fake_pushed"), 0);
 }
 
 TEST(MissingNvrtc, IsNamed) {

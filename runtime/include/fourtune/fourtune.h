@@ -66,6 +66,7 @@ typedef struct fourtune_options {
   int clamp_tolerance;          /* a tolerance below what the precision gives is raised instead of refused */
   int trust_points;             /* skip the NaN / infinity check of set_points */
   int only; /* FOURTUNE_WHOLE, or spread / interpolate alone: the mode array is then the fine grid */
+  int distinct_points; /* each transform of a batch has points of its own, one transform's after the other's */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);
@@ -75,9 +76,14 @@ FOURTUNE_API fourtune_status fourtune_create(const char* problem, const fourtune
                                              fourtune_transform** transform);
 
 /* m points x, y, z (y, z NULL beyond the problem's dimension), in radians, any finite real number; type 3: k targets
- * s, t, u. Types 1 and 2: pass k = 0 and NULL targets. Arrays have the problem's precision. */
+ * s, t, u. Types 1 and 2: pass k = 0 and NULL targets. Arrays have the problem's precision. With distinct_points every
+ * array has batch times as many values. */
 FOURTUNE_API fourtune_status fourtune_set_points(fourtune_transform* transform, int64_t m, const void* x, const void* y,
                                                  const void* z, int64_t k, const void* s, const void* t, const void* u);
+
+/* Type 3: later points will lie between low and high of x, y, z, s, t, u (6 values each; what is beyond the dimension is
+ * not looked at). GPUs make their grids for these bounds, and with trust_points set_points then does not wait. */
+FOURTUNE_API fourtune_status fourtune_set_bounds(fourtune_transform* transform, const double* low, const double* high);
 
 /* Types 1 and 3 read point_values and write mode_values (type 3: at the targets); type 2 the reverse; an fft reads the
  * first and writes the second (equal pointers exactly when place=in). */

@@ -1,6 +1,7 @@
 // Fourtune's C++ interface. Formulas, mode order, ownership and threads are those of fourtune.h; failures throw Error.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ struct Options {
   bool clamp_tolerance = false;
   bool trust_points = false;
   Only only = Only::whole;
+  // Every transform of a batch has points of its own: coordinates are batch times m (and k) values, those of the first
+  // transform first. A plan for one transform serves all.
+  bool distinct_points = false;
 };
 
 // Nonuniform points, arrays of the problem's precision, needed only until set_points returns.
@@ -41,6 +45,11 @@ struct Points {
   const void* s = nullptr;
   const void* t = nullptr;
   const void* u = nullptr;
+};
+
+// Where all points of a type 3 lie: x, y, z, s, t, u; what is beyond the dimension is not looked at.
+struct Bounds {
+  std::array<double, 6> low{}, high{};
 };
 
 struct StageTime {
@@ -61,6 +70,10 @@ class FOURTUNE_API Transform {
   Transform& operator=(Transform&&) noexcept;
 
   void set_points(const Points& points);
+  // Type 3: later points will lie in there. GPUs make their grids for it, so that other points in the same bounds need
+  // no other kernels; with trust_points set_points then does not wait. Points outside: Error{contradiction}, but where
+  // they are trusted wrong results. Takes no effect on points that are set.
+  void set_bounds(const Bounds& bounds);
   void execute(void* point_values, void* mode_values);
   void execute_adjoint(void* point_values, void* mode_values);
   void set_stream(void* stream);
