@@ -388,10 +388,43 @@ TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
   const Case& c = GetParam();
   const Prepared p = prepare(c);
   RunOptions options;
-  options.instrumented = true;
+  options.instrumented = options.undefined = true;
   std::vector<std::byte> first = p.first, second = p.second;
   run_program(p.program, first, second, options);
   EXPECT_EQ(wrong(c, p, second), "");
+}
+
+// Orders of points, records and scans that the cases of the families leave out.
+std::vector<Case> checked_sorts() {
+  std::vector<Case> cases;
+  const Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
+  for (int i = 0; i < 4; ++i) {
+    const int dim = 1 + i % 3;
+    const Precision precision = i % 2 == 0 ? Precision::f32 : Precision::f64;
+    Case sliced = interpolating("Sliced" + std::to_string(i), dim, precision, 5, Interpolate::tiled);
+    sliced.parameters.slice = 40;
+    Case packed = i % 2 == 0 ? spreading("Packed" + std::to_string(i), dim, precision, 4, Spread::tile_owned)
+                             : interpolating("Packed" + std::to_string(i), dim, precision, 4, Interpolate::window);
+    packed.shape.unit = i < 2 ? 0x1p-17 : 0x1p-6, packed.shape.whole_cells = false;
+    for (Case* one : {&sliced, &packed}) {
+      one->parameters.placement = placements[i];
+      one->count = 90;
+      cases.push_back(*one);
+    }
+  }
+  Case many = spreading("ManyBins", 2, Precision::f32, 4, Spread::tile_owned);  // more than one block sums up
+  many.shape.fine = {150, 130, 1};
+  many.parameters.bin = {1, 1, 1};
+  many.count = 90;
+  cases.push_back(many);
+  many = interpolating("ManyBinsTwoLevels", 1, Precision::f64, 4, Interpolate::points);
+  many.shape.fine = {9000, 1, 1};
+  many.parameters.placement = Placement::two_level;
+  many.parameters.segment = 512;
+  many.parameters.bin = {1, 1, 1};
+  many.count = 600;
+  cases.push_back(many);
+  return cases;
 }
 
 std::vector<Case> one_of_each_family() {
@@ -404,7 +437,8 @@ std::vector<Case> one_of_each_family() {
     cases.push_back(
         interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
   for (const int dim : {2, 3})
-    cases.push_back(interpolating("InterpolateMatrix", dim, Precision::f64, 7, Interpolate::matrix));
+    for (const Precision precision : {Precision::f32, Precision::f64})
+      cases.push_back(interpolating("InterpolateMatrix", dim, precision, 7, Interpolate::matrix));
   cases[1].parameters.placement = Placement::fetch;
   cases[2].parameters.placement = Placement::staged;
   cases[3].parameters.placement = Placement::two_level;
@@ -443,6 +477,7 @@ std::vector<Case> checked_groups() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);
+INSTANTIATE_TEST_SUITE_P(Sorts, NufftKernelsChecked, ::testing::ValuesIn(checked_sorts()), name_of);
 INSTANTIATE_TEST_SUITE_P(Groups, NufftKernelsChecked, ::testing::ValuesIn(checked_groups()), name_of);
 
 // A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which no emulation shows.

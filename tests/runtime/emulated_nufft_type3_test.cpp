@@ -99,22 +99,42 @@ TEST(EmulatedNufftType3, NamesBadPointsOfBothSides) {
 
 TEST(EmulatedNufftType3, HasNoRaces) {
   runtime::emulated::RunOptions checks;
-  checks.instrumented = true;
+  checks.instrumented = checks.undefined = true;
   const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs(), checks);
-  const Problem problem = parse_problem("nufft:type=3,dim=1,m=40,k=30,prec=f32,tol=1e-3");
-  const auto executor = backend.bind(
-      problem,
-      generator::parse_plan("emulated;type3=compose;window=pswf(sigma=2,width=5);inner=pswf(sigma=2,width=5);"
-                            "sort=bins(bin=16);targets=bins(bin=16);spread=tile_owned;interp=points;fft=plain",
-                            problem),
-      {});
-  std::vector<float> x, s;
-  for (int j = 0; j < 40; ++j) x.push_back(3 + std::sin(static_cast<float>(j)));
-  for (int l = 0; l < 30; ++l) s.push_back(20 + 9 * std::cos(static_cast<float>(l)));
-  executor->set_points({40, x.data(), nullptr, nullptr, 30, s.data()});
-  std::vector<std::complex<float>> values(40, {1, 1}), results(30, {2, 1});
-  executor->execute(values.data(), results.data(), false);
-  executor->execute(values.data(), results.data(), true);
+  const std::pair<const char*, const char*> cases[] = {
+      {"nufft:type=3,dim=1,m=40,k=30,prec=f32,tol=1e-3",
+       "sort=bins(bin=16);targets=bins(bin=16);spread=tile_owned;interp=points"},
+      {"nufft:type=3,dim=2,m=40,k=30,prec=f32,tol=1e-3",
+       "sort=bins(bin=8x1,order=slide,cap=40);targets=bins(bin=8x8,cap=40);spread=window;interp=tiled"}};
+  std::vector<float> x, y, s, t;
+  for (int j = 0; j < 40; ++j)
+    x.push_back(3 + std::sin(static_cast<float>(j))), y.push_back(std::cos(static_cast<float>(j * j)));
+  for (int l = 0; l < 30; ++l)
+    s.push_back(20 + 9 * std::cos(static_cast<float>(l))), t.push_back(5 * std::sin(static_cast<float>(l * l)));
+  for (const auto& [token, stages] : cases) {
+    const Problem problem = parse_problem(token);
+    const std::string plan = "emulated;type3=compose;window=pswf(sigma=2,width=5);inner=pswf(sigma=2,width=5);" +
+                             std::string(stages) + ";fft=plain";
+    const auto executor = backend.bind(problem, generator::parse_plan(plan, problem), {});
+    const bool flat = problem.dim == 1;
+    executor->set_points(
+        {40, x.data(), flat ? nullptr : y.data(), nullptr, 30, s.data(), flat ? nullptr : t.data(), nullptr});
+    std::vector<std::complex<float>> values(40, {1, 1}), results(30, {2, 1});
+    executor->execute(values.data(), results.data(), false);
+    executor->execute(values.data(), results.data(), true);
+  }
+}
+
+// Two dimensions, as in the paper.
+TEST(EmulatedNufftType3, ThePapersGaussianInTwoDimensions) {
+  NufftCase c;
+  c.problem = parse_problem("nufft:type=3,dim=2,m=20,k=15,prec=f64,tol=1e-8");
+  const NufftExperiment<double> experiment(c);
+  Transform transform(to_token(c.problem), emulated("emulated;type3=gaussian(r=2.5);sort=none;targets=none;"
+                                                    "spread=points(lanes=32);interp=points(lanes=32);fft=plain"));
+  experiment.set_points(transform);
+  EXPECT_LE(experiment.error(transform, false), 3e-8) << transform.plan();
+  EXPECT_LE(experiment.error(transform, true), 3e-8);
 }
 
 }  // namespace
