@@ -24,6 +24,16 @@ NUFFT_DEVICE Part nufft_part(double share) {
   return static_cast<Part>((bits & 0xfffffffffffffull) >> (52 - NUFFT_FRACTION));
 }
 
+// A coordinate of very many turns, whose product's rounding error p_low is turns itself, or one that is not finite (false;
+// it is put at the centre): what is left of it, so that every point stays inside the grid.
+NUFFT_DEVICE bool nufft_locate_far(double& r, double& p_low) {
+  const double turns = r + (p_low - rint(p_low));
+  const bool finite = turns * 0 == 0;
+  r = finite ? turns - rint(turns) : 0;
+  p_low = 0;
+  return finite;
+}
+
 // First cell of the window and place in it of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
 NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell,
@@ -35,15 +45,15 @@ NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double fact
   const double s = at - centre, p = s * factor;
 #if NUFFT_DOUBLE
   const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen);
-  const double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, factor_low, s_low * factor);
+  double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, factor_low, s_low * factor);
 #else
-  const double p_low = 0 * factor_low;
+  double p_low = 0 * factor_low;
 #endif
   double r = p - rint(p);
-  const bool finite = r * 0 == 0;
-  if (!finite) r = 0;
+  bool finite = true;
+  if (!(fabs(p) < 0x1p40)) finite = nufft_locate_far(r, p_low);
   const double q = r * fine, nearest = rint(q);
-  const double rest = (q - nearest) + nufft_fma(finite ? p_low : 0.0, fine, nufft_fma(r, fine, -q));
+  const double rest = (q - nearest) + nufft_fma(p_low, fine, nufft_fma(r, fine, -q));
   const double t = rest - (NUFFT_W % 2 != 0 ? 0.5 : 0.0), up = ceil(t);
   const int first = static_cast<int>(nearest) - NUFFT_W / 2 + static_cast<int>(up);
   cell = first < 0 ? first + n : first;

@@ -335,7 +335,9 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
     std::vector<std::byte> first = p.first, second = p.second;
     run_program(p.program, first, second, options);
     EXPECT_EQ(wrong(c, p, second), "");
-    if (!seen.empty()) EXPECT_EQ(second, seen);
+    if (!seen.empty()) {
+      EXPECT_EQ(second, seen);
+    }
     seen = second;
   }
 }

@@ -395,6 +395,22 @@ TEST_F(FakeDriver, NonuniformTransformsWaitOnceInSetPointsAndAllocateNothingInAn
   EXPECT_EQ(number("fake_pushed"), 0);
 }
 
+TEST_F(FakeDriver, ANonuniformTransformThatDoesNotFitSaysWhatItNeedsAndWhatWouldNeedLess) {
+  const CudaBackend backend(direct_programs(), "/nowhere/no.db");
+  number("fake_alloc_result") = 2;
+  const Problem problem = parse_problem("nufft:type=1,n=200x200,m=100000,prec=f32,tol=1e-2,batch=4");
+  const auto plan = generator::parse_plan(
+      "cuda;window=pswf(sigma=2,width=4,fine=400x400);sort=bins(bin=32x32);spread=points;interp=points;fft=plain;chunk="
+      "4",
+      problem);
+  const auto [status, words] = failure([&] { backend.bind(problem, plan, {}); });
+  EXPECT_EQ(status, Status::out_of_memory);
+  for (const char* part : {"the fine grids", "12345", "the transform needs", "of points", "chunk=1 needs",
+                           "an oversampling of 1.25 in place of 2 needs about"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << " in: " << words;
+  number("fake_alloc_result") = 0;
+}
+
 TEST(MissingNvrtc, IsNamed) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -214,6 +214,65 @@ TEST(EmulatedNufftPoints, OnFoldsOfTheInterval) {
     }
 }
 
+// Coordinates of many turns lose no digit: the sums are those of the very numbers given.
+TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
+  for (const int type : {1, 2})
+    for (int dim = 1; dim <= 3; ++dim)
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        NufftCase c;
+        c.problem = parse_problem(token(type, dim, std::string(",m=60,prec=") + to_string(precision) + ",tol=1e-4"));
+        c.spread_of_points = precision == Precision::f32 ? 1e5 : 1e8;
+        Transform transform(to_token(c.problem), emulated(some_plan(dim, type == 2)));
+        const auto run = [&](auto experiment) {
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-4) << to_token(c.problem);
+          EXPECT_LE(experiment.error(transform, true), 3e-4) << to_token(c.problem);
+        };
+        precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+      }
+}
+
+// Of 1e22 a double tells where it is to within a million turns, but it is a number: its sine is known, and so is its
+// cell.
+TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
+  const std::vector<double> x{1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, -1e22, 0.5};
+  std::vector<std::complex<double>> ones(x.size(), 1), modes(41);
+  for (const char* backend : {"emulated", "cpu"}) {
+    Options options = emulated(backend == std::string("cpu") ? "" : some_plan(1, false));
+    options.backend = backend;
+    Transform transform(token(1, 1, ",prec=f64,tol=1e-6,sign=1"), options);
+    transform.set_points({static_cast<std::int64_t>(x.size()), x.data()});
+    transform.execute(ones.data(), modes.data());
+    std::complex<double> want = 0;
+    for (const double at : x) want += std::complex<double>(std::cos(at), std::sin(at));
+    EXPECT_LE(std::abs(modes[21] - want), 1e-5) << backend;  // k = 1
+  }
+}
+
+// Trusted points are not looked at: those that are no numbers spoil results, and reach no other memory.
+TEST(EmulatedNufftPoints, TrustedOnesThatAreNoNumbersStayInBounds) {
+  for (const int type : {1, 2})
+    for (const bool windows : {false, true})
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        Options options = emulated(some_plan(2, windows));
+        options.trust_points = true;
+        Transform transform(token(type, 2, std::string(",m=40,prec=") + to_string(precision) + ",tol=1e-4"), options);
+        const auto run = [&](auto zero) {
+          using T = decltype(zero);
+          std::vector<T> x(40, 1), y(40, -2);
+          x[3] = std::numeric_limits<T>::quiet_NaN();
+          x[9] = std::numeric_limits<T>::infinity();
+          y[20] = -std::numeric_limits<T>::infinity();
+          y[21] = std::numeric_limits<T>::max();
+          transform.set_points({40, x.data(), y.data()});
+          std::vector<std::complex<T>> values(40, 1), modes(14 * 11, 1);
+          transform.execute(values.data(), modes.data());
+          transform.execute_adjoint(values.data(), modes.data());
+        };
+        precision == Precision::f32 ? run(0.0f) : run(0.0);
+      }
+}
+
 TEST(EmulatedNufftPoints, TheFirstOneThatIsNotFiniteIsNamed) {
   const float inf = std::numeric_limits<float>::infinity();
   std::vector<float> x(50, 1.0f), y(50, 2.0f);

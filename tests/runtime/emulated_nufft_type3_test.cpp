@@ -1,4 +1,5 @@
 // Transforms of type 3 on the emulated backend, through the public interface: direct sums and adjointness.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,6 +36,51 @@ TEST(EmulatedNufftType3, MeetsTheToleranceInEveryDimensionAndFollowsItsPoints) {
     }
   }
 }
+
+// Every pair of dimension, precision, windows and oversamplings of both grids, families of both sides, and batch.
+class EmulatedNufftType3Covering : public testing::TestWithParam<std::vector<int>> {};
+TEST_P(EmulatedNufftType3Covering, MeetsTheToleranceForwardAndAdjoint) {
+  const auto& at = GetParam();
+  constexpr generator::WindowKind kinds[] = {generator::WindowKind::pswf, generator::WindowKind::kaiser_bessel,
+                                             generator::WindowKind::exp_semicircle};
+  constexpr double sigmas[] = {2, 1.5, 1.25};
+  struct Sides {
+    const char *sources, *targets;
+  };
+  constexpr Sides sides[] = {
+      {"tile_owned", "tiled"}, {"points", "points"}, {"window", "window"}, {"tile_atomic", "matrix"}};
+  const int dim = 1 + at[0];
+  const Precision precision = at[1] ? Precision::f64 : Precision::f32;
+  const double tol = at[1] && at[6] ? 1e-6 : 1e-3;
+  const char* bins[] = {"16", "8x8", "4x4x4"};
+  const char* slide[] = {"16", "8x1", "3x3x1"};
+  const auto sort = [&](bool sliding) {
+    return std::string("bins(bin=") + (sliding ? slide : bins)[dim - 1] + (sliding ? ",order=slide" : "") + ",cap=40)";
+  };
+  const auto window = [&](int kind, int sigma) {
+    return fmt::format("{}(sigma={},width={})", to_string(kinds[kind]), sigmas[sigma],
+                       generator::width_for(kinds[kind], tol / 3, sigmas[sigma], dim));
+  };
+  Sides with = sides[at[5]];
+  const std::string interp = dim == 1 && at[5] == 3 ? "points" : with.targets;
+  const bool slides = interp == "window" || (interp == "matrix" && dim == 3);
+  const std::string plan =
+      fmt::format("emulated;type3=compose;window={};inner={};sort={};targets={};spread={};interp={};fft=plain;chunk=2",
+                  window(at[2], at[4]), window(at[3], 2 - at[4]), sort(at[5] == 2), sort(slides), with.sources, interp);
+  NufftCase c;
+  c.problem = parse_problem(fmt::format("nufft:type=3,dim={},m=50,k=40,prec={},tol={},batch={}", dim,
+                                        to_string(precision), tol, at[6] ? 3 : 2));
+  SCOPED_TRACE(to_token(c.problem) + "  " + plan);
+  Transform transform(to_token(c.problem), emulated(plan));
+  const auto run = [&](auto experiment) {
+    experiment.set_points(transform);
+    EXPECT_LE(experiment.error(transform, false), allowed_error(c.problem));
+    EXPECT_LE(experiment.error(transform, true), allowed_error(c.problem));
+    EXPECT_LE(experiment.adjointness(transform), 100 * epsilon(precision));
+  };
+  precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+}
+INSTANTIATE_TEST_SUITE_P(Pairs, EmulatedNufftType3Covering, testing::ValuesIn(test::pairwise({3, 2, 3, 3, 3, 4, 2})));
 
 TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   // Whole and partly held grids, families of both sides, batches in uneven chunks.
