@@ -18,7 +18,9 @@ TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
               32 * layout.words);
     EXPECT_TRUE(layout.fraction == (precision == Precision::f32 ? 23 : 52) ||
                 std::ldexp(1.0, -layout.fraction) <= position_unit(0.5 * tol, 2, dim));
-    if (!whole) EXPECT_GE(layout.low_bits + layout.stolen, 11);
+    if (!whole) {
+      EXPECT_GE(layout.low_bits + layout.stolen, 11);
+    }
     EXPECT_LE(layout.stolen, kMostStolen);
     return layout.words;
   };

@@ -104,6 +104,27 @@ TEST(CInterface, AnOlderSmallerOptionStructureWorks) {
   fourtune_destroy(transform);
 }
 
+TEST(CInterface, PointsOfTheirOwnAndBounds) {
+  fourtune_options options = plain();
+  options.distinct_points = 1;
+  fourtune_transform* transform = nullptr;
+  ASSERT_EQ(fourtune_create("nufft:type=1,n=1,prec=f64,tol=1e-6,batch=2", &options, &transform), FOURTUNE_SUCCESS);
+  const double x[] = {1, 2, 3, 4}, low[6] = {0, 0, 0, 0, 0, 0}, high[6] = {5, 5, 5, 5, 5, 5};
+  double values[8] = {1, 0, 10, 0, 100, 0, 1000, 0}, modes[4] = {};  // mode 0 is the sum of each one's strengths
+  EXPECT_EQ(fourtune_set_points(transform, 2, x, nullptr, nullptr, 0, nullptr, nullptr, nullptr), FOURTUNE_SUCCESS);
+  EXPECT_EQ(fourtune_execute(transform, values, modes), FOURTUNE_SUCCESS);
+  EXPECT_NEAR(modes[0], 11, 1e-3);
+  EXPECT_NEAR(modes[2], 1100, 1e-1);
+  EXPECT_EQ(fourtune_set_bounds(transform, low, high), FOURTUNE_INVALID_ARGUMENT) << "not a type 3";
+  fourtune_destroy(transform);
+  options = plain();
+  ASSERT_EQ(fourtune_create("nufft:type=3,dim=1,prec=f64,tol=1e-6", &options, &transform), FOURTUNE_SUCCESS);
+  EXPECT_EQ(fourtune_set_bounds(transform, low, high), FOURTUNE_SUCCESS) << fourtune_last_error();
+  EXPECT_EQ(fourtune_set_bounds(transform, high, low), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_set_bounds(transform, nullptr, high), FOURTUNE_INVALID_ARGUMENT);
+  fourtune_destroy(transform);
+}
+
 TEST(CInterface, LastErrorBelongsToTheThread) {
   fourtune_transform* transform = nullptr;
   EXPECT_EQ(fourtune_create("nonsense", nullptr, &transform), FOURTUNE_INVALID_PROBLEM);
