@@ -15,6 +15,7 @@
 #include "runtime/cuda/nvrtc_api.h"
 #include "runtime/cuda/program.h"
 #include "tests/runtime/gpu_programs.h"
+#include "tests/support/program.h"
 #include "tuner/evaluate.h"
 
 namespace fourtune::runtime::cuda {
@@ -393,6 +394,23 @@ TEST_F(FakeDriver, NonuniformTransformsWaitOnceInSetPointsAndAllocateNothingInAn
   checked->set_points({100, x.data(), x.data()});
   EXPECT_EQ(number("fake_waits"), waits + 1);
   EXPECT_EQ(number("fake_pushed"), 0);
+}
+
+TEST_F(FakeDriver, PreparedNonuniformTransformsFindTheirKernelsInTheStore) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  if (std::find(known.begin(), known.end(), 90) == known.end()) GTEST_SKIP() << "NOT TESTED: no sm_90";
+  const test::ScratchFolder folder;
+  const CudaBackend backend(direct_programs(), folder / "kernels.db");
+  const Problem problem = parse_problem("nufft:type=2,n=12x10,m=100,prec=f32,tol=1e-2");
+  const auto plan = generator::default_plan(problem, backend.traits());
+  const int modules = number("fake_modules"), allocated = number("fake_allocations");
+  backend.prepare(problem, plan, {});
+  EXPECT_EQ(number("fake_modules"), modules) << "nothing is loaded";
+  EXPECT_EQ(number("fake_allocations"), allocated);
+  const auto executor = backend.bind(problem, plan, {});
+  EXPECT_GE(executor->kernels().size(), 4u);
+  for (const KernelReport& kernel : executor->kernels()) EXPECT_FALSE(kernel.compiled) << kernel.entry;
 }
 
 TEST_F(FakeDriver, ANonuniformTransformThatDoesNotFitSaysWhatItNeedsAndWhatWouldNeedLess) {
