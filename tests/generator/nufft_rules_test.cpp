@@ -99,7 +99,7 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
           ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
         *ref = {BufferRef::Where::second, 0, 0};
   std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
-  std::vector<std::byte> second(16);
+  std::vector<std::byte> second(32);
   run_program(p.program, p.first, second);
   std::uint64_t bad;
   std::memcpy(&bad, second.data(), 8);
