@@ -52,7 +52,7 @@ NUFFT_DEVICE Record nufft_kept(const unsigned* words, int of, int i) {
   return record;
 }
 
-// Coarse bin of a bin: bin / per, where magic is 2^reach / per rounded up (launches.h).
+// Coarse bin of a bin: bin / per, where magic is 2^reach / per rounded up, exact below 2^31.
 NUFFT_DEVICE unsigned nufft_coarse(count bin, long long per, long long magic, long long reach) {
   if (sizeof(count) == 8) return static_cast<unsigned>(bin / static_cast<count>(per));
   return static_cast<unsigned>(static_cast<unsigned long long>(bin) * static_cast<unsigned long long>(magic) >> reach);
@@ -87,31 +87,6 @@ NUFFT_DEVICE void nufft_settle(Record* records, count* index, count to, Staged o
   index[to] = one.index;
 }
 
-// Exclusive sums of n counters in shared memory, in place, and their total at counters[n]. sums: one number a warp.
-// Called by all threads after a barrier; ends with one.
-NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums) {
-  const unsigned t = threadIdx.x, per = (n + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const unsigned from = min(t * per, n), to = min(from + per, n);
-  unsigned mine = 0;
-  for (unsigned i = from; i < to; ++i) mine += counters[i];
-  unsigned inclusive = mine;
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned below = __shfl_up_sync(0xffffffffu, inclusive, step);
-    if (static_cast<int>(t & 31) >= step) inclusive += below;
-  }
-  if ((t & 31) == 31) sums[t >> 5] = inclusive;
-  __syncthreads();
-  unsigned before = inclusive - mine;
-  for (unsigned w = 0; w < t >> 5; ++w) before += sums[w];
-  for (unsigned i = from; i < to; ++i) {
-    const unsigned value = counters[i];
-    counters[i] = before;
-    before += value;
-  }
-  if (t == NUFFT_THREADS - 1) counters[n] = before;
-  __syncthreads();
-}
-
 // Whether a large coarse bin, so many points of large ones before it, is one of this launch's.
 NUFFT_DEVICE bool nufft_in_turn(count before, long long from, long long step) {
   const long long at = static_cast<long long>(before);
@@ -127,50 +102,6 @@ NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors,
     if (here != 0) moved[i] = atomicAdd(cursors + i, static_cast<count>(here)) - before;
   }
 }
-
-#if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7 || NUFFT_PASS == 8
-// Value becomes the sum of those of all threads below. sums: one number a warp. Called by all threads.
-NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
-  const unsigned t = threadIdx.x;
-  count inclusive = value;
-  for (int step = 1; step < 32; step *= 2) {
-    const count below = __shfl_up_sync(0xffffffffu, inclusive, step);
-    if (static_cast<int>(t & 31) >= step) inclusive += below;
-  }
-  __syncthreads();
-  if ((t & 31) == 31) sums[t >> 5] = inclusive;
-  __syncthreads();
-  value = inclusive - value;
-  for (unsigned w = 0; w < t >> 5; ++w) value += sums[w];
-}
-#endif
-
-#if NUFFT_PASS == 7 || NUFFT_PASS == 8
-// Subproblems before each of at most 16 groups a thread; one more entry for the total.
-NUFFT_DEVICE void nufft_count_parts(const count* offsets, count* parts, long long groups, count* sums) {
-  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
-  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      const count points = n[k] - start;
-      start = n[k];
-      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-      before += n[k];
-    }
-  nufft_scan_threads(before, sums);
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      parts[from + k] = before;
-      before += n[k];
-    }
-  if (to == groups && from < to) parts[groups] = before;
-}
-#endif
 
 #if NUFFT_PASS == 0  // points of each coarse bin
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
@@ -325,40 +256,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       before += value;
     }
   }
-}
-#elif NUFFT_PASS == 7  // one block: subproblems before each group
-extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* offsets, count* parts, long long groups) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  nufft_count_parts(offsets, parts, groups, sums);
-}
-#elif NUFFT_PASS == 8  // one block: counts of bins become offsets, and the subproblems are listed
-extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(count* offsets, count* parts, Task* tasks, long long bins, long long groups) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  const long long per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, bins), to = min(from + per, bins);
-  count n[16], before = 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k) {
-    n[k] = from + k < to ? offsets[from + k] : 0;
-    before += n[k];
-  }
-  nufft_scan_threads(before, sums);
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      offsets[from + k] = before;
-      before += n[k];
-    }
-  if (to == bins && from < to) offsets[bins] = before;
-  __syncthreads();
-  nufft_count_parts(offsets, parts, groups, sums);
-  __syncthreads();
-  for (count i = threadIdx.x; i < parts[groups]; i += NUFFT_THREADS)
-    tasks[i] = nufft_task(offsets, parts, groups, i);
 }
 #else
 // 3: coarse bins of one segment, a block each, and the offsets of their bins; step > 0: counters of larger ones alone. 5:

@@ -7,10 +7,12 @@
 #include "fourtune/status.h"
 #include "generator/nufft/kernels.h"
 #include "generator/nufft/launches.h"
+#include "nufft_block_sums_text.h"
 #include "nufft_locate_text.h"
 #include "nufft_points_text.h"
 #include "nufft_scan_text.h"
 #include "nufft_sort_text.h"
+#include "nufft_tasks_text.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -284,8 +286,8 @@ struct Kernels::LevelLaunches {
         "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_HELD {}\n#define NUFFT_FINAL {}\n",
         pass, pass == 0 && kernels.parameters_.check ? 1 : 0, threads, points, l.segment, l.align,
         std::max<std::int64_t>(2, kHeldBytes / l.staged), l.final ? 1 : 0);
-    out(name, std::string(nufft_locate_text) + nufft_sort_text, constants, grid, threads, shared, std::move(arguments),
-        bytes);
+    out(name, std::string(nufft_locate_text) + nufft_block_sums_text + nufft_sort_text, constants, grid, threads,
+        shared, std::move(arguments), bytes);
   }
 };
 
@@ -346,12 +348,9 @@ bool Kernels::one_block(std::int64_t m) const {
 
 void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
                                std::int64_t bytes) const {
-  out(name, std::string(nufft_locate_text) + nufft_sort_text,
-      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_CHECK 0\n#define NUFFT_THREADS 1024\n"
-                  "#define NUFFT_PLACE_POINTS 1024\n#define NUFFT_STAGED_ALIGN 8\n#define NUFFT_HELD 2\n#define "
-                  "NUFFT_FINAL 0\n",
-                  pass),
-      1, 1024, 32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
+  out(name, std::string(nufft_block_sums_text) + nufft_tasks_text,
+      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_THREADS 1024\n", pass), 1, 1024,
+      32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
 }
 
 void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
