@@ -22,7 +22,8 @@ constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one 
 constexpr std::int64_t kMostPoints = 16384;         // of a block: places of 14 bits
 constexpr std::int64_t kLeastPoints = 2048;         // of a block, if all are to work
 constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
-// Most coarse bins: more where they would not fit a block. Where there are so few bins, they are the coarse bins.
+// Room for coarse bins: more where they would not fit a block. Up to kFinalBins bins are the coarse bins themselves,
+// and so are bins that each hold more than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
 constexpr std::int64_t kMultiprocessors = 132;   // of the device that all was measured on
@@ -109,14 +110,15 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   };
   l.segment = parameters_.segment > 0 ? parameters_.segment
                                       : fitting(kSegmentBytes - (l.most_fine + 64) * (4 + count), words + count + 2);
-  l.final = all <= kFinalBins && parameters_.segment == 0;
   const std::int64_t full = l.segment / 10 * 9;  // of a coarse bin: uniform points do not pass the segment
   // As few coarse bins as hold all points: their runs in what a block of the first level writes are the longest.
   std::int64_t wanted = std::max(ceil_div(all, l.most_fine), ceil_div(m, full));
   wanted = std::max(std::min(waves(wanted, m), all), wanted);
-  l.per = l.final ? 1 : ceil_div(all, wanted);
+  const bool few = all <= kFinalBins && parameters_.segment == 0;
+  l.per = few ? 1 : ceil_div(all, wanted);
   if (l.per > 1 && m * l.per > all * (l.segment / 20 * 19)) --l.per;
   if (ceil_div(all, l.per) > kMostCoarse.back()) l.per = ceil_div(all, kUsualCoarse);  // all of them are large
+  l.final = l.per == 1 && parameters_.segment == 0;
   l.coarse = ceil_div(all, l.per);
   l.most_coarse = *std::lower_bound(kMostCoarse.begin(), kMostCoarse.end(), l.coarse);
   const std::int64_t counters = l.most_coarse * (count + 4) + 34 * 4;
