@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (first + k * NUFFT_THREADS < m) {
         const long long i = first + k * NUFFT_THREADS;
-        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_place(at[k], i, map, bad).cell, i), per, magic, reach)), 1u);
+        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_cells(at[k], i, map, bad).cell, i), per, magic, reach)), 1u);
       }
   }
   __syncthreads();
