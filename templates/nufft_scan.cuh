@@ -93,13 +93,13 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   parts[g] = n;
 }
-#elif NUFFT_PASS == 6  // what a sort in one level needs clear: counts, and the word of the first bad point
+#elif NUFFT_PASS == 6  // what a sort needs clear: counts, and the status
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(unsigned long long* at, long long words, unsigned long long* status) {
   dev_follow();
   const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
-  if (first < 2) status[first] = ~0ull;
+  if (first < 3) status[first] = first < 2 ? ~0ull : 0;
 }
 #else  // the list, a thread a subproblem
 extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(const count* __restrict__ offsets,

@@ -1,9 +1,14 @@
-// Sort in two levels, for many bins: points are first brought into coarse bins of 2^shift bins each, then every coarse
+// Sort in two levels, for many bins: points are first brought into coarse bins of `per` bins each, then every coarse
 // bin is sorted in place by one block in shared memory, so that all large writes are runs. Ranks come from counters in
-// shared memory; a global atomic serves a block and a coarse bin, not a point. Coarse bins of more than NUFFT_SEGMENT
-// points (clusters) are sorted by several blocks, chunk by chunk, through counters in `offsets` and a copy of these
-// points in `spare`. Where they are more than `capacity`, the room there, nothing is done with them: their offsets say
-// that all are in the first bin, status[1] how many there are, and the host launches passes 3, with redo, to 6 again.
+// shared memory; a global atomic serves a block and a coarse bin, not a point. Inside a block records stay where the
+// thread that made them put them, and what is sorted is their order: no registers hold them, and more points fit.
+// NUFFT_FINAL: a coarse bin is a bin, and there is no second level.
+//
+// Coarse bins of more than NUFFT_SEGMENT points (clusters) are sorted by several blocks, chunk by chunk, through counters
+// in `offsets` and a copy of these points in `spare`, which has room for `capacity`. Where they are more, nothing is done
+// with them: their offsets say that all are in the first bin, status[1] how many there are, status[2] how many the
+// largest coarse bin has. The host then launches pass 3 with step > 0, and passes 5, 4, 6 once for each `step` of them:
+// coarse bins whose first point is one of the large ones' [from, from + step). Where all fit, step is 0.
 // One kernel a text, chosen by NUFFT_PASS. The order of points inside a bin is any.
 //
 // Offsets of a large coarse bin: counters lie one entry further, as counts, then as cursors; once all points are
@@ -11,7 +16,7 @@
 #define NUFFT_READ (NUFFT_DOUBLE ? 2 : 4)
 #define NUFFT_ITEMS ((NUFFT_PLACE_POINTS + NUFFT_THREADS - 1) / NUFFT_THREADS)  // of a thread
 
-// A point between the levels, in the arrays of records and indices and in shared memory.
+// A point between the levels, in the arrays of records and indices, and in `spare`.
 struct alignas(NUFFT_STAGED_ALIGN) Staged {
   Record record;
   count index;
@@ -24,16 +29,33 @@ NUFFT_DEVICE Staged nufft_taken(const Staged& from) {
   one.index = from.index;
   return one;
 }
-NUFFT_DEVICE void nufft_put(Staged& to, const Record& record, count index) {
+NUFFT_DEVICE void nufft_put(Staged& to, const Staged& one) {
 #pragma unroll
-  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) to.record.w[k] = record.w[k];
-  to.index = index;
+  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) to.record.w[k] = one.record.w[k];
+  to.index = one.index;
 }
 NUFFT_DEVICE Staged nufft_staged(const Record* records, const count* index, count i) {
   Staged one;
   one.record = nufft_load_changing(records, i);
   one.index = index[i];
   return one;
+}
+// Records in shared memory lie word by word: place i of `of`.
+NUFFT_DEVICE void nufft_keep(unsigned* words, int of, int i, const Record& record) {
+#pragma unroll
+  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) words[k * of + i] = record.w[k];
+}
+NUFFT_DEVICE Record nufft_kept(const unsigned* words, int of, int i) {
+  Record record;
+#pragma unroll
+  for (int k = 0; k < NUFFT_RECORD_WORDS; ++k) record.w[k] = words[k * of + i];
+  return record;
+}
+
+// Coarse bin of a bin: bin / per, where magic is 2^reach / per rounded up, exact below 2^31.
+NUFFT_DEVICE unsigned nufft_coarse(count bin, long long per, long long magic, long long reach) {
+  if (sizeof(count) == 8) return static_cast<unsigned>(bin / static_cast<count>(per));
+  return static_cast<unsigned>(static_cast<unsigned long long>(bin) * static_cast<unsigned long long>(magic) >> reach);
 }
 
 // Its bin within its coarse bin, the first of which is first_bin.
@@ -65,29 +87,10 @@ NUFFT_DEVICE void nufft_settle(Record* records, count* index, count to, Staged o
   index[to] = one.index;
 }
 
-// Exclusive sums of n counters in shared memory, in place, and their total at counters[n]. sums: one number a warp.
-// Called by all threads after a barrier; ends with one.
-NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums) {
-  const unsigned t = threadIdx.x, per = (n + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const unsigned from = min(t * per, n), to = min(from + per, n);
-  unsigned mine = 0;
-  for (unsigned i = from; i < to; ++i) mine += counters[i];
-  unsigned inclusive = mine;
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned below = __shfl_up_sync(0xffffffffu, inclusive, step);
-    if (static_cast<int>(t & 31) >= step) inclusive += below;
-  }
-  if ((t & 31) == 31) sums[t >> 5] = inclusive;
-  __syncthreads();
-  unsigned before = inclusive - mine;
-  for (unsigned w = 0; w < t >> 5; ++w) before += sums[w];
-  for (unsigned i = from; i < to; ++i) {
-    const unsigned value = counters[i];
-    counters[i] = before;
-    before += value;
-  }
-  if (t == NUFFT_THREADS - 1) counters[n] = before;
-  __syncthreads();
+// Whether a large coarse bin, so many points of large ones before it, is one of this launch's.
+NUFFT_DEVICE bool nufft_in_turn(count before, long long from, long long step) {
+  const long long at = static_cast<long long>(before);
+  return step == 0 || (at >= from && at < from + step);
 }
 
 // Room for the points counted in `counters` (sums by now) of n bins: moved[bin] leads from a place in the sorted points
@@ -100,54 +103,11 @@ NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors,
   }
 }
 
-#if NUFFT_PASS == 1 || NUFFT_PASS == 4 || NUFFT_PASS == 7 || NUFFT_PASS == 8
-// Value becomes the sum of those of all threads below. sums: one number a warp. Called by all threads.
-NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
-  const unsigned t = threadIdx.x;
-  count inclusive = value;
-  for (int step = 1; step < 32; step *= 2) {
-    const count below = __shfl_up_sync(0xffffffffu, inclusive, step);
-    if (static_cast<int>(t & 31) >= step) inclusive += below;
-  }
-  __syncthreads();
-  if ((t & 31) == 31) sums[t >> 5] = inclusive;
-  __syncthreads();
-  value = inclusive - value;
-  for (unsigned w = 0; w < t >> 5; ++w) value += sums[w];
-}
-#endif
-
-#if NUFFT_PASS == 7 || NUFFT_PASS == 8
-// Subproblems before each of at most 16 groups a thread; one more entry for the total.
-NUFFT_DEVICE void nufft_count_parts(const count* offsets, count* parts, long long groups, count* sums) {
-  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
-  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      const count points = n[k] - start;
-      start = n[k];
-      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-      before += n[k];
-    }
-  nufft_scan_threads(before, sums);
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      parts[from + k] = before;
-      before += n[k];
-    }
-  if (to == groups && from < to) parts[groups] = before;
-}
-#endif
-
 #if NUFFT_PASS == 0  // points of each coarse bin
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                unsigned long long* bad, long long m, long long coarse, long long shift, double c0, double f0,
+                unsigned long long* bad, long long m, long long coarse, long long per,
+                long long magic, long long reach, double c0, double f0,
                 double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
   dev_follow();
   NUFFT_SHARED(unsigned, histogram);
@@ -164,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (first + k * NUFFT_THREADS < m) {
         const long long i = first + k * NUFFT_THREADS;
-        atomicAdd(histogram + (nufft_bin(nufft_place(at[k], i, map, bad).cell, i) >> shift), 1u);
+        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_cells(at[k], i, map, bad).cell, i), per, magic, reach)), 1u);
       }
   }
   __syncthreads();
@@ -177,14 +137,17 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 count* __restrict__ chunks, count* __restrict__ befores, unsigned long long* status, long long coarse) {
   dev_follow();
   NUFFT_SHARED(count, sums);
-  const long long per = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, coarse), to = min(from + per, coarse);
-  count points = 0, parts = 0, large = 0;
-  const auto parts_of = [](count n) { return n > NUFFT_SEGMENT ? (n + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0; };
+  const long long each = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const long long from = min(threadIdx.x * each, coarse), to = min(from + each, coarse);
+  const auto parts_of = [](count n) -> count {
+    return NUFFT_FINAL || n <= NUFFT_SEGMENT ? 0 : (n + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT;
+  };
+  count points = 0, parts = 0, large = 0, largest = 0;
   for (long long i = from; i < to; ++i) {
     points += counts[i];
     parts += parts_of(counts[i]);
-    large += counts[i] > NUFFT_SEGMENT ? counts[i] : 0;
+    large += parts_of(counts[i]) > 0 ? counts[i] : 0;
+    largest = max(largest, parts_of(counts[i]) > 0 ? counts[i] : 0);
   }
   nufft_scan_threads(points, sums);
   nufft_scan_threads(parts, sums);
@@ -195,8 +158,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     befores[i] = large;
     points += counts[i];
     parts += parts_of(counts[i]);
-    large += counts[i] > NUFFT_SEGMENT ? counts[i] : 0;
+    large += parts_of(counts[i]) > 0 ? counts[i] : 0;
   }
+  if (largest != 0) atomicMax(status + 2, static_cast<unsigned long long>(largest));
   if (to == coarse && from < to) {
     starts[coarse] = points;
     chunks[coarse] = parts;
@@ -204,142 +168,113 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     status[1] = large;
   }
 }
-#elif NUFFT_PASS == 2  // points to their coarse bins
+#elif NUFFT_PASS == 2  // points to their coarse bins, `chunk` of them a block
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* cursors,
                 Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad, long long m,
-                long long coarse, long long shift, double c0, double f0, double l0, double c1, double f1, double l1,
-                double c2, double f2, double l2) {
+                long long chunk, long long coarse, long long per, long long magic, long long reach, double c0,
+                double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
   dev_follow();
-  NUFFT_SHARED(Staged, points);
-  count* moved = reinterpret_cast<count*>(points + NUFFT_PLACE_POINTS);  // from the place here to that among all
+  NUFFT_SHARED(unsigned, words);
+  unsigned* order = words + NUFFT_RECORD_WORDS * NUFFT_PLACE_POINTS;
+  count* moved = reinterpret_cast<count*>(order + NUFFT_PLACE_POINTS);  // from the place here to that among all
   unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
   unsigned* sums = counters + coarse + 1;
-  unsigned short* bins = reinterpret_cast<unsigned short*>(sums + 32);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   const int t = static_cast<int>(threadIdx.x);
-  Record held[NUFFT_ITEMS];
-  unsigned place[NUFFT_ITEMS];  // from the top: bits of the bin that go to the index (4), coarse bin (14), rank there
-  const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
-  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS; first < m; first += step) {
-    const int n = m - first < NUFFT_PLACE_POINTS ? static_cast<int>(m - first) : NUFFT_PLACE_POINTS;
-    for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
-    __syncthreads();
-    real at[NUFFT_READ][NUFFT_DIM];
+  const long long first = static_cast<long long>(blockIdx.x) * chunk;
+  const int n = static_cast<int>(min(m - first, chunk));
+  for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
+  __syncthreads();
+  // From the top: bits of the bin that go to the index (4), coarse bin (14), rank there; in `order` the place here.
+  unsigned place[NUFFT_ITEMS];
+  real at[NUFFT_READ][NUFFT_DIM];
 #pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      // So many coordinates at a time: all of them would leave no registers for the records.
-      if (k % NUFFT_READ == 0)
+  for (int k = 0; k < NUFFT_ITEMS; ++k) {
+    if (k % NUFFT_READ == 0)  // so many coordinates at a time
 #pragma unroll
-        for (int j = 0; j < NUFFT_READ; ++j)
-          if (k + j < NUFFT_ITEMS && (k + j) * NUFFT_THREADS + t < n)
-            nufft_read(at[j], x, y, z, first + (k + j) * NUFFT_THREADS + t);
-      if (k * NUFFT_THREADS + t < n) {
-        const Placed p = nufft_place(at[k % NUFFT_READ], 0, map, bad);
-        const count bin = nufft_bin(p.cell, first + k * NUFFT_THREADS + t);
-        const unsigned local = static_cast<unsigned>(bin) & ((1u << shift) - 1), one = static_cast<unsigned>(bin >> shift);
-        held[k] = nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull));
-        place[k] = (NUFFT_STOLEN ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 | atomicAdd(counters + one, 1u);
-      }
+      for (int j = 0; j < NUFFT_READ; ++j)
+        if (k + j < NUFFT_ITEMS && (k + j) * NUFFT_THREADS + t < n)
+          nufft_read(at[j], x, y, z, first + (k + j) * NUFFT_THREADS + t);
+    const int i = k * NUFFT_THREADS + t;
+    if (i < n) {
+      const Placed p = nufft_place(at[k % NUFFT_READ], 0, map, bad);
+      const count bin = nufft_bin(p.cell, first + i);
+      const unsigned one = nufft_coarse(bin, per, magic, reach);
+      const unsigned local = NUFFT_FINAL ? static_cast<unsigned>(bin % static_cast<count>(NUFFT_GROUP_BINS))
+                                         : static_cast<unsigned>(bin) - one * static_cast<unsigned>(per);
+      nufft_keep(words, NUFFT_PLACE_POINTS, i,
+                 nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull)));
+      place[k] = (NUFFT_STOLEN && !NUFFT_FINAL ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 |
+                 atomicAdd(counters + one, 1u);
     }
-    __syncthreads();
-    nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
-    nufft_reserve(counters, static_cast<int>(coarse), cursors, moved);
+  }
+  __syncthreads();
+  nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
+  nufft_reserve(counters, static_cast<int>(coarse), cursors, moved);
 #pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (k * NUFFT_THREADS + t < n) {
-        const unsigned one = place[k] >> 14 & 0x3fffu, to = counters[one] + (place[k] & 0x3fffu);
-        count number = static_cast<count>(first + k * NUFFT_THREADS + t);
+  for (int k = 0; k < NUFFT_ITEMS; ++k) {
+    const int i = k * NUFFT_THREADS + t;
+    if (i < n)
+      order[counters[place[k] >> 14 & 0x3fffu] + (place[k] & 0x3fffu)] = (place[k] & ~0x3fffu) | static_cast<unsigned>(i);
+  }
+  __syncthreads();
+#pragma unroll 4
+  for (int i = t; i < n; i += NUFFT_THREADS) {
+    const unsigned one = order[i], here = one & 0x3fffu;
+    const count to = moved[one >> 14 & 0x3fffu] + static_cast<count>(i);
+    count number = static_cast<count>(first) + here;
 #if NUFFT_STOLEN
-        number |= place[k] >> 28 << (32 - NUFFT_STOLEN);
+    number |= one >> 28 << (32 - NUFFT_STOLEN);
 #endif
-        nufft_put(points[to], held[k], number);
-        bins[to] = static_cast<unsigned short>(one);
-      }
-    __syncthreads();
-    for (int i = t; i < n; i += NUFFT_THREADS) {
-      const count to = moved[bins[i]] + static_cast<count>(i);
-      const Staged one = nufft_taken(points[i]);
-      nufft_store(records, to, one.record);
-      index[to] = one.index;
-    }
-    __syncthreads();
+    nufft_store(records, to, nufft_kept(words, NUFFT_PLACE_POINTS, static_cast<int>(here)));
+    index[to] = number;
   }
 }
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
-                long long coarse, long long shift, long long all_bins, long long capacity) {
+                long long coarse, long long per, long long all_bins, long long capacity, long long from, long long step) {
   dev_follow();
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
-  if (static_cast<long long>(befores[coarse]) > capacity) return;
+  if (step == 0 && static_cast<long long>(befores[coarse]) > capacity) return;
   for (long long c = blockIdx.x; c < coarse; c += gridDim.x) {
-    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT) continue;
-    const long long bins = min(1ll << shift, all_bins - (c << shift)), per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
-    count* counts = offsets + (c << shift) + 1;
-    const long long from = min(t * per, bins), to = min(from + per, bins);
+    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT || !nufft_in_turn(befores[c], from, step)) continue;
+    const long long first_bin = c * per, bins = min(per, all_bins - first_bin);
+    const long long each = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
+    count* counts = offsets + first_bin + 1;
+    const long long begin = min(t * each, bins), end = min(begin + each, bins);
     count mine = 0;
-    for (long long i = from; i < to; ++i) mine += counts[i];
+    for (long long i = begin; i < end; ++i) mine += counts[i];
     count before = mine;
     nufft_scan_threads(before, sums);
     before += starts[c];
-    for (long long i = from; i < to; ++i) {
+    for (long long i = begin; i < end; ++i) {
       const count value = counts[i];
       counts[i] = before;
       before += value;
     }
   }
 }
-#elif NUFFT_PASS == 7  // one block: subproblems before each group
-extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const count* offsets, count* parts, long long groups) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  nufft_count_parts(offsets, parts, groups, sums);
-}
-#elif NUFFT_PASS == 8  // one block: counts of bins become offsets, and the subproblems are listed
-extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(count* offsets, count* parts, Task* tasks, long long bins, long long groups) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  const long long per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, bins), to = min(from + per, bins);
-  count n[16], before = 0;
-#pragma unroll
-  for (int k = 0; k < 16; ++k) {
-    n[k] = from + k < to ? offsets[from + k] : 0;
-    before += n[k];
-  }
-  nufft_scan_threads(before, sums);
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      offsets[from + k] = before;
-      before += n[k];
-    }
-  if (to == bins && from < to) offsets[bins] = before;
-  __syncthreads();
-  nufft_count_parts(offsets, parts, groups, sums);
-  __syncthreads();
-  for (count i = threadIdx.x; i < parts[groups]; i += NUFFT_THREADS)
-    tasks[i] = nufft_task(offsets, parts, groups, i);
-}
 #else
-// 3: coarse bins of one segment, a block each, and the offsets of their bins; redo: counters of larger ones alone. 5:
+// 3: coarse bins of one segment, a block each, and the offsets of their bins; step > 0: counters of larger ones alone. 5:
 // counts of the bins of larger ones, a chunk at a time, and the copy. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(Record* records, count* index, Staged* spare, const count* __restrict__ starts,
                 const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets, long long coarse,
-                long long shift, long long all_bins, long long capacity, long long redo) {
+                long long per, long long all_bins, long long capacity, long long from, long long step) {
   dev_follow();
-  NUFFT_SHARED(Staged, sorted);
-  count* moved = reinterpret_cast<count*>(sorted + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));  // pass 6: a bin each
-  unsigned* counters = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? 1ll << shift : 0));
-  unsigned* sums = counters + (1ll << shift) + 1;
+  NUFFT_SHARED(count, numbers);  // of the points, in pass 5: nothing
+  count* moved = numbers + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT);  // pass 6: a bin each
+  unsigned* words = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? per : 0));
+  unsigned short* order = reinterpret_cast<unsigned short*>(words + (NUFFT_PASS == 5 ? 0 : NUFFT_RECORD_WORDS * NUFFT_SEGMENT));
+  unsigned* counters = reinterpret_cast<unsigned*>(order + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));
+  unsigned* sums = counters + per + 1;
   const int t = static_cast<int>(threadIdx.x);
-  const bool room = static_cast<long long>(befores[coarse]) <= capacity;
+  const bool room = step != 0 || static_cast<long long>(befores[coarse]) <= capacity;
 #if NUFFT_PASS == 3
+  (void)spare, (void)chunks, (void)from;
   const long long c = blockIdx.x;
   const count start = starts[c];
   const count here = starts[c + 1] - start;
@@ -355,15 +290,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       else
         end = middle;
     }
+    if (!nufft_in_turn(befores[c], from, step)) continue;
     const count skipped = (static_cast<count>(chunk) - chunks[c]) * NUFFT_SEGMENT;
     const count start = starts[c] + skipped;
     const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
-    Staged* copy = spare + befores[c] + skipped;
+    Staged* copy = spare + (befores[c] - static_cast<count>(from)) + skipped;
 #endif
-    const long long first_bin = c << shift;
-    const int bins = static_cast<int>(min(1ll << shift, all_bins - first_bin));
+    const long long first_bin = c * per;
+    const int bins = static_cast<int>(min(per, all_bins - first_bin));
 #if NUFFT_PASS == 3
-    if (redo != 0 && here <= NUFFT_SEGMENT) return;
+    if (step != 0 && here <= NUFFT_SEGMENT) return;
     // Entry first_bin belongs to the coarse bin below if that is large.
     if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
     if (here > NUFFT_SEGMENT) {
@@ -371,45 +307,42 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       return;
     }
     if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
-#else
-    (void)redo;
 #endif
     const int n = static_cast<int>(here);
     for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
     __syncthreads();
     unsigned place[NUFFT_ITEMS];  // bin and rank there
-    const auto fetch = [&](int k) {
-#if NUFFT_PASS == 6
-      return nufft_taken(copy[k * NUFFT_THREADS + t]);
-#else
-      return nufft_staged(records, index, start + static_cast<count>(k * NUFFT_THREADS + t));
-#endif
-    };
-#if NUFFT_HOLD
-    Staged held[NUFFT_ITEMS];
-#pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (k * NUFFT_THREADS + t < n) held[k] = fetch(k);
-    const auto mine = [&](int k) { return held[k]; };
-#else
-    const auto mine = fetch;  // again, from a cache
-#endif
+    Staged some[NUFFT_HELD];
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      if (k * NUFFT_THREADS + t >= n) continue;
-      const Staged one = mine(k);
-#if NUFFT_PASS == 5
-      nufft_put(copy[k * NUFFT_THREADS + t], one.record, one.index);
+      if (k % NUFFT_HELD == 0)  // so many at a time
+#pragma unroll
+        for (int j = 0; j < NUFFT_HELD; ++j) {
+          const int i = (k + j) * NUFFT_THREADS + t;
+          if (k + j >= NUFFT_ITEMS || i >= n) continue;
+#if NUFFT_PASS == 6
+          some[j] = nufft_taken(copy[i]);
+#else
+          some[j] = nufft_staged(records, index, start + static_cast<count>(i));
 #endif
+        }
+      const int i = k * NUFFT_THREADS + t;
+      if (i >= n) continue;
+      const Staged one = some[k % NUFFT_HELD];
       const unsigned bin = nufft_local_bin(one, first_bin);
       place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+#if NUFFT_PASS == 5
+      nufft_put(copy[i], one);
+#else
+      nufft_keep(words, NUFFT_SEGMENT, i, one.record);
+      numbers[i] = one.index;
+#endif
     }
     __syncthreads();
 #if NUFFT_PASS == 5
     for (int i = t; i < bins; i += NUFFT_THREADS)
       if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
     (void)place;
-    (void)sorted;
 #else
     nufft_scan_counters(counters, static_cast<unsigned>(bins), sums);
 #if NUFFT_PASS == 3
@@ -419,15 +352,16 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #endif
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      if (k * NUFFT_THREADS + t >= n) continue;
-      const unsigned to = counters[place[k] >> 16] + (place[k] & 0xffffu);
-      const Staged one = mine(k);
-      nufft_put(sorted[to], one.record, one.index);
+      const int i = k * NUFFT_THREADS + t;
+      if (i < n) order[counters[place[k] >> 16] + (place[k] & 0xffffu)] = static_cast<unsigned short>(i);
     }
     __syncthreads();
 #pragma unroll 4
     for (int i = t; i < n; i += NUFFT_THREADS) {
-      const Staged one = nufft_taken(sorted[i]);
+      const int at = order[i];
+      Staged one;
+      one.record = nufft_kept(words, NUFFT_SEGMENT, at);
+      one.index = numbers[at];
       const unsigned bin = nufft_local_bin(one, first_bin);
       const count to = static_cast<count>(i) + (NUFFT_PASS == 3 ? start : moved[bin]);
       nufft_settle(records, index, to, one, static_cast<count>(first_bin) + bin);

@@ -51,7 +51,8 @@ struct Parameters {
   // Points in the caller's order that are sorted together, apart from the others; 0: all. What the kernels read or
   // write through the index then stays in a cache that holds a slice's values.
   int slice = 0;
-  int segment = 0;  // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well
+  // two_level: points that a block sorts at a time, a multiple of 512; 0: what fits well, and few bins need one level
+  int segment = 0;
   // Spreading: sums in 64-bit fixed point, the same bits whatever the order of points and blocks. Not window; run 1.
   bool deterministic = false;
   bool check = true;  // look for coordinates that are not finite

@@ -146,7 +146,7 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2];
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
   const std::int64_t bytes = transforms * (m * (4 * real + 4 + 2 * real) + cells * 4 * real);
-  const BufferRef total = work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4));
+  const BufferRef total = task_total(arrays, m);
   const auto launch = [&](KernelSource source, std::uint32_t grid, std::vector<LaunchArgument> arguments) {
     const int at = add(program, std::move(source));
     program.launches.push_back({at,
@@ -273,7 +273,7 @@ void Kernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::
                     more, threads, (tile + static_cast<std::int64_t>(warp) * warps) * real);
   }
   const int at = add(program, std::move(source));
-  const BufferRef total = work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4));
+  const BufferRef total = task_total(arrays, m);
   const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);
   std::vector<LaunchArgument> arguments{records, index, arrays.grid, arrays.values, m, m, cells};
   if (by_task) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, m, cells};

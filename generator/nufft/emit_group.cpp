@@ -115,8 +115,7 @@ void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int6
     std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex)};
     if (of.tiled) {
       arguments.emplace_back(work(arrays, kTasks));
-      arguments.emplace_back(
-          work(arrays, kOffsets, (slices(m) * (bins() + groups()) + 1) * (shape_.large_counts ? 8 : 4)));
+      arguments.emplace_back(task_total(arrays, m));
     }
     const BufferRef values = p.interleave ? work(arrays, kFixed) : at.values;
     arguments.insert(arguments.end(),

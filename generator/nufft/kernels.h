@@ -61,29 +61,41 @@ struct Arrays {
   BufferRef grid;    // `transforms` times the fine grid, in the order of group_runs
   int workspace = 0;
 };
-// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds two 64-bit words: the
-// first index of a point that is not finite (all ones: none), and the number of points in large coarse bins (two_level
-// with points). Scratch is used by the sort alone and may share memory with anything that later stages overwrite, as a
-// fine grid: Placement::staged needs it, few points (places in bins), two_level where coarse bins are large. Fixed is
-// used by deterministic spreading alone: two bounds and a fine grid of pairs of 64-bit integers.
+// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds three 64-bit words:
+// the first index of a point that is not finite (all ones: none), the number of points in large coarse bins (all ones:
+// no such sort), and the most points of one of them. Scratch is used by the sort alone and may share memory with
+// anything that later stages overwrite, as a fine grid: Placement::staged needs it, few points (places in bins),
+// two_level where coarse bins are large. Fixed is used by deterministic spreading alone: two bounds and a fine grid of
+// pairs of 64-bit integers.
 inline constexpr int kWorkspaces = 8;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
+
+// Coarse bins of a sort in two levels that hold more points than a block sorts: the sort's status tells.
+struct LargeBins {
+  std::int64_t points = 0, largest = 0;  // of all, and of the one with most
+};
 
 // The kernels of one plan. Throws Error{invalid_plan} saying which rule the parameters break.
 class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
 
-  // Bytes of the workspaces for at most m points, without what the points of large coarse bins need as scratch.
-  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m) const;
-  // Bytes of scratch for so many points in large coarse bins; 0: there are none. Of m points all can be.
-  std::int64_t large_bytes(std::int64_t points) const;
+  // Bytes of the workspaces for at most m points, without what the points of large coarse bins need as scratch. tasks:
+  // with room for subproblems.
+  std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, bool tasks = true) const;
+  // Bytes of scratch for so many points in large coarse bins, of m points; 0: none is needed. All can be in such bins.
+  std::int64_t large_bytes(std::int64_t m, std::int64_t points) const;
+  // Bytes of scratch with which emit_large sorts them, in batches if need be.
+  std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
   // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
   // scratch: bytes that are there. Where points of large coarse bins want more, they stay unsorted and emit_large is to
-  // follow, with more; all else holds.
+  // follow, with late_bytes at least; all else holds. tasks: list the subproblems, for families that work by them;
+  // emit_tasks does it later.
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
-                 std::int64_t scratch) const;
-  void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
+                 std::int64_t scratch, bool tasks = true) const;
+  void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
+                  std::int64_t scratch, bool tasks = true) const;
+  void emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const;
   void emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const;
   void emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                    Spread family) const;
@@ -108,9 +120,12 @@ class Kernels {
   void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
   void emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
-                         bool again) const;
+                         std::int64_t from, std::int64_t step) const;
   int most_coarse_bits() const;
   void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  // Behind the subproblems: how many there are before each group, and of all.
+  BufferRef task_parts(const Arrays& arrays, std::int64_t m) const;
+  BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
   bool one_block(std::int64_t m) const;
   void one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
                         std::int64_t bytes) const;

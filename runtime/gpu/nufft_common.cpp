@@ -29,12 +29,16 @@ double position_unit(const generator::WindowChoice& window, double predicted_err
   return generator::nufft::position_unit(0.5 * std::max(problem.tol, predicted_error), window.sigma, problem.dim);
 }
 
-std::int64_t check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,
-                          Precision precision, const char* names) {
-  std::array<std::uint64_t, 2> words{};
+generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
+                                         const std::array<const std::byte*, 3>& points, int dim, Precision precision,
+                                         const char* names) {
+  std::array<std::uint64_t, 3> words{};
   queue.read(words.data(), status, sizeof words);
   const std::uint64_t bad = words[0];
-  if (bad == ~std::uint64_t{0}) return words[1] == bad ? 0 : static_cast<std::int64_t>(words[1]);
+  if (bad == ~std::uint64_t{0})
+    return words[1] == bad
+               ? generator::nufft::LargeBins{}
+               : generator::nufft::LargeBins{static_cast<std::int64_t>(words[1]), static_cast<std::int64_t>(words[2])};
   char name = names[0];
   for (int d = dim; d-- > 0;) {
     double value = 0;

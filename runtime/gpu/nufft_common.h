@@ -34,9 +34,10 @@ void check_supported(const generator::Plan& plan);
 // error.
 double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
 // Reads the status of a sort and throws Error{invalid_point} naming the first bad point; names: of the coordinates.
-// Returns the number of points in large coarse bins. Within a run.
-std::int64_t check_status(Queue& queue, const std::byte* status, const std::array<const std::byte*, 3>& points, int dim,
-                          Precision precision, const char* names);
+// Returns what it says of large coarse bins. Within a run.
+generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
+                                         const std::array<const std::byte*, 3>& points, int dim, Precision precision,
+                                         const char* names);
 // Adds what the transform needs and what would need less to an Error{out_of_memory}.
 [[noreturn]] void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan,
                                  std::int64_t grids, std::int64_t points);

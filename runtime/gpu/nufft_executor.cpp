@@ -46,26 +46,30 @@ class Type12Executor final : public Executor {
         window, generator::predicted_error(plan_.window.kind, plan_.window.width, plan_.window.sigma, problem.dim),
         problem.precision);
     make_kernels(problem.m.value_or(0));
+    lists_tasks_ = works_by_tasks(problem.type == 1);
     build(directions_[0], problem.type == 1, problem.sign, problem.m.value_or(1));
   }
 
   void set_points(const PointSet& points) override {
     count_ = -1;
     if (counts_of(points.m) != counts_) make_kernels(points.m), bound_ = -1;
-    reserve_points(points.m, options_.trust_points ? points.m : 0);
+    reserve_points(points.m, large_bytes(points.m));
     bind_points(points.m);
     const void* given[] = {points.x, points.y, points.z};
     for (int d = 0; d < problem_.dim; ++d) check_alignment(given[d], complex_ / 2, kNames[d]);
     runner_.begin_set_points();
-    if (const std::int64_t large = sort(points); large > 0 && scratch_bytes() < sort_kernels().large_bytes(large))
-      sort_large(points.m, large);
+    const generator::nufft::LargeBins large = sort(points);
+    if (scratch_bytes() < sort_kernels().large_bytes(points.m, large.points)) sort_large(points.m, large);
     count_ = points.m;
   }
 
   void execute(void* first, void* second, bool adjoint) override {
     Direction& direction = directions_[adjoint ? 1 : 0];
     const bool fresh = !direction.made;
-    if (fresh) build(direction, (problem_.type == 1) != adjoint, adjoint ? -problem_.sign : problem_.sign, count_);
+    if (fresh) {
+      list_tasks((problem_.type == 1) != adjoint);
+      build(direction, (problem_.type == 1) != adjoint, adjoint ? -problem_.sign : problem_.sign, count_);
+    }
     const bool to_modes = direction.to_modes;
     check_alignment(first, complex_, "execute: point_values");
     check_alignment(second, complex_, "execute: mode_values");
@@ -90,7 +94,7 @@ class Type12Executor final : public Executor {
     use.needed = use.held;
     if (count_ >= 0) return use;
     const std::int64_t m = problem_.m.value_or(0);
-    const auto bytes = workspace_bytes(m, options_.trust_points ? m : 0);
+    const auto bytes = workspace_bytes(m, large_bytes(m));
     for (int i = 0; i < kWorkspaces; ++i) {
       const int slot = i == generator::nufft::kScratch ? scratch_slot() : static_cast<int>(kSort) + i;
       use.needed += std::max<std::int64_t>(0, bytes[static_cast<std::size_t>(i)] - runner_.slot_bytes(slot));
@@ -168,12 +172,12 @@ class Type12Executor final : public Executor {
   const Kernels& sort_kernels() const { return kernels_of(problem_.type == 1); }
   GpuProgram sort_program(std::int64_t m) const {
     GpuProgram program;
-    sort_kernels().emit_sort(program, arrays(), m, {}, scratch_bytes());
+    sort_kernels().emit_sort(program, arrays(), m, {}, scratch_bytes(), lists_tasks_);
     return program;
   }
 
-  // Returns the number of points in large coarse bins; 0 without a look at the points, when there is room for all.
-  std::int64_t sort(const PointSet& points) {
+  // Returns what is known of large coarse bins: nothing without a look at the points, when there is room for all.
+  generator::nufft::LargeBins sort(const PointSet& points) {
     const void* given[] = {points.x, points.y, points.z};
     Run run(runner_.queue(), stream_);
     std::array<const std::byte*, 3> opened{};
@@ -188,7 +192,7 @@ class Type12Executor final : public Executor {
     runner_.end_stages(true);
     for (Direction& direction : directions_)  // while the device sorts
       if (direction.made) runner_.rehearse([&] { launch_all(direction, nullptr, nullptr); });
-    std::int64_t large = 0;
+    generator::nufft::LargeBins large;
     if (!options_.trust_points && points.m > 0)
       large = check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
                            problem_.dim, problem_.precision, "xyz");
@@ -197,15 +201,15 @@ class Type12Executor final : public Executor {
   }
 
   // The rest of a sort that found more points in large coarse bins than it had room for.
-  void sort_large(std::int64_t m, std::int64_t large) {
-    reserve_points(m, large);
+  void sort_large(std::int64_t m, const generator::nufft::LargeBins& large) {
+    reserve_points(m, sort_kernels().late_bytes(m, large));
     bound_ = -1;
     bind_points(m);
     GpuProgram program;
-    sort_kernels().emit_large(program, arrays(), m, scratch_bytes());
-    runner_.change(large_sort_, program);
+    sort_kernels().emit_large(program, arrays(), m, large, scratch_bytes(), lists_tasks_);
+    runner_.change(late_, program);
     Run run(runner_.queue(), stream_);
-    runner_.launch(large_sort_, nullptr, nullptr);
+    runner_.launch(late_, nullptr, nullptr);
     runner_.end_stages(true);
     run.complete();
   }
@@ -219,6 +223,33 @@ class Type12Executor final : public Executor {
       kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu_points.interp);
     }
     return program;
+  }
+
+  // Whether this direction's family takes points by subproblems.
+  bool works_by_tasks(bool to_modes) const {
+    return to_modes ? plan_.gpu_points.spread != generator::nufft::Spread::points
+                    : plan_.gpu_points.interp != generator::nufft::Interpolate::points;
+  }
+  // Before a direction is made: sorts list subproblems from now on if it wants them, and those of the points that are
+  // there are listed.
+  void list_tasks(bool to_modes) {
+    if (lists_tasks_ || !works_by_tasks(to_modes)) return;
+    lists_tasks_ = true;
+    bound_ = -1;
+    try {
+      reserve_points(count_, 0);
+      GpuProgram program;
+      sort_kernels().emit_tasks(program, arrays(), count_);
+      runner_.change(late_, program);
+      runner_.begin_execute();
+      Run run(runner_.queue(), stream_);
+      runner_.launch(late_, nullptr, nullptr);
+      runner_.end_stages(true);
+      run.complete();
+    } catch (...) {
+      lists_tasks_ = false;
+      throw;
+    }
   }
 
   // Transforms of a full chunk, and of the last one where it is smaller (else 0).
@@ -347,12 +378,17 @@ class Type12Executor final : public Executor {
   }
 
   // Of either direction; they differ where only spreading needs more.
+  // large: bytes of scratch that large coarse bins take.
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, std::int64_t large) const {
-    auto bytes = spread_kernels_->workspace_bytes(m);
-    const auto other = interp_kernels_->workspace_bytes(m);
+    auto bytes = spread_kernels_->workspace_bytes(m, lists_tasks_);
+    const auto other = interp_kernels_->workspace_bytes(m, lists_tasks_);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::max(bytes[i], other[i]);
-    bytes[generator::nufft::kScratch] = std::max(bytes[generator::nufft::kScratch], sort_kernels().large_bytes(large));
+    bytes[generator::nufft::kScratch] = std::max(bytes[generator::nufft::kScratch], large);
     return bytes;
+  }
+  // Of scratch from the start: nobody looks at trusted points, so all may lie in large coarse bins.
+  std::int64_t large_bytes(std::int64_t m) const {
+    return options_.trust_points ? sort_kernels().large_bytes(m, m) : 0;
   }
   // Scratch lies in the grid, which nobody uses meanwhile.
   int scratch_slot() const {
@@ -364,7 +400,7 @@ class Type12Executor final : public Executor {
     for (const std::int64_t bytes : workspace_bytes(m, 0)) sum += bytes;
     return sum;
   }
-  // For m points, `large` of them in large coarse bins.
+  // For m points, with `large` bytes of scratch for large coarse bins.
   void reserve_points(std::int64_t m, std::int64_t large) {
     using namespace generator::nufft;
     try {
@@ -380,7 +416,7 @@ class Type12Executor final : public Executor {
       }
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;
-      explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(m) + sort_kernels().large_bytes(large));
+      explain_memory(error, problem_, plan_, grid_bytes_, point_bytes(m) + large);
     }
   }
 
@@ -410,9 +446,10 @@ class Type12Executor final : public Executor {
   std::optional<Kernels> spread_kernels_, interp_kernels_;
   int counts_ = 0;
   std::int64_t chunk_ = 1, complex_ = 8, modes_ = 1, cells_ = 1, grid_bytes_ = 0;
-  std::int64_t count_ = -1;  // points; -1: not set
-  std::int64_t bound_ = -1;  // points that the launches are for
-  Part sort_, large_sort_;
+  std::int64_t count_ = -1;              // points; -1: not set
+  std::int64_t bound_ = -1;              // points that the launches are for
+  bool lists_tasks_ = false;             // in sorts: some direction that was made works by subproblems
+  Part sort_, late_;                     // late_: what a sort left to be done
   std::array<Direction, 2> directions_;  // forward, adjoint
   mutable std::vector<StageTime> times_;
 };

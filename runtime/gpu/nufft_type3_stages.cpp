@@ -53,7 +53,7 @@ std::array<std::int64_t, kWorkspaces> Type3Stages::point_bytes(bool sources) con
   const auto& kernels = *(sources ? sources_.spread : targets_.spread);
   auto bytes = kernels.workspace_bytes(sources ? m_ : k_);
   bytes[generator::nufft::kScratch] =
-      std::max(bytes[generator::nufft::kScratch], kernels.large_bytes(sources ? m_ : k_));
+      std::max(bytes[generator::nufft::kScratch], kernels.large_bytes(sources ? m_ : k_, sources ? m_ : k_));
   return bytes;
 }
 
@@ -161,9 +161,9 @@ generator::nufft::Arrays Type3Stages::arrays(const Side& side, const generator::
 void Type3Stages::bind_sorts(bool same) {
   if (!same) {
     sorts_ = {};
-    sources_.spread->emit_sort(sorts_, arrays(sources_, kFirst), m_, {}, sources_.spread->large_bytes(m_));
+    sources_.spread->emit_sort(sorts_, arrays(sources_, kFirst), m_, {}, sources_.spread->large_bytes(m_, m_));
     first_of_targets_ = sorts_.launches.size();
-    targets_.interp->emit_sort(sorts_, arrays(targets_, kSecond), k_, {}, targets_.interp->large_bytes(k_));
+    targets_.interp->emit_sort(sorts_, arrays(targets_, kSecond), k_, {}, targets_.interp->large_bytes(k_, k_));
   }
   for (std::size_t i = 0; i < sorts_.launches.size(); ++i) {
     auto& arguments = sorts_.launches[i].arguments;

@@ -7,6 +7,19 @@
 namespace fourtune::generator::nufft::testing {
 namespace {
 
+// Large coarse bins, four of them, with scratch for a part: sorted one after the other.
+Case batches(int dim) {
+  Case c = spreading("TwoLevelsBatches", dim, dim == 2 ? Precision::f32 : Precision::f64, 5,
+                     dim == 1 ? Spread::tile_owned : Spread::window);
+  c.parameters.placement = Placement::two_level;
+  c.parameters.segment = 512;
+  c.parameters.bin = {3, dim == 3 ? 3 : 1, 1};
+  c.points = Points::clusters;
+  c.count = 2400;
+  c.late = c.batches = true;
+  return c;
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   const Precision single = Precision::f32, twice = Precision::f64;
@@ -150,6 +163,16 @@ std::vector<Case> all_cases() {
         c.count = points == Points::clustered || points == Points::edges ? 1500 : 700;
         cases.push_back(c);
       }
+  for (const int dim : {1, 2, 3})  // few bins: one level, which two_level is then
+    for (const Points points : {Points::uniform, Points::clustered, Points::one}) {
+      c = spreading("FewBins" + std::to_string(static_cast<int>(points)), dim, dim == 2 ? twice : single, 5,
+                    dim == 1 ? Spread::tile_owned : Spread::window);
+      c.parameters.placement = Placement::two_level;
+      c.points = points;
+      c.count = 2100;
+      cases.push_back(c);
+    }
+  for (const int dim : {1, 2, 3}) cases.push_back(batches(dim));
   c = spreading("TwoLevelsManyBlocks", 1, single, 4, Spread::tile_owned);  // of both levels, and some large coarse bins
   c.parameters.placement = Placement::two_level;
   c.parameters.segment = 512;
@@ -362,9 +385,9 @@ std::vector<Case> packed_cases() {
           c.shape.whole_cells = false;
           c.parameters.placement = placements[n++ % 4];
           if (n % 3 != 0) c.parameters.placement = Placement::two_level;
+          if (c.parameters.placement == Placement::two_level && n % 4 != 1) c.parameters.segment = 512;
           if (c.parameters.placement == Placement::two_level && n % 2 == 0) {
             c.points = Points::clustered;
-            c.parameters.segment = 512;
             c.count = 1100;
             c.late = n % 4 == 0;
           }
@@ -454,6 +477,11 @@ std::vector<Case> one_of_each_family() {
   large.name = "TwoLevelsClusteredPacked";
   large.shape.unit = 1e-5, large.shape.whole_cells = false, large.late = true;
   cases.push_back(large);
+  cases.push_back(batches(2));
+  Case few = spreading("FewBins", 2, Precision::f32, 5, Spread::tile_owned);
+  few.parameters.placement = Placement::two_level;
+  few.shape.unit = 1e-5, few.shape.whole_cells = false;
+  cases.push_back(few);
   Case split = spreading("WindowSplit", 2, Precision::f32, 6, Spread::window);
   split.parameters.split = 2;
   split.count = 90;

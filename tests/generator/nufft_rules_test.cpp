@@ -88,6 +88,50 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   }
 }
 
+// Bins are divided by a product and a shift; coarse bins hold what a block sorts; few bins need one level.
+TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
+  for (const int cells : {7, 40, 200, 512})
+    for (const std::int64_t bin : {1, 3, 8})
+      for (const std::int64_t m : {1ll, 5000ll, 1'000'000ll, 10'000'000ll, 130'000'000ll}) {
+        if (cells == 512 && bin == 1) continue;  // too many bins
+        Case c = spreading("Coarse", 3, Precision::f32, 6, Spread::window);
+        c.shape.fine = {cells, cells + 2, cells};
+        c.shape.unit = 1e-5, c.shape.whole_cells = false;
+        c.parameters.bin = {static_cast<int>(bin), static_cast<int>(bin), 1};
+        c.parameters.placement = Placement::two_level;
+        const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
+        GpuProgram program;
+        kernels.emit_sort(program, {}, m, {}, 0);
+        const auto number = [](const Launch& launch, std::size_t i) {
+          return std::get<std::int64_t>(launch.arguments[i]);
+        };
+        const auto launch = [&](const std::string& name) {
+          return std::find_if(program.launches.begin(), program.launches.end(), [&](const Launch& one) {
+            return program.kernels[static_cast<std::size_t>(one.kernel)].entry.find(name) != std::string::npos;
+          });
+        };
+        const Launch& counts = *launch("_coarse_count_");
+        const std::int64_t coarse = number(counts, 6), per = number(counts, 7), all = kernels.bins();
+        EXPECT_EQ(coarse, (all + per - 1) / per);
+        for (std::int64_t one = 0; one < coarse; one += 1 + coarse / 100)
+          for (const std::int64_t b : {one * per, std::min(one * per + per, all) - 1})
+            EXPECT_EQ(
+                static_cast<std::int64_t>(
+                    static_cast<std::uint64_t>(b) * static_cast<std::uint64_t>(number(counts, 8)) >> number(counts, 9)),
+                one);
+        const auto fine = launch("_fine_");
+        EXPECT_EQ(fine == program.launches.end(), all <= 2048 || per == 1) << all;
+        if (fine == program.launches.end()) {
+          EXPECT_EQ(per, 1);
+          continue;
+        }
+        const std::string& text = program.kernels[static_cast<std::size_t>(fine->kernel)].text;
+        const double segment = std::stod(text.substr(text.find("NUFFT_SEGMENT ") + 14));
+        EXPECT_LT(static_cast<double>(m) * static_cast<double>(per) / static_cast<double>(all), 0.96 * segment)
+            << m << " points in " << all << " bins";
+      }
+}
+
 TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
   Case c = spreading("Bad", 2, Precision::f32, 4, Spread::points);
   Prepared p = prepare(c);
@@ -101,7 +145,7 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
           ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
         *ref = {BufferRef::Where::second, 0, 0};
   std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
-  std::vector<std::byte> second(16);
+  std::vector<std::byte> second(32);
   run_program(p.program, p.first, second);
   std::uint64_t bad;
   std::memcpy(&bad, second.data(), 8);

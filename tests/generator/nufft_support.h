@@ -24,7 +24,7 @@ using Complex = std::complex<double>;
 using runtime::emulated::run_program;
 using runtime::emulated::RunOptions;
 
-enum class Points { uniform, clustered, edges, one, none };
+enum class Points { uniform, clustered, clusters, edges, one, none };
 
 struct Case {
   std::string name;
@@ -36,7 +36,8 @@ struct Case {
   Points points = Points::uniform;
   int count = 200;
   int transforms = 1;
-  bool late = false;  // scratch for large coarse bins comes after the first try
+  bool late = false;     // scratch for large coarse bins comes after the first try
+  bool batches = false;  // and these are sorted in turns; a quarter of the points at most in each
 };
 
 // Coordinates as the kernel gets them: exact numbers of its precision, held as doubles.
@@ -58,9 +59,10 @@ inline std::array<std::vector<double>, 3> make_points(const Case& c) {
                            1e-9,
                            -1e-9};
     for (int i = 0; i < m; ++i) {
-      double value = c.points == Points::clustered ? narrow(random)
-                     : c.points == Points::edges   ? edge[random() % 10]
-                                                   : wide(random);
+      double value = c.points == Points::clustered  ? narrow(random)
+                     : c.points == Points::clusters ? narrow(random) + 1.5 * (i % 4)
+                     : c.points == Points::edges    ? edge[random() % 10]
+                                                    : wide(random);
       if (c.shape.precision == Precision::f32) value = static_cast<float>(value);
       x[d].push_back(value);
     }
@@ -176,12 +178,13 @@ inline Prepared prepare(const Case& c) {
   }
   for (const std::int64_t bytes : kernels.workspace_bytes(m)) p.program.workspace_bytes.push_back(bytes);
   auto& scratch = p.program.workspace_bytes[kScratch];
-  scratch = std::max(scratch, kernels.large_bytes(m));
+  const LargeBins large{m, c.batches ? (m + 3) / 4 : m};
+  scratch = std::max(scratch, c.late ? kernels.late_bytes(m, large) : kernels.large_bytes(m, m));
   const BufferRef first{BufferRef::Where::first, 0, 0}, second{BufferRef::Where::second, 0, 0};
   arrays.values = c.spreads ? first : second;
   arrays.grid = c.spreads ? second : first;
   kernels.emit_sort(p.program, arrays, m, {}, c.late ? 0 : scratch);
-  if (c.late) kernels.emit_large(p.program, arrays, m, scratch);
+  if (c.late) kernels.emit_large(p.program, arrays, m, large, scratch);
   if (c.spreads) {
     kernels.emit_clear(p.program, arrays, c.transforms);
     kernels.emit_spread(p.program, arrays, m, c.transforms, c.spread);

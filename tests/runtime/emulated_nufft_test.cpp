@@ -181,6 +181,32 @@ TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
       }
 }
 
+// Interpolation straight from the grid wants no subproblems: they are listed when the adjoint is first asked for, and
+// in every sort from then on.
+TEST(EmulatedNufftPoints, SubproblemsAreListedWhenSomeDirectionWantsThem) {
+  for (const char* placement : {"two_level", "staged"}) {
+    const Options options =
+        emulated(std::string("emulated;window=pswf(sigma=2,width=7,fine=64x60);sort=bins(bin=1x1,"
+                             "order=bins,placement=") +
+                 placement + ",cap=32);spread=tile_owned(lanes=8);interp=points(lanes=8);fft=plain");
+    const std::string text = "nufft:type=2,n=31x30";
+    Transform transform(text + ",prec=f64,tol=1e-6", options);
+    std::int64_t before = 0;
+    for (const int m : {700, 1800}) {
+      NufftCase c;
+      c.problem = parse_problem(text + ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6");
+      const NufftExperiment<double> experiment(c);
+      experiment.set_points(transform);
+      EXPECT_LE(experiment.error(transform, false), 3e-6) << placement;
+      if (before == 0) before = transform.memory().held;
+      EXPECT_LE(experiment.error(transform, true), 3e-6) << placement;
+      EXPECT_LE(experiment.error(transform, false), 3e-6) << placement;
+      EXPECT_GT(transform.memory().held, before) << placement;
+      EXPECT_EQ(transform.memory().held, transform.memory().needed);
+    }
+  }
+}
+
 TEST(EmulatedNufftPoints, ModesOfNoPointsAreZero) {
   Transform transform(token(1, 2, ",m=0,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
   transform.set_points({});
