@@ -23,10 +23,13 @@ constexpr int kLeastSigma = 1200;  // thousandths; below it factors of the decon
 constexpr double kUnusual = 1.05;  // a default leaves the usual oversamplings for more than the model's error
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
-// Fine grids: the nearest good size, or the nearest power of two where it costs little.
+// Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole 128
+// bytes in single precision (2), so that tiles of the FFT begin at lines and come out even.
 std::array<std::int64_t, 3> gpu_fine_grid(const Problem& problem, double sigma, int variant) {
   std::array<std::int64_t, 3> fine = fine_grid(problem, sigma, 0);
-  if (variant == 0) return fine;
+  if (variant == 2)
+    while (fine[0] % 16 != 0) fine[0] = smooth_size(fine[0] + 1);
+  if (variant != 1) return fine;
   for (int d = 0; d < problem.dim; ++d) {
     std::int64_t power = 1;
     while (power < fine[static_cast<std::size_t>(d)]) power *= 2;
@@ -137,7 +140,7 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
       ++s;
     }
     if (problem.dim == 1) continue;  // points are all that costs
-    for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 0, 0});
+    for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 2, 0});
   }
   return out;
 }

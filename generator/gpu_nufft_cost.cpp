@@ -140,15 +140,16 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
       break;
   }
   const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > kCache ? 3 : 1;
-  // Sparse points do not share the lines that they read.
-  const double rows = std::pow(g.width, g.dim - 1),
-               alone = with.slice > 0 ? 0 : std::exp(-4 * g.points / std::max(1.0, g.cells()));
-  const double point =
-      g.dim == 3   ? (f32 ? 1.0 : 1.6) * stencil
-      : g.dim == 2 ? (f32 ? (with.slice > 0 ? 28 : 14) : 25) + (f32 ? (with.slice > 0 ? 0.3 : 0.45) : 1.2) * stencil
-                   : (f32 ? 27 : 50);
-  // Every slice reads the whole grid.
+  // Sparse points do not share the lines that they read. Those of many points are not in the cache, and every slice
+  // reads the whole grid.
+  const bool many = with.slice > 0 || g.points * bytes > kCache / 2;
+  const double rows = std::pow(g.width, g.dim - 1);
+  const double density = g.points / std::max(1.0, g.cells());
+  const double alone = many && g.dim == 2 && f32 && density > 0.3 ? 0 : std::exp(-4 * density);
   const double again = with.slice > 0 ? g.cells() * bytes / (g.cells() * bytes <= kCache ? 8e12 : 3e12) : 0;
+  const double point = g.dim == 3   ? (f32 ? 1.0 : 1.6) * stencil
+                       : g.dim == 2 ? (f32 ? (many ? 28 + 0.3 * stencil : 14 + 0.45 * stencil) : 25 + 1.2 * stencil)
+                                    : (f32 ? 27 : 50);
   return g.points * (sorted * point * 1e-12 + alone * rows * (g.width * bytes + 64) / 3e12) +
          again * std::ceil(g.points / std::max(1, with.slice));
 }
