@@ -90,6 +90,7 @@ std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTrait
 // same price of a point.
 std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
   const double tol = window_tolerance(problem);
+  const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding takes the rest
   std::set<int> widths;
   for (const double sigma : kSigmas) widths.insert(width_for(kind, tol, sigma, problem.dim));
   std::vector<double> out;
@@ -98,7 +99,7 @@ std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
     int low = kLeastSigma, high = 2000;  // the last one is enough
     while (high - low > 1) {
       const int middle = (low + high) / 2;
-      (predicted_error(kind, width, middle / 1000.0, problem.dim) <= tol ? high : low) = middle;
+      (predicted_error(kind, width, middle / 1000.0, problem.dim) <= share ? high : low) = middle;
     }
     out.push_back(high / 1000.0);
   }
