@@ -8,7 +8,7 @@ namespace fourtune::generator::nufft {
 
 // Points pay for every cell that a lane keeps, also those that no window reaches; finished planes pay for every cell of
 // the padded tile. Seen against this, us, 9.9 M points of w = 8 on 384 x 384 x 256 cells, f64: tiles of 16 x 16 4370
-// (model 4060), 16 x 12 3340 (3470), 13 x 13 3570 (3500), 11 x 11 4130 (4650), 10 x 9 7640 (10 100).
+// (model 4060), 16 x 12 3340 (3460), 13 x 13 3570 (3470), 11 x 11 4130 (4580), 10 x 9 7640 (8180).
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share) {
   constexpr double kCache = 48e6;  // bytes of a grid that stays in the second-level cache
   const bool f32 = shape.precision == Precision::f32;
