@@ -19,12 +19,17 @@ constexpr double kHopeless = 4;       // times the best estimate
 constexpr double kMemoryShare = 0.8;  // of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
+constexpr int kLeastSigma = 1200;  // thousandths; below it factors of the deconvolution grow large
+constexpr double kUnusual = 1.05;  // a default leaves the usual oversamplings for more than the model's error
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
-// Fine grids: the nearest good size, or the nearest power of two where it costs little.
+// Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole 128
+// bytes in single precision (2), so that tiles of the FFT begin at lines and come out even.
 std::array<std::int64_t, 3> gpu_fine_grid(const Problem& problem, double sigma, int variant) {
   std::array<std::int64_t, 3> fine = fine_grid(problem, sigma, 0);
-  if (variant == 0) return fine;
+  if (variant == 2)
+    while (fine[0] % 16 != 0) fine[0] = smooth_size(fine[0] + 1);
+  if (variant != 1) return fine;
   for (int d = 0; d < problem.dim; ++d) {
     std::int64_t power = 1;
     while (power < fine[static_cast<std::size_t>(d)]) power *= 2;
@@ -81,6 +86,26 @@ std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTrait
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 
+// The least oversampling of every width that kSigmas ask for: less grid to clear, to add to and to transform at the
+// same price of a point.
+std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
+  const double tol = window_tolerance(problem);
+  const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding takes the rest
+  std::set<int> widths;
+  for (const double sigma : kSigmas) widths.insert(width_for(kind, tol, sigma, problem.dim));
+  std::vector<double> out;
+  for (const int width : widths) {
+    if (width == 0) continue;
+    int low = kLeastSigma, high = 2000;  // the last one is enough
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (predicted_error(kind, width, middle / 1000.0, problem.dim) <= share ? high : low) = middle;
+    }
+    out.push_back(high / 1000.0);
+  }
+  return out;
+}
+
 // Windows of a problem in the order in which they are tried, with what their coordinates are.
 struct WindowTry {
   WindowChoice window, inner;
@@ -99,16 +124,24 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
       }
       continue;
     }
-    for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-      for (int v = 0; v < variants; ++v) {
-        const Binding binding = bind_window(problem, kKinds[kind], kSigmas[s], gpu_fine_grid(problem, kSigmas[s], v));
-        for (int lax = 0; lax < std::min(2, variants); ++lax) {
-          const int width = lax == 0 ? binding.width : binding.narrower;
-          if (width == 0) continue;
-          const WindowChoice window{kKinds[kind], binding.sigma, width, binding.fine, 0};
-          out.push_back({window, window, {static_cast<int>(kind), static_cast<int>(s), v, lax}});
-        }
-      }
+    const auto add = [&](double sigma, std::array<int, 4> at) {
+      const Binding binding = bind_window(problem, kKinds[kind], sigma, gpu_fine_grid(problem, sigma, at[2]));
+      const int width = at[3] == 0 ? binding.width : binding.narrower;
+      if (width == 0) return;
+      const WindowChoice window{kKinds[kind], binding.sigma, width, binding.fine, 0};
+      const auto same = [&](const WindowTry& other) {
+        return other.at[0] == at[0] && other.window.width == width && other.window.fine == binding.fine;
+      };
+      if (std::none_of(out.begin(), out.end(), same)) out.push_back({window, window, at});
+    };
+    int s = 0;
+    for (const double sigma : kSigmas) {
+      for (int v = 0; v < variants; ++v)
+        for (int lax = 0; lax < std::min(2, variants); ++lax) add(sigma, {static_cast<int>(kind), s, v, lax});
+      ++s;
+    }
+    if (problem.dim == 1) continue;  // points are all that costs
+    for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 2, 0});
   }
   return out;
 }
@@ -116,8 +149,9 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
 // Sort and kernels for a plan whose windows are bound; of type 3 both sides are chosen on their own.
 std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, bool varied) {
   std::vector<GpuPointsChoice> out;
+  const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
   const auto with_variations = [&](const nufft::Shape& shape, Lead lead, double dense) {
-    std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense);
+    std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
     if (!varied) return list;
     const std::size_t families = list.size();
     if (problem.type != 3)
@@ -205,8 +239,14 @@ namespace {
 // fit.
 std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
   std::vector<GpuPointsChoice> out;
-  const auto choices = choices_of(plan, problem, false);
+  auto choices = choices_of(plan, problem, false);
   if (choices.empty()) return out;
+  // Crowded points share their bins in every slice, so slices may be as small as suits the cache: 240 us where slices
+  // of 2^21 points took 317 (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
+  if (problem.points == PointClass::cluster)
+    for (GpuPointsChoice& choice : choices)
+      for (nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
+        with->slice = std::min(with->slice, 1 << 20);
   out.push_back(choices.front());
   if (problem.type == 3) return out;
   const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
@@ -241,13 +281,15 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits) 
         if (chunk < group) continue;
         plan.chunk = chunk;
         const Cost cost = gpu_nufft_estimate(plan, problem, traits);
+        const double seconds =
+            cost.execute * (problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas)) ? 1 : kUnusual);
         if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // sharing launches is nothing to large grids
         const bool fits = fits_memory(cost, traits);
         fitted = fitted || fits;
         // Where nothing fits, the plan that needs least says so when its memory is asked for.
-        if (fits ? cost.execute < least : least == INFINITY && cost.bytes < smallest) {
+        if (fits ? seconds < least : least == INFINITY && cost.bytes < smallest) {
           best = plan;
-          if (fits) least = cost.execute;
+          if (fits) least = seconds;
           smallest = std::min(smallest, cost.bytes);
         }
       }

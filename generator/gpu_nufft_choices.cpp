@@ -19,6 +19,9 @@ using nufft::Spread;
 constexpr double kThin = 0.3, kSparse = 0.03;
 // Fewer points are latency alone: many small subproblems.
 constexpr double kFewPoints = 1e5;
+// Narrow windows in 2D: 262 144 points of w = 3 on 448^2 cells are added in 14 us by register windows and in 17 by
+// padded bins, 4.2 M faster by padded bins (H200).
+constexpr double kFairlyMany = 5e5;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
   own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
@@ -26,8 +29,8 @@ Parameters sorted_like(Parameters own, const Parameters& sort) {
   return own;
 }
 
-// Register windows of 9 and 10 taps in double precision: two warps with two cells a lane (on an H200 1.4 and 1.3 times
-// as fast as four warps on tiles of 16 x 16, docs/gpu-nufft.md).
+// Interpolation by register windows of 9 and 10 taps in double precision: two warps with two cells a lane (on an H200
+// faster than four warps on tiles of 16 x 16, docs/gpu-nufft.md).
 void shrink(const Shape& shape, Parameters& p, double density) {
   if (shape.dim != 3 || shape.precision == Precision::f32 || density < kThin) return;
   if (shape.width != 9 && shape.width != 10) return;
@@ -48,10 +51,20 @@ std::vector<Spread> partners(Interpolate interp) {
   return {Spread::tile_owned, Spread::points};
 }
 
-GpuPointsChoice with_spread(const Shape& shape, Spread family, double density) {
-  Parameters with = default_parameters(shape, family, density);
-  if (family == Spread::window) shrink(shape, with, density);
-  return with_partner_of_spread(shape, family, with);
+GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
+  if (family != Spread::window || shape.dim != 3)
+    return with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+  const double points =
+      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  std::optional<GpuPointsChoice> best;
+  double least = 0;
+  for (const Parameters& with : window_tiles(shape, density, share)) {
+    const GpuPointsChoice choice = with_partner_of_spread(shape, family, with);
+    const double seconds = window_spread_seconds(shape, with, points, share);
+    if ((best && seconds >= least) || !why_not(choice, shape).empty()) continue;
+    best = choice, least = seconds;
+  }
+  return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
 }
 
 GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
@@ -65,7 +78,9 @@ std::vector<Spread> spread_families(const Shape& shape, double density) {
   if (shape.dim == 3) return {window, tile_owned, points, tile_atomic};
   if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
   if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
-  if (shape.dim == 1 || density < kThin || shape.width <= 4) return {tile_owned, window, points, tile_atomic};
+  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
+  if (shape.dim == 1 || density < kThin || (shape.width <= 4 && points_here >= kFairlyMany))
+    return {tile_owned, window, points, tile_atomic};
   return {window, tile_owned, points, tile_atomic};
 }
 
@@ -137,13 +152,26 @@ GpuPointsChoice with_partner_of_interpolate(const Shape& shape, Interpolate inte
   return choice;
 }
 
-std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density) {
+double share_of(std::optional<PointClass> points, int dim) {
+  switch (points.value_or(PointClass::uniform)) {
+    case PointClass::cluster:
+      return 1e-3;
+    case PointClass::radial:
+    case PointClass::spiral:
+    case PointClass::ewald:
+      return dim == 3 ? 0.5 : 0.8;  // the ball and the disk in the cube and the square
+    default:
+      return 1;
+  }
+}
+
+std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density, double share) {
   std::vector<GpuPointsChoice> out;
   const auto add = [&](GpuPointsChoice choice) {
     if (why_not(choice, shape).empty()) out.push_back(std::move(choice));
   };
   if (lead == Lead::spread)
-    for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density));
+    for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density, share));
   else
     for (const Interpolate family : interpolate_families(shape, density)) add(with_interpolate(shape, family, density));
   return out;

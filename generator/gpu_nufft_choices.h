@@ -14,9 +14,12 @@ namespace fourtune::generator::gpu_nufft {
 // The kernel that leads: the sort is made for it.
 enum class Lead { spread, interpolate };
 
-// Choices worth trying, the best by the measurements of docs/gpu-nufft.md first. density: points per cell of the grid.
-// The kernel that does not lead shares the sort. Every choice has kernels (why_not is empty).
-std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density);
+// The share of the grid in which points of a class lie; not given: uniform.
+double share_of(std::optional<PointClass> points, int dim);
+// Choices worth trying, the best by the measurements of docs/gpu-nufft.md first. density: points per cell of the grid;
+// share: of the grid that has any. The kernel that does not lead shares the sort. Every choice has kernels (why_not is
+// empty).
+std::vector<GpuPointsChoice> points_choices(const nufft::Shape& shape, Lead lead, double density, double share = 1);
 // Single changes of the sort and of the kernel that leads: bins, cap, warps, unroll, run, lanes, placement. Those that
 // have no kernels are left out.
 std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);

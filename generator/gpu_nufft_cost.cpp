@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "generator/gpu_candidates.h"
+#include "generator/gpu_nufft_choices.h"
+#include "generator/nufft/kernels.h"
 
 namespace fourtune::generator {
 namespace {
@@ -33,10 +35,17 @@ struct Gridding {
   Precision precision = Precision::f32;
   std::array<double, 3> fine{1, 1, 1};
   double points = 0;
+  double share = 1;  // of the grid that has points
   double cells() const { return fine[0] * fine[1] * fine[2]; }
   double stencil() const { return std::pow(width, dim); }
   double complex_bytes() const { return 2.0 * static_cast<double>(real_bytes(precision)); }
   bool f32() const { return precision == Precision::f32; }
+  nufft::Shape shape() const {
+    nufft::Shape out;
+    out.dim = dim, out.precision = precision, out.width = width;
+    for (std::size_t d = 0; d < 3; ++d) out.fine[d] = static_cast<std::int64_t>(fine[d]);
+    return out;
+  }
 };
 
 // Bins that hold a point, as a share of all.
@@ -86,7 +95,7 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
   const double near = g.cells() * g.complex_bytes() <= kCache ? 1 : 0.55;  // reductions in the cache, or beyond it
   switch (family) {
     case Spread::window:
-      if (g.dim == 3) return window_seconds(g, with, f32 ? 30 : 45, f32 ? 3.6 : 7, (f32 ? 225e9 : 110e9) * near);
+      if (g.dim == 3) return nufft::window_spread_seconds(g.shape(), with, g.points, g.share);
       return window_seconds(g, with, 40, f32 ? 5 : 8, (f32 ? 60e9 : 30e9) * near);
     case Spread::tile_owned: {
       const double point = g.dim == 3   ? (f32 ? 1.5 : 3.0) * stencil
@@ -131,12 +140,18 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
       break;
   }
   const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > kCache ? 3 : 1;
-  // Sparse points do not share the lines that they read.
-  const double rows = std::pow(g.width, g.dim - 1), alone = std::exp(-4 * g.points / std::max(1.0, g.cells()));
+  // Sparse points do not share the lines that they read. Those of many points are not in the cache, and every slice
+  // reads the whole grid.
+  const bool many = with.slice > 0 || g.points * bytes > kCache / 2;
+  const double rows = std::pow(g.width, g.dim - 1);
+  const double density = g.points / std::max(1.0, g.cells());
+  const double alone = many && g.dim == 2 && f32 && density > 0.3 ? 0 : std::exp(-4 * density);
+  const double again = with.slice > 0 ? g.cells() * bytes / (g.cells() * bytes <= kCache ? 8e12 : 3e12) : 0;
   const double point = g.dim == 3   ? (f32 ? 1.0 : 1.6) * stencil
-                       : g.dim == 2 ? (f32 ? 14 : 25) + (f32 ? 0.45 : 1.2) * stencil
+                       : g.dim == 2 ? (f32 ? (many ? 28 + 0.3 * stencil : 14 + 0.45 * stencil) : 25 + 1.2 * stencil)
                                     : (f32 ? 27 : 50);
-  return g.points * (sorted * point * 1e-12 + alone * rows * (g.width * bytes + 64) / 3e12);
+  return g.points * (sorted * point * 1e-12 + alone * rows * (g.width * bytes + 64) / 3e12) +
+         again * std::ceil(g.points / std::max(1, with.slice));
 }
 
 // Values larger than the cache, written in random order: whatever the kernel does before.
@@ -212,7 +227,8 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
     for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
       modes[d] = static_cast<double>(problem.n[d]), fine[d] = held[d] = static_cast<double>(plan.window.fine[d]);
     const double m = problem.m ? static_cast<double>(*problem.m) : product(fine);
-    out.spread = out.interp = {dim, plan.window.width, problem.precision, fine, m};
+    out.spread =
+        out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
   out.fft = fft_of(plan.gpu_fft, dim, modes, fine, held, out.spread.complex_bytes());
   out.grids = (product(held) * 1.5 + (problem.type == 3 ? product(modes) : 0)) * out.spread.complex_bytes();

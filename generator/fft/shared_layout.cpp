@@ -3,7 +3,6 @@
 // addresses (powers of two) need no padding and have no conflicts; values cost an exclusive or each.
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "fourtune/status.h"
 #include "generator/fft/pass_writer.h"
@@ -15,32 +14,26 @@ using Strides = std::vector<std::int64_t>;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Value of every thread atom for thread number b.
-std::int64_t thread_address(const PassSpec& pass, const Round& round, const Strides& stride, std::int64_t b) {
-  std::int64_t address = 0;
-  for (const int atom : round.threads) {
-    const std::int64_t size = pass.atoms[at(atom)].size;
-    address += b % size * stride[at(atom)];
-    b /= size;
-  }
-  return address;
-}
-
 // Passes of shared memory per access over the least possible, averaged over the first warps.
 double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {
-  std::int64_t lanes = 1;
-  for (const int atom : round.threads) lanes *= pass.atoms[at(atom)].size;
-  lanes = std::min<std::int64_t>(lanes, pass.threads);
-  const std::int64_t group = 128 / word, words = word / 4;  // threads of one pass; banks of one value
+  constexpr std::int64_t kLanes = 128;
+  std::int64_t threads = 1;
+  for (const int atom : round.threads) threads *= pass.atoms[at(atom)].size;
+  const std::int64_t lanes = std::min<std::int64_t>({threads, pass.threads, kLanes});
+  std::array<std::int64_t, kLanes> address{};  // the first atom counts fastest
+  std::int64_t done = 1;
+  for (const int atom : round.threads) {
+    for (std::int64_t lane = done; lane < std::min(lanes, done * pass.atoms[at(atom)].size); ++lane)
+      address[at(lane)] = address[at(lane - done)] + stride[at(atom)];
+    done *= pass.atoms[at(atom)].size;
+  }
+  const std::int64_t group = std::min(128 / word, 32), words = word / 4;  // threads of one pass; banks of one value
   std::int64_t passes = 0, groups = 0;
-  for (std::int64_t first = 0; first < std::min<std::int64_t>(lanes, 128); first += std::min<std::int64_t>(group, 32)) {
+  for (std::int64_t first = 0; first < lanes; first += group) {
     std::array<int, 32> load{};
-    std::set<std::int64_t> seen;
-    for (std::int64_t b = first; b < std::min(lanes, first + std::min<std::int64_t>(group, 32)); ++b) {
-      const std::int64_t address = thread_address(pass, round, stride, b);
-      if (!seen.insert(address).second) continue;
-      ++load[at(((address * words % 32) + 32) % 32)];
-    }
+    const auto *begin = &address[at(first)], *end = begin + std::min(lanes - first, group);
+    for (const auto* value = begin; value != end; ++value)
+      if (std::find(begin, value, *value) == value) ++load[at(*value * words % 32)];
     passes += *std::max_element(load.begin(), load.end());
     ++groups;
   }
@@ -56,8 +49,9 @@ struct Candidate {
   }
 };
 
+// Conflicts above `limit` are not counted to the end.
 Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order,
-                   const std::vector<std::int64_t>& pad) {
+                   const std::vector<std::int64_t>& pad, double limit) {
   Candidate out;
   out.stride.assign(pass.atoms.size(), 0);
   std::int64_t next = 1, last = 0;
@@ -68,7 +62,8 @@ Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int
     next = next * size + pad[i];
   }
   out.values = last + 1;
-  out.conflicts = (conflicts_of(pass, from, out.stride, word) + conflicts_of(pass, to, out.stride, word)) / 2;
+  const double write = conflicts_of(pass, from, out.stride, word);
+  if ((write + 1) / 2 <= limit + 1e-9) out.conflicts = (write + conflicts_of(pass, to, out.stride, word)) / 2;
   return out;
 }
 
@@ -76,11 +71,11 @@ Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int
 Candidate search(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order) {
   constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
   std::vector<std::int64_t> pad(order.size(), 0);
-  Candidate best = evaluate(pass, from, to, word, order, pad);
+  Candidate best = evaluate(pass, from, to, word, order, pad, Candidate{}.conflicts);
   std::vector<std::int64_t> best_pad = pad;
   if (pass.banks == Banks::plain) return best;
   const auto consider = [&] {
-    const Candidate candidate = evaluate(pass, from, to, word, order, pad);
+    const Candidate candidate = evaluate(pass, from, to, word, order, pad, best.conflicts);
     if (candidate.better_than(best)) best = candidate, best_pad = pad;
   };
   for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)

@@ -47,6 +47,11 @@ Parameters default_parameters(const Shape& shape, Interpolate family);
 // The same for a density other than one point a fine-grid cell, uniform points.
 Parameters default_parameters(const Shape& shape, Spread family, double points_per_cell);
 Parameters default_parameters(const Shape& shape, Interpolate family, double points_per_cell);
+// Tiles of Spread::window in 3D worth a look where points lie in a share of the grid; window_spread_seconds ranks them.
+std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell, double share = 1);
+// Seconds in which register windows add so many points to a share of a 3D grid, evenly, on an H200: a price of a point,
+// and one of what leaves the tiles. Constants from the runs of docs/gpu-nufft.md.
+double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).
 struct Map {

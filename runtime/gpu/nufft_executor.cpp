@@ -108,10 +108,10 @@ class Type12Executor final : public Executor {
   void set_stream(void* stream) override { stream_ = stream; }
 
  private:
-  // Bytes from which the FFT of a grid does without a workspace rather than take x first. Type 2, whose last kernel is
-  // that order's mirror, takes 812 us on 512^3 cells where type 1 took 752 of 10 000 (f32, H200); on 3072^2, 166
-  // and 92.
-  static constexpr std::int64_t kLargeGrid = std::int64_t{256} << 20;
+  // Bytes from which the FFT of a 3D grid does without a workspace rather than take x first. Whole executes of type 1,
+  // x first and in place: 336 x 336 x 240 cells 780 and 778 us, 256^3 1357 and 1365, 192^3 738 and 729; the FFT of
+  // 180^3 alone 53 and 60 (f32, H200). Smaller grids leave workspaces that do not matter.
+  static constexpr std::int64_t kLargeGrid = std::int64_t{64} << 20;
   // Point counts that need other kernels: whole cells in records, then 64-bit counts.
   static int counts_of(std::int64_t m) {
     return m >= std::int64_t{1} << 31 ? 2 : m >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ? 1 : 0;

@@ -77,6 +77,41 @@ TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimension
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
 }
 
+TEST(GpuNufftCandidates, NarrowWindowsInTwoDimensionsTakeRegistersForFewPointsAndTilesForMany) {
+  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu_points.spread; };
+  EXPECT_EQ(family("nufft:type=1,n=256x256,m=262144,prec=f32,tol=1e-2"), nufft::Spread::window);
+  EXPECT_EQ(family("nufft:type=1,n=1024x1024,m=4194304,prec=f32,tol=1e-2"), nufft::Spread::tile_owned);
+}
+
+TEST(GpuNufftCandidates, DefaultsTakeTheLeastGridThatTheirWindowNeeds) {
+  for (const char* token : {"nufft:type=1,n=256x256x176,m=6800000,prec=f32,tol=1e-3,points=radial",
+                            "nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=12,points=radial",
+                            "nufft:type=1,n=244x244x320,m=195000,prec=f32,tol=1e-6",
+                            "nufft:type=1,n=192x192x128,m=9920000,prec=f64,tol=1e-7",
+                            "nufft:type=2,n=1000x1000,m=1000000,prec=f64,tol=1e-9"}) {
+    const Problem problem = parse_problem(token);
+    const WindowChoice window = default_plan(problem, h200()).window;
+    EXPECT_LE(predicted_error(window.kind, window.width, window.sigma, problem.dim), problem.tol) << token;
+    for (int d = 0; d < problem.dim; ++d)
+      EXPECT_GE(static_cast<double>(window.fine[static_cast<std::size_t>(d)]),
+                window.sigma * static_cast<double>(problem.n[static_cast<std::size_t>(d)]) - 1e-6);
+  }
+  // 1.3125 does where 1.375 needs as wide a window: 757 us against 852 (H200).
+  const Problem radial = parse_problem("nufft:type=1,n=256x256x176,m=6800000,prec=f32,tol=1e-3,points=radial");
+  EXPECT_EQ(default_plan(radial, h200()).window.fine, (std::array<std::int64_t, 3>{336, 336, 240}));
+}
+
+TEST(GpuNufftCandidates, CrowdedPointsTakeSmallerTilesAndSlices) {
+  const auto points = [](const std::string& more) {
+    return default_plan(parse_problem("nufft:" + more), h200()).gpu_points;
+  };
+  const std::string flat = "type=2,n=2048x2048,m=16777216,prec=f32,tol=1e-2";
+  EXPECT_GT(points(flat).interp_with.slice, 1 << 20);
+  EXPECT_EQ(points(flat + ",points=cluster").interp_with.slice, 1 << 20);
+  const std::string few = "type=1,n=256x256x176,m=4000000,prec=f32,tol=1e-3";
+  EXPECT_GT(points(few).spread_with.bin[0], points(few + ",points=radial").spread_with.bin[0]);
+}
+
 TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
   const auto largest = [](const Plan& plan) {
     return std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);

@@ -1,4 +1,5 @@
 // Sort, spreading and interpolation kernels on the emulated backend, against direct sums.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fourtune/status.h"
@@ -210,6 +211,17 @@ std::vector<Case> all_cases() {
   c.shape.large_counts = true;
   c.parameters.placement = Placement::two_level;
   cases.push_back(c);
+  for (const int width : {5, 8, 9, 10, 11}) {  // every tile that a default may choose
+    c = spreading("", 3, width == 5 ? single : twice, width, Spread::window);
+    c.shape.fine[0] += c.shape.fine[0] % 2;
+    const std::string name = c.name;
+    for (const Parameters& with : window_tiles(c.shape, 0.25)) {
+      c.name = fmt::format("WindowTile{}x{}", with.bin[0], with.bin[1]) + name;
+      c.parameters = with;
+      c.parameters.cap = 40;
+      cases.push_back(c);
+    }
+  }
   c = spreading("WindowSparse", 3, single, 6, Spread::window);
   c.shape.fine = {20, 18, 90};  // long empty stretches along the columns
   c.count = 12;

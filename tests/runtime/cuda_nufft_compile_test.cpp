@@ -134,6 +134,10 @@ Collection every_family() {
         out.interpolate(shape, family, with, 6);
       }
     }
+  for (const int width : {8, 9, 10, 11}) {  // tiles of register windows that defaults may choose
+    const Shape shape = shape_of(3, Precision::f64, width);
+    for (const Parameters& with : window_tiles(shape, 0.25)) out.spread(shape, Spread::window, with);
+  }
   return out;
 }
 
