@@ -3,8 +3,9 @@
 //   X[k] = sum_j x[j] exp(-2 pi i j k / n), natural order in and out.
 //
 // The inverse (unscaled) is the same code with real and imaginary parts exchanged on both sides, so only the forward
-// one exists. A DFT is built from smaller ones by the algorithm that costs least: split radix, Cooley-Tukey, prime
-// factors (Good), and for primes the symmetric direct form or Rader's convolution in halves.
+// one exists. A DFT is built from smaller ones by the algorithm that costs least: split radix (plain or scaled),
+// Cooley-Tukey, prime factors (Good), for primes the symmetric direct form or Rader's convolution in halves, and
+// Winograd's forms of 7, 9, 11 and 13.
 #pragma once
 
 #include <string>
