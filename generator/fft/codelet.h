@@ -53,6 +53,10 @@ Schedule make_schedule(const Codelet& codelet);
 // known. `real` and ft_fma come from the prelude.
 std::string codelet_text(const Codelet& codelet);
 
+// The step before: the operations of the DAG that the outputs need, one a line, operands first ("t9 = t4 + t7",
+// "X[1] = t9 + i t12", "x0r" and "x0i" for the parts of x[0]), signs not yet moved into fused operations.
+std::string dag_text(const Codelet& codelet);
+
 // Shortest text of a floating-point constant that reads back as the nearest value of the precision ("0.5f").
 std::string literal(double value, Precision precision);
 

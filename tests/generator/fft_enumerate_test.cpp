@@ -315,6 +315,18 @@ TEST(FftBind, ThePapersPlansGetParametersThatFitEveryDevice) {
   }
 }
 
+// Few values in a block, and no power of two of lines that would be all of them.
+TEST(FftBind, SmallArraysOfAnyLengths) {
+  for (const char* text :
+       {"{X(1,5,1,5,no-tw)}{Y(1,7,1,7,no-tw)}", "{X(6,5,6,30,tw)}{X(5,6,1,6,no-tw),Y(1,7,1,7,no-tw)}",
+        "{X(1,5,1,5,no-tw)}{Y(1,7,1,7,no-tw)}{Z(1,11,1,11,no-tw)}"})
+    for (const char* name : {"h200", "v100"})
+      for (const std::int64_t batch : {1, 3}) {
+        const auto device = *known_device(name);
+        EXPECT_TRUE(bound(bind(parse_fft_plan(text), device, batch))) << text;
+      }
+}
+
 TEST(FftBind, KeepsWhatThePlanSays) {
   const auto plan = parse_fft_plan(
       "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[parts=apart,banks=pad,twiddle=fast]"

@@ -54,7 +54,9 @@ TEST_F(PlanCommand, RefusesWithTheRule) {
   expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "16x"}, "--n 16x: one to three lengths");
   expect_refused({"{X(1,16"}, "syntax: at character 8");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--device", "abacus"}, "abacus");
+  expect_refused({"cuda;fft=plain"}, "fft=plain says no kernels");
   expect_refused({}, "either a plan or --list");
+  expect_refused({"--list", "fft:type=c2c,n=64,prec=f32", "--count", "-3"}, "-3 not in range 0 to 1000000");
   expect_refused({"--list", "nufft:type=1,n=64,prec=f32,tol=1e-3"}, "uniform transforms");
   expect_refused({"--list", "fft:type=r2c,n=64,prec=f32", "--order", "reversed"}, "only complex transforms");
   expect_refused({"--list", "fft:type=c2c,n=64,prec=f32", "--order", "sideways"}, "sideways");
@@ -70,6 +72,9 @@ TEST_F(PlanCommand, ListsCandidatesThatItReadsBack) {
   ASSERT_NE(at, std::string::npos);
   const std::string plan = result.out.substr(at, result.out.find_first_of(" \n", at) - at);
   EXPECT_EQ(run({plan, "--n", "32x32x32", "--device", "v100"}).code, 0) << plan;
+  const std::string whole = "cuda;fft=interleaved" + plan;
+  EXPECT_NE(result.out.find(whole), std::string::npos);
+  EXPECT_EQ(run({whole, "--n", "32x32x32"}).out, run({plan}).out);
   const Finished real = run({"--list", "fft:type=r2c,n=24x10,prec=f64,place=in", "--count", "2"});
   EXPECT_EQ(real.code, 0) << real.err;
   EXPECT_NE(real.out.find("untuned: cuda;fft="), std::string::npos) << real.out;
