@@ -163,6 +163,13 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
   has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x2,exchange=shuffle]"), "rule exchange");
   has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1,cluster=2]"),
       "rule cluster");
+  has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=96,tile=1x4,cluster=2]", 4), "rule cluster: {X");
+  has(refusal("{X(4,4,4,16,tw),X(4,4,1,4,no-tw)}[threads=32,tile=1x64,cluster=2]", 64), "between two rounds");
+  has(refusal("{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x32,cluster=4]", 32), "rule cluster: {X");
+  // Neighbours that no digit's end separates: x has 4, 5 and 4.
+  has(refusal("{X(20,4,20,80,tw)}[threads=32,tile=4]{X(16,5,4,20,tw)}[threads=32,tile=2]{X(20,4,1,4,no-tw)}[threads=32,"
+              "tile=2]:place=in"),
+      "rule tile: kernel 3: a tile of 2 neighbours along x");
   has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 5),
       "rule load");
   has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 4,
