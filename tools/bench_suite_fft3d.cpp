@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "generator/fft/emit.h"
 #include "generator/fft/enumerate.h"
@@ -37,10 +36,10 @@ struct Figures {
 constexpr Figures kFigures[] = {{"4.3.2", 91.76, 0},  {"A.1.4", 65.85, 0},  {"A.1.5", 89.70, 0},
                                 {"A.2.1", 0, 202.97}, {"A.2.2", 0, 200.37}, {"A.2.3", 0, 195.70},
                                 {"A.2.4", 0, 192.69}, {"A.2.5", 0, 193.07}, {"A.2.6", 0, 191.70}};
-Figures figures_of(const PaperPlan& paper) {
+Figures figures_of(const std::string& version) {
   for (const Figures& figures : kFigures)
-    if (std::string_view(figures.section) == paper.section) return figures;
-  return {paper.section, 0, 0};
+    if (version == fmt::format("{}: its order", figures.section)) return figures;
+  return {"", 0, 0};
 }
 std::string where(const PaperPlan& paper) {
   return fmt::format("{}{}", paper.section, *paper.misprint == 0 ? "" : ", corrected");
@@ -96,10 +95,32 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
     return backend->bind(problem, whole, options);
   };
   const std::string text = fft::to_text(*plan);
-  return {"paper, its order", Role::reference, "paper", {{{}, [=](const Problem& problem) {
-                                                            return make_executor_contender(problem, bind, text,
-                                                                                           digit_reversal(*plan));
-                                                          }}}};
+  return {fmt::format("{}: its order", paper.section),
+          Role::reference,
+          fmt::format("paper:{}", paper.section),
+          {{{}, [=](const Problem& problem) {
+              return make_executor_contender(problem, bind, text, digit_reversal(*plan));
+            }}}};
+}
+
+// A size and all plans that the paper has of it: the rest is measured once.
+struct Size {
+  Problem problem;
+  std::vector<const PaperPlan*> plans;
+};
+std::vector<Size> sizes() {
+  std::vector<Size> out;
+  for (const PaperPlan& paper : fft::paper_plans()) {
+    const Problem problem = problem_of(paper.lengths);
+    auto at = std::find_if(out.begin(), out.end(), [&](const Size& one) { return one.problem == problem; });
+    if (at == out.end()) at = out.insert(out.end(), {problem, {}});
+    at->plans.push_back(&paper);
+  }
+  return out;
+}
+
+std::string size_text(const Problem& problem) {
+  return fmt::format("{}x{}x{}", problem.n[0], problem.n[1], problem.n[2]);
 }
 
 double gflops(double seconds, const Problem& problem) {
@@ -111,29 +132,26 @@ double gigabytes(double seconds, const Problem& problem, std::size_t kernels) {
   return seconds > 0 ? 16e-9 * size * static_cast<double>(kernels) / seconds : 0;
 }
 
-void print_table(const std::vector<std::pair<const PaperPlan*, ProblemResult>>& results) {
-  std::vector<std::vector<std::string>> rows{{"plan", "size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
+void print_table(const std::vector<ProblemResult>& results) {
+  std::vector<std::vector<std::string>> rows{{"size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
                                               "error", "paper: GTX280 GB/s", "C2050 GFLOP/s"}};
-  for (const auto& [paper, result] : results)
+  const auto figure = [](double value) { return value > 0 ? fmt::format("{:.4g}", value) : std::string(); };
+  for (const ProblemResult& result : results)
     for (const ContenderResult& one : result.contenders) {
       if (!one.ran()) continue;
-      const bool first = &one == &result.contenders.front();
       const double seconds = one.execute.median * 1e-9;
       const double rate = gigabytes(seconds, result.problem, one.passes.size());
-      const auto figure = [&](double value) {
-        return first && value > 0 ? fmt::format("{:.4g}", value) : std::string();
-      };
+      const Figures printed = figures_of(one.name);
       rows.push_back(
-          {first ? where(*paper) : "",
-           first ? fmt::format("{}x{}x{}", paper->lengths[0], paper->lengths[1], paper->lengths[2]) : "", one.name,
+          {&one == &result.contenders.front() ? size_text(result.problem) : "", one.name,
            tuner::format_seconds(seconds), fmt::format("{:.0f}", gflops(seconds, result.problem)),
            one.passes.empty() ? "-" : fmt::format("{}", one.passes.size()),
            rate > 0 ? fmt::format("{:.0f}", rate) : "-",
            rate > 0 && result.copy_bandwidth > 0 ? fmt::format("{:.0f}%", 1e11 * rate / result.copy_bandwidth) : "-",
-           fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(figures_of(*paper).gtx280),
-           figure(figures_of(*paper).c2050)});
+           fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(printed.gtx280),
+           figure(printed.c2050)});
     }
-  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {3, 4, 5, 6, 7, 8, 9, 10}));
+  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 }  // namespace
@@ -163,12 +181,22 @@ std::function<void(void*)> digit_reversal(const fft::FftPlan& plan) {
 
 namespace {
 
-std::vector<Entrant> entrants_of(const PaperPlan& paper, const Problem& problem, const SuiteRun& run) {
-  std::vector<Entrant> entrants{reversed_entrant(paper, run)};
-  entrants.push_back(our_entrant("paper, natural order", Role::reference, run.ours(natural_plan(paper, run))));
-  const auto usual = run.usual(problem);
+std::vector<Entrant> entrants_of(const Size& size, const SuiteRun& run) {
+  std::vector<Entrant> entrants;
+  for (const PaperPlan* paper : size.plans) {
+    entrants.push_back(reversed_entrant(*paper, run));
+    entrants.push_back(our_entrant(fmt::format("{}: natural order", paper->section), Role::reference,
+                                   run.ours(natural_plan(*paper, run))));
+  }
+  const auto usual = run.usual(size.problem);
   entrants.insert(entrants.end(), usual.begin(), usual.end());
   return entrants;
+}
+
+// One curve for all of the paper's plans.
+std::string curve_of(const std::string& name) {
+  const std::size_t order = name.find(": ");
+  return order == std::string::npos ? name : "paper" + name.substr(order);
 }
 
 }  // namespace
@@ -177,20 +205,21 @@ void run_suite_fft3d_interleaved(const BenchOptions& options) {
   const std::vector<Entrant> no_entrants;
   SuiteRun run(options, "paper fft3d-interleaved-plans", std::min(options.min_rounds, options.rounds));
   const double largest = options.scale * std::ldexp(1.0, 27);  // 512^3 and 128x1024x1024
-  std::vector<std::pair<const PaperPlan*, ProblemResult>> results;
+  std::vector<ProblemResult> results;
   std::string left_out;
   Panel panel{"3D FFT, f32", "elements", "GFLOP/s", {}};
-  for (const PaperPlan& paper : fft::paper_plans()) {
-    const Problem problem = problem_of(paper.lengths);
-    const double size =
-        static_cast<double>(paper.lengths[0]) * static_cast<double>(paper.lengths[1] * paper.lengths[2]);
-    if (size > largest || to_token(problem).find(options.filter) == std::string::npos) {
-      left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), where(paper));
+  for (const Size& size : sizes()) {
+    const Problem& problem = size.problem;
+    const auto elements = static_cast<double>(mode_count(problem));
+    if (elements > largest || to_token(problem).find(options.filter) == std::string::npos) {
+      std::string plans;
+      for (const PaperPlan* paper : size.plans) plans += (plans.empty() ? "" : "; ") + where(*paper);
+      left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), plans);
       continue;
     }
-    results.emplace_back(&paper, run.measure(problem, run.backend() ? entrants_of(paper, problem, run) : no_entrants));
-    for (const ContenderResult& one : results.back().second.contenders)
-      if (one.ran()) panel.points.push_back({one.name, size, gflops(one.execute.median * 1e-9, problem)});
+    results.push_back(run.measure(problem, run.backend() ? entrants_of(size, run) : no_entrants));
+    for (const ContenderResult& one : results.back().contenders)
+      if (one.ran()) panel.points.push_back({curve_of(one.name), elements, gflops(one.execute.median * 1e-9, problem)});
   }
   print_table(results);
   fmt::print("{}{}{}{}", passes_table(run.all()), comparison_summary(run.all()), skip_notes(run.all()), left_out);

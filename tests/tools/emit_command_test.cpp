@@ -7,27 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/program.h"
+#include "tests/support/command.h"
 
 namespace fourtune::test {
 namespace {
 
 constexpr const char* kPlan = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural";
 
-class EmitCommand : public testing::Test {
+class EmitCommand : public CommandTest {
  protected:
-  Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, "emit"});
-    return run_program(words, folder.path(), {});
-  }
-  void expect_refused(const std::vector<std::string>& words, const std::string& reason) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-  }
-
-  ScratchFolder folder;
+  EmitCommand() : CommandTest("emit") {}
 };
 
 TEST_F(EmitCommand, WritesOneFileWithoutOtherIncludesThanTheStandardOnes) {

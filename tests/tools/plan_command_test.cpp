@@ -4,25 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/program.h"
+#include "tests/support/command.h"
 
 namespace fourtune::test {
 namespace {
 
-class PlanCommand : public testing::Test {
+class PlanCommand : public CommandTest {
  protected:
-  Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, "plan"});
-    return run_program(words, folder.path(), {});
-  }
-  void expect_refused(const std::vector<std::string>& words, const std::string& reason) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-  }
-
-  ScratchFolder folder;
+  PlanCommand() : CommandTest("plan") {}
 };
 
 TEST_F(PlanCommand, PrintsAPlanWithItsFloors) {
