@@ -39,17 +39,6 @@ std::complex<double> direct_sum(const Values& in, const EmitOptions& o, const st
   return sum;
 }
 
-// Where result k of a dimension lies.
-std::int64_t position(const FftPlan& plan, const Layout& at, std::size_t d, std::int64_t k) {
-  if (plan.order == Order::natural) return k;
-  std::int64_t place = 0;
-  std::size_t i = 0;
-  for (const Kernel& kernel : plan.kernels)
-    for (const SubFft& sub : kernel.subs)
-      if (static_cast<std::size_t>(index(sub.dim)) == d) place += k % sub.radix * at[d][i++], k /= sub.radix;
-  return place;
-}
-
 // Relative l2 error over sampled results; NaN where one was not written.
 double sampled_error(const FftPlan& plan) {
   EmitOptions o;
@@ -62,7 +51,7 @@ double sampled_error(const FftPlan& plan) {
   double energy = 0;
   for (const auto& value : in) energy += std::norm(std::complex<double>(value));
   EXPECT_NEAR(all.real() / (energy * static_cast<double>(in.size())), 1, 1e-5);
-  const Layout at = layout(plan, static_cast<int>(plan.kernels.size()));
+  const auto place = placing(plan);
   std::mt19937_64 random(9);
   double error = 0, norm = 0;
   for (int sample = 0; sample < 12; ++sample) {
@@ -70,7 +59,7 @@ double sampled_error(const FftPlan& plan) {
     std::int64_t element = 0, stride = 1;
     for (std::size_t d = 0; d < 3; ++d) {
       k[d] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(o.n[d]));
-      element += stride * position(plan, at, d, k[d]);
+      element += stride * place(static_cast<int>(d), k[d]);
       stride *= o.n[d];
     }
     const std::complex<double> want = direct_sum(in, o, k);

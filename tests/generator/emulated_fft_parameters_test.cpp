@@ -5,6 +5,7 @@
 #include "generator/fft/any_size.h"
 #include "generator/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
+#include "tests/support/fft_plans.h"
 
 namespace fourtune::test {
 namespace {
@@ -177,6 +178,32 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
                 o.input = ArrayLayout{{1, 0, 0}, 65};
               }),
       "rule load");
+}
+
+// Plans drawn from everything that the rules allow, most of them of no use to anybody: each is right, or refused by a
+// rule of the emitter's.
+TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
+  int ran = 0, refused = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::mt19937 random(seed);
+    const FftPlan plan = random_plan(random, {.dims = 3, .elements = 1 << 10});
+    SCOPED_TRACE(to_text(plan));
+    const EmitOptions o = options_of(plan, seed % 2 ? 1 : -1, 1 + static_cast<std::int64_t>(random() % 3));
+    generator::GpuProgram program;
+    try {
+      program = emit_program(plan, o);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).rfind("rule ", 0), 0U) << error.what();
+      ++refused;
+      continue;
+    }
+    ++ran;
+    const bool fast = std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                                  [](const Kernel& kernel) { return kernel.with.twiddle == TwiddleForm::fast; });
+    EXPECT_LT(program_error(program, o, false, placing(plan)), fast ? 1e-5 : 2 * allowed(o));
+  }
+  EXPECT_GT(ran, 20);
+  EXPECT_GT(refused, 0);
 }
 
 }  // namespace
