@@ -38,19 +38,19 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--seconds", options.seconds, "Budget; what is left then is skipped with a note (0: none)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e7))
       ->type_name("S");
   command
       .add_option("--max-seconds-per-problem", options.seconds_per_problem,
                   "Timed calls of one problem; what cannot have three rounds in it is skipped with a note")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");
   command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 48))
       ->type_name("N");
   command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
   command.add_flag("--cpu-time", options.cpu_time,

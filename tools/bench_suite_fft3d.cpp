@@ -1,5 +1,6 @@
-// The paper on interleaved 3D FFTs: its plans (section 4.3.2 and the appendix) and sizes, in its two measures, GFLOP/s
-// (5 N log2 N a transform) and GB/s (8 N bytes for every read or write of the array), beside our plans and the peers.
+// The paper on interleaved 3D FFTs: its plans (sections 4.1, 4.3.2 and the appendix) and sizes, in its two measures,
+// GFLOP/s (5 N log2 N a transform) and GB/s (8 N bytes for every read or write of the array), beside our plans and the
+// peers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "generator/fft/emit.h"
 #include "generator/fft/enumerate.h"
 #include "generator/fft/notation.h"
+#include "generator/fft/paper_plans.h"
 #include "generator/gpu_plan.h"
 #include "generator/plan.h"
 #include "runtime/cuda/cuda_backend.h"
@@ -23,86 +25,25 @@ namespace {
 
 namespace fft = generator::fft;
 
-// `gtx280` is its Table 2, GB/s; `c2050` its Table 3 with both caches, GFLOP/s; 0: not there.
-struct PaperPlan {
-  const char* where;
-  std::array<std::int64_t, 3> n;
-  const char* plan;
+using fft::PaperPlan;
+
+// What the paper measured by these plans: on a GTX280 (its Table 2), GB/s; on a Tesla C2050 (Table 3, both caches),
+// GFLOP/s; 0: not there.
+struct Figures {
+  const char* section;
   double gtx280, c2050;
 };
-const PaperPlan kPlans[] = {
-    {"4.3.2, 156 read as 256",
-     {256, 256, 256},
-     "{Y(16,16,16,256,tw)}{X(64,4,64,256,tw),Y(16,16,1,16,no-tw)}{X(32,8,8,64,tw),Z(16,16,16,256,tw)}"
-     "{X(32,8,1,8,no-tw),Z(16,16,1,16,no-tw)}",
-     91.76,
-     0},
-    {"A.1.3",
-     {1024, 256, 256},
-     "{X(256,4,256,1024,tw),Y(16,16,16,256,tw)}{X(256,4,64,256,tw),Y(16,16,1,16,no-tw)}{X(128,8,8,64,tw),Z(16,16,16,"
-     "256,"
-     "tw)}{X(128,8,1,8,no-tw),Z(16,16,1,16,no-tw)}",
-     0,
-     0},
-    {"A.1.4",
-     {128, 128, 128},
-     "{X(32,4,32,128,tw),Y(4,32,4,128,tw)}{X(16,8,4,32,tw),Y(32,4,1,4,no-tw),Z(32,4,32,128,tw)}{X(32,4,1,4,no-tw),Z(4,"
-     "32,1,32,no-tw)}",
-     65.85,
-     0},
-    {"A.1.5",
-     {256, 128, 128},
-     "{X(64,4,64,256,tw),Y(4,32,4,128,tw)}{X(32,8,8,64,tw),Y(32,4,1,4,no-tw),Z(32,4,32,128,tw)}{X(32,8,1,8,no-tw),Z(4,"
-     "32,1,32,no-tw)}",
-     89.70,
-     0},
-    {"A.1.6",
-     {512, 512, 512},
-     "{X(128,4,128,512,tw),Y(32,16,32,512,tw)}{X(128,4,32,128,tw),Y(16,32,1,32,no-tw)}{X(64,8,4,32,tw),Z(32,16,32,512,"
-     "tw)}{X(128,4,1,4,no-tw),Z(16,32,1,32,no-tw)}",
-     0,
-     191.70},
-    {"A.2.1",
-     {128, 512, 1024},
-     "{X(64,2,64,128,tw),Y(16,32,16,512,tw)}{X(16,8,8,64,tw),Y(32,16,1,16,no-tw)}{Z(32,32,32,1024,tw)}{X(16,8,1,8,no-"
-     "tw)"
-     ",Z(32,32,1,32,no-tw)}",
-     0,
-     202.97},
-    {"A.2.2",
-     {128, 1024, 1024},
-     "{X(64,2,64,128,tw),Y(32,32,32,1024,tw)}{X(16,8,8,64,tw),Y(32,32,1,32,no-tw)}{Z(32,32,32,1024,tw)}{X(16,8,1,8,no-"
-     "tw),Z(32,32,1,32,no-tw)}",
-     0,
-     200.37},
-    {"A.2.3",
-     {128, 512, 512},
-     "{X(64,2,64,128,tw),Y(16,32,16,512,tw)}{X(16,8,8,64,tw),Y(32,16,1,16,no-tw)}{X(16,8,1,8,no-tw),Z(32,16,32,512,tw)}"
-     "{Z(16,32,1,32,no-tw)}",
-     0,
-     195.70},
-    {"A.2.4",
-     {256, 512, 512},
-     "{X(64,4,64,256,tw),Y(32,16,32,512,tw)}{Y(16,32,1,32,no-tw)}{X(32,8,8,64,tw),Z(32,16,32,512,tw)}{X(32,8,1,8,no-tw)"
-     ","
-     "Z(16,32,1,32,no-tw)}",
-     0,
-     192.69},
-    {"A.2.5, 512 read as 1024",
-     {256, 512, 1024},
-     "{X(64,4,64,256,tw),Y(32,16,32,512,tw)}{X(32,8,8,64,tw),Y(16,32,1,32,no-tw)}{X(32,8,1,8,no-tw),Z(32,32,32,1024,tw)"
-     "}"
-     "{Z(32,32,1,32,no-tw)}",
-     0,
-     193.07},
-    {"A.2.6",
-     {512, 512, 512},
-     "{X(64,8,64,512,tw),Y(32,16,32,512,tw)}{X(64,8,8,64,tw),Y(16,32,1,32,no-tw)}{Z(32,16,32,512,tw)}{X(64,8,1,8,no-tw)"
-     ","
-     "Z(16,32,1,32,no-tw)}",
-     0,
-     191.70},
-};
+constexpr Figures kFigures[] = {{"4.3.2", 91.76, 0},  {"A.1.4", 65.85, 0},  {"A.1.5", 89.70, 0},
+                                {"A.2.1", 0, 202.97}, {"A.2.2", 0, 200.37}, {"A.2.3", 0, 195.70},
+                                {"A.2.4", 0, 192.69}, {"A.2.5", 0, 193.07}, {"A.2.6", 0, 191.70}};
+Figures figures_of(const std::string& version) {
+  for (const Figures& figures : kFigures)
+    if (version == fmt::format("{}: its order", figures.section)) return figures;
+  return {"", 0, 0};
+}
+std::string where(const PaperPlan& paper) {
+  return fmt::format("{}{}", paper.section, *paper.misprint == 0 ? "" : ", corrected");
+}
 
 Problem problem_of(const std::array<std::int64_t, 3>& n) {
   Problem problem;
@@ -116,7 +57,7 @@ Problem problem_of(const std::array<std::int64_t, 3>& n) {
 // Natural order out of place: every kernel leaves the digits made so far sorted, so that the last one writes runs, and
 // they write the workspace and the output in turn, the last one the output.
 std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
-  fft::FftPlan plan = fft::parse_notation(paper.plan);
+  fft::FftPlan plan = fft::parse_notation(corrected(paper));
   plan.order = fft::Order::natural;
   const std::size_t count = plan.kernels.size();
   for (std::size_t k = 0; k < count; ++k) {
@@ -127,12 +68,13 @@ std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   whole.backend = std::string(run.backend()->name());
   whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
   whole.gpu_fft.plan = fft::bind(plan, run.backend()->traits());
-  return generator::to_text(whole, problem_of(paper.n));
+  return generator::to_text(whole, problem_of(paper.lengths));
 }
 
 // In the plan's own, digit-reversed order: beneath the public interface, which knows natural order only.
 Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
-  const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(paper.plan), run.backend()->traits()));
+  const auto plan =
+      std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(corrected(paper)), run.backend()->traits()));
   const auto programs = [plan](const Problem& problem, const generator::Plan&, const DeviceTraits& traits) {
     fft::EmitOptions options;
     options.n = fft::lengths(*plan);
@@ -153,10 +95,32 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
     return backend->bind(problem, whole, options);
   };
   const std::string text = fft::to_text(*plan);
-  return {"paper, its order", Role::reference, "paper", {{{}, [=](const Problem& problem) {
-                                                            return make_executor_contender(problem, bind, text,
-                                                                                           digit_reversal(*plan));
-                                                          }}}};
+  return {fmt::format("{}: its order", paper.section),
+          Role::reference,
+          fmt::format("paper:{}", paper.section),
+          {{{}, [=](const Problem& problem) {
+              return make_executor_contender(problem, bind, text, digit_reversal(*plan));
+            }}}};
+}
+
+// A size and all plans that the paper has of it: the rest is measured once.
+struct Size {
+  Problem problem;
+  std::vector<const PaperPlan*> plans;
+};
+std::vector<Size> sizes() {
+  std::vector<Size> out;
+  for (const PaperPlan& paper : fft::paper_plans()) {
+    const Problem problem = problem_of(paper.lengths);
+    auto at = std::find_if(out.begin(), out.end(), [&](const Size& one) { return one.problem == problem; });
+    if (at == out.end()) at = out.insert(out.end(), {problem, {}});
+    at->plans.push_back(&paper);
+  }
+  return out;
+}
+
+std::string size_text(const Problem& problem) {
+  return fmt::format("{}x{}x{}", problem.n[0], problem.n[1], problem.n[2]);
 }
 
 double gflops(double seconds, const Problem& problem) {
@@ -168,27 +132,26 @@ double gigabytes(double seconds, const Problem& problem, std::size_t kernels) {
   return seconds > 0 ? 16e-9 * size * static_cast<double>(kernels) / seconds : 0;
 }
 
-void print_table(const std::vector<std::pair<const PaperPlan*, ProblemResult>>& results) {
-  std::vector<std::vector<std::string>> rows{{"plan", "size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
+void print_table(const std::vector<ProblemResult>& results) {
+  std::vector<std::vector<std::string>> rows{{"size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
                                               "error", "paper: GTX280 GB/s", "C2050 GFLOP/s"}};
-  for (const auto& [paper, result] : results)
+  const auto figure = [](double value) { return value > 0 ? fmt::format("{:.4g}", value) : std::string(); };
+  for (const ProblemResult& result : results)
     for (const ContenderResult& one : result.contenders) {
       if (!one.ran()) continue;
-      const bool first = &one == &result.contenders.front();
       const double seconds = one.execute.median * 1e-9;
       const double rate = gigabytes(seconds, result.problem, one.passes.size());
-      const auto figure = [&](double value) {
-        return first && value > 0 ? fmt::format("{:.4g}", value) : std::string();
-      };
+      const Figures printed = figures_of(one.name);
       rows.push_back(
-          {first ? paper->where : "", first ? fmt::format("{}x{}x{}", paper->n[0], paper->n[1], paper->n[2]) : "",
-           one.name, tuner::format_seconds(seconds), fmt::format("{:.0f}", gflops(seconds, result.problem)),
+          {&one == &result.contenders.front() ? size_text(result.problem) : "", one.name,
+           tuner::format_seconds(seconds), fmt::format("{:.0f}", gflops(seconds, result.problem)),
            one.passes.empty() ? "-" : fmt::format("{}", one.passes.size()),
            rate > 0 ? fmt::format("{:.0f}", rate) : "-",
            rate > 0 && result.copy_bandwidth > 0 ? fmt::format("{:.0f}%", 1e11 * rate / result.copy_bandwidth) : "-",
-           fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(paper->gtx280), figure(paper->c2050)});
+           fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(printed.gtx280),
+           figure(printed.c2050)});
     }
-  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {3, 4, 5, 6, 7, 8, 9, 10}));
+  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 }  // namespace
@@ -218,12 +181,22 @@ std::function<void(void*)> digit_reversal(const fft::FftPlan& plan) {
 
 namespace {
 
-std::vector<Entrant> entrants_of(const PaperPlan& paper, const Problem& problem, const SuiteRun& run) {
-  std::vector<Entrant> entrants{reversed_entrant(paper, run)};
-  entrants.push_back(our_entrant("paper, natural order", Role::reference, run.ours(natural_plan(paper, run))));
-  const auto usual = run.usual(problem);
+std::vector<Entrant> entrants_of(const Size& size, const SuiteRun& run) {
+  std::vector<Entrant> entrants;
+  for (const PaperPlan* paper : size.plans) {
+    entrants.push_back(reversed_entrant(*paper, run));
+    entrants.push_back(our_entrant(fmt::format("{}: natural order", paper->section), Role::reference,
+                                   run.ours(natural_plan(*paper, run))));
+  }
+  const auto usual = run.usual(size.problem);
   entrants.insert(entrants.end(), usual.begin(), usual.end());
   return entrants;
+}
+
+// One curve for all of the paper's plans.
+std::string curve_of(const std::string& name) {
+  const std::size_t order = name.find(": ");
+  return order == std::string::npos ? name : "paper" + name.substr(order);
 }
 
 }  // namespace
@@ -232,19 +205,21 @@ void run_suite_fft3d_interleaved(const BenchOptions& options) {
   const std::vector<Entrant> no_entrants;
   SuiteRun run(options, "paper fft3d-interleaved-plans", std::min(options.min_rounds, options.rounds));
   const double largest = options.scale * std::ldexp(1.0, 27);  // 512^3 and 128x1024x1024
-  std::vector<std::pair<const PaperPlan*, ProblemResult>> results;
+  std::vector<ProblemResult> results;
   std::string left_out;
   Panel panel{"3D FFT, f32", "elements", "GFLOP/s", {}};
-  for (const PaperPlan& paper : kPlans) {
-    const Problem problem = problem_of(paper.n);
-    const double size = static_cast<double>(paper.n[0]) * static_cast<double>(paper.n[1] * paper.n[2]);
-    if (size > largest || to_token(problem).find(options.filter) == std::string::npos) {
-      left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), paper.where);
+  for (const Size& size : sizes()) {
+    const Problem& problem = size.problem;
+    const auto elements = static_cast<double>(mode_count(problem));
+    if (elements > largest || to_token(problem).find(options.filter) == std::string::npos) {
+      std::string plans;
+      for (const PaperPlan* paper : size.plans) plans += (plans.empty() ? "" : "; ") + where(*paper);
+      left_out += fmt::format("left out by --scale or --filter: {} ({})\n", to_token(problem), plans);
       continue;
     }
-    results.emplace_back(&paper, run.measure(problem, run.backend() ? entrants_of(paper, problem, run) : no_entrants));
-    for (const ContenderResult& one : results.back().second.contenders)
-      if (one.ran()) panel.points.push_back({one.name, size, gflops(one.execute.median * 1e-9, problem)});
+    results.push_back(run.measure(problem, run.backend() ? entrants_of(size, run) : no_entrants));
+    for (const ContenderResult& one : results.back().contenders)
+      if (one.ran()) panel.points.push_back({curve_of(one.name), elements, gflops(one.execute.median * 1e-9, problem)});
   }
   print_table(results);
   fmt::print("{}{}{}{}", passes_table(run.all()), comparison_summary(run.all()), skip_notes(run.all()), left_out);

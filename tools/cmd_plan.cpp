@@ -157,7 +157,7 @@ void add_plan(CLI::App& app) {
   command->add_option("--order", arguments->order, "Output order of the candidates")
       ->check(CLI::IsMember({"natural", "grouped", "reversed"}));
   command->add_option("--count", arguments->count, "Candidates to print")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
   command->footer(
       "Example:\n"

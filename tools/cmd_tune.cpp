@@ -129,6 +129,7 @@ void tune(Arguments arguments) {
     tuner::WorkerOptions worker_options;
     worker_options.backend = arguments.backend;
     worker_options.recorded = arguments.recorded;
+    worker_options.database = path;
     worker_options.stop = &stop_requested;
     tuner::WorkerProcess worker(worker_options);
     report = tuner::run_session(options, store, worker);

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -16,8 +17,12 @@ void add_worker(CLI::App& app) {
   worker->group("");
   worker->add_option("--backend", *backend, "Backend to measure on")->type_name("NAME");
   worker->add_option("--recorded", *recorded, "Folder of recorded points")->type_name("DIR");
+  auto database = std::make_shared<std::string>();
+  worker->add_option("--db", *database, "Database that keeps compiled kernels")->type_name("PATH");
   worker->footer("Example:\n  fourtune tune --problems builtin:quick     (starts it)");
-  worker->callback([backend, recorded] {
+  worker->callback([backend, recorded, database] {
+    // Backends ask for it when they are made, and this process has no other use for one.
+    if (!database->empty()) ::setenv("FOURTUNE_DB", database->c_str(), 1);
     if (tuner::worker_main(runtime::find_backend(*backend), *recorded) != 0)
       throw Failure("the worker lost its parent");
   });

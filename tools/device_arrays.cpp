@@ -1,7 +1,6 @@
 #include "tools/device_arrays.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -24,24 +23,6 @@ ArrayBytes array_bytes(const Problem& problem) {
   bytes.first = static_cast<std::size_t>(checked_multiply(problem.m.value_or(0), complex, "the point values"));
   bytes.second = static_cast<std::size_t>(checked_multiply(modes, complex, "the mode values"));
   return bytes;
-}
-
-DeviceArray::DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes)
-    : memory_(&memory), data_(bytes > 0 ? memory.allocate(bytes) : nullptr), bytes_(bytes) {}
-DeviceArray& DeviceArray::operator=(DeviceArray&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-DeviceArray::~DeviceArray() {
-  if (data_) memory_->release(data_);
-}
-void DeviceArray::upload(const void* host) const {
-  if (data_) memory_->upload(data_, host, bytes_);
-}
-void DeviceArray::download(void* host) const {
-  if (data_) memory_->download(host, data_, bytes_);
 }
 
 DevicePoints::DevicePoints(runtime::ArrayMemory& memory, const Problem& problem, const Points& host) : host_(host) {
@@ -80,10 +61,7 @@ std::shared_ptr<void> make_device_current(const runtime::Backend& backend) {
 }
 
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes) {
-  constexpr double kMost = 64;
-  if (bytes_a_set == 0 || cache_bytes <= 0) return 1;
-  const double sets = 2 * static_cast<double>(cache_bytes) / static_cast<double>(bytes_a_set);
-  return static_cast<int>(std::clamp(std::ceil(sets), 1.0, kMost));
+  return tuner::sets_past_cache(bytes_a_set, cache_bytes, 64);
 }
 
 double measure_copy(const runtime::Backend& backend, std::size_t bytes) {

@@ -8,6 +8,7 @@
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
 #include "runtime/backend.h"
+#include "tuner/device_arrays.h"
 
 namespace fourtune::tools {
 
@@ -19,25 +20,7 @@ struct ArrayBytes {
 };
 ArrayBytes array_bytes(const Problem& problem);
 
-// One array; the memory must outlive it. Move-only.
-class DeviceArray {
- public:
-  DeviceArray() = default;
-  // Throws Error{out_of_memory}. Zero bytes: a null pointer.
-  DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes);
-  DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
-  DeviceArray& operator=(DeviceArray&& other) noexcept;
-  ~DeviceArray();
-  void* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
-  void upload(const void* host) const;
-  void download(void* host) const;
-
- private:
-  runtime::ArrayMemory* memory_ = nullptr;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+using tuner::DeviceArray;
 
 // The points of a nonuniform transform, of the problem's precision.
 class DevicePoints {
@@ -63,7 +46,7 @@ std::shared_ptr<void> make_device_current(const runtime::Backend& backend);
 // Bytes a second, read and written, of copies between arrays of that size on the default stream, the arrays rotated
 // past a cache of cache_bytes; best of several samples, warm.
 double measure_copy(const runtime::Backend& backend, std::size_t bytes);
-// How many sets of that many bytes are needed so that one is out of the device's cache when its turn comes again.
+// tuner::sets_past_cache with as many sets as the bench takes.
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes);
 
 }  // namespace fourtune::tools

@@ -1,53 +1,62 @@
 #include "tuner/device_arrays.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourtune::tuner {
 
-DeviceArrays::DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::size_t input_bytes,
-                           std::size_t output_bytes, int sets)
-    : memory_(std::move(memory)), input_bytes_(input_bytes), output_bytes_(output_bytes) {
-  try {
-    kept_ = memory_->allocate(input_bytes_);
-    for (int set = 0; set < std::max(1, sets); ++set) {
-      inputs_.push_back(memory_->allocate(input_bytes_));
-      if (output_bytes_) outputs_.push_back(memory_->allocate(output_bytes_));
-    }
-  } catch (const Error& error) {
-    if (error.status() != Status::out_of_memory || inputs_.empty()) throw;
-    if (output_bytes_ && outputs_.size() < inputs_.size()) {  // fewer sets do
-      memory_->release(inputs_.back());
-      inputs_.pop_back();
-    }
-    if (inputs_.empty()) throw;
-  }
+DeviceArray::DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes)
+    : memory_(&memory), data_(bytes > 0 ? memory.allocate(bytes) : nullptr), bytes_(bytes) {}
+DeviceArray& DeviceArray::operator=(DeviceArray&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+DeviceArray::~DeviceArray() {
+  if (data_) memory_->release(data_);
+}
+void DeviceArray::upload(const void* host) const {
+  if (data_) memory_->upload(data_, host, bytes_);
+}
+void DeviceArray::download(void* host) const {
+  if (data_) memory_->download(host, data_, bytes_);
 }
 
-DeviceArrays::~DeviceArrays() {
-  for (void* array : inputs_) memory_->release(array);
-  for (void* array : outputs_) memory_->release(array);
-  if (kept_) memory_->release(kept_);
+DeviceArrays::DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::size_t input_bytes,
+                           std::size_t output_bytes, int sets)
+    : memory_(std::move(memory)), input_bytes_(input_bytes), output_bytes_(output_bytes), kept_(*memory_, input_bytes) {
+  for (int set = 0; set < std::max(1, sets); ++set) {
+    try {
+      DeviceArray input(*memory_, input_bytes_), output(*memory_, output_bytes_);
+      inputs_.push_back(std::move(input));
+      outputs_.push_back(std::move(output));
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory || set == 0) throw;
+      break;  // fewer sets do
+    }
+  }
 }
 
 void DeviceArrays::set_input(const void* host, std::size_t bytes) {
   kept_bytes_ = std::min(bytes, input_bytes_);
-  memory_->upload(kept_, host, kept_bytes_);
+  memory_->upload(kept_.data(), host, kept_bytes_);
   restore_inputs();
 }
 
 void DeviceArrays::restore_inputs() const {
-  for (void* array : inputs_) memory_->copy(array, kept_, kept_bytes_);
+  for (const DeviceArray& array : inputs_) memory_->copy(array.data(), kept_.data(), kept_bytes_);
   memory_->wait();
 }
 
 void DeviceArrays::poison_output() const {
-  if (output_bytes_) memory_->fill(outputs_[0], 0xff, output_bytes_);
+  if (output_bytes_) memory_->fill(output(), 0xff, output_bytes_);
   memory_->wait();
 }
 
 void DeviceArrays::fetch_input(void* host, std::size_t bytes) const {
   memory_->wait();
-  memory_->download(host, inputs_[0], bytes);
+  memory_->download(host, input(), bytes);
 }
 void DeviceArrays::fetch_output(void* host, std::size_t bytes, std::size_t offset) const {
   memory_->wait();
@@ -70,9 +79,10 @@ std::vector<Piece> pieces_of(std::size_t bytes) {
   return out;
 }
 
-int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes) {
-  const std::int64_t bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(set_bytes));
-  return static_cast<int>(std::clamp<std::int64_t>((2 * cache_bytes + bytes - 1) / bytes, 1, 16));
+int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes, int most) {
+  if (set_bytes == 0 || cache_bytes <= 0) return 1;
+  const double sets = 2 * static_cast<double>(cache_bytes) / static_cast<double>(set_bytes);
+  return static_cast<int>(std::clamp(std::ceil(sets), 1.0, static_cast<double>(most)));
 }
 
 }  // namespace fourtune::tuner

@@ -1,27 +1,48 @@
-// Copies of a problem's two arrays in a device's memory, several of them, so that transforms timed one after the other
-// do not find their data in the device's cache.
+// Arrays in a device's memory: one; and copies of a problem's two, several of them, so that transforms timed one after
+// the other do not find their data in the device's cache.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/backend.h"
 
 namespace fourtune::tuner {
 
+// One array; the memory must outlive it. Move-only.
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  // Throws Error{out_of_memory}. Zero bytes: a null pointer.
+  DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes);
+  DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
+  DeviceArray& operator=(DeviceArray&& other) noexcept;
+  ~DeviceArray();
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  void upload(const void* host) const;
+  void download(void* host) const;
+
+ private:
+  runtime::ArrayMemory* memory_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 class DeviceArrays {
  public:
   // output_bytes 0: in place, the input array is the output too. Throws Error{out_of_memory}.
   DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::size_t input_bytes, std::size_t output_bytes,
                int sets);
-  DeviceArrays(const DeviceArrays&) = delete;
-  DeviceArrays& operator=(const DeviceArrays&) = delete;
-  ~DeviceArrays();
 
   int sets() const { return static_cast<int>(inputs_.size()); }
-  void* input(int set = 0) const { return inputs_[static_cast<std::size_t>(set)]; }
-  void* output(int set = 0) const { return output_bytes_ ? outputs_[static_cast<std::size_t>(set)] : input(set); }
+  void* input(int set = 0) const { return inputs_[static_cast<std::size_t>(set)].data(); }
+  void* output(int set = 0) const {
+    return output_bytes_ ? outputs_[static_cast<std::size_t>(set)].data() : input(set);
+  }
   // Every input becomes a copy of these bytes, which keep being what restore_inputs puts back.
   void set_input(const void* host, std::size_t bytes);
   void restore_inputs() const;
@@ -35,8 +56,8 @@ class DeviceArrays {
  private:
   std::unique_ptr<runtime::ArrayMemory> memory_;
   std::size_t input_bytes_, output_bytes_, kept_bytes_ = 0;
-  std::vector<void*> inputs_, outputs_;
-  void* kept_ = nullptr;  // the input as it was set
+  DeviceArray kept_;  // the input as it was set
+  std::vector<DeviceArray> inputs_, outputs_;
 };
 
 // Bytes of an array, from `first` on.
@@ -47,7 +68,8 @@ struct Piece {
 // array at a place of its own; the first and the last bytes are among them. In rising order.
 std::vector<Piece> pieces_of(std::size_t bytes);
 
-// Sets that together do not fit a cache of `cache_bytes`, at most 16.
-int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes);
+// How many sets of that many bytes are needed so that one is out of a cache of `cache_bytes` when its turn comes again:
+// twice what the cache holds, at most `most`; 1 for empty sets and where there is no cache.
+int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes, int most = 16);
 
 }  // namespace fourtune::tuner

@@ -209,6 +209,7 @@ WorkerProcess::WorkerProcess(WorkerOptions options) : impl_(std::make_unique<Imp
     command = {"/proc/self/exe", "worker", "--backend", impl_->options.backend};
     if (!impl_->options.recorded.empty())
       command.insert(command.end(), {"--recorded", impl_->options.recorded.string()});
+    if (!impl_->options.database.empty()) command.insert(command.end(), {"--db", impl_->options.database.string()});
   }
   impl_->start();
 }

@@ -34,6 +34,7 @@ struct WorkerOptions {
   std::vector<std::string> command;  // program and arguments; empty: this executable with "worker --backend NAME"
   std::string backend = "cpu";
   std::filesystem::path recorded;           // folder of recorded points, if any
+  std::filesystem::path database;           // the session's: keeps compiled kernels too; empty: the user's
   const std::atomic<bool>* stop = nullptr;  // when raised, a request in flight is given `grace` to end, then abandoned
   double grace_seconds = 1;
   double load_timeout_seconds = 600;

@@ -32,7 +32,8 @@ class Arranger {
     per_thread_ = std::max<std::int64_t>(1, values / pass_.threads / pass_.cluster);
     const bool even = values % (pass_.threads * pass_.cluster) == 0;
     if (!even && pass_.cluster > 1)
-      throw Error(Status::invalid_plan, "a cluster's tile must be a multiple of its threads");
+      bad_cluster(fmt::format("the tile's {} values are no multiple of its {} blocks of {} threads; other threads",
+                              values, pass_.cluster, pass_.threads));
     if (even) split_all();
     for (std::size_t i = 0; i < transforms_.size();) {
       Round round;
@@ -106,10 +107,16 @@ class Arranger {
   }
 
   // ---- clusters ----
+  [[noreturn]] void bad_cluster(const std::string& what) const {
+    throw Error(Status::invalid_plan,
+                fmt::format("rule cluster: {}: cluster={}: {}", pass_.title, pass_.cluster, what));
+  }
   // Values cross blocks between the first two rounds: what the second one needs in registers is spread over blocks in
   // the first, and in exchange something that the first has in registers is from then on.
   void choose_blocks() {
-    if (pass_.rounds.size() < 2) throw Error(Status::invalid_plan, "a cluster needs a kernel of two rounds at least");
+    if (pass_.rounds.size() < 2)
+      bad_cluster(
+          "values cross its blocks between two rounds, and a thread's registers hold all at once; more threads");
     const auto later = [&](int atom, std::size_t from) {
       for (std::size_t r = from; r < pass_.rounds.size(); ++r)
         if (contains(pass_.rounds[r].registers, atom)) return true;
@@ -122,9 +129,7 @@ class Arranger {
       for (const int atom : sorted)
         if (allowed(atom) && pass_.cluster % (product(picked) * size(atom)) == 0) picked.push_back(atom);
       if (product(picked) != pass_.cluster)
-        throw Error(
-            Status::invalid_plan,
-            fmt::format("a cluster of {} blocks does not divide the DFTs of its first two rounds", pass_.cluster));
+        bad_cluster("it does not divide the DFTs of the first two rounds; a smaller one");
       return picked;
     };
     first_blocks_ = pick(pass_.rounds[1].registers, pass_.load.address, [](int) { return true; });

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "fourtune/status.h"
+#include "generator/fft/tangent.h"
 #include "generator/fft/winograd.h"
 
 namespace fourtune::generator::fft {
@@ -21,7 +22,7 @@ struct Complex {
 };
 using Values = std::vector<Complex>;
 
-enum class Method { trivial, split_radix, cooley_tukey, prime_factor, direct, rader, winograd };
+enum class Method { trivial, split_radix, tangent, cooley_tukey, prime_factor, direct, rader, winograd };
 struct Choice {
   Method method = Method::trivial;
   int radix = 1;  // of cooley_tukey (first factor) and prime_factor
@@ -55,6 +56,8 @@ class Builder {
         return x.size() == 2 ? Values{add(x[0], x[1]), sub(x[0], x[1])} : x;
       case Method::split_radix:
         return split_radix(x);
+      case Method::tangent:
+        return tangent(x);
       case Method::cooley_tukey:
         return cooley_tukey(x, choice.radix);
       case Method::prime_factor:
@@ -284,9 +287,10 @@ class Builder {
     }
   }
 
-  // Rader in halves for 7 and 13, whose correlations of length 3 and 6 have few products (Winograd). Real and imaginary
-  // parts of x are transformed each on its own.
+  // Rader in halves for 7, 11 and 13, whose correlations of length 3, 5 and 6 have few products (Winograd), and the
+  // like for 9. Real and imaginary parts of x are transformed each on its own.
   Values winograd(const Values& x) {
+    if (x.size() == 9) return winograd_9(x);
     const int p = static_cast<int>(x.size()), h = (p - 1) / 2;
     const std::vector<int> power = unit_powers(p);
     Values out(x.size());
@@ -316,6 +320,29 @@ class Builder {
       out[i] = {dag_.add(e[0], o[1]), dag_.sub(e[1], o[0])};
       out[x.size() - i] = {dag_.sub(e[0], o[1]), dag_.add(e[1], o[0])};
     }
+    return out;
+  }
+
+  Values winograd_9(const Values& x) {
+    std::vector<NodeId> parts[2];
+    for (const Complex& value : x) parts[0].push_back(value.re), parts[1].push_back(value.im);
+    std::vector<double> cosine, sine;
+    for (int k = 0; k < 5; ++k) cosine.push_back(unit(k, 9).first), sine.push_back(unit(k, 9).second);
+    const Halves re = halves_of_9(dag_, parts[0], cosine, sine), im = halves_of_9(dag_, parts[1], cosine, sine);
+    Values out(9);
+    out[0] = {re.even[0], im.even[0]};
+    for (std::size_t k = 1; k < 5; ++k) {
+      out[k] = {dag_.add(re.even[k], im.odd[k]), dag_.sub(im.even[k], re.odd[k])};
+      out[9 - k] = {dag_.sub(re.even[k], im.odd[k]), dag_.add(im.even[k], re.odd[k])};
+    }
+    return out;
+  }
+
+  Values tangent(const Values& x) {
+    std::vector<RealImaginary> values;
+    for (const Complex& value : x) values.push_back({value.re, value.im});
+    Values out;
+    for (const auto& [re, im] : tangent_fft(dag_, values)) out.push_back({re, im});
     return out;
   }
 
@@ -387,6 +414,7 @@ std::vector<Choice> candidates(int n) {
   if (n <= 2) return {{Method::trivial, n}};
   std::vector<Choice> out;
   if (n % 4 == 0 && n > 4) out.push_back({Method::split_radix, 4});
+  if (n == 64) out.push_back({Method::tangent, n});
   for (int radix = 2; radix < n; ++radix) {
     if (n % radix) continue;
     if (std::gcd(radix, n / radix) == 1) {
@@ -395,9 +423,10 @@ std::vector<Choice> candidates(int n) {
       out.push_back({Method::cooley_tukey, radix});
     }
   }
+  if (n == 9) out.push_back({Method::winograd, n});
   if (out.empty()) {
     out.push_back({Method::direct, n});
-    if (n == 7 || n == 13) out.push_back({Method::winograd, n});
+    if (n == 7 || n == 11 || n == 13) out.push_back({Method::winograd, n});
     if (n >= 11) out.push_back({Method::rader, n});
   }
   return out;
@@ -410,6 +439,8 @@ std::string describe(int n, const std::vector<Choice>& choices) {
       return fmt::format("{}", n);
     case Method::split_radix:
       return fmt::format("split-radix {}", n);
+    case Method::tangent:
+      return fmt::format("scaled split-radix {}", n);
     case Method::cooley_tukey:
       return fmt::format("Cooley-Tukey {} x ({})", choice.radix, describe(n / choice.radix, choices));
     case Method::prime_factor:

@@ -3,8 +3,9 @@
 //   X[k] = sum_j x[j] exp(-2 pi i j k / n), natural order in and out.
 //
 // The inverse (unscaled) is the same code with real and imaginary parts exchanged on both sides, so only the forward
-// one exists. A DFT is built from smaller ones by the algorithm that costs least: split radix, Cooley-Tukey, prime
-// factors (Good), and for primes the symmetric direct form or Rader's convolution in halves.
+// one exists. A DFT is built from smaller ones by the algorithm that costs least: split radix (plain or scaled),
+// Cooley-Tukey, prime factors (Good), for primes the symmetric direct form or Rader's convolution in halves, and
+// Winograd's forms of 7, 9, 11 and 13.
 #pragma once
 
 #include <string>
@@ -51,6 +52,10 @@ Schedule make_schedule(const Codelet& codelet);
 // that replaces x[S * k] (real parts) and y[S * k] (imaginary), k < n, by their DFT; arrays in registers, so S is
 // known. `real` and ft_fma come from the prelude.
 std::string codelet_text(const Codelet& codelet);
+
+// The step before: the operations of the DAG that the outputs need, one a line, operands first ("t9 = t4 + t7",
+// "X[1] = t9 + i t12", "x0r" and "x0i" for the parts of x[0]), signs not yet moved into fused operations.
+std::string dag_text(const Codelet& codelet);
 
 // Shortest text of a floating-point constant that reads back as the nearest value of the precision ("0.5f").
 std::string literal(double value, Precision precision);

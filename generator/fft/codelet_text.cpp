@@ -78,4 +78,33 @@ std::string literal(double value, Precision precision) {
   return precision == Precision::f32 ? text + "f" : text;
 }
 
+std::string dag_text(const Codelet& codelet) {
+  const Dag& dag = codelet.dag;
+  std::vector<char> needed(static_cast<std::size_t>(dag.size()));
+  for (const NodeId id : codelet.outputs) needed[static_cast<std::size_t>(id)] = 1;
+  for (NodeId id = dag.size() - 1; id >= 0; --id)
+    for (const NodeId operand : {dag[id].a, dag[id].b})
+      if (needed[static_cast<std::size_t>(id)] && operand >= 0) needed[static_cast<std::size_t>(operand)] = 1;
+  const auto name = [&](NodeId id) {
+    const int number = static_cast<int>(dag[id].value);
+    if (dag[id].op == Op::input) return fmt::format("x{}{}", number / 2, number % 2 ? 'i' : 'r');
+    return dag[id].op == Op::constant ? literal(dag[id].value, Precision::f64) : fmt::format("t{}", id);
+  };
+  const OperationCount count = count_operations(dag, codelet.outputs);
+  std::string text = fmt::format("DFT of {} values, {}: {} additions, {} multiplications\n", codelet.n,
+                                 codelet.algorithm, count.additions, count.multiplications);
+  for (NodeId id = 0; id < dag.size(); ++id) {
+    const DagNode& node = dag[id];
+    if (!needed[static_cast<std::size_t>(id)] || node.op == Op::input || node.op == Op::constant) continue;
+    text += fmt::format("{} = ", name(id));
+    if (node.op == Op::neg) text += fmt::format("-{}\n", name(node.a));
+    if (node.op == Op::mul) text += fmt::format("{} * {}\n", literal(node.value, Precision::f64), name(node.a));
+    if (node.op == Op::add || node.op == Op::sub)
+      text += fmt::format("{} {} {}\n", name(node.a), node.op == Op::add ? '+' : '-', name(node.b));
+  }
+  for (std::size_t k = 0; k + 1 < codelet.outputs.size(); k += 2)
+    text += fmt::format("X[{}] = {} + i {}\n", k / 2, name(codelet.outputs[k]), name(codelet.outputs[k + 1]));
+  return text;
+}
+
 }  // namespace fourtune::generator::fft

@@ -78,7 +78,10 @@ EmitOptions adjoint_options(const EmitOptions& options);
 void weigh_half_spectrum(EmitOptions& adjoint);
 
 // One self-contained .cu file: all kernels of the program and a main that fills the input, runs the program, compares
-// sampled outputs with direct sums in double and prints error, median time and rates.
+// sampled outputs with direct sums in double and prints error, median time and rates. Dense complex transforms; others
+// throw Error{unsupported}.
 std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options);
+// The same for a program in natural order that no notation describes; `title` is its plan, in printable ASCII.
+std::string emit_standalone(const GpuProgram& program, const std::string& title, const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

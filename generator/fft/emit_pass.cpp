@@ -69,7 +69,8 @@ void PassWriter::write_kernel() {
       line("const unsigned tile = blockIdx.x / {};", pass_.cluster);
       line("dev_cluster_arrive();");
     } else {
-      line("const unsigned tile = blockIdx.x;");
+      // Of one tile alone nothing depends on its number.
+      line("{}const unsigned tile = blockIdx.x;", tile_count(pass_) == 1 ? "[[maybe_unused]] " : "");
     }
     write_port_pointer("from", "in", pass_.load, true);
     write_load();

@@ -7,18 +7,22 @@
 #include "fourtune/status.h"
 #include "generator/fft/codelet.h"
 #include "generator/fft/emit.h"
+#include "generator/fft/geometry.h"
 
 namespace fourtune::generator::fft {
 namespace {
 
-// Sizes of the digits of a result's index along a dimension, least significant first, and where they lie.
-std::string dimension_text(const FftPlan& plan, const EmitOptions& options, int d) {
+// Sizes of the digits of a result's index along a dimension, least significant first, and where they lie; without a
+// plan it is one digit, in natural order.
+std::string dimension_text(const FftPlan* plan, const EmitOptions& options, int d) {
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   std::vector<std::int64_t> radix, stride;
-  if (plan.order == Order::reversed)
-    for (const Kernel& kernel : plan.kernels)
+  if (plan && plan->order != Order::natural) {
+    stride = layout(*plan, static_cast<int>(plan->kernels.size()))[static_cast<std::size_t>(d)];
+    for (const Kernel& kernel : plan->kernels)
       for (const SubFft& sub : kernel.subs)
-        if (index(sub.dim) == d) radix.push_back(sub.radix), stride.push_back(sub.stride);
+        if (index(sub.dim) == d) radix.push_back(sub.radix);
+  }
   if (radix.empty()) radix = {n}, stride = {1};
   std::string radices, strides;
   for (std::size_t i = 0; i < radix.size(); ++i)
@@ -48,26 +52,23 @@ std::string argument_text(const LaunchArgument& argument) {
   return fmt::format("{{{}, {}, {}ll}}", where[static_cast<int>(buffer->where)], buffer->index, buffer->byte_offset);
 }
 
-}  // namespace
-
-std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options) {
-  bool plain = options.type == FftType::c2c && !options.input && !options.output && plan.order != Order::grouped;
+std::string standalone(const GpuProgram& program, const std::string& title, const FftPlan* plan,
+                       const EmitOptions& options) {
+  bool plain = options.type == FftType::c2c && !options.input && !options.output;
   for (const auto& hook : options.hooks)
     plain = plain && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty();
-  if (!plain)
-    throw Error(Status::unsupported,
-                "a standalone program does dense complex transforms without hooks, natural or reversed");
-  std::string text = fmt::format("// {}\n// nvcc -O3 -arch=sm_XX this.cu && ./a.out\n\n", to_text(plan));
+  if (!plain) throw Error(Status::unsupported, "a standalone program does dense complex transforms without hooks");
+  std::string text = fmt::format("// {}\n// nvcc -O3 -arch=sm_XX this.cu && ./a.out\n\n", title);
   for (std::size_t i = 0; i < program.kernels.size(); ++i)
     text += fmt::format("namespace kernel{} {{\n{}}}  // namespace kernel{}\n\n", i, program.kernels[i].text, i);
   text += fmt::format("typedef {} Real;\n", options.precision == Precision::f32 ? "float" : "double");
-  text += fmt::format("static const char kPlan[] = \"{}\";\n", to_text(plan));
+  text += fmt::format("static const char kPlan[] = \"{}\";\n", title);
   text += fmt::format(
       "static const int kSign = {};\nstatic const long long kBatch = {};\nstatic const bool kInPlace = {};\n",
       options.sign, options.batch, options.in_place);
   text += fmt::format("static const double kScale = {};\n", literal(options.scale, Precision::f64));
   text +=
-      "struct Dimension { long long n; int digits; long long radix[16], stride[16]; };\nstatic const Dimension "
+      "struct Dimension { long long n; int digits; long long radix[40], stride[40]; };\nstatic const Dimension "
       "kDimensions[3] = {\n";
   for (int d = 0; d < 3; ++d) text += dimension_text(plan, options, d);
   text += "};\n";
@@ -94,6 +95,15 @@ std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, cons
                         launch.bytes, launch.arguments.size(), arguments);
   }
   return text + "};\n\n" + fft_standalone_text;
+}
+
+}  // namespace
+
+std::string emit_standalone(const GpuProgram& program, const FftPlan& plan, const EmitOptions& options) {
+  return standalone(program, to_text(plan), &plan, options);
+}
+std::string emit_standalone(const GpuProgram& program, const std::string& title, const EmitOptions& options) {
+  return standalone(program, title, nullptr, options);
 }
 
 }  // namespace fourtune::generator::fft

@@ -122,7 +122,8 @@ class ShapeMaker {
     set_.which().with.tile = {1, 1, 1, 1};
     const auto g = geometry(set_.plan, set_.kernel);
     const int dims = rank(set_.plan);
-    std::vector<std::array<int, 4>> out;
+    std::vector<std::array<int, 4>> out, small;  // small: the largest of those that are worth a block only alone
+    std::int64_t most = 0;
     for (const std::int64_t x : neighbours(g.dims[0]))
       for (int d = 1; d <= dims; ++d) {
         const std::int64_t there = d == dims ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
@@ -132,14 +133,18 @@ class ShapeMaker {
           ++tiles_.before;
           const std::int64_t values = g.tile_elements * x * more;
           const std::int64_t all = elements(set_.plan) * set_.batch;
-          if (values > largest_ || values < std::min<std::int64_t>(512, all)) continue;
-          ++tiles_.after;
+          if (values > largest_) continue;
           std::array<int, 4> tile{static_cast<int>(x), 1, 1, 1};
           tile[static_cast<std::size_t>(d)] = static_cast<int>(more);
-          out.push_back(tile);
+          if (values >= std::min<std::int64_t>(512, all))
+            out.push_back(tile);
+          else if (values > most)
+            most = values, small = {tile};
         }
         if (there > 1) break;  // only the nearest dimension that has neighbours
       }
+    if (out.empty()) out = small;  // a small array whose lengths are no powers of two
+    tiles_.after += static_cast<double>(out.size());
     return out;
   }
 

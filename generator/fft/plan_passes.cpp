@@ -16,7 +16,8 @@ Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan),
     for (auto& digit : axis.digits) digit.out = done, done *= digit.radix;
     if (axis.digits.empty()) axis.digits.push_back({axis.n, 1, 1, -1}), done = axis.n;
     if (done != axis.n)
-      bad(fmt::format("{}: the plan's radices give length {}, the transform has {}", axis.name, done, axis.n));
+      bad(fmt::format("rule length: {}: the plan's radices give length {}, the transform has {}", axis.name, done,
+                      axis.n));
   }
 }
 
@@ -52,8 +53,8 @@ void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int
     pass.to_index = 1 - pass.from_index;
   else if (options_.type == FftType::c2c)
     bad(fmt::format(
-        "kernel {} writes the array that it reads, but gives its values other places: let the kernel before "
-        "write to=work",
+        "rule target: kernel {} writes the array that it reads, but gives its values other places: let the kernel "
+        "before write to=work",
         k + 1));
 }
 

@@ -5,6 +5,7 @@
 #include "generator/fft/any_size.h"
 #include "generator/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
+#include "tests/support/fft_plans.h"
 
 namespace fourtune::test {
 namespace {
@@ -163,6 +164,13 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
   has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x2,exchange=shuffle]"), "rule exchange");
   has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1,cluster=2]"),
       "rule cluster");
+  has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=96,tile=1x4,cluster=2]", 4), "rule cluster: {X");
+  has(refusal("{X(4,4,4,16,tw),X(4,4,1,4,no-tw)}[threads=32,tile=1x64,cluster=2]", 64), "between two rounds");
+  has(refusal("{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x32,cluster=4]", 32), "rule cluster: {X");
+  // Neighbours that no digit's end separates: x has 4, 5 and 4.
+  has(refusal("{X(20,4,20,80,tw)}[threads=32,tile=4]{X(16,5,4,20,tw)}[threads=32,tile=2]{X(20,4,1,4,no-tw)}[threads=32,"
+              "tile=2]:place=in"),
+      "rule tile: kernel 3: a tile of 2 neighbours along x");
   has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 5),
       "rule load");
   has(refusal("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4,load=bulk,pipeline=1]:order=natural", 4,
@@ -170,6 +178,32 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
                 o.input = ArrayLayout{{1, 0, 0}, 65};
               }),
       "rule load");
+}
+
+// Plans drawn from everything that the rules allow, most of them of no use to anybody: each is right, or refused by a
+// rule of the emitter's.
+TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
+  int ran = 0, refused = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::mt19937 random(seed);
+    const FftPlan plan = random_plan(random, {.dims = 3, .elements = 1 << 10});
+    SCOPED_TRACE(to_text(plan));
+    const EmitOptions o = options_of(plan, seed % 2 ? 1 : -1, 1 + static_cast<std::int64_t>(random() % 3));
+    generator::GpuProgram program;
+    try {
+      program = emit_program(plan, o);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).rfind("rule ", 0), 0U) << error.what();
+      ++refused;
+      continue;
+    }
+    ++ran;
+    const bool fast = std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                                  [](const Kernel& kernel) { return kernel.with.twiddle == TwiddleForm::fast; });
+    EXPECT_LT(program_error(program, o, false, placing(plan)), fast ? 1e-5 : 2 * allowed(o));
+  }
+  EXPECT_GT(ran, 20);
+  EXPECT_GT(refused, 0);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Drawings and reports of plans: well-formed, complete, and with the numbers of the geometry.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -52,6 +53,11 @@ TEST(FftDrawing, ShowsEveryKernelItsDigitsAndTheBytes) {
     const auto coloured = occurrences(svg, "#3b7dd8") + occurrences(svg, "#d9822b") + occurrences(svg, "#3a9e5f");
     EXPECT_EQ(coloured, subs) << paper.section;  // each digit is worked on once
     EXPECT_EQ(occurrences(svg, ">kernel "), plan.kernels.size());
+    const double megabytes = 16e-6 * static_cast<double>(paper.lengths[0] * paper.lengths[1] *
+                                                         paper.lengths[2]);  // a kernel reads and writes everything
+    EXPECT_EQ(occurrences(svg, fmt::format(">{:.4g} MB<", megabytes)) +
+                  occurrences(svg, fmt::format(">{:.4g} GB<", megabytes / 1e3)),
+              plan.kernels.size());
     EXPECT_NE(svg.find("NVIDIA H200"), std::string::npos);
   }
 }

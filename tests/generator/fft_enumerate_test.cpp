@@ -315,6 +315,18 @@ TEST(FftBind, ThePapersPlansGetParametersThatFitEveryDevice) {
   }
 }
 
+// Few values in a block, and no power of two of lines that would be all of them.
+TEST(FftBind, SmallArraysOfAnyLengths) {
+  for (const char* text :
+       {"{X(1,5,1,5,no-tw)}{Y(1,7,1,7,no-tw)}", "{X(6,5,6,30,tw)}{X(5,6,1,6,no-tw),Y(1,7,1,7,no-tw)}",
+        "{X(1,5,1,5,no-tw)}{Y(1,7,1,7,no-tw)}{Z(1,11,1,11,no-tw)}"})
+    for (const char* name : {"h200", "v100"})
+      for (const std::int64_t batch : {1, 3}) {
+        const auto device = *known_device(name);
+        EXPECT_TRUE(bound(bind(parse_fft_plan(text), device, batch))) << text;
+      }
+}
+
 TEST(FftBind, KeepsWhatThePlanSays) {
   const auto plan = parse_fft_plan(
       "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[parts=apart,banks=pad,twiddle=fast]"
@@ -336,6 +348,33 @@ TEST(FftBind, SaysWhichKernelFitsNoDevice) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::unsupported);
     EXPECT_NE(std::string(error.what()).find("kernel 1"), std::string::npos);
+  }
+}
+
+TEST(FftDeviceRules, EachHasItsOwnError) {
+  const DeviceTraits h200 = *known_device("h200"), t4 = *known_device("t4");
+  DeviceTraits narrow = h200;
+  narrow.threads_per_multiprocessor = 512;
+  const struct {
+    const char* parameters;
+    const DeviceTraits& device;
+    const char* message;
+  } cases[] = {
+      {"threads=64,tile=1x4", t4, ""},
+      {"threads=1024,tile=1x64", h200, ""},
+      {"threads=1024,tile=1x64", t4, "rule shared-memory: kernel 1: a block needs"},
+      {"threads=64,tile=1x64", h200, "rule register-file: kernel 1: 256 values"},
+      {"threads=64,tile=1x4,registers=16", h200, "rule register-file: kernel 1: registers=16 do not hold"},
+      {"threads=1024,tile=1x4", narrow, "rule resident: kernel 1: no block fits"},
+      {"threads=64,tile=1x4,load=async,pipeline=1", t4, "rule capability: kernel 1: load=async needs sm_80"},
+      {"threads=64,tile=1x4,load=bulk,pipeline=1", t4, "rule capability: kernel 1: load=bulk needs sm_90"},
+      {"threads=64,tile=1x4,cluster=2", t4, "rule capability: kernel 1: cluster=2"},
+  };
+  for (const auto& c : cases) {
+    const auto plan = parse_fft_plan("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[" + std::string(c.parameters) + "]");
+    const auto broken = check_device(plan, c.device);
+    EXPECT_EQ(broken.empty() ? "" : broken.front().message.substr(0, std::string(c.message).size()), c.message)
+        << c.parameters << " on " << c.device.name << (broken.empty() ? "" : broken.front().message);
   }
 }
 

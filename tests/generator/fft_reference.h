@@ -5,12 +5,14 @@
 
 #include <complex>
 #include <cstring>
+#include <functional>
 #include <numbers>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "generator/fft/emit.h"
+#include "generator/fft/geometry.h"
 #include "runtime/emulated/emulator.h"
 
 namespace fourtune::test {
@@ -83,6 +85,19 @@ void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
           use(std::array<std::int64_t, 3>{x, y, z}, b,
               x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] +
                   b * shape.layout.distance);
+}
+
+// Where result k of dimension d lies along it, in the plan's order.
+inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::fft::FftPlan& plan) {
+  return [plan, at = generator::fft::layout(plan, static_cast<int>(plan.kernels.size()))](int d, std::int64_t k) {
+    if (plan.order == generator::fft::Order::natural) return k;
+    std::int64_t place = 0;
+    std::size_t i = 0;
+    for (const auto& kernel : plan.kernels)
+      for (const auto& sub : kernel.subs)
+        if (index(sub.dim) == d) place += k % sub.radix * at[static_cast<std::size_t>(d)][i++], k /= sub.radix;
+    return place;
+  };
 }
 
 // Relative l2 error of the program. `all` runs every order of threads and blocks and the race checker. Digits of a

@@ -12,6 +12,7 @@
 #include "generator/known_devices.h"
 #include "runtime/cuda/compiler.h"
 #include "runtime/cuda/nvrtc_api.h"
+#include "tests/support/paper_plans.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -97,6 +98,23 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   o.hooks = {};
   o.n = {2048, 2048, 1024};  // 64-bit offsets
   compiles(o);
+}
+
+// Every plan that the paper prints, whole, in the order that it has and in natural order.
+TEST(CudaFftCompile, ThePapersPlansCompileWithoutSpills) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const DeviceTraits device = *generator::known_device("h200");
+  for (const PaperPlan& paper : paper_plans())
+    for (const Order order : {Order::reversed, Order::natural}) {
+      const FftPlan plan = test::made_ready(parse_fft_plan(corrected(paper)), order, device);
+      SCOPED_TRACE(std::string(paper.title) + " " + to_text(plan));
+      EmitOptions o;
+      o.n = lengths(plan);
+      for (const CompiledKernel& result : compile_all(emit_program(plan, o).kernels, 90, 2)) {
+        EXPECT_EQ(result.outcome, CompileOutcome::ok) << result.log;
+        EXPECT_EQ(result.report.spill_store_bytes, 0);
+      }
+    }
 }
 
 // Candidates of the tuner, drawn from all of them, for the device that they are for.

@@ -100,7 +100,9 @@ INSTANTIATE_TEST_SUITE_P(Docs, Commands, testing::ValuesIn(commands_to_run()), n
 
 TEST(Docs, SayWhyACommandIsNotRun) {
   for (const Block& block : blocks_in("sh"))
-    if (!block.not_run.empty()) EXPECT_GT(block.not_run.size(), 10u) << block.page << ":" << block.line;
+    if (!block.not_run.empty()) {
+      EXPECT_GT(block.not_run.size(), 10u) << block.page << ":" << block.line;
+    }
   for (const char* language : {"bash", "shell", "console"})
     for (const Block& block : blocks_in(language))
       ADD_FAILURE() << block.page << ":" << block.line << ": commands stand in sh blocks, so that they are run";

@@ -7,27 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/program.h"
+#include "tests/support/command.h"
 
 namespace fourtune::test {
 namespace {
 
 constexpr const char* kPlan = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural";
 
-class EmitCommand : public testing::Test {
+class EmitCommand : public CommandTest {
  protected:
-  Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, "emit"});
-    return run_program(words, folder.path(), {});
-  }
-  void expect_refused(const std::vector<std::string>& words, const std::string& reason) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-  }
-
-  ScratchFolder folder;
+  EmitCommand() : CommandTest("emit") {}
 };
 
 TEST_F(EmitCommand, WritesOneFileWithoutOtherIncludesThanTheStandardOnes) {
@@ -44,9 +33,15 @@ TEST_F(EmitCommand, WritesOneFileWithoutOtherIncludesThanTheStandardOnes) {
 
 TEST_F(EmitCommand, NvccTakesTheFile) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: there is no nvcc on the PATH";
-  ASSERT_EQ(run({kPlan, "-o", "fft.cu"}).code, 0);
-  const std::string command = "cd '" + folder.path().string() + "' && nvcc -std=c++17 -arch=sm_90 -c fft.cu -o fft.o";
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  // One tile, convolutions, an order that is neither natural nor reversed; a warning is an error.
+  for (const char* plan :
+       {kPlan, "fft:type=c2c,n=131,prec=f64",
+        "{X(8,4,8,32,tw),X(8,4,2,8,tw)}[store=grouped]{X(16,2,1,2,no-tw),Y(1,5,1,5,no-tw)}:order=grouped"}) {
+    ASSERT_EQ(run({plan, "-o", "fft.cu"}).code, 0);
+    const std::string command =
+        "cd '" + folder.path().string() + "' && nvcc -Werror all-warnings -std=c++17 -arch=sm_90 -c fft.cu -o fft.o";
+    EXPECT_EQ(std::system(command.c_str()), 0) << plan;
+  }
 }
 
 TEST_F(EmitCommand, ShowsEveryStage) {
@@ -57,6 +52,49 @@ TEST_F(EmitCommand, ShowsEveryStage) {
   EXPECT_NE(launches.find("32768"), std::string::npos) << "8 * 256 complex floats in and out: " << launches;
   EXPECT_NE(run({kPlan, "--stage", "kernels"}).out.find("__global__"), std::string::npos);
   EXPECT_NE(run({"--codelet", "13"}).out.find("dft13"), std::string::npos);
+  const std::string operations = run({"--codelet", "3", "--stage", "dag"}).out;
+  for (const char* words : {"12 additions, 4 multiplications\n", " = x1r + x2r\n", "\nX[2] = t"})
+    EXPECT_NE(operations.find(words), std::string::npos) << operations;
+  expect_refused({kPlan, "--stage", "dag"}, "--codelet 16 --stage dag");
+}
+
+// As `fourtune plan --list` and `fourtune show` print them.
+TEST_F(EmitCommand, TakesWholePlanTexts) {
+  const std::string bound = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural";
+  EXPECT_EQ(run({"cuda;fft=interleaved" + bound}).out, run({bound}).out);
+  EXPECT_EQ(run({"cuda;window=pswf(width=4);fft=interleaved" + bound + ";chunk=4", "--stage", "plan"}).out,
+            bound + "\n");
+  expect_refused({"cuda;fft=cufft"}, "fft=cufft says no kernels");
+  expect_refused({"cuda;fft=interleaved{X(16,16,16,156,tw)}{X(16,16,1,16,no-tw)}"}, "rule first-n");
+}
+
+// What has no plan in the notation: other lengths, real transforms.
+TEST_F(EmitCommand, TakesProblems) {
+  const std::string prime = run({"fft:type=c2c,n=1009,prec=f32,batch=2"}).out;
+  for (const char* words : {"bluestein", "int main(", "fft:type=c2c,n=1009,prec=f32,batch=2 cuda;fft=plain"})
+    EXPECT_NE(prime.find(words), std::string::npos) << words;
+  const std::string real = "fft:type=r2c,n=134x12,prec=f64";
+  EXPECT_NE(run({real, "--stage", "kernels"}).out.find("__global__"), std::string::npos);
+  expect_refused({real}, "complex transforms");
+  EXPECT_EQ(run({real, "--stage", "plan"}).out, "cuda;fft=plain\n");
+  const std::string forced = "cuda;fft=interleaved{X(4,4,4,16,tw),X(4,4,1,4,no-tw)}[threads=32,tile=1x8]:order=natural";
+  EXPECT_EQ(run({"fft:type=c2c,n=16,prec=f32,batch=8", "--plan", forced, "--stage", "plan"}).out, forced + "\n");
+  EXPECT_NE(run({"fft:type=c2c,n=16,prec=f32", "--plan", forced, "--stage", "passes"}).out.find("round: registers"),
+            std::string::npos);
+  expect_refused({"fft:type=c2c,n=17,prec=f32", "--plan", forced, "--stage", "passes"}, "rule length");
+  expect_refused({"fft:type=c2c,n=16,prec=f32", "--plan", "cuda;fft=cufft"}, "nothing to emit");
+  expect_refused({"fft:type=c2c,n=16,prec=f32", "--batch", "2"}, "batch=8");
+  expect_refused({kPlan, "--plan", forced}, "--plan is the plan of a problem");
+  expect_refused({"nufft:type=1,n=8,prec=f32,tol=1e-3"}, "uniform transforms");
+}
+
+TEST_F(EmitCommand, RefusesWhatTheDeviceCannotHold) {
+  const std::string bulk = "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=bulk,pipeline=1]:order=natural";
+  EXPECT_EQ(run({bulk, "--batch", "8", "--stage", "launches"}).code, 0);
+  expect_refused({bulk, "--batch", "8", "--device", "t4"}, "rule capability");
+  const std::string wide = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=1024,tile=1x64]:order=natural";
+  EXPECT_EQ(run({wide, "--batch", "64", "--stage", "launches"}).code, 0);
+  expect_refused({wide, "--batch", "64", "--device", "t4"}, "rule shared-memory");
 }
 
 TEST_F(EmitCommand, RefusesWithTheRule) {

@@ -4,25 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/program.h"
+#include "tests/support/command.h"
 
 namespace fourtune::test {
 namespace {
 
-class PlanCommand : public testing::Test {
+class PlanCommand : public CommandTest {
  protected:
-  Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, "plan"});
-    return run_program(words, folder.path(), {});
-  }
-  void expect_refused(const std::vector<std::string>& words, const std::string& reason) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-  }
-
-  ScratchFolder folder;
+  PlanCommand() : CommandTest("plan") {}
 };
 
 TEST_F(PlanCommand, PrintsAPlanWithItsFloors) {
@@ -54,7 +43,9 @@ TEST_F(PlanCommand, RefusesWithTheRule) {
   expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "16x"}, "--n 16x: one to three lengths");
   expect_refused({"{X(1,16"}, "syntax: at character 8");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--device", "abacus"}, "abacus");
+  expect_refused({"cuda;fft=plain"}, "fft=plain says no kernels");
   expect_refused({}, "either a plan or --list");
+  expect_refused({"--list", "fft:type=c2c,n=64,prec=f32", "--count", "-3"}, "-3 not in range 0 to 1000000");
   expect_refused({"--list", "nufft:type=1,n=64,prec=f32,tol=1e-3"}, "uniform transforms");
   expect_refused({"--list", "fft:type=r2c,n=64,prec=f32", "--order", "reversed"}, "only complex transforms");
   expect_refused({"--list", "fft:type=c2c,n=64,prec=f32", "--order", "sideways"}, "sideways");
@@ -70,6 +61,9 @@ TEST_F(PlanCommand, ListsCandidatesThatItReadsBack) {
   ASSERT_NE(at, std::string::npos);
   const std::string plan = result.out.substr(at, result.out.find_first_of(" \n", at) - at);
   EXPECT_EQ(run({plan, "--n", "32x32x32", "--device", "v100"}).code, 0) << plan;
+  const std::string whole = "cuda;fft=interleaved" + plan;
+  EXPECT_NE(result.out.find(whole), std::string::npos);
+  EXPECT_EQ(run({whole, "--n", "32x32x32"}).out, run({plan}).out);
   const Finished real = run({"--list", "fft:type=r2c,n=24x10,prec=f64,place=in", "--count", "2"});
   EXPECT_EQ(real.code, 0) << real.err;
   EXPECT_NE(real.out.find("untuned: cuda;fft="), std::string::npos) << real.out;

@@ -6,7 +6,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) ft_1f_f32(const real2* __res
   dev_follow();
   FT_SHARED(real2, shared);
   real x[16], y[16];
-  const unsigned tile = blockIdx.x;
+  [[maybe_unused]] const unsigned tile = blockIdx.x;
   const real2* from = in;
   if (t < 16) {
     const real2* p = from + (t);

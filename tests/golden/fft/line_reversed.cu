@@ -6,7 +6,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
   dev_follow();
   FT_SHARED(real2, shared);
   real x[8], y[8];
-  const unsigned tile = blockIdx.x;
+  [[maybe_unused]] const unsigned tile = blockIdx.x;
   const real2* from = in;
   if (t < 8) {
     const real2* p = from + (t);
