@@ -49,7 +49,7 @@ TEST(BenchCommand, WhatDoesNotFitIsSkippedWithItsReason) {
   const Finished done = bench({kSmall, "--max-memory", "1000"});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_TRUE(holds(done.out, "skipped: " + kSmall + ": does not fit")) << done.out;
-  const Finished late = bench({kSmall, "--max-seconds-per-problem", "1e-9"});
+  const Finished late = bench({kSmall, "--max-seconds-per-problem", "0.001"});
   EXPECT_TRUE(holds(late.out, "skipped: " + kSmall + ": takes too long")) << late.out;
 }
 
