@@ -287,18 +287,15 @@ bool library_takes(const Problem& problem) {
 }
 
 // Where the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it takes three (8192^2),
-// several along a line in a batch that does not fit the cache (64 times 2^20), real f64 arrays past the cache (512^3),
-// and lines beside each other that are convolved by two plans though the library does them in one kernel (60x2503x16).
+// several along a line in a batch that does not fit the cache (64 times 2^20), real f64 arrays past the cache (512^3,
+// both ways).
 // `usual` has no kernels where the plain plan is none of the notation.
 bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
   constexpr std::size_t too_many_kernels = 4;
-  constexpr std::int64_t shortest = 1025, longest = 4096;
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
                        static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
   const bool past_cache = bytes > static_cast<double>(traits.l2_bytes);
-  if (problem.fft_type == FftType::r2c && problem.precision == Precision::f64 && past_cache) return true;
-  for (std::size_t d = 1; d < 3; ++d)
-    if (problem.n[d] >= shortest && problem.n[d] <= longest && !fft::has_codelets(problem.n[d])) return true;
+  if (problem.fft_type != FftType::c2c && problem.precision == Precision::f64 && past_cache) return true;
   if (usual.kernels.empty()) return false;
   return usual.kernels.size() >= too_many_kernels ||
          (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past_cache);

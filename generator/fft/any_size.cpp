@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "fourtune/status.h"
 #include "generator/fft/bluestein.h"
@@ -22,9 +23,6 @@ struct Place3 {
   int index = 0;
   ArrayLayout layout;
 };
-// Convolved values along y and z in one kernel: a block holds few such lines side by side, so it reads and writes short
-// runs. 60x2503x16 with one line of 8192 a block took 172 us on an H200, cuFFT 106 us.
-constexpr std::int64_t most_beside = 2048;
 constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
 
 class ByDimension {
@@ -38,13 +36,18 @@ class ByDimension {
     if (order.empty()) throw Error(Status::unsupported, "a transform of one value");
     if (options_.type == FftType::c2r) n_[0] = options_.n[0] / 2 + 1;
     Place3 from{BufferRef::Where::first, 0, input_layout()};
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const bool last = i + 1 == order.size();
+    for (std::size_t i = 0; i < order.size();) {
+      const std::optional<FftPlan> two = i + 1 < order.size() ? joined(order[i], order[i + 1]) : std::nullopt;
+      const std::size_t next = i + (two ? 2 : 1);
+      const bool last = next == order.size();
       Place3 to{BufferRef::Where::second, 0, output_layout()};
       if (!last && options_.type == FftType::c2r)  // the output has no room for the spectrum
         to = {BufferRef::Where::workspace, half_spectrum, dense(n_)};
-      dimension(order[i], from, to, last);
-      from = to;
+      if (two)
+        append(plan_passes(*two, line_options(from, to, last)), from, to);
+      else
+        dimension(order[i], from, to, last);
+      from = to, i = next;
     }
     all_.workspaces = workspaces_;
     return emit_program(all_, options_);
@@ -64,22 +67,34 @@ class ByDimension {
   ArrayLayout input_layout() const { return options_.input.value_or(layout(true)); }
   ArrayLayout output_layout() const { return options_.output.value_or(layout(false)); }
 
-  void dimension(int d, const Place3& from, const Place3& to, bool last) {
-    const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
-    const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
+  // Complex lines of the lengths that the last array has.
+  EmitOptions line_options(const Place3& from, const Place3& to, bool last) const {
     EmitOptions line = options_;
-    line.n = n_, line.n[at(d)] = n;
-    line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
+    line.n = n_;
+    line.type = FftType::c2c;
     line.input = from.layout, line.output = to.layout;
     line.scale = last ? options_.scale : 1;
     line.in_place = from.where == to.where ? from.index == to.index
                                            : options_.in_place && from.where == BufferRef::Where::first &&
                                                  to.where == BufferRef::Where::second;
+    return line;
+  }
+  // One kernel for two dimensions, where both have codelets and are short.
+  std::optional<FftPlan> joined(int d, int next) const {
+    if (options_.type != FftType::c2c || next != d + 1) return {};
+    if (!has_codelets(options_.n[at(d)]) || !has_codelets(options_.n[at(next)])) return {};
+    return joined_plan(options_, d);
+  }
+
+  void dimension(int d, const Place3& from, const Place3& to, bool last) {
+    const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
+    const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
+    EmitOptions line = line_options(from, to, last);
+    line.n[at(d)] = n;
+    line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
     if (has_codelets(n))
       by_plan(d, flattened(line, d), from, to);
-    else if (bluestein_length(n) <= (d == 0 ? most_convolved(options_.precision) : most_beside))
-      by_one_kernel(d, line, kept, from, to);
-    else
+    else if (!by_convolution(d, line, kept, from, to))
       by_two_plans(d, flattened(line, d), kept, from, to);
     n_[at(d)] = kept;
   }
@@ -120,7 +135,8 @@ class ByDimension {
     append(plan_passes(line_plan(line, d), line), from, to);
   }
 
-  void by_one_kernel(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+  // In one kernel or in three; false: the convolution is too long for them.
+  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
     Lines lines;
     for (int other = 0; other < 3; ++other)
       lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = from.layout.stride[at(other)],
@@ -129,10 +145,24 @@ class ByDimension {
     lines.kept = kept;
     if (line.type == FftType::r2c) lines.loaded = Values::real;
     if (line.type == FftType::c2r) lines.loaded = Values::hermitian, lines.stored = Values::real;
+    const ConvolutionArrays arrays = convolution_arrays(lines, d, line.precision);
+    std::optional<ConvolutionShape> shape = shape_in_one(line.n[at(d)], arrays, line.device);
+    if (!shape) shape = shape_in_three(line.n[at(d)], arrays, line.device);
+    if (!shape) return false;
+    Convolution made = convolution(line, d, lines, *shape);
+    made.passes.back().spec.store.scale = line.scale;
+    if (made.passes.size() > 1) {
+      const Place3 middle{BufferRef::Where::workspace, spectrum, {}};
+      for (std::size_t i = 0; i < made.passes.size(); ++i) {
+        PlannedPass& pass = made.passes[i];
+        if (i > 0) pass.from = middle.where, pass.from_index = middle.index;
+        if (i + 1 < made.passes.size()) pass.to = middle.where, pass.to_index = middle.index;
+      }
+    }
     PlannedProgram part;
-    part.passes.push_back(bluestein_pass(line, d, lines));
-    part.passes[0].spec.store.scale = line.scale;
+    part.passes = std::move(made.passes), part.work_values = made.work_values;
     append(std::move(part), from, to);
+    return true;
   }
 
   // The spectrum of the padded lines goes through a workspace of its own.

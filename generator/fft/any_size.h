@@ -2,6 +2,8 @@
 // Bluestein's algorithm for lengths with a larger prime factor.
 #pragma once
 
+#include <optional>
+
 #include "generator/fft/emit.h"
 
 namespace fourtune::generator::fft {
@@ -20,12 +22,13 @@ void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first);
 // The same for one dimension alone: the others only pass by (their lengths are options.n's). emit_program takes it;
 // as a plan of its own it may lack a dimension.
 FftPlan line_plan(const EmitOptions& options, int dimension);
+// Two dimensions, one after the other in the arrays, in one kernel; nothing where its tiles would be too large.
+std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension);
 
 // n-point DFTs as convolutions,
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
-// inside one kernel of length bluestein_length(n), the least power of two from 2n - 1 on, by two plans of length
-// convolution_length(n), the least multiple of 16 from there on with factors up to 7.
-std::int64_t bluestein_length(std::int64_t n);
+// by kernels of their own (bluestein.h), or, where they are too long for these, by two plans of length
+// convolution_length(n), the least multiple of 16 from 2n - 1 on with factors up to 7.
 std::int64_t convolution_length(std::int64_t n);
 
 // Any lengths, complex or real; with windows or complex factors every length must pass has_codelets. A length that does

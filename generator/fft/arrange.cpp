@@ -30,7 +30,7 @@ class Arranger {
   void run() {
     const std::int64_t values = tile_values(pass_);
     per_thread_ = std::max<std::int64_t>(1, values / pass_.threads / pass_.cluster);
-    const bool even = values % (pass_.threads * pass_.cluster) == 0;
+    const bool even = values % (pass_.threads * pass_.cluster) == 0 && !pass_.resident;
     if (!even && pass_.cluster > 1)
       bad_cluster(fmt::format("the tile's {} values are no multiple of its {} blocks of {} threads; other threads",
                               values, pass_.cluster, pass_.threads));

@@ -111,34 +111,42 @@ void PassWriter::write_exchange(std::size_t r) {
 void PassWriter::write_part(std::size_t r, char part, bool cross, const char* barrier) {
   const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
   const SharedLayout& layout = layouts_[r];
-  const bool swizzled = !layout.bits.empty();
   if (cross && part != 'y')
     line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
   else if (shared_read_)
     line("{}", part == 'y' ? barrier : "__syncthreads();");
   for_groups(from, [&](std::int64_t group, std::int64_t first) {
-    write_place(layout, from, group, false);
-    const std::string pointer = swizzled ? "shared" : "p";
-    for (std::int64_t b = 0; cross && b < pass_.cluster; ++b)
-      line("{0}* p{1} = dev_cluster_map({2}, {1});", pass_.apart ? "real" : "real2", b, pointer);
-    for (std::int64_t e = 0; e < product(from.registers); ++e)
-      line("{} = {};",
-           shared_element(layout, from, group, e,
-                          cross ? fmt::format("p{}", register_part(block_index(to), from, e)) : pointer),
-           part != '2' ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
+    put_group(layout, from, group, first, part, cross ? &to : nullptr);
   });
   line("{}", barrier);
-  for_groups(to, [&](std::int64_t group, std::int64_t first) {
-    write_place(layout, to, group, true);
-    for (std::int64_t e = 0; e < product(to.registers); ++e) {
-      const std::string value = shared_element(layout, to, group, e, swizzled ? "shared" : "p");
-      if (part != '2')
-        line("{}[{}] = {};", part, first + e, value);
-      else
-        line("{{ const real2 v = {0}; x[{1}] = v.x; y[{1}] = v.y; }}", value, first + e);
-    }
-  });
+  for_groups(to, [&](std::int64_t group, std::int64_t first) { get_group(layout, to, group, first, part); });
   shared_read_ = true;
+}
+
+// across: the round to come, whose blocks are others.
+void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
+                           char part, const Round* across) {
+  write_place(layout, round, group, false);
+  const std::string pointer = layout.bits.empty() ? "p" : "shared";
+  for (std::int64_t b = 0; across && b < pass_.cluster; ++b)
+    line("{0}* p{1} = dev_cluster_map({2}, {1});", pass_.apart ? "real" : "real2", b, pointer);
+  for (std::int64_t e = 0; e < product(round.registers); ++e)
+    line("{} = {};",
+         shared_element(layout, round, group, e,
+                        across ? fmt::format("p{}", register_part(block_index(*across), round, e)) : pointer),
+         part != '2' ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
+}
+
+void PassWriter::get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
+                           char part) {
+  write_place(layout, round, group, true);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::string value = shared_element(layout, round, group, e, layout.bits.empty() ? "p" : "shared");
+    if (part != '2')
+      line("{}[{}] = {};", part, first + e, value);
+    else
+      line("{{ const real2 v = {0}; x[{1}] = v.x; y[{1}] = v.y; }}", value, first + e);
+  }
 }
 
 }  // namespace fourtune::generator::fft

@@ -20,13 +20,17 @@ PassText PassWriter::run() {
 
 int PassWriter::most_registers() const {
   std::int64_t most = 1;
-  for (const Round& round : pass_.rounds) most = std::max(most, groups(round) * product(round.registers));
+  for (const Round& round : pass_.rounds) most = std::max(most, held(round));
   return static_cast<int>(most);
 }
 
 void PassWriter::plan_shared() {
   std::int64_t values = 0;
-  for (std::size_t r = 0; r + 1 < pass_.rounds.size() && !shuffled(); ++r) {
+  if (pass_.resident && pass_.rounds.size() > 1) {
+    layouts_.push_back(resident_layout(pass_, static_cast<int>(word())));
+    values = layouts_.back().values;
+  }
+  for (std::size_t r = 0; r + 1 < pass_.rounds.size() && !shuffled() && !pass_.resident; ++r) {
     layouts_.push_back(shared_layout(pass_, pass_.rounds[r], pass_.rounds[r + 1], static_cast<int>(word())));
     values = std::max(values, layouts_.back().values);
   }
@@ -73,8 +77,18 @@ void PassWriter::write_kernel() {
       line("{}const unsigned tile = blockIdx.x;", tile_count(pass_) == 1 ? "[[maybe_unused]] " : "");
     }
     write_port_pointer("from", "in", pass_.load, true);
-    write_load();
+    if (!pass_.resident) write_load();
   }
+  pass_.resident ? write_resident_rounds() : write_rounds();
+  if (landed()) {
+    indent_ = 2;
+    line("}}");
+  }
+  indent_ = 0;
+  line("}}");
+}
+
+void PassWriter::write_rounds() {
   for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
     line("// ---- round {} of {}", r + 1, pass_.rounds.size());
     write_transforms(pass_.rounds[r]);
@@ -82,12 +96,25 @@ void PassWriter::write_kernel() {
   }
   write_port_pointer("to", "out", pass_.store, false);
   write_store();
-  if (landed()) {
-    indent_ = 2;
-    line("}}");
+}
+
+// Places are read and then written by one thread a round, so that a barrier behind each round is enough.
+void PassWriter::write_resident_rounds() {
+  write_port_pointer("to", "out", pass_.store, false);
+  for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
+    const Round& round = pass_.rounds[r];
+    const bool last = r + 1 == pass_.rounds.size();
+    if (r > 0) line("__syncthreads();");
+    line("// ---- round {} of {}", r + 1, pass_.rounds.size());
+    for_groups(round, [&](std::int64_t group, std::int64_t first) {
+      // Names of the loads, of the DFTs and of the stores in braces of their own.
+      line("{{"), r == 0 ? load_group(round, group, first) : get_group(layouts_[0], round, group, first, '2'),
+          line("}}");
+      transform_group(round, group, first);
+      line("{{"), last ? store_group(round, group, first) : put_group(layouts_[0], round, group, first, '2', nullptr),
+          line("}}");
+    });
   }
-  indent_ = 0;
-  line("}}");
 }
 
 bool PassWriter::table_is_complex(int table) const {

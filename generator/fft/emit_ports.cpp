@@ -1,4 +1,6 @@
 // Loads and stores of global memory with what rides on them: windows, bounds, factors, scale, conjugate mirrors.
+#include <algorithm>
+
 #include "generator/fft/codelet.h"
 #include "generator/fft/index_text.h"
 #include "generator/fft/pass_writer.h"
@@ -40,13 +42,29 @@ void PassWriter::define_factors(Access& access, const Port& port, const Round& r
   }
 }
 
+std::int64_t PassWriter::most_elsewhere(const Index& index, const Round& round) const {
+  std::int64_t most = 0;
+  for (const auto& term : index)
+    if (std::find(round.registers.begin(), round.registers.end(), term.atom) == round.registers.end())
+      most += (size(term.atom) - 1) * term.weight;
+  return most;
+}
+
+bool PassWriter::never_there(const Port& port, const Round& round, std::int64_t e) const {
+  return std::any_of(port.bounds.begin(), port.bounds.end(),
+                     [&](const Bound& bound) { return register_part(bound.index, round, e) >= bound.limit; });
+}
+
 std::pair<std::string, std::string> PassWriter::element(const Port& port, const Access& access, const Round& round,
                                                         std::int64_t e) const {
   std::string condition, position = number_text(register_part(port.address, round, e));
   const auto also = [&](const std::string& text) { condition += (condition.empty() ? "" : " && ") + text; };
-  for (std::size_t i = 0; i < port.bounds.size(); ++i)
-    also(fmt::format("{} < {}", plus(access.bound[i], register_part(port.bounds[i].index, round, e)),
-                     port.bounds[i].limit));
+  for (std::size_t i = 0; i < port.bounds.size(); ++i) {
+    const Bound& bound = port.bounds[i];
+    const std::int64_t here = register_part(bound.index, round, e);
+    if (here + most_elsewhere(bound.index, round) < bound.limit) continue;
+    also(fmt::format("{} < {}", plus(access.bound[i], here), bound.limit));
+  }
   for (std::size_t i = 0; i < port.windows.size(); ++i) {
     const Window& window = port.windows[i];
     const std::string n = plus(access.window[i], register_part(window.index, round, e));
@@ -82,21 +100,27 @@ void PassWriter::write_scale(const Port& port, std::int64_t i) {
 
 void PassWriter::write_load() {
   const Round& round = pass_.rounds.front();
-  for_groups(round, [&](std::int64_t group, std::int64_t first) {
-    Access access = begin_access(pass_.load, round, group, "from");
-    define_factors(access, pass_.load, round, group);
-    for (std::int64_t e = 0; e < product(round.registers); ++e) {
-      const std::int64_t i = first + e;
-      const auto [condition, value] = element(pass_.load, access, round, e);
-      if (!condition.empty()) line("x[{0}] = y[{0}] = 0;", i);
-      const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-      if (pass_.load.values == Values::real)
-        line("{}{{ x[{}] = {}; y[{}] = 0; }}", guard, i, value, i);
-      else
-        line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, value, i, i);
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
+}
+
+void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t first) {
+  Access access = begin_access(pass_.load, round, group, "from");
+  define_factors(access, pass_.load, round, group);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e;
+    if (never_there(pass_.load, round, e)) {  // the compiler drops what a DFT does with it
+      line("x[{0}] = y[{0}] = 0;", i);
+      continue;
     }
-    write_loaded(access, round, first);
-  });
+    const auto [condition, value] = element(pass_.load, access, round, e);
+    if (!condition.empty()) line("x[{0}] = y[{0}] = 0;", i);
+    const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    if (pass_.load.values == Values::real)
+      line("{}{{ x[{}] = {}; y[{}] = 0; }}", guard, i, value, i);
+    else
+      line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, value, i, i);
+  }
+  write_loaded(access, round, first);
 }
 
 // What is done to values that have arrived in registers.
@@ -104,6 +128,7 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
   const Port& port = pass_.load;
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
+    if (never_there(port, round, e)) continue;
     if (port.values == Values::hermitian)
       line("if ({} > {}) y[{}] = -y[{}];", plus(access.mirror, register_part(port.mirror.index, round, e)),
            port.mirror.n / 2, i, i);
@@ -114,24 +139,27 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
 
 void PassWriter::write_store() {
   const Round& round = pass_.rounds.back();
-  for_groups(round, [&](std::int64_t group, std::int64_t first) {
-    Access access = begin_access(pass_.store, round, group, "to");
-    define_factors(access, pass_.store, round, group);
-    for (std::int64_t e = 0; e < product(round.registers); ++e) {
-      const std::int64_t i = first + e;
-      const auto [condition, value] = element(pass_.store, access, round, e);
-      const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-      if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
-        if (!guard.empty()) line("{}{{", guard);
-        write_factors(pass_.store.factors, access.factor, round, e, i);
-        write_scale(pass_.store, i);
-        line("{} = {};", value, stored(i));
-        if (!guard.empty()) line("}}");
-      } else {
-        line("{}{} = {};", guard, value, stored(i));
-      }
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
+}
+
+void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_t first) {
+  Access access = begin_access(pass_.store, round, group, "to");
+  define_factors(access, pass_.store, round, group);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e;
+    if (never_there(pass_.store, round, e)) continue;
+    const auto [condition, value] = element(pass_.store, access, round, e);
+    const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
+      if (!guard.empty()) line("{}{{", guard);
+      write_factors(pass_.store.factors, access.factor, round, e, i);
+      write_scale(pass_.store, i);
+      line("{} = {};", value, stored(i));
+      if (!guard.empty()) line("}}");
+    } else {
+      line("{}{} = {};", guard, value, stored(i));
     }
-  });
+  }
 }
 
 std::string PassWriter::stored(std::int64_t i) const {

@@ -9,12 +9,14 @@ namespace fourtune::generator::fft {
 
 void PassWriter::write_transforms(const Round& round) {
   if (round.transforms.empty()) return;
-  for_groups(round, [&](std::int64_t group, std::int64_t first) {
-    for (const Transform& transform : round.transforms) {
-      write_products(round, transform.before, group, first);
-      write_transform(round, transform, group, first);
-    }
-  });
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { transform_group(round, group, first); });
+}
+
+void PassWriter::transform_group(const Round& round, std::int64_t group, std::int64_t first) {
+  for (const Transform& transform : round.transforms) {
+    write_products(round, transform.before, group, first);
+    write_transform(round, transform, group, first);
+  }
 }
 
 void PassWriter::write_products(const Round& round, const std::vector<Factor>& factors, std::int64_t group,

@@ -145,9 +145,9 @@ const Winner winners[] = {
     {{256, 256, 256},
      f64,
      Use::whole,
-     "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Z(64,4,64,256,tw),Z(32,8,8,64,tw)}[threads=512,tile=1,parts=apart,store="
-     "grouped,to=work]{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw),Z(32,8,1,8,no-tw)}[threads=512,tile=4,parts=apart,load="
-     "bulk,pipeline=1]:order=natural,prec=f64"},
+     "{X(16,16,16,256,tw),X(16,16,1,16,no-tw),Z(32,8,32,256,tw),Z(64,4,8,32,tw)}[threads=512,tile=1,parts=apart,banks="
+     "swizzle,store=grouped,to=work,blocks=yzx]{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw),Z(32,8,1,8,no-tw)}[threads=512,"
+     "tile=4,parts=apart,load=bulk,pipeline=1]:order=natural,prec=f64"},
     {{512, 512, 512},
      f64,
      Use::whole,
@@ -157,9 +157,9 @@ const Winner winners[] = {
     {{4096, 4096, 1},
      f32,
      Use::whole,
-     "{X(128,32,128,4096,tw),X(128,32,4,128,tw),X(1024,4,1,4,no-tw),Y(1024,4,1024,4096,tw)}[threads=512,tile=1,parts="
-     "apart,store=grouped,to=work,load=bulk,pipeline=1]{Y(128,32,32,1024,tw),Y(128,32,1,32,no-tw)}[threads=512,tile=16,"
-     "parts=apart,load=bulk,pipeline=1]:order=natural"},
+     "{X(256,16,256,4096,tw),X(256,16,16,256,tw),X(256,16,1,16,no-tw),Y(2048,2,2048,4096,tw)}[threads=256,tile=1,parts="
+     "apart,store=grouped,to=work]{Y(512,8,256,2048,tw),Y(256,16,16,256,tw),Y(256,16,1,16,no-tw)}[threads=512,tile=8,"
+     "parts=apart,twiddle=computed,load=bulk,pipeline=1]:order=natural"},
     // Found by hand.
     {{128, 128, 128},
      f32,
@@ -213,9 +213,9 @@ const Winner winners[] = {
     {{1024, 1024, 1024},
      f64,
      Use::whole,
-     "{X(64,16,64,1024,tw),X(128,8,8,64,tw),X(128,8,1,8,no-tw)}[threads=64,tile=1x1x1,registers=128]{Y(64,16,64,1024,"
-     "tw),Y(128,8,8,64,tw),Y(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]{Z(64,16,64,1024,tw),Z(128,8,8,64,"
-     "tw),Z(128,8,1,8,no-tw)}[threads=512,tile=8x1x1,registers=128]:order=natural,prec=f64"},
+     "{X(64,16,64,1024,tw),X(128,8,8,64,tw),X(128,8,1,8,no-tw)}[threads=64,tile=1x1x1,registers=128]{Y(32,32,32,1024,"
+     "tw),Y(32,32,1,32,no-tw)}[threads=256,tile=8x1x1,parts=apart]{Z(32,32,32,1024,tw),Z(32,32,1,32,no-tw)}[threads="
+     "256,tile=8x1x1,parts=apart]:order=natural,prec=f64"},
     {{4096, 4096, 1},
      f32,
      Use::whole,

@@ -114,11 +114,14 @@ struct PassSpec {
   Exchange exchange = Exchange::shared;  // shuffle: no value changes its warp
   Banks banks = Banks::pad;              // of the exchange buffer
   bool apart = false;                    // real and imaginary parts exchanged one after the other
-  Load load_by = Load::plain;            // async, bulk: into landing buffers, by persistent blocks
-  int pipeline = 1;                      // landing buffers
-  bool wide = false;                     // 64-bit element offsets
-  int max_registers = 0;                 // 0: the compiler's choice
-  int blocks_per_multiprocessor = 1;     // promise to the compiler
+  // The tile lies in shared memory, each value at one place from the first round to the last, and a thread holds the
+  // values of one DFT at a time: one barrier a round, few registers. Plain loads, together, no cluster.
+  bool resident = false;
+  Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
+  int pipeline = 1;                   // landing buffers
+  bool wide = false;                  // 64-bit element offsets
+  int max_registers = 0;              // 0: the compiler's choice
+  int blocks_per_multiprocessor = 1;  // promise to the compiler
   // Values that the arrays have of what the kernel loads and stores (less than its tiles where these stick out); 0: all
   // of its tiles.
   std::int64_t loaded = 0, stored = 0;
@@ -142,6 +145,8 @@ struct SharedLayout {
 // same without padding; swizzle: no padding and no conflicts, for powers of two only (Error{invalid_plan}, "rule
 // banks").
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word);
+// The same for a resident tile: one layout for all rounds.
+SharedLayout resident_layout(const PassSpec& pass, int word);
 
 struct PassText {
   std::string text;  // the function alone; prelude and codelets are shared by the passes of a file

@@ -33,6 +33,9 @@ class PassWriter {
   std::int64_t word() const { return real_size() * (pass_.apart ? 1 : 2); }  // bytes of one exchanged value
   bool shuffled() const { return pass_.exchange == Exchange::shuffle; }
   bool landed() const { return pass_.load_by != Load::plain; }
+  std::int64_t held(const Round& round) const {
+    return (pass_.resident ? 1 : groups(round)) * product(round.registers);
+  }
   void plan_shared();
 
   // ---- offsets: what the grid's atoms and a thread's contribute to an index; "" for nothing
@@ -53,6 +56,7 @@ class PassWriter {
     text_ += std::string(at(indent_), ' ') + fmt::format(format, std::forward<Arguments>(arguments)...) + "\n";
   }
   // `body` for every group of values of a thread, inside braces with a guard where threads are left over.
+  // Body's second argument is the group's first register.
   template <class Body>
   void for_groups(const Round& round, Body body) {
     const std::int64_t needed = threads_needed(round), count = groups(round);
@@ -60,13 +64,15 @@ class PassWriter {
       const bool guard = (g + 1) * pass_.threads > needed;
       line("{}{{", guard ? fmt::format("if ({} < {}) ", plus("t", g * pass_.threads), needed) : "");
       indent_ += 2;
-      body(g, g * product(round.registers));
+      body(g, pass_.resident ? 0 : g * product(round.registers));
       indent_ -= 2;
       line("}}");
     }
   }
   std::string value_type(const Port& port) const { return port.values == Values::real ? "real" : "real2"; }
   void write_kernel();
+  void write_rounds();
+  void write_resident_rounds();
   void write_signature();
   bool table_is_complex(int table) const;
 
@@ -81,12 +87,17 @@ class PassWriter {
   void define_factors(Access& access, const Port& port, const Round& round, std::int64_t group);
   std::pair<std::string, std::string> element(const Port& port, const Access& access, const Round& round,
                                               std::int64_t e) const;
+  // The most that grid and threads add to a value's index, and whether a bound excludes register e whatever they add.
+  std::int64_t most_elsewhere(const Index& index, const Round& round) const;
+  bool never_there(const Port& port, const Round& round, std::int64_t e) const;
   void write_factors(const std::vector<Factor>& factors, const std::vector<std::string>& names, const Round& round,
                      std::int64_t e, std::int64_t i);
   void write_scale(const Port& port, std::int64_t i);
   void write_load();
+  void load_group(const Round& round, std::int64_t group, std::int64_t first);
   void write_loaded(const Access& access, const Round& round, std::int64_t first);
   void write_store();
+  void store_group(const Round& round, std::int64_t group, std::int64_t first);
   std::string stored(std::int64_t i) const;
 
   // ---- landing buffers
@@ -108,6 +119,7 @@ class PassWriter {
 
   // ---- DFTs
   void write_transforms(const Round& round);
+  void transform_group(const Round& round, std::int64_t group, std::int64_t first);
   void write_products(const Round& round, const std::vector<Factor>& factors, std::int64_t group, std::int64_t first);
   void write_transform(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first);
   static Index digit_index(const Transform& transform);
@@ -118,6 +130,9 @@ class PassWriter {
   // ---- exchange
   void write_exchange(std::size_t r);
   void write_part(std::size_t r, char part, bool cross, const char* barrier);
+  void put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part,
+                 const Round* across);
+  void get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part);
   // A statement that defines the thread's place in the exchange buffer, and the element of register e there.
   void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read);
   std::string place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const;

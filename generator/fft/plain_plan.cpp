@@ -270,4 +270,33 @@ FftPlan line_plan(const EmitOptions& options, int dimension) {
   return plan;
 }
 
+std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  const std::int64_t product =
+      options.n[static_cast<std::size_t>(dimension)] * options.n[static_cast<std::size_t>(dimension + 1)];
+  const std::int64_t beside = dimension == 0 ? 1 : std::min(run, options.n[0]);
+  if (product * beside > (dimension == 0 ? 128 : 512) * run) return {};
+  FftPlan plan = empty_plan(options);
+  for (const int d : {dimension, dimension + 1}) add_line(plan, options, d, 3);
+  if (plan.kernels.size() != 2) return {};
+  Kernel& kernel = plan.kernels.front();
+  const Kernel& other = plan.kernels.back();
+  kernel.subs.insert(kernel.subs.end(), other.subs.begin(), other.subs.end());
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
+  kernel.with.exchange = Exchange::shared;
+  kernel.with.tile = {1, 1, 1, 1};
+  // Beside planes of x and y lie further ones of z or, where there is none, of the batch.
+  const std::int64_t others = dimension > 0 ? options.n[0] : options.n[2] > 1 ? options.n[2] : options.batch;
+  std::int64_t wanted = std::max<std::int64_t>(beside, 2048 / product);
+  if (dimension == 0) wanted = spread_out(wanted, 1, product, options);
+  int& tile = kernel.with.tile[dimension > 0 ? 0 : 2];
+  tile = static_cast<int>(neighbours(std::max<std::int64_t>(1, wanted), others, false));
+  kernel.with.threads = threads_for(product * tile, radices);
+  kernel.with.parts = product * tile > 4096 ? Parts::apart : Parts::together;
+  plan.kernels.pop_back();
+  choose_targets(plan, options);
+  return plan;
+}
+
 }  // namespace fourtune::generator::fft

@@ -49,8 +49,11 @@ struct Candidate {
   }
 };
 
+// Rounds that write or read a layout.
+using Users = std::vector<const Round*>;
+
 // Conflicts above `limit` are not counted to the end.
-Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order,
+Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order,
                    const std::vector<std::int64_t>& pad, double limit) {
   Candidate out;
   out.stride.assign(pass.atoms.size(), 0);
@@ -62,20 +65,26 @@ Candidate evaluate(const PassSpec& pass, const Round& from, const Round& to, int
     next = next * size + pad[i];
   }
   out.values = last + 1;
-  const double write = conflicts_of(pass, from, out.stride, word);
-  if ((write + 1) / 2 <= limit + 1e-9) out.conflicts = (write + conflicts_of(pass, to, out.stride, word)) / 2;
+  // Much padding of much: what it takes from other blocks costs more than conflicts.
+  const bool large = out.values > 8192 && out.values > tile_values(pass) / pass.cluster * 9 / 8;
+  double sum = large ? 100 * static_cast<double>(users.size()) : 0, left = static_cast<double>(users.size());
+  for (const Round* user : users) {
+    if ((sum + left) / static_cast<double>(users.size()) > limit + 1e-9) return out;
+    sum += conflicts_of(pass, *user, out.stride, word), --left;
+  }
+  out.conflicts = sum / static_cast<double>(users.size());
   return out;
 }
 
 // No padding, then one padded place, then two, then one place more as long as that helps.
-Candidate search(const PassSpec& pass, const Round& from, const Round& to, int word, const std::vector<int>& order) {
+Candidate search(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order) {
   constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
   std::vector<std::int64_t> pad(order.size(), 0);
-  Candidate best = evaluate(pass, from, to, word, order, pad, Candidate{}.conflicts);
+  Candidate best = evaluate(pass, users, word, order, pad, Candidate{}.conflicts);
   std::vector<std::int64_t> best_pad = pad;
   if (pass.banks == Banks::plain) return best;
   const auto consider = [&] {
-    const Candidate candidate = evaluate(pass, from, to, word, order, pad, best.conflicts);
+    const Candidate candidate = evaluate(pass, users, word, order, pad, best.conflicts);
     if (candidate.better_than(best)) best = candidate, best_pad = pad;
   };
   for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
@@ -160,23 +169,31 @@ SharedLayout affine(const PassSpec& pass, const Round& from, const Round& to, in
   Candidate best;
   for (const auto& order :
        {write, order_of({to.threads, to.registers, from.threads, from.registers}, to), order_of(all, to)}) {
-    const Candidate candidate = search(pass, from, to, word, order);
+    const Candidate candidate = search(pass, {&from, &to}, word, order);
     if (candidate.better_than(best)) best = candidate;
     if (best.conflicts <= 1) break;
   }
   std::sort(write.begin(), write.end());
   while (best.conflicts > 1 && write.size() <= 5 && std::next_permutation(write.begin(), write.end())) {
-    const Candidate candidate = search(pass, from, to, word, write);
+    const Candidate candidate = search(pass, {&from, &to}, word, write);
     if (candidate.better_than(best)) best = candidate;
   }
-  SharedLayout out;
-  out.stride = best.stride;
-  out.values = best.values;
-  out.conflicts = best.conflicts;
-  return out;
+  return {best.stride, best.values, {}, best.conflicts, false};
 }
 
 }  // namespace
+
+SharedLayout resident_layout(const PassSpec& pass, int word) {
+  Users users;
+  for (const Round& round : pass.rounds) users.push_back(&round);
+  Candidate best;
+  for (const Round* round : users) {
+    const Candidate candidate = search(pass, users, word, order_of({round->threads, round->registers}, *round));
+    if (candidate.better_than(best)) best = candidate;
+    if (best.conflicts <= 1) break;
+  }
+  return {best.stride, best.values, {}, best.conflicts, false};
+}
 
 SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
   SharedLayout out = pass.banks == Banks::swizzle ? swizzled(pass, from, to, word) : affine(pass, from, to, word);

@@ -2,6 +2,7 @@
 // threads and copies, or by a report.
 #include <gtest/gtest.h>
 
+#include "generator/fft/any_size.h"
 #include "generator/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 
@@ -13,7 +14,7 @@ using generator::GpuProgram;
 
 struct Kind {
   const char* name;
-  const char* plan;
+  const char* plan;  // empty: 67 values, convolved in a tile that stays in shared memory
   std::int64_t batch;
   std::vector<std::string> waits;  // what orders threads and copies in it
 };
@@ -48,6 +49,7 @@ const Kind kKinds[] = {
      "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=async,pipeline=3]:order=natural",
      64,
      {"dev_async_wait<2>();", "dev_async_commit();", "__syncthreads();"}},
+    {"resident", "", 5, {"__syncthreads();"}},
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
@@ -59,13 +61,18 @@ struct Subject {
 };
 
 Subject subject(const Kind& kind) {
-  const FftPlan plan = parse_fft_plan(kind.plan);
   Subject out;
-  out.options.n = lengths(plan);
   out.options.batch = kind.batch;
   out.options.device.multiprocessors = 2;  // persistent blocks do several tiles
-  out.options.device.threads_per_multiprocessor = plan.kernels[0].with.threads;
-  out.program = emit_program(plan, out.options);
+  if (*kind.plan) {
+    const FftPlan plan = parse_fft_plan(kind.plan);
+    out.options.n = lengths(plan);
+    out.options.device.threads_per_multiprocessor = plan.kernels[0].with.threads;
+    out.program = emit_program(plan, out.options);
+  } else {
+    out.options.n = {67, 1, 1};
+    out.program = emit_any_size(out.options);
+  }
   const std::string& text = out.program.kernels[0].text;
   const std::size_t fetch = text.find("// Starts the copies");
   out.begin = fetch != std::string::npos ? fetch : text.rfind("extern \"C\"");

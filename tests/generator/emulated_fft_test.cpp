@@ -111,7 +111,9 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
                                               {12, 67, 5},
                                               {71, 1, 9},
                                               {30, 28, 22},
-                                              {8, 1031, 2},  // convolved by two plans
+                                              {8, 1031, 2},  // several lines of a convolution a block
+                                              {67, 6, 4},    // y and z in one kernel
+                                              {6, 5, 67},    // x and y in one kernel
                                               {4, 2048, 2},  // the end of y and z in one kernel
                                               {24, 384, 2},  // two large radices
                                               {5, 16, 12},
@@ -123,7 +125,39 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
   }
 }
 
-// Longer than a block's convolution: the two DFTs by kernels of their own.
+// Blocks with little memory: no kernel holds a line, and with less of it two plans do the DFTs.
+TEST(EmulatedFft, PrimeLengthsInThreeKernelsOrByTwoPlans) {
+  for (const std::int64_t bytes : {2400, 500})
+    for (const std::array<std::int64_t, 3> n :
+         {std::array<std::int64_t, 3>{131, 1, 1}, {1, 131, 1}, {5, 131, 1}, {3, 1, 131}}) {
+      SCOPED_TRACE(::testing::Message() << bytes << " bytes, " << n[0] << "x" << n[1] << "x" << n[2]);
+      EmitOptions o = sized(n[0], n[1], n[2]);
+      o.device.shared_per_block = bytes;
+      o.batch = n[0] == 5 ? 1 : 2;
+      o.sign = n[0] == 3 ? 1 : -1;
+      o.in_place = n[0] == 5;
+      o.scale = 2;
+      const std::size_t others = n[0] == 3 || n[0] == 5 ? 1 : 0;
+      EXPECT_EQ(emit_any_size(o).launches.size(), others + (bytes > 1000 ? 3 : 2));
+      EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+    }
+}
+
+TEST(EmulatedFft, RealPrimeLengthsInThreeKernels) {
+  for (const FftType type : {FftType::r2c, FftType::c2r}) {
+    EmitOptions o = sized(131, 3, 1);
+    o.precision = Precision::f64;
+    o.device.shared_per_block = 4700;
+    o.type = type;
+    o.sign = type == FftType::r2c ? -1 : 1;
+    for (std::int64_t i = 0; i < 131; ++i)
+      o.hooks[0].input_factors.push_back(1 + 0.01 * static_cast<double>(std::min(i, 131 - i)));
+    if (type == FftType::c2r) std::swap(o.hooks[0].input_factors, o.hooks[0].output_factors);
+    EXPECT_EQ(emit_any_size(o).launches.size(), 4u);
+    EXPECT_LT(program_error(emit_any_size(o), o), 3 * allowed(o));
+  }
+}
+
 TEST(EmulatedFft, LongPrimeLengths) {
   EmitOptions o = sized(4099);
   o.batch = 2;

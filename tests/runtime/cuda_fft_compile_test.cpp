@@ -75,11 +75,18 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
     for (const auto& kernel : emit_any_size(o).kernels) {
       const CompiledKernel result = compile(kernel, 90);
       EXPECT_EQ(result.outcome, CompileOutcome::ok) << result.log;
+      EXPECT_LE(result.report.spill_store_bytes, 16) << kernel.entry;
     }
   };
   EmitOptions o;
-  o.n = {67, 1, 1};  // Bluestein
-  compiles(o);
+  for (const auto& n : {Lengths{67, 1, 1}, {60, 2503, 16}, {4099, 64, 8}, {48, 5, 10007}, {1, 1, 30011}}) {
+    o.n = n;  // convolved, in one kernel and in three
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      o.precision = precision;
+      compiles(o);
+    }
+  }
+  o.precision = Precision::f32;
   o.n = {24, 10, 1};
   for (const FftType type : {FftType::r2c, FftType::c2r}) {
     o.type = type;

@@ -111,7 +111,7 @@ constexpr Case cases[] = {
      "interleaved{Y(4,12,4,48,tw),Y(12,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,to=work,load=async,pipeline=2]{Z("
      "2,16,2,32,tw),Z(16,2,1,2,no-tw)}[threads=128,tile=64,store=sorted,to=work]{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}["
      "threads=96,tile=1x24,store=sorted]:order=natural"},
-    // By plans that nobody tuned: short and long lines, joined dimensions, convolutions in one kernel and by two plans.
+    // By plans that nobody tuned: short and long lines, joined dimensions, convolutions in one kernel and in three.
     {"fft:type=c2c,n=100x24x5,prec=f32,batch=2", "plain"},
     {"fft:type=c2c,n=16384,prec=f64", "plain"},
     {"fft:type=c2c,n=24x2048x4,prec=f32", "plain"},
@@ -119,6 +119,9 @@ constexpr Case cases[] = {
     {"fft:type=c2c,n=1009,prec=f32,batch=4", "plain"},
     {"fft:type=c2c,n=4099,prec=f32", "plain"},
     {"fft:type=c2c,n=20x1031x3,prec=f32", "plain"},
+    {"fft:type=c2c,n=6x4x10007,prec=f32", "plain"},
+    {"fft:type=c2c,n=30011,prec=f32,batch=2,place=in", "plain"},
+    {"fft:type=c2c,n=67x6x8,prec=f32", "plain"},
     {"fft:type=c2c,n=67x71x6,prec=f64,place=in", "plain"},
     {"fft:type=c2c,n=32x24,prec=f32,batch=2,layout=2x70+1700/1x33+800", "plain"},
     {"fft:type=r2c,n=134x12,prec=f64", "plain"},
