@@ -127,20 +127,28 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
 
 // Blocks with little memory: no kernel holds a line, and with less of it two plans do the DFTs.
 TEST(EmulatedFft, PrimeLengthsInThreeKernelsOrByTwoPlans) {
-  for (const std::int64_t bytes : {2400, 500})
-    for (const std::array<std::int64_t, 3> n :
-         {std::array<std::int64_t, 3>{131, 1, 1}, {1, 131, 1}, {5, 131, 1}, {3, 1, 131}}) {
-      SCOPED_TRACE(::testing::Message() << bytes << " bytes, " << n[0] << "x" << n[1] << "x" << n[2]);
-      EmitOptions o = sized(n[0], n[1], n[2]);
-      o.device.shared_per_block = bytes;
-      o.batch = n[0] == 5 ? 1 : 2;
-      o.sign = n[0] == 3 ? 1 : -1;
-      o.in_place = n[0] == 5;
-      o.scale = 2;
-      const std::size_t others = n[0] == 3 || n[0] == 5 ? 1 : 0;
-      EXPECT_EQ(emit_any_size(o).launches.size(), others + (bytes > 1000 ? 3 : 2));
-      EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
-    }
+  struct Case {
+    std::array<std::int64_t, 3> n;
+    std::int64_t bytes;  // of a block's shared memory
+    std::size_t launches;
+  };
+  for (const Case& c : {Case{{131, 1, 1}, 2400, 3},
+                        {{1, 131, 1}, 2400, 3},
+                        {{5, 1031, 1}, 12000, 4},
+                        {{3, 1, 1031}, 12000, 4},
+                        {{131, 1, 1}, 500, 2},
+                        {{5, 131, 1}, 500, 3},
+                        {{3, 1, 131}, 500, 3}}) {
+    SCOPED_TRACE(::testing::Message() << c.bytes << " bytes, " << c.n[0] << "x" << c.n[1] << "x" << c.n[2]);
+    EmitOptions o = sized(c.n[0], c.n[1], c.n[2]);
+    o.device.shared_per_block = c.bytes;
+    o.batch = c.n[0] == 5 ? 1 : 2;
+    o.sign = c.n[0] == 3 ? 1 : -1;
+    o.in_place = c.n[0] == 5;
+    o.scale = 2;
+    EXPECT_EQ(emit_any_size(o).launches.size(), c.launches);
+    EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
+  }
 }
 
 TEST(EmulatedFft, RealPrimeLengthsInThreeKernels) {

@@ -203,7 +203,7 @@ TEST_P(GpuFft, AdjointsOfRealTransformsAreAdjoints) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GpuFft, ::testing::ValuesIn(cases),
-                         [](const auto& info) { return "n" + std::to_string(info.index); });
+                         [](const auto& i) { return "n" + std::to_string(i.index); });
 
 }  // namespace
 }  // namespace fourtune::runtime::cuda
