@@ -77,7 +77,9 @@ void PassWriter::write_kernel() {
       line("{}const unsigned tile = blockIdx.x;", tile_count(pass_) == 1 ? "[[maybe_unused]] " : "");
     }
     write_port_pointer("from", "in", pass_.load, true);
-    if (!pass_.resident) write_load();
+    const Round& round = pass_.rounds.front();
+    if (!pass_.resident)
+      for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
   }
   pass_.resident ? write_resident_rounds() : write_rounds();
   if (landed()) {
@@ -95,7 +97,8 @@ void PassWriter::write_rounds() {
     if (r + 1 < pass_.rounds.size()) write_exchange(r);
   }
   write_port_pointer("to", "out", pass_.store, false);
-  write_store();
+  const Round& round = pass_.rounds.back();
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
 }
 
 // Places are read and then written by one thread a round, so that a barrier behind each round is enough.

@@ -98,11 +98,6 @@ void PassWriter::write_scale(const Port& port, std::int64_t i) {
   if (port.scale != 1) line("x[{0}] *= real({1}); y[{0}] *= real({1});", i, literal(port.scale, Precision::f64));
 }
 
-void PassWriter::write_load() {
-  const Round& round = pass_.rounds.front();
-  for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
-}
-
 void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t first) {
   Access access = begin_access(pass_.load, round, group, "from");
   define_factors(access, pass_.load, round, group);
@@ -135,11 +130,6 @@ void PassWriter::write_loaded(const Access& access, const Round& round, std::int
     write_factors(port.factors, access.factor, round, e, i);
     write_scale(port, i);
   }
-}
-
-void PassWriter::write_store() {
-  const Round& round = pass_.rounds.back();
-  for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
 }
 
 void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_t first) {

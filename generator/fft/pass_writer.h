@@ -93,10 +93,8 @@ class PassWriter {
   void write_factors(const std::vector<Factor>& factors, const std::vector<std::string>& names, const Round& round,
                      std::int64_t e, std::int64_t i);
   void write_scale(const Port& port, std::int64_t i);
-  void write_load();
   void load_group(const Round& round, std::int64_t group, std::int64_t first);
   void write_loaded(const Access& access, const Round& round, std::int64_t first);
-  void write_store();
   void store_group(const Round& round, std::int64_t group, std::int64_t first);
   std::string stored(std::int64_t i) const;
 
