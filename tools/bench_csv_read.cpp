@@ -96,11 +96,12 @@ std::vector<StageTime> stages_of(const std::string& text) {
   return stages;
 }
 
-// "spread:entry:seconds=1e-3:bytes=8:flops=4 ..."
+// "spread:entry:seconds=1e-3:bytes=8:flops=4 ..."; a library's launch has no entry.
 std::vector<PassResult> passes_of(const std::string& text) {
   std::vector<PassResult> passes;
   for (const std::string& word : words_of(text, ' ')) {
-    const std::vector<std::string> parts = words_of(word, ':');
+    std::vector<std::string> parts = words_of(word, ':');
+    if (parts.size() == 4) parts.insert(parts.begin() + 1, std::string());
     if (parts.size() != 5) throw Failure(fmt::format("\"{}\" is no launch with its seconds, bytes and flops", word));
     const auto after = [&](std::size_t i) {
       return value_of<double>(parts[i].substr(std::min(parts[i].find('=') + 1, parts[i].size())), 0);

@@ -90,12 +90,14 @@ class Kernels {
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, bool tasks = true) const;
   // Bytes of scratch for so many points in large coarse bins, of m points; 0: none is needed. All can be in such bins.
   std::int64_t large_bytes(std::int64_t m, std::int64_t points) const;
-  // Bytes of scratch with which emit_large sorts them, in batches if need be.
+  // Bytes of scratch to give emit_large: for all of them, or where that is much for batches of them. The least is for
+  // eight batches.
   std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
+  std::int64_t least_late_bytes(std::int64_t m, const LargeBins& large) const;
   // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
   // scratch: bytes that are there. Where points of large coarse bins want more, they stay unsorted and emit_large is to
-  // follow, with late_bytes at least; all else holds. tasks: list the subproblems, for families that work by them;
-  // emit_tasks does it later.
+  // follow, with least_late_bytes at least; all else holds. tasks: list the subproblems, for families that work by
+  // them; emit_tasks does it later.
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                  std::int64_t scratch, bool tasks = true) const;
   void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,

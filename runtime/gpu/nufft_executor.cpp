@@ -202,9 +202,12 @@ class Type12Executor final : public Executor {
 
   // The rest of a sort that found more points in large coarse bins than it had room for.
   void sort_large(std::int64_t m, const generator::nufft::LargeBins& large) {
+    const std::int64_t before = scratch_bytes();
     reserve_points(m, sort_kernels().late_bytes(m, large));
-    bound_ = -1;
-    bind_points(m);
+    if (scratch_bytes() != before) {
+      bound_ = -1;
+      bind_points(m);
+    }
     GpuProgram program;
     sort_kernels().emit_large(program, arrays(), m, large, scratch_bytes(), lists_tasks_);
     runner_.change(late_, program);
