@@ -291,7 +291,7 @@ TEST(BenchSuites, DigitReversalPutsEveryIndexWhereTheNotationLeavesIt) {
 }
 
 TEST(BenchSeries, ScriptHoldsEveryCurveOfEveryPanelThatHasPoints) {
-  const std::vector<Panel> panels{{"first", "x", "y", {{"a", 1, 2}, {"b", 1, 3}, {"a", 10, 20}}},
+  const std::vector<Panel> panels{{"first", "x", "y", {{"a", 10, 20}, {"b", 1, 3}, {"a", 1, 2}}},
                                   {"empty", "x", "y", {}}};
   const std::string script = panels_gnuplot(panels, "it's.png");
   EXPECT_NE(script.find("1 2\n10 20\n\n\n1 3\n"), std::string::npos) << script;
