@@ -16,7 +16,8 @@ struct Panel {
   std::vector<SeriesPoint> points;
 };
 
-// All panels on one page, two a row, more than eight four; those without points are left out. Script of gnuplot that writes `path`.
+// All panels on one page, two a row, more than eight four; those without points are left out. Script of gnuplot that
+// writes `path`.
 std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& path);
 // As plot_comparison (tools/bench_report.h).
 std::string plot_panels(const std::vector<Panel>& panels, const std::string& path);

@@ -65,7 +65,7 @@ typedef struct fourtune_options {
   int mode_order;               /* FOURTUNE_MODES_CENTRED or FOURTUNE_MODES_FFT */
   int clamp_tolerance;          /* a tolerance below what the precision gives is raised instead of refused */
   int trust_points;             /* skip the NaN / infinity check of set_points */
-  int only; /* FOURTUNE_WHOLE, or spread / interpolate alone: the mode array is then the fine grid */
+  int only;            /* FOURTUNE_WHOLE, or spread / interpolate alone: the mode array is then the fine grid */
   int distinct_points; /* each transform of a batch has points of its own, one transform's after the other's */
 } fourtune_options;
 
@@ -81,8 +81,8 @@ FOURTUNE_API fourtune_status fourtune_create(const char* problem, const fourtune
 FOURTUNE_API fourtune_status fourtune_set_points(fourtune_transform* transform, int64_t m, const void* x, const void* y,
                                                  const void* z, int64_t k, const void* s, const void* t, const void* u);
 
-/* Type 3: later points will lie between low and high of x, y, z, s, t, u (6 values each; what is beyond the dimension is
- * not looked at). GPUs make their grids for these bounds, and with trust_points set_points then does not wait. */
+/* Type 3: later points will lie between low and high of x, y, z, s, t, u (6 values each; what is beyond the dimension
+ * is not looked at). GPUs make their grids for these bounds, and with trust_points set_points then does not wait. */
 FOURTUNE_API fourtune_status fourtune_set_bounds(fourtune_transform* transform, const double* low, const double* high);
 
 /* Types 1 and 3 read point_values and write mode_values (type 3: at the targets); type 2 the reverse; an fft reads the
