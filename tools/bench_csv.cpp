@@ -10,20 +10,6 @@ namespace {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
-const char* name_of(Role role) {
-  switch (role) {
-    case Role::tuned:
-      return "tuned";
-    case Role::untuned:
-      return "untuned";
-    case Role::peer:
-      return "peer";
-    case Role::reference:
-      return "reference";
-  }
-  return "?";
-}
-
 std::string samples_text(const std::vector<std::int64_t>& samples) {
   std::string text;
   for (const std::int64_t sample : samples) {
@@ -63,7 +49,7 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
   return {result.token,
           group_of(result.problem),
           one.name,
-          name_of(one.role),
+          role_name(one.role),
           &one == found.peer ? "1" : "0",
           number(one.execute.median * 1e-9),
           number(one.execute.low * 1e-9),
@@ -107,6 +93,20 @@ std::vector<std::string> row_of(const ProblemResult& result, const ContenderResu
 }
 
 }  // namespace
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::tuned:
+      return "tuned";
+    case Role::untuned:
+      return "untuned";
+    case Role::peer:
+      return "peer";
+    case Role::reference:
+      return "reference";
+  }
+  return "?";
+}
 
 const std::vector<std::string>& csv_columns() {
   static const std::vector<std::string> columns{"problem",

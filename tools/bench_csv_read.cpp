@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
 
+#include "runtime/base/text.h"
 #include "tools/errors.h"
 
 namespace fourtune::tools {
@@ -34,36 +36,28 @@ std::vector<std::vector<std::string>> records_of(const std::string& text) {
   return records;
 }
 
-std::vector<std::string> words_of(const std::string& text, char between) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find(between, from), text.size());
-    if (to > from) words.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return words;
+// Words with one blank between them.
+std::vector<std::string_view> words_of(std::string_view text) {
+  return text.empty() ? std::vector<std::string_view>() : text::split(text, ' ');
 }
 
 template <class T>
-T value_of(const std::string& text, T missing) {
-  T value = missing;
+T value_of(std::string_view text, T missing) {
   if (text.empty()) return missing;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size()) throw Failure(fmt::format("\"{}\" is no number", text));
-  return value;
+  const std::optional<T> value = text::number<T>(text);
+  if (!value) throw Failure(fmt::format("\"{}\" is no number", text));
+  return *value;
 }
 
 std::vector<std::int64_t> samples_of(const std::string& text) {
   std::vector<std::int64_t> samples;
-  for (const std::string& word : words_of(text, ' ')) samples.push_back(value_of<std::int64_t>(word, 0));
+  for (const std::string_view word : words_of(text)) samples.push_back(value_of<std::int64_t>(word, 0));
   return samples;
 }
 
 Role role_of(const std::string& name) {
-  const std::pair<const char*, Role> known[] = {
-      {"tuned", Role::tuned}, {"untuned", Role::untuned}, {"peer", Role::peer}, {"reference", Role::reference}};
-  for (const auto& [word, role] : known)
-    if (name == word) return role;
+  for (const Role role : {Role::tuned, Role::untuned, Role::peer, Role::reference})
+    if (name == role_name(role)) return role;
   throw Failure(fmt::format("\"{}\" is no role of a contender", name));
 }
 
@@ -88,10 +82,10 @@ tuner::MedianInterval interval_of(const std::vector<std::int64_t>& samples) {
 // "spread=0.001 fft=0.002"
 std::vector<StageTime> stages_of(const std::string& text) {
   std::vector<StageTime> stages;
-  for (const std::string& word : words_of(text, ' ')) {
+  for (const std::string_view word : words_of(text)) {
     const std::size_t at = word.rfind('=');
     if (at == word.npos) throw Failure(fmt::format("\"{}\" is no stage with its seconds", word));
-    stages.push_back({word.substr(0, at), value_of<double>(word.substr(at + 1), 0)});
+    stages.push_back({std::string(word.substr(0, at)), value_of<double>(word.substr(at + 1), 0)});
   }
   return stages;
 }
@@ -99,14 +93,13 @@ std::vector<StageTime> stages_of(const std::string& text) {
 // "spread:entry:seconds=1e-3:bytes=8:flops=4 ..."; a library's launch has no entry.
 std::vector<PassResult> passes_of(const std::string& text) {
   std::vector<PassResult> passes;
-  for (const std::string& word : words_of(text, ' ')) {
-    std::vector<std::string> parts = words_of(word, ':');
-    if (parts.size() == 4) parts.insert(parts.begin() + 1, std::string());
+  for (const std::string_view word : words_of(text)) {
+    const auto parts = text::split(word, ':');
     if (parts.size() != 5) throw Failure(fmt::format("\"{}\" is no launch with its seconds, bytes and flops", word));
     const auto after = [&](std::size_t i) {
       return value_of<double>(parts[i].substr(std::min(parts[i].find('=') + 1, parts[i].size())), 0);
     };
-    passes.push_back({parts[0], parts[1], after(2), after(3), after(4)});
+    passes.push_back({std::string(parts[0]), std::string(parts[1]), after(2), after(3), after(4)});
   }
   return passes;
 }

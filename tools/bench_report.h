@@ -34,6 +34,8 @@ std::string variants_text(std::span<const ProblemResult> results);
 // One line while running.
 std::string progress_line(const ProblemResult& result);
 
+// As the CSV has it.
+const char* role_name(Role role);
 // Columns of the CSV: one row a problem and contender.
 const std::vector<std::string>& csv_columns();
 std::string comparison_csv(std::span<const ProblemResult> results, const BenchEnvironment& environment);

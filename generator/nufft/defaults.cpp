@@ -59,7 +59,7 @@ bool few_points(const Shape& shape, double density) { return points_of(shape, de
 void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {
   const bool f32 = shape.precision == Precision::f32;
   const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]), held = f32 ? kHeldPoints : kHeldPoints / 2;
-  if (shape.dim != 2 || points_of(shape, density) < 1.999 * held) return;
+  if (shape.dim != 2 || points_of(shape, density) < 1.999 * held) return;  // 2, but a density is rounded
   if (!f32 && (family == Interpolate::matrix ? cells > held : shape.width > 4)) return;
   p.slice = static_cast<int>(std::min(std::max(held, cells / 4), 1e9));
 }

@@ -125,6 +125,11 @@ class Type12Executor final : public Executor {
     std::array<std::vector<Part>, 2> fft;
   };
 
+  // What execute will launch, while the device sorts.
+  void rehearse() {
+    for (Direction& direction : directions_)
+      if (direction.made) runner_.rehearse([&] { launch_all(direction, nullptr, nullptr); });
+  }
   // Within a run.
   void launch_all(Direction& direction, std::byte* values, std::byte* modes) {
     for (std::int64_t b = 0; b < problem_.batch; b += chunk_) {
@@ -190,8 +195,7 @@ class Type12Executor final : public Executor {
     runner_.bind(sort_, true);
     runner_.launch(sort_, nullptr, nullptr);
     runner_.end_stages(true);
-    for (Direction& direction : directions_)  // while the device sorts
-      if (direction.made) runner_.rehearse([&] { launch_all(direction, nullptr, nullptr); });
+    rehearse();
     generator::nufft::LargeBins large;
     if (!options_.trust_points && points.m > 0)
       large = check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
@@ -204,7 +208,8 @@ class Type12Executor final : public Executor {
   void sort_large(std::int64_t m, const generator::nufft::LargeBins& large) {
     const std::int64_t before = scratch_bytes();
     reserve_points(m, sort_kernels().late_bytes(m, large));
-    if (scratch_bytes() != before) {
+    const bool moved = scratch_bytes() != before;
+    if (moved) {
       bound_ = -1;
       bind_points(m);
     }
@@ -214,6 +219,7 @@ class Type12Executor final : public Executor {
     Run run(runner_.queue(), stream_);
     runner_.launch(late_, nullptr, nullptr);
     runner_.end_stages(true);
+    if (moved) rehearse();  // the grid lies elsewhere now
     run.complete();
   }
   GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {

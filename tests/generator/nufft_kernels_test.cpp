@@ -8,19 +8,6 @@
 namespace fourtune::generator::nufft::testing {
 namespace {
 
-// Large coarse bins, four of them, with scratch for a part: sorted one after the other.
-Case batches(int dim) {
-  Case c = spreading("TwoLevelsBatches", dim, dim == 2 ? Precision::f32 : Precision::f64, 5,
-                     dim == 1 ? Spread::tile_owned : Spread::window);
-  c.parameters.placement = Placement::two_level;
-  c.parameters.segment = 512;
-  c.parameters.bin = {3, dim == 3 ? 3 : 1, 1};
-  c.points = Points::clusters;
-  c.count = 2400;
-  c.late = c.batches = true;
-  return c;
-}
-
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   const Precision single = Precision::f32, twice = Precision::f64;
@@ -257,27 +244,6 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-// Groups of transforms, with a smaller group and a single transform left over.
-std::vector<Case> grouped_cases(int group, int transforms, int count) {
-  std::vector<Case> cases;
-  for (const int dim : {1, 2, 3})
-    for (const Precision precision : {Precision::f32, Precision::f64}) {
-      const int width = dim == 3 ? 5 : dim == 2 && precision == Precision::f64 ? 7 : 4;
-      for (const Spread family : {Spread::points, Spread::tile_owned})
-        cases.push_back(
-            spreading("Group" + std::to_string(static_cast<int>(family)) + "S", dim, precision, width, family));
-      for (const Interpolate family : {Interpolate::points, Interpolate::tiled})
-        cases.push_back(
-            interpolating("Group" + std::to_string(static_cast<int>(family)) + "I", dim, precision, width, family));
-    }
-  for (Case& c : cases) {
-    c.parameters.group = group, c.transforms = transforms, c.count = count;
-    if (c.shape.dim == 3) c.parameters.bin = {4, 3, 2};
-    if (c.shape.dim == 2) c.parameters.bin = {8, 5, 1};
-    c.name += "G" + std::to_string(group);
-  }
-  return cases;
-}
 std::vector<Case> all_grouped_cases() {
   std::vector<Case> cases = grouped_cases(2, 3, 150);
   for (const auto& [group, transforms] : {std::pair{4, 7}, std::pair{8, 9}, std::pair{16, 16}})
@@ -332,10 +298,6 @@ TEST_P(NufftKernels, AgreeWithTheDirectSumInEveryOrder) {
     if (p.right.empty()) continue;
     EXPECT_EQ(wrong(c, p, second), "");
   }
-}
-
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
-  return info.param.name + "n" + std::to_string(info.index);
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftKernels, ::testing::ValuesIn(all_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Groups, NufftKernels, ::testing::ValuesIn(all_grouped_cases()), name_of);
@@ -418,109 +380,6 @@ std::vector<Case> packed_cases() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
-
-class NufftKernelsChecked : public ::testing::TestWithParam<Case> {};
-
-TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
-  const Case& c = GetParam();
-  const Prepared p = prepare(c);
-  RunOptions options;
-  options.instrumented = options.undefined = true;
-  std::vector<std::byte> first = p.first, second = p.second;
-  run_program(p.program, first, second, options);
-  EXPECT_EQ(wrong(c, p, second), "");
-}
-
-// Orders of points, records and scans that the cases of the families leave out.
-std::vector<Case> checked_sorts() {
-  std::vector<Case> cases;
-  const Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
-  for (int i = 0; i < 4; ++i) {
-    const int dim = 1 + i % 3;
-    const Precision precision = i % 2 == 0 ? Precision::f32 : Precision::f64;
-    Case sliced = interpolating("Sliced" + std::to_string(i), dim, precision, 5, Interpolate::tiled);
-    sliced.parameters.slice = 40;
-    Case packed = i % 2 == 0 ? spreading("Packed" + std::to_string(i), dim, precision, 4, Spread::tile_owned)
-                             : interpolating("Packed" + std::to_string(i), dim, precision, 4, Interpolate::window);
-    packed.shape.unit = i < 2 ? 0x1p-17 : 0x1p-6, packed.shape.whole_cells = false;
-    for (Case* one : {&sliced, &packed}) {
-      one->parameters.placement = placements[i];
-      one->count = 90;
-      cases.push_back(*one);
-    }
-  }
-  Case many = spreading("ManyBins", 2, Precision::f32, 4, Spread::tile_owned);  // more than one block sums up
-  many.shape.fine = {150, 130, 1};
-  many.parameters.bin = {1, 1, 1};
-  many.count = 90;
-  cases.push_back(many);
-  many = interpolating("ManyBinsTwoLevels", 1, Precision::f64, 4, Interpolate::points);
-  many.shape.fine = {9000, 1, 1};
-  many.parameters.placement = Placement::two_level;
-  many.parameters.segment = 512;
-  many.parameters.bin = {1, 1, 1};
-  many.count = 600;
-  cases.push_back(many);
-  return cases;
-}
-
-std::vector<Case> one_of_each_family() {
-  std::vector<Case> cases;
-  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window})
-    cases.push_back(spreading("Spread" + std::to_string(static_cast<int>(family)), 3, Precision::f32, 5, family));
-  cases.push_back(spreading("WindowOfWarps", 3, Precision::f64, 13, Spread::window));
-  cases.push_back(interpolating("InterpolateWindowOfWarps", 3, Precision::f64, 13, Interpolate::window));
-  for (const Interpolate family : {Interpolate::points, Interpolate::tiled, Interpolate::window})
-    cases.push_back(
-        interpolating("Interpolate" + std::to_string(static_cast<int>(family)), 3, Precision::f64, 5, family));
-  for (const int dim : {2, 3})
-    for (const Precision precision : {Precision::f32, Precision::f64})
-      cases.push_back(interpolating("InterpolateMatrix", dim, precision, 7, Interpolate::matrix));
-  cases[1].parameters.placement = Placement::fetch;
-  cases[2].parameters.placement = Placement::staged;
-  cases[3].parameters.placement = Placement::two_level;
-  for (Case& c : cases) c.count = 90;
-  Case large = spreading("TwoLevelsClustered", 2, Precision::f32, 5, Spread::window);
-  large.parameters.placement = Placement::two_level;
-  large.parameters.segment = 512;
-  large.points = Points::clustered;
-  large.count = 1100;
-  cases.push_back(large);
-  large.name = "TwoLevelsClusteredPacked";
-  large.shape.unit = 1e-5, large.shape.whole_cells = false, large.late = true;
-  cases.push_back(large);
-  cases.push_back(batches(2));
-  Case few = spreading("FewBins", 2, Precision::f32, 5, Spread::tile_owned);
-  few.parameters.placement = Placement::two_level;
-  few.shape.unit = 1e-5, few.shape.whole_cells = false;
-  cases.push_back(few);
-  Case split = spreading("WindowSplit", 2, Precision::f32, 6, Spread::window);
-  split.parameters.split = 2;
-  split.count = 90;
-  cases.push_back(split);
-  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned}) {
-    Case fixed = spreading("Fixed" + std::to_string(static_cast<int>(family)), 2, Precision::f32, 5, family);
-    fixed.parameters.deterministic = true;
-    fixed.count = 90;
-    cases.push_back(fixed);
-  }
-  Case one = interpolating("InterpolateOneThreadEach", 3, Precision::f32, 6, Interpolate::tiled);
-  one.parameters.lanes = 1;
-  one.count = 90;
-  cases.push_back(one);
-  return cases;
-}
-std::vector<Case> checked_groups() {
-  std::vector<Case> cases = grouped_cases(4, 6, 60);
-  std::erase_if(cases, [](const Case& c) {
-    return c.shape.dim == 1 || (c.shape.dim == 2) != (c.shape.precision == Precision::f32);
-  });
-  for (Case& c : cases) c.parameters.interleave = c.shape.dim == 3;
-  return cases;
-}
-INSTANTIATE_TEST_SUITE_P(All, NufftKernelsChecked, ::testing::ValuesIn(one_of_each_family()), name_of);
-INSTANTIATE_TEST_SUITE_P(Sorts, NufftKernelsChecked, ::testing::ValuesIn(checked_sorts()), name_of);
-INSTANTIATE_TEST_SUITE_P(Groups, NufftKernelsChecked, ::testing::ValuesIn(checked_groups()), name_of);
 
 // A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which no emulation shows.
 TEST(NufftKernelTexts, EveryKernelWaitsForEarlierOnes) {

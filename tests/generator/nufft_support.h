@@ -252,4 +252,43 @@ inline Case interpolating(std::string name, int dim, Precision precision, int wi
   return c;
 }
 
+// Large coarse bins, four of them, with scratch for a part: sorted one after the other.
+inline Case batches(int dim) {
+  Case c = spreading("TwoLevelsBatches", dim, dim == 2 ? Precision::f32 : Precision::f64, 5,
+                     dim == 1 ? Spread::tile_owned : Spread::window);
+  c.parameters.placement = Placement::two_level;
+  c.parameters.segment = 512;
+  c.parameters.bin = {3, dim == 3 ? 3 : 1, 1};
+  c.points = Points::clusters;
+  c.count = 2400;
+  c.late = c.batches = true;
+  return c;
+}
+
+inline std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  return info.param.name + "n" + std::to_string(info.index);
+}
+
+// Groups of transforms, with a smaller group and a single transform left over.
+inline std::vector<Case> grouped_cases(int group, int transforms, int count) {
+  std::vector<Case> cases;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      const int width = dim == 3 ? 5 : dim == 2 && precision == Precision::f64 ? 7 : 4;
+      for (const Spread family : {Spread::points, Spread::tile_owned})
+        cases.push_back(
+            spreading("Group" + std::to_string(static_cast<int>(family)) + "S", dim, precision, width, family));
+      for (const Interpolate family : {Interpolate::points, Interpolate::tiled})
+        cases.push_back(
+            interpolating("Group" + std::to_string(static_cast<int>(family)) + "I", dim, precision, width, family));
+    }
+  for (Case& c : cases) {
+    c.parameters.group = group, c.transforms = transforms, c.count = count;
+    if (c.shape.dim == 3) c.parameters.bin = {4, 3, 2};
+    if (c.shape.dim == 2) c.parameters.bin = {8, 5, 1};
+    c.name += "G" + std::to_string(group);
+  }
+  return cases;
+}
+
 }  // namespace fourtune::generator::nufft::testing

@@ -1,0 +1,133 @@
+// FFTs between fine grid and modes: inside the grid's memory, padded and truncated.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "generator/fft/any_size.h"
+#include "generator/gpu_nufft_fft.h"
+#include "generator/window.h"
+#include "runtime/emulated/emulator.h"
+#include "tests/runtime/emulated_nufft_support.h"
+
+namespace fourtune {
+namespace {
+
+using generator::WindowKind;
+
+// One program after the other, with the same workspaces.
+generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgram& b) {
+  for (generator::Launch launch : b.launches) {
+    launch.kernel += static_cast<int>(a.kernels.size());
+    for (auto& argument : launch.arguments)
+      if (auto* ref = std::get_if<generator::BufferRef>(&argument);
+          ref && ref->where == generator::BufferRef::Where::constant)
+        ref->index += static_cast<int>(a.constants.size());
+    a.launches.push_back(std::move(launch));
+  }
+  a.kernels.insert(a.kernels.end(), b.kernels.begin(), b.kernels.end());
+  a.constants.insert(a.constants.end(), b.constants.begin(), b.constants.end());
+  a.workspace_bytes.resize(std::max(a.workspace_bytes.size(), b.workspace_bytes.size()));
+  for (std::size_t i = 0; i < b.workspace_bytes.size(); ++i)
+    a.workspace_bytes[i] = std::max(a.workspace_bytes[i], b.workspace_bytes[i]);
+  return a;
+}
+
+// Both directions give the same with workspaces and in the grid's memory, where a block that wrote what another one
+// still had to read would show: blocks and threads come in random order.
+TEST(GridFfts, WorkInTheGridsMemory) {
+  using namespace generator::gpu_nufft;
+  using generator::BufferRef;
+  const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
+      second{BufferRef::Where::second, 0, 0};
+  for (const auto& [fine, n] :
+       {std::pair<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>{{64, 48, 1}, {32, 24, 1}},
+        {{64, 60, 1}, {41, 50, 1}},
+        {{32, 24, 20}, {16, 12, 10}},
+        {{24, 30, 32}, {17, 20, 25}}}) {
+    GridFft spec;
+    spec.dim = fine[2] > 1 ? 3 : 2;
+    spec.precision = Precision::f64;
+    spec.modes = n, spec.fine = fine;
+    const generator::Window window(WindowKind::pswf, 4, 1.5);
+    for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, fine[d], n[d], spec.order);
+    const std::int64_t bytes = fine[0] * fine[1] * fine[2] * 16;
+    const auto count = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+    std::vector<std::complex<double>> given;
+    for (std::size_t i = 0; i < count; ++i) given.emplace_back(std::sin(7.0 * i), std::cos(3.0 * i * i));
+    const auto run = [&](bool to_modes, bool save) {
+      spec.save_memory = save;
+      auto fft = placed(grid_fft(spec, {}, to_modes), to_modes ? grid : first, to_modes ? second : grid, 1);
+      if (save) share_grid(fft, 0, bytes, 1);
+      if (save && fine[0] >= 2 * n[0]) {
+        for (const std::int64_t left : fft.workspace_bytes) EXPECT_EQ(left, 0) << "nothing is left";
+      }
+      if (save && spec.dim == 2) {
+        EXPECT_EQ(fft.workspace_bytes[1], 0);
+      }
+      const auto copy = placed(grid_copy(spec, !to_modes), to_modes ? first : grid, to_modes ? grid : second, 1);
+      auto program = to_modes ? joined(copy, fft) : joined(fft, copy);
+      program.workspace_bytes[0] = bytes;
+      std::vector<std::complex<double>> in = given, out(count);
+      runtime::emulated::RunOptions random;
+      random.threads = random.blocks = runtime::emulated::Order::random;
+      random.instrumented = save && spec.dim == 3;  // and races
+      run_program(program, std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), random);
+      return out;
+    };
+    for (const bool to_modes : {false, true}) {
+      const auto usual = run(to_modes, false), saved = run(to_modes, true);
+      double error = 0, size = 0;
+      for (std::size_t i = 0; i < count; ++i) error += std::norm(usual[i] - saved[i]), size += std::norm(usual[i]);
+      EXPECT_LE(error, 1e-26 * size) << fine[0] << " " << fine[1] << " " << fine[2] << " " << to_modes;
+      EXPECT_GT(size, 0);
+    }
+  }
+}
+
+// The kernels around a library's transform: every mode to its cell, times its factors, and back.
+TEST(GridCopies, PadAndTruncate) {
+  using namespace generator::gpu_nufft;
+  for (const auto order : {generator::fft::Window::Kind::centred, generator::fft::Window::Kind::wrapped})
+    for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{5, 4, 3}, {6, 1, 2}}) {
+      GridFft spec;
+      spec.precision = Precision::f64;
+      spec.batch = 2;
+      spec.modes = n;
+      spec.fine = {9, 8, 6};
+      spec.order = order;
+      const generator::Window window(WindowKind::pswf, 4, 1.5);
+      for (std::size_t d = 0; d < 3; ++d) spec.factors[d] = deconvolution_factors(window, spec.fine[d], n[d], order);
+      const auto cells = static_cast<std::size_t>(9 * 8 * 6), count = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+      std::vector<std::complex<double>> modes(2 * count), grid(2 * cells), want(2 * cells), back(2 * count);
+      for (std::size_t i = 0; i < modes.size(); ++i) modes[i] = {1.0 + static_cast<double>(i), -2.0};
+      const auto bytes = [](auto& v) { return std::as_writable_bytes(std::span(v)); };
+      runtime::emulated::RunOptions checks;
+      checks.instrumented = true;
+      run_program(grid_copy(spec, false), bytes(modes), bytes(grid), checks);
+      const auto cell = [&](std::size_t d, std::int64_t i) {
+        std::int64_t k = order == generator::fft::Window::Kind::centred ? i - n[d] / 2
+                         : i < (n[d] + 1) / 2                           ? i
+                                                                        : i - n[d];
+        return k < 0 ? k + spec.fine[d] : k;
+      };
+      std::vector<double> squares;
+      for (std::size_t b = 0; b < 2; ++b)
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto x = static_cast<std::int64_t>(i) % n[0], y = static_cast<std::int64_t>(i) / n[0] % n[1],
+                     z = static_cast<std::int64_t>(i) / n[0] / n[1];
+          const double factor = spec.factors[0][static_cast<std::size_t>(x)] *
+                                spec.factors[1][static_cast<std::size_t>(y)] *
+                                spec.factors[2][static_cast<std::size_t>(z)];
+          want[b * cells + static_cast<std::size_t>((cell(2, z) * 8 + cell(1, y)) * 9 + cell(0, x))] =
+              factor * modes[b * count + i];
+          squares.push_back(factor * factor);
+        }
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LE(std::abs(want[i] - grid[i]), 1e-9) << i;
+      run_program(grid_copy(spec, true), bytes(grid), bytes(back), checks);
+      for (std::size_t i = 0; i < back.size(); ++i) EXPECT_LE(std::abs(back[i] - squares[i] * modes[i]), 1e-8) << i;
+    }
+}
+
+}  // namespace
+}  // namespace fourtune

@@ -1,0 +1,221 @@
+// Where points lie: on one spot, in clusters, on folds, far outside, nowhere, or at no number at all.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/emulated/emulator.h"
+#include "tests/runtime/emulated_nufft_support.h"
+
+namespace fourtune {
+namespace {
+
+using test::emulated;
+using test::NufftCase;
+using test::NufftExperiment;
+using test::some_plan;
+using test::status_of;
+using test::token;
+
+TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const int type : {1, 2})
+      for (const bool windows : {false, true}) {
+        std::unique_ptr<Transform> transform;
+        // The same transform gets more, fewer and no points.
+        for (const auto& [m, spread] :
+             {std::pair{60, 1e-3}, std::pair{1, 3.0}, std::pair{0, 1.0}, std::pair{150, 3.14}, std::pair{40, 1e4}}) {
+          NufftCase c;
+          c.problem = parse_problem(token(type, dim, ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6"));
+          c.spread_of_points = spread;
+          if (!transform)
+            transform =
+                std::make_unique<Transform>(token(type, dim, ",prec=f64,tol=1e-6"), emulated(some_plan(dim, windows)));
+          const NufftExperiment<double> experiment(c);
+          experiment.set_points(*transform);
+          const double error = experiment.error(*transform, false), adjoint = experiment.error(*transform, true);
+          if (m > 0) {
+            EXPECT_LE(error, 3e-6) << to_token(c.problem);
+            EXPECT_LE(adjoint, 3e-6) << to_token(c.problem);
+          }
+          EXPECT_EQ(transform->memory().held, transform->memory().needed);
+        }
+      }
+}
+
+// Points of large coarse bins need a copy: in the fine grid where that is large enough, else in memory that comes when
+// they are found, or at once when nobody looks.
+TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
+  for (const bool small_grid : {false, true})
+    for (const bool trust : {false, true})
+      for (const bool windows : {false, true}) {
+        Options options = emulated(
+            std::string("emulated;window=pswf(sigma=2,width=7,fine=") + (small_grid ? "30x24" : "64x64") +
+            ");sort=bins(bin=" + (windows ? "8x1,order=slide" : "8x8") +
+            ",placement=two_level,cap=200,segment=512);spread=" + (windows ? "window(lanes=8)" : "points(lanes=8)") +
+            (windows ? ";interp=window(lanes=8)" : ";interp=points(lanes=8)") + ";fft=plain");
+        options.trust_points = trust;
+        const std::string text = small_grid ? "nufft:type=1,n=14x11" : "nufft:type=1,n=31x30";
+        Transform transform(text + ",prec=f64,tol=1e-6", options);
+        std::int64_t held = 0;
+        for (const auto& [m, spread] : {std::pair{1400, 3.0}, std::pair{1400, 1e-3}, std::pair{900, 3.14}}) {
+          NufftCase c;
+          c.problem = parse_problem(text + ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6");
+          c.spread_of_points = spread;
+          const NufftExperiment<double> experiment(c);
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-6) << options.plan << " " << m << " " << spread;
+          EXPECT_LE(experiment.error(transform, true), 3e-6) << options.plan << " " << m << " " << spread;
+          const MemoryUse use = transform.memory();
+          EXPECT_EQ(use.held, use.needed);
+          // Only what was found late adds to what there was.
+          if (held > 0 && spread < 1) {
+            EXPECT_EQ(use.held > held, small_grid && !trust) << options.plan;
+          }
+          held = std::max(held, use.held);
+        }
+      }
+}
+
+// Interpolation straight from the grid wants no subproblems: they are listed when the adjoint is first asked for, and
+// in every sort from then on.
+TEST(EmulatedNufftPoints, SubproblemsAreListedWhenSomeDirectionWantsThem) {
+  for (const char* placement : {"two_level", "staged"}) {
+    const Options options =
+        emulated(std::string("emulated;window=pswf(sigma=2,width=7,fine=64x60);sort=bins(bin=1x1,"
+                             "order=bins,placement=") +
+                 placement + ",cap=32);spread=tile_owned(lanes=8);interp=points(lanes=8);fft=plain");
+    const std::string text = "nufft:type=2,n=31x30";
+    Transform transform(text + ",prec=f64,tol=1e-6", options);
+    std::int64_t before = 0;
+    for (const int m : {700, 1800}) {
+      NufftCase c;
+      c.problem = parse_problem(text + ",m=" + std::to_string(m) + ",prec=f64,tol=1e-6");
+      const NufftExperiment<double> experiment(c);
+      experiment.set_points(transform);
+      EXPECT_LE(experiment.error(transform, false), 3e-6) << placement;
+      if (before == 0) before = transform.memory().held;
+      EXPECT_LE(experiment.error(transform, true), 3e-6) << placement;
+      EXPECT_LE(experiment.error(transform, false), 3e-6) << placement;
+      EXPECT_GT(transform.memory().held, before) << placement;
+      EXPECT_EQ(transform.memory().held, transform.memory().needed);
+    }
+  }
+}
+
+TEST(EmulatedNufftPoints, ModesOfNoPointsAreZero) {
+  Transform transform(token(1, 2, ",m=0,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
+  transform.set_points({});
+  std::vector<std::complex<float>> modes(14 * 11, {7, 7});
+  transform.execute(nullptr, modes.data());
+  for (const auto& mode : modes) EXPECT_EQ(mode, std::complex<float>(0, 0));
+}
+
+TEST(EmulatedNufftPoints, OnFoldsOfTheInterval) {
+  for (int dim = 1; dim <= 2; ++dim)
+    for (const bool windows : {false, true}) {
+      const double pi = 3.14159265358979323846;
+      const std::vector<double> x{-pi, pi, 0, 2 * pi, -2 * pi, std::nextafter(pi, 0), 3 * pi, 1e-300, pi / 2};
+      const std::vector<double> y(x.rbegin(), x.rend());
+      const auto m = static_cast<std::int64_t>(x.size());
+      Transform transform(token(2, dim, ",m=9,prec=f64,tol=1e-6,sign=1"), emulated(some_plan(dim, windows)));
+      transform.set_points({m, x.data(), dim > 1 ? y.data() : nullptr});
+      const std::int64_t nx = dim == 1 ? 41 : 14, ny = dim == 1 ? 1 : 11;
+      std::vector<std::complex<double>> modes, values(x.size());
+      for (std::int64_t i = 0; i < nx * ny; ++i)
+        modes.emplace_back(std::sin(static_cast<double>(i)), std::cos(3.0 * static_cast<double>(i)));
+      transform.execute(values.data(), modes.data());
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        std::complex<double> want = 0;
+        for (std::int64_t i = 0; i < nx * ny; ++i)
+          want += modes[static_cast<std::size_t>(i)] *
+                  std::polar(1.0, static_cast<double>(i % nx - nx / 2) * x[j] +
+                                      (dim > 1 ? static_cast<double>(i / nx - ny / 2) * y[j] : 0));
+        EXPECT_LE(std::abs(values[j] - want), 2e-5) << x[j];
+      }
+    }
+}
+
+// Coordinates of many turns lose no digit: the sums are those of the very numbers given.
+TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
+  for (const int type : {1, 2})
+    for (int dim = 1; dim <= 3; ++dim)
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        NufftCase c;
+        c.problem = parse_problem(token(type, dim, std::string(",m=60,prec=") + to_string(precision) + ",tol=1e-4"));
+        c.spread_of_points = precision == Precision::f32 ? 1e5 : 1e8;
+        Transform transform(to_token(c.problem), emulated(some_plan(dim, type == 2)));
+        const auto run = [&](auto experiment) {
+          experiment.set_points(transform);
+          EXPECT_LE(experiment.error(transform, false), 3e-4) << to_token(c.problem);
+          EXPECT_LE(experiment.error(transform, true), 3e-4) << to_token(c.problem);
+        };
+        precision == Precision::f32 ? run(NufftExperiment<float>(c)) : run(NufftExperiment<double>(c));
+      }
+}
+
+// Of 1e22 a double tells where it is to within a million turns, but it is a number: its sine is known, and so is its
+// cell.
+TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
+  const std::vector<double> x{1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, -1e22, 0.5};
+  std::vector<std::complex<double>> ones(x.size(), 1), modes(41);
+  for (const char* backend : {"emulated", "cpu"}) {
+    Options options = emulated(backend == std::string("cpu") ? "" : some_plan(1, false));
+    options.backend = backend;
+    Transform transform(token(1, 1, ",prec=f64,tol=1e-6,sign=1"), options);
+    transform.set_points({static_cast<std::int64_t>(x.size()), x.data()});
+    transform.execute(ones.data(), modes.data());
+    std::complex<double> want = 0;
+    for (const double at : x) want += std::complex<double>(std::cos(at), std::sin(at));
+    EXPECT_LE(std::abs(modes[21] - want), 1e-5) << backend;  // k = 1
+  }
+}
+
+// Trusted points are not looked at: those that are no numbers spoil results, and reach no other memory.
+TEST(EmulatedNufftPoints, TrustedOnesThatAreNoNumbersStayInBounds) {
+  for (const int type : {1, 2})
+    for (const bool windows : {false, true})
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        Options options = emulated(some_plan(2, windows));
+        options.trust_points = true;
+        Transform transform(token(type, 2, std::string(",m=40,prec=") + to_string(precision) + ",tol=1e-4"), options);
+        const auto run = [&](auto zero) {
+          using T = decltype(zero);
+          std::vector<T> x(40, 1), y(40, -2);
+          x[3] = std::numeric_limits<T>::quiet_NaN();
+          x[9] = std::numeric_limits<T>::infinity();
+          y[20] = -std::numeric_limits<T>::infinity();
+          y[21] = std::numeric_limits<T>::max();
+          transform.set_points({40, x.data(), y.data()});
+          std::vector<std::complex<T>> values(40, 1), modes(14 * 11, 1);
+          transform.execute(values.data(), modes.data());
+          transform.execute_adjoint(values.data(), modes.data());
+        };
+        precision == Precision::f32 ? run(0.0f) : run(0.0);
+      }
+}
+
+TEST(EmulatedNufftPoints, TheFirstOneThatIsNotFiniteIsNamed) {
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> x(50, 1.0f), y(50, 2.0f);
+  y[17] = std::nanf("");
+  x[30] = inf;
+  Transform transform(token(1, 2, ",m=50,prec=f32,tol=1e-4"), emulated(some_plan(2, true)));
+  std::string message;
+  EXPECT_EQ(status_of([&] { transform.set_points({50, x.data(), y.data()}); }, &message), Status::invalid_point);
+  EXPECT_NE(message.find("point 17: coordinate y"), std::string::npos) << message;
+  std::vector<std::complex<float>> values(50), modes(14 * 11);
+  EXPECT_EQ(status_of([&] { transform.execute(values.data(), modes.data()); }), Status::points_not_set);
+  y[17] = x[30] = 0;
+  transform.set_points({50, x.data(), y.data()});
+  transform.execute(values.data(), modes.data());
+
+  Options trusting = emulated(some_plan(2, true));
+  trusting.trust_points = true;
+  Transform trusted(token(1, 2, ",m=50,prec=f32,tol=1e-4"), trusting);
+  y[17] = std::nanf("");
+  EXPECT_EQ(status_of([&] { trusted.set_points({50, x.data(), y.data()}); }), Status::success);
+}
+
+}  // namespace
+}  // namespace fourtune
