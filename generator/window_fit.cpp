@@ -9,6 +9,7 @@
 
 #include "fourtune/status.h"
 #include "generator/window.h"
+#include "generator/window_polynomial.h"
 
 namespace fourtune::generator {
 namespace {
@@ -118,6 +119,22 @@ PiecewisePolynomial assemble(const Window& window, const std::vector<Row>& serie
   return result;
 }
 
+PiecewisePolynomial within(const Window& window, const std::vector<Row>& series,
+                           const std::array<double, kTerms>& errors, double excess) {
+  // Below 2e-15 both errors are mostly rounding.
+  const double allowed = (1 + excess) * std::max(aliasing_error(window, 1), 2e-15);
+  const auto meets = [&](const PiecewisePolynomial& p) { return aliasing_error(window, p, 1) <= allowed; };
+
+  PiecewisePolynomial result = assemble(window, series, errors, least_degree(errors, allowed));
+  while (!meets(result) && result.degree < kMaxDegree) result = assemble(window, series, errors, result.degree + 1);
+  while (result.degree > 0) {
+    PiecewisePolynomial lower = assemble(window, series, errors, result.degree - 1);
+    if (!meets(lower)) break;
+    result = std::move(lower);
+  }
+  return result;
+}
+
 }  // namespace
 
 double PiecewisePolynomial::operator()(int piece, double z) const {
@@ -138,19 +155,18 @@ PiecewisePolynomial fit_within(const Window& window, double excess) {
   if (!(excess > 0))
     throw Error(Status::invalid_argument, fmt::format("window fit with excess {}: it must be positive", excess));
   const std::vector<Row> series = chebyshev_series(window);
-  const std::array<double, kTerms> errors = errors_by_degree(window, series);
-  // Below 2e-15 both errors are mostly rounding.
-  const double allowed = (1 + excess) * std::max(aliasing_error(window, 1), 2e-15);
-  const auto meets = [&](const PiecewisePolynomial& p) { return aliasing_error(window, p, 1) <= allowed; };
+  return within(window, series, errors_by_degree(window, series), excess);
+}
 
-  PiecewisePolynomial result = assemble(window, series, errors, least_degree(errors, allowed));
-  while (!meets(result) && result.degree < kMaxDegree) result = assemble(window, series, errors, result.degree + 1);
-  while (result.degree > 0) {
-    PiecewisePolynomial lower = assemble(window, series, errors, result.degree - 1);
-    if (!meets(lower)) break;
-    result = std::move(lower);
-  }
-  return result;
+PiecewisePolynomial kernel_polynomial(const Window& window, double epsilon) {
+  if (!(epsilon > 0))
+    throw Error(Status::invalid_argument, fmt::format("window fit to precision {}: it must be positive", epsilon));
+  constexpr double kExcess = 0.05, kOfEpsilon = 0.25;
+  const std::vector<Row> series = chebyshev_series(window);
+  const std::array<double, kTerms> errors = errors_by_degree(window, series);
+  const int exact = least_degree(errors, kOfEpsilon * epsilon);
+  PiecewisePolynomial result = within(window, series, errors, kExcess);
+  return result.degree <= exact ? result : assemble(window, series, errors, exact);
 }
 
 }  // namespace fourtune::generator

@@ -5,31 +5,18 @@
 #include <array>
 #include <cmath>
 
+#include "runtime/base/inverse_two_pi.h"
+
 namespace fourtune::tuner {
 namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-// Binary digits of 1 / (2 pi), 64 a word, most significant first: enough for every double (971 + 256 bits).
-constexpr std::array<std::uint64_t, 20> kInverseTwoPi = {
-    0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410, 0x7f9458eaf7aef158, 0x6dc91b8e909374b8,
-    0x01924bba82746487, 0x3f877ac72c4a69cf, 0xba208d7d4baed121, 0x3a671c09ad17df90, 0x4e64758e60d4ce7d,
-    0x272117e2ef7e4a0e, 0xc7fe25fff7816603, 0xfbcbc462d6829b47, 0xdb4d9fb3c9f2c26d, 0xd3d18fd9a797fa8b,
-    0x5d49eeb1faf97c5e, 0xcf41ce7de294a4ba, 0x9afed7ec47e35742, 0x1580cc11bf1edaea, 0xfc33ef0826bd0d87};
 constexpr double kInverseHigh = 0x1.45f306dc9c883p-3, kInverseLow = -0x1.6b01ec5417056p-57;
 
 Turns normalised(double big, double small) {
   const double hi = big + small;
   return {hi, small - (hi - big)};
-}
-
-// Digits offset .. offset+63 of 1 / (2 pi).
-std::uint64_t digits(int offset) {
-  const auto word = static_cast<std::size_t>(offset / 64);
-  const int shift = offset % 64;
-  const std::uint64_t high = word < kInverseTwoPi.size() ? kInverseTwoPi[word] : 0;
-  const std::uint64_t low = word + 1 < kInverseTwoPi.size() ? kInverseTwoPi[word + 1] : 0;
-  return shift == 0 ? high : (high << shift) | (low >> (64 - shift));
 }
 
 // ---- kernels: bodies, inlined into one copy for each instruction set ---------------------------------------------
@@ -179,7 +166,7 @@ Turns fold_turns(double x) {
   std::array<std::uint64_t, 5> product{};  // [0] whole turns, then 256 fraction bits, before the shift
   Wide carry = 0;
   for (int i = 3; i >= 0; --i) {
-    carry += static_cast<Wide>(mantissa) * digits(offset + 64 * i);
+    carry += static_cast<Wide>(mantissa) * inverse_two_pi_digits(offset + 64 * i);
     product[static_cast<std::size_t>(i + 1)] = static_cast<std::uint64_t>(carry);
     carry >>= 64;
   }

@@ -2,9 +2,9 @@
 // otherwise in f64. locate_one and the scalar version in gridder_portable.cpp explain the latter's arithmetic.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "runtime/cpu/gridder_targets.h"
+#include "runtime/cpu/gridder_turns.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/gridder_locate.cpp"
@@ -162,7 +162,7 @@ HWY_INLINE VU multiply32(VU a, VU b) {
   return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
 }
 
-// Without losing digits, for any coordinate.
+// Without losing digits; coordinates of very many turns, whose low parts would leave the grid, one by one.
 template <class T, int Dim, bool kRecords>
 bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                   int n, Located& out) {
@@ -173,7 +173,7 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
   const InnerOrder order = frame.inner;
   const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / frame.tiling.bin);
   const V64 groups = hn::Set(d, order.groups), inverse_group = hn::Set(d, 1.0 / (1 << order.plane_bits));
-  const V64 half = hn::Set(d, 0.5), most = hn::Set(d, std::numeric_limits<double>::max());
+  const V64 half = hn::Set(d, 0.5), most = hn::Set(d, kManyTurns);
   const RecordForm shape = kRecords ? *form : RecordForm();  // a copy: nothing that is written below can be part of it
   const Packer packer(shape);
   const bool wide[3] = {shape.field[0].bits >= 52, shape.field[1].bits >= 52, shape.field[2].bits >= 52};
@@ -200,7 +200,7 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
       pack<Dim>(shape, field, j, out);
       index = hn::Add(index, step);
     }
-    const auto far = hn::Not(hn::Le(all, most));
+    const auto far = hn::Not(hn::Lt(all, most));
     if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
       if (!locate_far(frame, form, x, first, j, n, hn::IfThenElseZero(far, hn::Set(d, 1.0)), out)) return false;
     }
@@ -210,8 +210,7 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
 
 struct FixedLanes {
   FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
-      : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k].factor, f.tiling.fine[k], f.tiling.count[k],
-                   form.fraction) {}
+      : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k], f.tiling.fine[k], f.tiling.count[k], form.fraction) {}
   static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
   // q, or q + span where q is negative; no less than span where q is not in [-span, span).
   HWY_INLINE VU folded(V64 sum) const {
@@ -221,21 +220,23 @@ struct FixedLanes {
   HWY_INLINE VU position(V64 x) const { return folded(hn::MulAdd(x, scale, shift)); }
   HWY_INLINE VU position_beyond(V64 x) const {
     const V64 p = hn::Mul(x, factor), turns = hn::Round(p);
-    const VU q = folded(hn::MulAdd(hn::MulSub(x, factor, turns), folded_scale, shift));
+    const V64 rest = hn::MulAdd(x, factor_low, hn::MulSub(x, factor, turns));
+    const VU q = folded(hn::MulAdd(rest, folded_scale, shift));
     return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
   }
   // The sign bit is set where the position is not in the grid.
   HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
 
-  V64 scale, shift, factor, folded_scale, near;
+  V64 scale, shift, factor, factor_low, folded_scale, near;
   VU zero, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
 
  private:
-  FixedLanes(double near_periods, const FixedAxis& a, double axis_factor, std::int64_t fine, std::int64_t tile_count,
+  FixedLanes(double near_periods, const FixedAxis& a, const Axis& axis, std::int64_t fine, std::int64_t tile_count,
              int fraction_bits)
       : scale(hn::Set(D64(), a.scale)),
         shift(hn::Set(D64(), a.shift)),
-        factor(hn::Set(D64(), axis_factor)),
+        factor(hn::Set(D64(), axis.factor)),
+        factor_low(hn::Set(D64(), axis.factor_low)),
         folded_scale(hn::Set(D64(), a.folded_scale)),
         near(hn::Set(D64(), near_periods)),
         zero(hn::BitCast(DU(), hn::Set(D64(), kIntegers))),

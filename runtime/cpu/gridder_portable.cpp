@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/cpu/gridder_kernels.h"
+#include "runtime/cpu/gridder_turns.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -184,19 +185,9 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 
 }  // namespace
 
-bool locate_one(float x, const Axis& a, std::int64_t& cell, double& fraction) {
-  const double p = (double{x} - a.centre) * a.factor;
-  if (!std::isfinite(p)) return false;
-  const double v = (p - std::rint(p)) * a.fine - 0.5 * a.width;
-  const double i0 = std::ceil(v);
-  const std::int64_t i = static_cast<std::int64_t>(i0) % a.fine;
-  cell = i < 0 ? i + a.fine : i;
-  fraction = i0 - v;
-  return true;
-}
-
 // u = p * fine with p = (x - centre) * factor as an unevaluated sum high + low; the nearest integers are taken off
-// while that is exact, so that f keeps full relative precision for any number of cells.
+// while that is exact, so that f keeps full relative precision for any number of cells. Of very many turns the low part
+// counts some itself: radians are then folded as the exact numbers that they are, other maps as well as doubles can.
 bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   const double fine = a.fine;
   const double d = x - a.centre;
@@ -204,8 +195,14 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   const double d_low = (x - (d - seen)) - (a.centre + seen);
   const double p = d * a.factor;
   if (!std::isfinite(p)) return false;
-  const double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
-  const double r = p - std::rint(p);
+  double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
+  double r = p - std::rint(p);
+  if (std::abs(p) >= kManyTurns) {
+    const bool radians = a.factor_low != 0 && a.centre == 0;
+    const Turns turns = radians ? fold_radians(x) : Turns{r, p_low - std::rint(p_low)};
+    r = turns.high - std::rint(turns.high);
+    p_low = turns.low;
+  }
   const double q = r * fine;
   const double nearest = std::rint(q);
   const double t = (q - nearest) + (std::fma(r, fine, -q) + p_low * fine) - ((a.width & 1) != 0 ? 0.5 : 0);
@@ -214,6 +211,10 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   cell = i < 0 ? i + a.fine : i;
   fraction = up - t;
   return true;
+}
+
+bool locate_one(float x, const Axis& a, std::int64_t& cell, double& fraction) {
+  return locate_one(double{x}, a, cell, fraction);
 }
 
 template <>

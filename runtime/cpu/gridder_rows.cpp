@@ -13,12 +13,22 @@ namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
+// to[i] += from[i], i < n, less than a vector; neither reads nor writes behind to[n - 1]. As for masks: load_first.
+template <class T>
+HWY_INLINE void add_first(Row<T> d, int n, const T* from, T* HWY_RESTRICT to) {
+  if constexpr (HWY_TARGET <= HWY_AVX3) {
+    const auto first = hn::FirstN(d, static_cast<std::size_t>(n));
+    hn::BlendedStore(hn::Add(hn::MaskedLoad(first, d, to), hn::Load(d, from)), first, d, to);
+  } else {
+    for (int i = 0; i < n; ++i) to[i] += from[i];
+  }
+}
+
 template <class T>
 void add_bin(T* HWY_RESTRICT bin, std::int64_t rows, int slots, std::complex<T>* const* grid_rows, std::int64_t offset,
              int cells) {
   const Row<T> d;
   const int whole = 2 * cells / kLanes<T>, vectors = 2 * slots / kLanes<T>;
-  const auto tail = hn::FirstN(d, 2 * cells - whole * kLanes<T>);
   const RowVec<T> zero = hn::Zero(d);
   if (whole == 1 && vectors == 1) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -35,10 +45,7 @@ void add_bin(T* HWY_RESTRICT bin, std::int64_t rows, int slots, std::complex<T>*
     for (int v = 0; v < whole; ++v) {
       hn::StoreU(hn::Add(hn::LoadU(d, to + v * kLanes<T>), hn::Load(d, from + v * kLanes<T>)), d, to + v * kLanes<T>);
     }
-    if (whole < vectors) {
-      T* at = to + whole * kLanes<T>;
-      hn::BlendedStore(hn::Add(hn::MaskedLoad(tail, d, at), hn::Load(d, from + whole * kLanes<T>)), tail, d, at);
-    }
+    if (whole < vectors) add_first(d, 2 * cells - whole * kLanes<T>, from + whole * kLanes<T>, to + whole * kLanes<T>);
     for (int v = 0; v < vectors; ++v) hn::Store(zero, d, from + v * kLanes<T>);
   }
 }

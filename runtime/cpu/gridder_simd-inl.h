@@ -10,9 +10,10 @@
 
 #include "runtime/cpu/gridder_kernels.h"
 
-// Vectors whose size is known when compiling and that hold at least one complex number; elsewhere the plain C++ serves.
+// Vectors whose size is known when compiling and that hold at least one complex number, with products that are rounded
+// once together with their sum (locating relies on it); elsewhere the plain C++ serves.
 #undef FOURTUNE_SIMD
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE || !HWY_NATIVE_FMA
 #define FOURTUNE_SIMD 0
 #else
 #define FOURTUNE_SIMD 1
@@ -44,6 +45,40 @@ HWY_INLINE RowVec<float> broadcast(const std::complex<float>* c) {
 }
 HWY_INLINE RowVec<double> broadcast(const std::complex<double>* c) {
   return hn::LoadDup128(Row<double>(), reinterpret_cast<const double*>(c));
+}
+
+// The first N numbers at p, and zeros; N is even. Nothing behind them is read. Masks do that with AVX-512 only: earlier
+// processors may fault on lanes that are masked out, and Highway then reads whole vectors.
+template <int N, class D>
+HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* p) {
+  constexpr int kAll = static_cast<int>(hn::MaxLanes(D()));
+  if constexpr (N == kAll) {
+    return hn::LoadU(d, p);
+  } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+    return hn::MaskedLoad(hn::FirstN(d, N), d, p);
+  } else if constexpr (2 * N <= kAll) {
+    return hn::ZeroExtendVector(d, load_first<N>(hn::Half<D>(), p));
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_first<N - kAll / 2>(half, p + kAll / 2), hn::LoadU(half, p));
+  }
+}
+// The first N numbers of v to p, and nothing behind them.
+template <int N, class D>
+HWY_INLINE void store_first(D d, hn::Vec<D> v, hn::TFromD<D>* p) {
+  constexpr int kAll = static_cast<int>(hn::MaxLanes(D()));
+  if constexpr (N == kAll) {
+    hn::StoreU(v, d, p);
+  } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+    hn::BlendedStore(v, hn::FirstN(d, N), d, p);
+  } else if constexpr (2 * N <= kAll) {
+    const hn::Half<D> half;
+    store_first<N>(half, hn::LowerHalf(half, v), p);
+  } else {
+    const hn::Half<D> half;
+    hn::StoreU(hn::LowerHalf(half, v), half, p);
+    store_first<N - kAll / 2>(half, hn::UpperHalf(half, v), p + kAll / 2);
+  }
 }
 
 // Sum of the complex numbers in a vector.

@@ -1,17 +1,23 @@
-// Windows straight in the fine grid by whole aligned 64-byte lines: the x weights of a point are shifted to where the
-// window lies in its lines, and the cells about it in the first and last line get weight zero. A row then never splits
-// a line, and a point that reads what the one before has written finds it in the store buffer.
+// Windows straight in the fine grid by whole aligned lines: the x weights of a point are shifted to where the window
+// lies in its lines, and the cells about it in the first and last line get weight zero. A row then never splits a line,
+// and a point that reads what the one before has written finds it in the store buffer. A line is one vector: 64 bytes
+// where this serves (AVX-512), less where tests look at it on other processors.
+//
+// A point touches the lines of its window and no others: what lies behind may be another thread's row, or not the
+// grid's at all.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// Complex numbers in a line, and lines that a window can touch.
+// Complex numbers in a line, and the least and the most lines that a window touches, by where it begins in its first.
 template <class T>
-inline constexpr int kLineCells = kLine / (2 * static_cast<int>(sizeof(T)));
+inline constexpr int kLineCells = kLanes<T> / 2;
 template <int W, class T>
-inline constexpr int kWindowLines = (W + kLineCells<T> - 1 + kLineCells<T> - 1) / kLineCells<T>;
-// Only where one vector is a line, and windows are a good part of the lines they touch.
+inline constexpr int kLeastLines = (W + kLineCells<T> - 1) / kLineCells<T>;
+template <int W, class T>
+inline constexpr int kMostLines = (W + kLineCells<T> - 1 + kLineCells<T> - 1) / kLineCells<T>;
+// Only where one vector is a line of the cache, and windows are a good part of the lines they touch.
 template <int W, class T>
 inline constexpr bool kByLines = kLanes<T> * sizeof(T) == kLine && 3 * W >= 2 * kLineCells<T>;
 
@@ -21,13 +27,20 @@ template <class T>
 bool rows_are_lines(const T* grid, const Tiling& g, std::int64_t stride_y, std::int64_t stride_z) {
   const bool rows = (g.dim == 1 ? g.fine[0] : stride_y) % kLineCells<T> == 0;
   const bool planes = g.dim < 3 || stride_z % kLineCells<T> == 0;
-  return rows && planes && reinterpret_cast<std::uintptr_t>(grid) % kLine == 0 && g.tile[0] % kLineCells<T> == 0;
+  const bool starts = reinterpret_cast<std::uintptr_t>(grid) % (kLanes<T> * sizeof(T)) == 0;
+  return rows && planes && starts && g.tile[0] % kLineCells<T> == 0;
+}
+
+// Numbers between the start of a line and `at`.
+template <class T>
+HWY_INLINE int offset_in_line(const T* at) {
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % (kLanes<T> * sizeof(T)) / sizeof(T));
 }
 
 // Lane i of a vector rotated up by 2 o lanes comes from lane index[o][i].
 template <class T>
 struct Rotations {
-  static constexpr int kN = kLine / static_cast<int>(sizeof(T));
+  static constexpr int kN = kLanes<T>;
   alignas(kLine) std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t> index[kN / 2][kN];
   constexpr Rotations() : index{} {
     for (int o = 0; o < kN / 2; ++o)
@@ -37,11 +50,11 @@ struct Rotations {
 template <class T>
 inline constexpr Rotations<T> kRotations;
 
-// The x weights of a point, times `scale`, moved up by `offset` numbers of a line: every vector rotated, and the lanes
-// that came around taken from the one below.
-template <class T, int W>
+// The x weights of a point, times `scale`, moved up by `offset` numbers to where they lie in Lines lines: every vector
+// rotated, and the lanes that came around taken from the one below.
+template <class T, int W, int Lines>
 HWY_INLINE void shift_weights(const T* HWY_RESTRICT x, RowVec<T> scale, int offset, RowVec<T>* shifted) {
-  constexpr int kN = kVectors<T, W>;
+  constexpr int kN = std::min(kVectors<T, W>, Lines);
   const Row<T> d;
   const hn::RebindToSigned<Row<T>> di;
   const auto index = hn::IndicesFromVec(d, hn::Load(di, kRotations<T>.index[offset / 2]));
@@ -52,7 +65,31 @@ HWY_INLINE void shift_weights(const T* HWY_RESTRICT x, RowVec<T> scale, int offs
     shifted[n] = hn::IfThenElse(around, below, at);
     below = at;
   }
-  if constexpr (kWindowLines < W, T >> kN) shifted[kN] = hn::IfThenElseZero(around, below);
+  if constexpr (Lines > kN) shifted[kN] = hn::IfThenElseZero(around, below);
+}
+
+// A window that touches Lines lines, the first of which is at `lines`.
+template <class T, int W, int Dim, int Lines>
+HWY_INLINE void spread_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,
+                             const std::complex<T>* strength, T* HWY_RESTRICT lines, int offset, std::int64_t stride_y,
+                             std::int64_t stride_z) {
+  constexpr int wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
+  const Row<T> d;
+  RowVec<T> along[Lines];
+  shift_weights<T, W, Lines>(x, broadcast(strength), offset, along);
+  for (int k = 0; k < wz; ++k, lines += stride_z) {
+    T* HWY_RESTRICT row = lines;
+#pragma GCC unroll 16
+    for (int j = 0; j < wy; ++j, row += stride_y) {
+      const T scalar = Dim > 2 ? z[k * kBlockPoints] * y[j * kBlockPoints] : Dim > 1 ? y[j * kBlockPoints] : T{1};
+      const RowVec<T> c = hn::Set(d, scalar);
+#pragma GCC unroll 8
+      for (int n = 0; n < Lines; ++n) {
+        T* at = row + n * kLanes<T>;
+        hn::Store(hn::MulAdd(along[n], c, hn::Load(d, at)), d, at);
+      }
+    }
+  }
 }
 
 // Weights of a point along one dimension are kBlockPoints numbers apart; strides are those of the grid, in numbers of
@@ -61,57 +98,55 @@ template <class T, int W, int Dim>
 HWY_INLINE void spread_point_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,
                                    const std::complex<T>* strength, T* HWY_RESTRICT grid, std::int64_t stride_y,
                                    std::int64_t stride_z) {
-  constexpr int kN = kWindowLines<W, T>, wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
-  const Row<T> d;
-  const int offset = static_cast<int>(reinterpret_cast<std::uintptr_t>(grid) % kLine / sizeof(T));
-  grid -= offset;
-  RowVec<T> along[kN];
-  shift_weights<T, W>(x, broadcast(strength), offset, along);
-  for (int k = 0; k < wz; ++k, grid += stride_z) {
-    T* HWY_RESTRICT row = grid;
-#pragma GCC unroll 16
-    for (int j = 0; j < wy; ++j, row += stride_y) {
-      const T scalar = Dim > 2 ? z[k * kBlockPoints] * y[j * kBlockPoints] : Dim > 1 ? y[j * kBlockPoints] : T{1};
-      const RowVec<T> c = hn::Set(d, scalar);
-#pragma GCC unroll 8
-      for (int n = 0; n < kN; ++n) {
-        T* at = row + n * kLanes<T>;
-        hn::Store(hn::MulAdd(along[n], c, hn::Load(d, at)), d, at);
-      }
-    }
+  constexpr int kLeast = kLeastLines<W, T>, kMost = kMostLines<W, T>;
+  static_assert(kMost - kLeast <= 1);
+  const int offset = offset_in_line(grid);
+  if (kMost == kLeast || offset + 2 * W <= kLeast * kLanes<T>) {
+    spread_lines<T, W, Dim, kLeast>(x, y, z, strength, grid - offset, offset, stride_y, stride_z);
+  } else {
+    spread_lines<T, W, Dim, kMost>(x, y, z, strength, grid - offset, offset, stride_y, stride_z);
   }
 }
 
-template <class T, int W, int Dim>
-HWY_INLINE std::complex<T> interpolate_point_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y,
-                                                   const T* HWY_RESTRICT z, const T* HWY_RESTRICT grid,
-                                                   std::int64_t stride_y, std::int64_t stride_z) {
-  constexpr int kN = kWindowLines<W, T>, wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
+template <class T, int W, int Dim, int Lines>
+HWY_INLINE std::complex<T> interpolate_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,
+                                             const T* HWY_RESTRICT lines, int offset, std::int64_t stride_y,
+                                             std::int64_t stride_z) {
+  constexpr int wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
   const Row<T> d;
-  const int offset = static_cast<int>(reinterpret_cast<std::uintptr_t>(grid) % kLine / sizeof(T));
-  grid -= offset;
-  RowVec<T> sum[kN], along[kN];
-  for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
-  for (int k = 0; k < wz; ++k, grid += stride_z) {
-    const T* HWY_RESTRICT row = grid;
+  RowVec<T> sum[Lines], along[Lines];
+  for (int n = 0; n < Lines; ++n) sum[n] = hn::Zero(d);
+  for (int k = 0; k < wz; ++k, lines += stride_z) {
+    const T* HWY_RESTRICT row = lines;
 #pragma GCC unroll 16
     for (int j = 0; j < wy; ++j, row += stride_y) {
       const T scalar = Dim > 2 ? z[k * kBlockPoints] * y[j * kBlockPoints] : Dim > 1 ? y[j * kBlockPoints] : T{1};
       const RowVec<T> c = hn::Set(d, scalar);
 #pragma GCC unroll 8
-      for (int n = 0; n < kN; ++n) sum[n] = hn::MulAdd(c, hn::Load(d, row + n * kLanes<T>), sum[n]);
+      for (int n = 0; n < Lines; ++n) sum[n] = hn::MulAdd(c, hn::Load(d, row + n * kLanes<T>), sum[n]);
     }
   }
-  shift_weights<T, W>(x, hn::Set(d, T{1}), offset, along);
+  shift_weights<T, W, Lines>(x, hn::Set(d, T{1}), offset, along);
   // Cells outside the window may be anything, NaN too: they go by mask, not by their weights.
   RowVec<T> total = hn::Zero(d);
-  for (int n = 0; n < kN; ++n) {
+  for (int n = 0; n < Lines; ++n) {
     const int end = offset + 2 * W - n * kLanes<T>;
     auto inside = hn::FirstN(d, static_cast<std::size_t>(end < 0 ? 0 : end));
     if (n == 0) inside = hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(offset)), inside);
     total = hn::MulAdd(hn::IfThenElseZero(inside, sum[n]), along[n], total);
   }
   return sum_pairs(d, total);
+}
+
+template <class T, int W, int Dim>
+HWY_INLINE std::complex<T> interpolate_point_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y,
+                                                   const T* HWY_RESTRICT z, const T* HWY_RESTRICT grid,
+                                                   std::int64_t stride_y, std::int64_t stride_z) {
+  constexpr int kLeast = kLeastLines<W, T>, kMost = kMostLines<W, T>;
+  const int offset = offset_in_line(grid);
+  if (kMost == kLeast || offset + 2 * W <= kLeast * kLanes<T>)
+    return interpolate_lines<T, W, Dim, kLeast>(x, y, z, grid - offset, offset, stride_y, stride_z);
+  return interpolate_lines<T, W, Dim, kMost>(x, y, z, grid - offset, offset, stride_y, stride_z);
 }
 
 #endif

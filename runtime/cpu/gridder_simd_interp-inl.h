@@ -49,7 +49,6 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
   constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
   constexpr int kWide = 2 * kSlots<T, W>;
   const Row<T> d;
-  const auto tail = hn::FirstN(d, kTail);
   constexpr int wy = Dim > 1 ? W : 1, wz = Dim > 2 ? W : 1;
   RowVec<T> sum[kN];
   for (int n = 0; n < kN; ++n) sum[n] = hn::Zero(d);
@@ -60,11 +59,7 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
       const T* row = grid + 2 * (z * stride_z + y * stride_y);
       for (int n = 0; n + 1 < kN; ++n) sum[n] = hn::MulAdd(c, hn::LoadU(d, row + n * kLanes<T>), sum[n]);
       const T* at = row + (kN - 1) * kLanes<T>;
-      if constexpr (kTail == kLanes<T>) {
-        sum[kN - 1] = hn::MulAdd(c, hn::LoadU(d, at), sum[kN - 1]);
-      } else {
-        sum[kN - 1] = hn::MulAdd(c, hn::MaskedLoad(tail, d, at), sum[kN - 1]);
-      }
+      sum[kN - 1] = hn::MulAdd(c, load_first<kTail>(d, at), sum[kN - 1]);
     }
   }
   const T* x = block.x.data() + j * kWide;
@@ -73,11 +68,11 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
   return sum_pairs(d, total);
 }
 
-template <class T, int W, int Dim>
+template <class T, int W, int Dim, bool ByLines = kByLines<W, T>>
 void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT grid,
                         const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
                         std::complex<T>* HWY_RESTRICT values) {
-  if constexpr (kByLines<W, T>) {
+  if constexpr (ByLines) {
     if (rows_are_lines(grid, g, stride_y, stride_z)) {
       const T* HWY_RESTRICT x = block.x.data();
       const T* HWY_RESTRICT y = block.y.data();
@@ -97,6 +92,7 @@ void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* H
   }
 }
 
+#ifdef FOURTUNE_REAL
 void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
@@ -109,8 +105,9 @@ void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
                                                    : interpolate_points<T, kW, 3>;
   });
 }
+#endif  // FOURTUNE_REAL
 
-#else
+#elif defined(FOURTUNE_REAL)
 void interp_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE

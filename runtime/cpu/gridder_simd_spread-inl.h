@@ -1,5 +1,5 @@
 // Vector kernels of spreading: see gridder_layout.h for the private rows. A translation unit per precision includes
-// this inside Highway's target loop, with FOURTUNE_REAL defined.
+// this inside Highway's target loop, with FOURTUNE_REAL defined; without it only the templates are there.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
@@ -100,7 +100,6 @@ HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::comp
   constexpr int kTail = 2 * W - (kN - 1) * kLanes<T>;
   constexpr int kWide = 2 * kSlots<T, W>;
   const Row<T> d;
-  const auto tail = hn::FirstN(d, kTail);
   const RowVec<T> s = broadcast(strength);
   RowVec<T> x[kN];
   for (int n = 0; n < kN; ++n) x[n] = hn::Mul(s, hn::Load(d, block.x.data() + j * kWide + n * kLanes<T>));
@@ -115,19 +114,16 @@ HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::comp
         hn::StoreU(hn::MulAdd(x[n], c, hn::LoadU(d, at)), d, at);
       }
       T* at = row + (kN - 1) * kLanes<T>;
-      if constexpr (kTail == kLanes<T>) {
-        hn::StoreU(hn::MulAdd(x[kN - 1], c, hn::LoadU(d, at)), d, at);
-      } else {
-        hn::BlendedStore(hn::MulAdd(x[kN - 1], c, hn::MaskedLoad(tail, d, at)), tail, d, at);
-      }
+      store_first<kTail>(d, hn::MulAdd(x[kN - 1], c, load_first<kTail>(d, at)), at);
     }
   }
 }
 
-template <class T, int W, int Dim>
+// ByLines: where grid and tiling allow it (rows_are_lines).
+template <class T, int W, int Dim, bool ByLines = kByLines<W, T>>
 void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
                    const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* HWY_RESTRICT grid) {
-  if constexpr (kByLines<W, T>) {
+  if constexpr (ByLines) {
     if (rows_are_lines(grid, g, stride_y, stride_z)) {
       const T* HWY_RESTRICT x = block.x.data();
       const T* HWY_RESTRICT y = block.y.data();
@@ -147,6 +143,7 @@ void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::comp
   }
 }
 
+#ifdef FOURTUNE_REAL
 void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
@@ -161,8 +158,9 @@ void spread_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
                                               : spread_points<T, kW, 3>;
   });
 }
+#endif  // FOURTUNE_REAL
 
-#else
+#elif defined(FOURTUNE_REAL)
 void spread_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE

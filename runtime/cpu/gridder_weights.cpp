@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "generator/window.h"
+#include "generator/window_polynomial.h"
 #include "runtime/cpu/gridder_record.h"
 
 namespace fourtune::runtime::cpu {
@@ -15,17 +15,12 @@ generator::Window bound_window(const GridderSpec& spec) {
                        : generator::Window(w.kind, w.width, w.sigma);
 }
 
-// A tenth of what the window itself can give, but not finer than the arithmetic.
+// Below `accuracy` of a specification, which is for tests, arithmetic decides.
 template <class T>
-double wanted_accuracy(const GridderSpec& spec) {
-  double accuracy = spec.accuracy;
-  if (accuracy <= 0) {
-    accuracy =
-        spec.window.width > generator::kMaxWidth
-            ? 0
-            : 0.1 * generator::predicted_error(spec.window.kind, spec.window.width, spec.window.sigma, spec.grid.dim);
-  }
-  return std::clamp(accuracy, 0.25 * double{std::numeric_limits<T>::epsilon()}, 1e-2);
+generator::PiecewisePolynomial polynomial(const GridderSpec& spec, const generator::Window& window) {
+  constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+  if (spec.accuracy <= 0) return generator::kernel_polynomial(window, kEpsilon);
+  return generator::fit(window, std::clamp(spec.accuracy, 0.25 * kEpsilon, 1e-2));
 }
 
 }  // namespace
@@ -49,7 +44,7 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
     }
     return t;
   }
-  const generator::PiecewisePolynomial poly = generator::fit(window, wanted_accuracy<T>(spec));
+  const generator::PiecewisePolynomial poly = polynomial<T>(spec, window);
   t.degree = poly.degree;
   t.piece.resize(std::int64_t{t.degree + 1} * t.width);
   for (std::int64_t i = 0; i < t.piece.size(); ++i) t.piece[i] = static_cast<T>(poly.coefficients[i]);
@@ -68,7 +63,12 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
 // grows by a twelfth of the root. A float holds 24 bits of f.
 template <class T>
 int position_bits(const GridderSpec& spec) {
-  const int bits = fraction_bits(4 * wanted_accuracy<T>(spec), spec.window.sigma, spec.grid.dim);
+  const auto& w = spec.window;
+  double error = 10 * spec.accuracy;
+  if (error <= 0)
+    error = w.width > generator::kMaxWidth ? 0 : generator::predicted_error(w.kind, w.width, w.sigma, spec.grid.dim);
+  const int bits =
+      fraction_bits(std::clamp(0.4 * error, double{std::numeric_limits<T>::epsilon()}, 4e-2), w.sigma, spec.grid.dim);
   return sizeof(T) == 4 ? std::min(bits, 24) : bits;
 }
 

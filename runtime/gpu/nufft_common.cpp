@@ -12,10 +12,6 @@
 
 namespace fourtune::runtime::gpu {
 
-generator::PiecewisePolynomial window_polynomial(const generator::Window& window, double error, Precision precision) {
-  return generator::fit(window, std::clamp(0.1 * error, 0.25 * epsilon(precision), 1e-2));
-}
-
 std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what) {
   return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
 }

@@ -18,9 +18,6 @@ inline generator::BufferRef slot_ref(int slot, std::int64_t byte_offset = 0) {
 inline const generator::BufferRef kFirst{generator::BufferRef::Where::first, 0, 0};
 inline const generator::BufferRef kSecond{generator::BufferRef::Where::second, 0, 0};
 
-// The weights of a window, a tenth of its own error apart from it at most; error is that of the transform.
-generator::PiecewisePolynomial window_polynomial(const generator::Window& window, double error, Precision precision);
-
 inline generator::fft::Window::Kind order_of(ModeOrder order) {
   return order == ModeOrder::centred ? generator::fft::Window::Kind::centred : generator::fft::Window::Kind::wrapped;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/gpu_nufft_choices.h"
+#include "generator/window_polynomial.h"
 #include "runtime/gpu/nufft_common.h"
 
 namespace fourtune::runtime::gpu {
@@ -42,9 +43,7 @@ class Type12Executor final : public Executor {
     cells_ = volume(plan_.window.fine, "fine grid");
     grid_bytes_ = checked_multiply(checked_multiply(cells_, complex_, "fine grid"), chunk_, "fine grids");
     const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
-    polynomial_ = window_polynomial(
-        window, generator::predicted_error(plan_.window.kind, plan_.window.width, plan_.window.sigma, problem.dim),
-        problem.precision);
+    polynomial_ = generator::kernel_polynomial(window, epsilon(problem.precision));
     make_kernels(problem.m.value_or(0));
     lists_tasks_ = works_by_tasks(problem.type == 1);
     build(directions_[0], problem.type == 1, problem.sign, problem.m.value_or(1));

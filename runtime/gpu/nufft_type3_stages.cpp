@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/gpu_nufft_choices.h"
+#include "generator/window_polynomial.h"
 
 namespace fourtune::runtime::gpu {
 
@@ -123,7 +124,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
                       side.choice.spread == generator::nufft::Spread::points ||
                       side.choice.interp == generator::nufft::Interpolate::points;
   shape.unit = position_unit(window, error, problem_);
-  const auto polynomial = window_polynomial(bound_window(window), error, problem_.precision);
+  const auto polynomial = generator::kernel_polynomial(bound_window(window), epsilon(problem_.precision));
   side.spread.emplace(shape, side.choice.spread_with, polynomial);
   side.interp.emplace(shape, side.choice.interp_with, polynomial);
 }

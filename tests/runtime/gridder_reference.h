@@ -114,7 +114,8 @@ template <class T>
 struct Reference {
   std::vector<std::vector<Tap>> axis[3];  // [d][point]
   const GridderSpec& spec;
-  Reference(const GridderSpec& s, const Points<T>& points, const PointMap& map = radians()) : spec(s) {
+  template <class C>
+  Reference(const GridderSpec& s, const Points<C>& points, const PointMap& map = radians()) : spec(s) {
     const auto& w = s.window;
     const generator::Window window =
         s.beta > 0 ? generator::Window(w.kind, w.width, w.sigma, s.beta) : generator::Window(w.kind, w.width, w.sigma);
