@@ -310,12 +310,14 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
 
 }  // namespace
 
-Plan default_plan(const Problem& problem, const DeviceTraits& traits) {
-  if (is_gpu(traits.backend))
-    return problem.kind == Kind::fft ? gpu_fft_default_plan(problem, traits) : gpu_nufft_default_plan(problem, traits);
+Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  const bool fft = problem.kind == Kind::fft;
+  if (is_gpu(traits.backend) && fft) return gpu_fft_default_plan(problem, traits, why);
+  if (why) *why = fft ? "the usual plan of the processor" : "the cost model's choice";
+  if (is_gpu(traits.backend)) return gpu_nufft_default_plan(problem, traits);
   Plan best;
   best.threads = std::max(1, traits.cores);
-  if (problem.kind == Kind::fft) {
+  if (fft) {
     best.fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
     return best;
   }

@@ -18,7 +18,8 @@ struct GpuFftSpace {
 // A list of `limits.plans` at most, and the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});
-Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits);
+// The winner known for this size, cuFFT where it was faster, else kernels for any size; cuFFT where there are none.
+Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 double gpu_fft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);

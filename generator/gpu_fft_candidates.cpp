@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "generator/fft/any_size.h"
@@ -42,6 +43,14 @@ fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
     });
   if (!hold) through_workspace(plan);
   return plan;
+}
+
+// The adjoint of a complex transform runs by the same plan, from the second array to the first.
+std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
+  std::string why = why_not_emitted(plan, options);
+  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output)) return why;
+  std::swap(options.input, options.output);
+  return why_not_emitted(plan, options);
 }
 
 // Where a plan is in the space: the grouping of dimensions into kernels, and for every kernel its radices, its tile and
@@ -247,12 +256,7 @@ class FftSpace {
       return kernel.with.exchange == fft::Exchange::shuffle || kernel.with.banks == fft::Banks::swizzle;
     };
     try {
-      if (!why_not_emitted(plan, options_).empty()) return false;
-      if (options_.type == FftType::c2c && (options_.input || options_.output)) {  // the adjoint runs by the same plan
-        fft::EmitOptions back = options_;
-        std::swap(back.input, back.output);
-        if (!why_not_emitted(plan, back).empty()) return false;
-      }
+      if (!why_not_both_ways(plan, options_).empty()) return false;
       if (std::any_of(plan.kernels.begin(), plan.kernels.end(), moves_bits)) fft::emit_program(plan, options_);
       return true;
     } catch (const Error&) {
@@ -303,30 +307,55 @@ bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const Device
 
 }  // namespace
 
-Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits) {
+namespace {
+
+// The winner of such a transform on another device, where this one and the arrays allow it.
+std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTraits& traits) {
+  const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
+  if (!notation || mode_count(problem) == 1 || !has_codelets(problem)) return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  try {
+    auto known = fft::measured_plan(options, traits);
+    if (!known) return {};
+    known = for_arrays(*known, options);
+    if (!fft::check(*known, problem).empty() || !why_not_both_ways(*known, options).empty()) return {};
+    Plan plan = plan_of(traits, GpuFftFamily::interleaved);
+    plan.gpu_fft.plan = fft::parse_notation(fft::to_text(*known));
+    return plan;
+  } catch (const Error&) {  // a rule that these arrays break
+    return {};
+  }
+}
+
+// The plain plan in the notation; no kernels where it has none.
+fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
+  if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  return fft::plain_plan(options);
+}
+
+}  // namespace
+
+Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  const auto chosen = [&](Plan plan, const std::string& reason) {
+    if (why) *why = reason;
+    return plan;
+  };
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
   const bool choice = has_library(traits) && library_takes(problem);
+  if (const auto known = measured_elsewhere(problem, traits))
+    return chosen(*known, "the known plan of this size, the winner on an H200; not measured on this device");
   try {
-    const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
-    if (notation && mode_count(problem) > 1 && has_codelets(problem)) {
-      fft::EmitOptions options = notation_options(problem);
-      options.device = traits;
-      const fft::FftPlan usual = fft::plain_plan(options),
-                         known = for_arrays(fft::known_plan(options, traits), options);
-      const bool winner = known.kernels != for_arrays(usual, options).kernels;
-      if (winner && fft::check(known, problem).empty() && why_not_emitted(known, options).empty()) {
-        Plan plan = plan_of(traits, GpuFftFamily::interleaved);
-        plan.gpu_fft.plan = fft::parse_notation(fft::to_text(known));
-        return plan;
-      }
-      if (choice && plain_loses(problem, usual, traits)) return library;
-    }
-    if (choice && plain_loses(problem, {}, traits)) return library;
+    if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
+      return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
     gpu_fft_program(problem, plain, traits);
-    return plain;
-  } catch (const Error&) {
-    if (!has_library(traits)) throw;
-    return library;
+    return chosen(plain, "generated kernels that take any size; no plan of this size is known");
+  } catch (const Error& error) {
+    if (choice)
+      return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
+    throw;
   }
 }
 
@@ -345,6 +374,9 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   }
   gpu_fft_program(problem, out, traits);  // throws what is wrong with it
+  if (out.gpu_fft.family == GpuFftFamily::interleaved)
+    if (const std::string wrong = why_not_both_ways(out.gpu_fft.plan, notation_options(problem)); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);
   return parse_plan(to_text(out, problem), problem);
 }
 

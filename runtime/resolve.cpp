@@ -149,7 +149,7 @@ const char* to_string(Source source) noexcept {
 Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db::Lookup* lookup,
                    const std::string& forced_plan) {
   Resolution out;
-  std::string notes = fmt::format("problem: {}\n", to_token(problem));
+  std::string notes = fmt::format("problem: {}\n", to_token(problem)), untuned;
   if (!forced_plan.empty()) {
     out.plan = generator::parse_plan(forced_plan, problem);
     out.source = Source::forced;
@@ -163,13 +163,12 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
       found = resolver.recorded(out) || resolver.exact(out) || resolver.covered(out) || resolver.nearest(out);
     }
     if (!found) {
-      out.plan = generator::default_plan(problem, traits);
+      out.plan = generator::default_plan(problem, traits, &untuned);
       out.source = Source::model;
     }
   }
-  static constexpr const char* reasons[] = {"forced by the caller", "tuned for this problem on such a machine",
-                                            "tuned for a neighbouring problem and adapted",
-                                            "the cost model's choice; nothing tuned fits"};
+  const std::string reasons[] = {"forced by the caller", "tuned for this problem on such a machine",
+                                 "tuned for a neighbouring problem and adapted", untuned + "; nothing tuned fits"};
   out.explain = fmt::format("{}plan: {}\nwhy: {} ({})\n", notes, generator::to_text(out.plan, problem),
                             to_string(out.source), reasons[static_cast<int>(out.source)]);
   return out;

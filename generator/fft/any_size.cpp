@@ -11,6 +11,8 @@
 
 #include "fourtune/status.h"
 #include "generator/fft/bluestein.h"
+#include "generator/fft/copy_pass.h"
+#include "generator/fft/reach.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -25,6 +27,20 @@ struct Place3 {
 };
 constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
 
+// A transform along dimensions of length 1 only: its values as they are.
+PlannedPass whole_copy(const EmitOptions& options) {
+  const auto side = [&](bool input) {
+    const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
+    return CopySide{real ? Values::real : Values::complex, array_strides(options, input)};
+  };
+  double scale = options.scale;
+  for (int d = 0; d < 3; ++d)
+    if (options.n[at(d)] == 1)
+      for (const auto* factors : {&options.hooks[at(d)].input_factors, &options.hooks[at(d)].output_factors})
+        if (!factors->empty()) scale *= factors->front();
+  return copy_pass(options, {options.n[0], options.n[1], options.n[2], options.batch}, side(true), side(false), scale);
+}
+
 class ByDimension {
  public:
   explicit ByDimension(const EmitOptions& options) : options_(options), n_(options.n) {}
@@ -33,7 +49,6 @@ class ByDimension {
     std::vector<int> order;
     for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 0} : std::array{0, 1, 2})
       if (options_.n[at(d)] > 1 || (d == 0 && options_.type != FftType::c2c)) order.push_back(d);
-    if (order.empty()) throw Error(Status::unsupported, "a transform of one value");
     if (options_.type == FftType::c2r) n_[0] = options_.n[0] / 2 + 1;
     Place3 from{BufferRef::Where::first, 0, input_layout()};
     for (std::size_t i = 0; i < order.size();) {
@@ -92,11 +107,20 @@ class ByDimension {
     EmitOptions line = line_options(from, to, last);
     line.n[at(d)] = n;
     line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
-    if (has_codelets(n))
+    if (n == 1)
+      append(one_value(line), from, to);
+    else if (has_codelets(n))
       by_plan(d, flattened(line, d), from, to);
     else if (!by_convolution(d, line, kept, from, to))
       by_two_plans(d, flattened(line, d), kept, from, to);
     n_[at(d)] = kept;
+  }
+
+  // A real line of one value: its spectrum is that value.
+  static PlannedProgram one_value(const EmitOptions& line) {
+    PlannedProgram out;
+    out.passes.push_back(whole_copy(line));
+    return out;
   }
 
   // Lines along x that lie one behind the other in both arrays, as a batch: a tile then carries several of them.
@@ -215,7 +239,14 @@ class ByDimension {
 
 }  // namespace
 
-GpuProgram emit_any_size(const EmitOptions& options) {
+namespace {
+
+GpuProgram emit_separate(const EmitOptions& options) {
+  if (options.n == Lengths{1, 1, 1}) {
+    PlannedProgram one;
+    one.passes.push_back(whole_copy(options));
+    return emit_program(one, options);
+  }
   bool codelets = true, hooks = false;
   for (int d = 0; d < 3; ++d) {
     const auto& hook = options.hooks[at(d)];
@@ -225,6 +256,47 @@ GpuProgram emit_any_size(const EmitOptions& options) {
   if (codelets) return emit_program(plain_plan(options), options);
   if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes real factors only as hooks");
   return ByDimension(options).emit();
+}
+
+// Real arrays whose rows lie elsewhere than those of the half spectrum that takes their place: the input is copied to a
+// workspace first.
+GpuProgram emit_from_copy(const EmitOptions& options) {
+  EmitOptions apart = options;
+  apart.in_place = false;
+  const auto n = array_sizes(options, true);
+  apart.input = ArrayLayout{{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  apart.output = [&] {
+    const auto s = array_strides(options, false);
+    return ArrayLayout{{s[0], s[1], s[2]}, s[3]};
+  }();
+  GpuProgram program = emit_separate(apart);
+  const int work = static_cast<int>(program.workspace_bytes.size());
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument); ref && ref->where == BufferRef::Where::first)
+        ref->where = BufferRef::Where::workspace, ref->index = work;
+  const Values values = options.type == FftType::r2c ? Values::real : Values::complex;
+  PlannedProgram copy;
+  copy.passes.push_back(copy_pass(options, {n[0], n[1], n[2], options.batch}, {values, array_strides(options, true)},
+                                  {values, array_strides(apart, true)}, 1));
+  copy.passes.front().to = BufferRef::Where::workspace, copy.passes.front().to_index = work;
+  copy.workspaces = work + 1;
+  copy.work_values = array_bytes(apart, true) / (2 * real_bytes(options.precision)) + 1;
+  GpuProgram whole = emit_program(copy, options);
+  const int kernels = static_cast<int>(whole.kernels.size());
+  for (Launch launch : program.launches) launch.kernel += kernels, whole.launches.push_back(std::move(launch));
+  for (KernelSource& kernel : program.kernels) whole.kernels.push_back(std::move(kernel));
+  for (int w = 0; w < work; ++w) whole.workspace_bytes[at(w)] = program.workspace_bytes[at(w)];
+  whole.constants = std::move(program.constants);
+  whole.alignment[1] = program.alignment[1];
+  return whole;
+}
+
+}  // namespace
+
+GpuProgram emit_any_size(const EmitOptions& options) {
+  const bool real = options.type != FftType::c2c;
+  return real && options.in_place && !same_rows(options) ? emit_from_copy(options) : emit_separate(options);
 }
 
 }  // namespace fourtune::generator::fft

@@ -10,6 +10,7 @@
 #include "generator/fft/codelet.h"
 #include "generator/fft/geometry.h"
 #include "generator/fft/pass.h"
+#include "generator/fft/reach.h"
 #include "launch_order_text.h"
 
 namespace fourtune::generator::fft {
@@ -161,6 +162,7 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
     std::int64_t& bytes = program.workspace_bytes[static_cast<std::size_t>(pass.to_index)];
     bytes = std::max(bytes, std::min(reach_of(pass.spec, pass.spec.store), planned.work_values) * 2 * real);
   }
+  check_reach(planned, program.workspace_bytes, options);
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
     constexpr int bulk_alignment = 16;

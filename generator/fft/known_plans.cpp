@@ -294,12 +294,23 @@ void restrict_loads(FftPlan& plan, const EmitOptions& options, const DeviceTrait
   }
 }
 
-// Most values carried along any dimension, halved; false: nothing is left to halve.
-bool halve(Kernel& kernel) {
+// Most values carried along any dimension, about halved: the largest number up to the half that kernel k may carry;
+// false: nothing is left to halve.
+bool halve(FftPlan& plan, std::size_t k, const EmitOptions& options) {
+  Kernel& kernel = plan.kernels[k];
   auto& tile = kernel.with.tile;
   const auto most = std::max_element(tile.begin(), tile.end());
-  if (*most < 2 || *most % 2) return false;
+  if (*most < 2) return false;
+  const auto may_carry = [&] {
+    try {
+      plan_passes(plan, options);
+      return true;
+    } catch (const Error&) {  // rule tile
+      return false;
+    }
+  };
   *most /= 2;
+  while (*most > 1 && !may_carry()) --*most;
   if (kernel.with.threads % 64 == 0) kernel.with.threads /= 2;
   return true;
 }
@@ -314,7 +325,7 @@ void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTr
       if (program.kernels[k].shared_bytes <= device.shared_per_block) continue;
       if (kernel.with.parts == Parts::together && kernel.with.exchange == Exchange::shared)
         kernel.with.parts = Parts::apart;
-      else if (!halve(kernel))
+      else if (!halve(plan, k, options))
         throw Error(Status::unsupported,
                     fmt::format("kernel {} of the plain plan needs {} bytes of shared memory, a block of {} has {}",
                                 k + 1, program.kernels[k].shared_bytes, device.name, device.shared_per_block));
@@ -345,7 +356,7 @@ void through_workspace(FftPlan& plan) {
 
 }  // namespace
 
-FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
+std::optional<FftPlan> measured_plan(const EmitOptions& asked, const DeviceTraits& device) {
   EmitOptions options = asked;
   options.device = device;
   const std::optional<Use> use = use_of(options);
@@ -360,6 +371,13 @@ FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
     through_workspace(plan);  // in place, a kernel may not give its values other places
     if (fits(plan, options, device)) return plan;
   }
+  return {};
+}
+
+FftPlan known_plan(const EmitOptions& asked, const DeviceTraits& device) {
+  if (auto plan = measured_plan(asked, device)) return *plan;
+  EmitOptions options = asked;
+  options.device = device;
   FftPlan plan = plain_plan(options);
   fit_shared_memory(plan, options, device);
   return plan;

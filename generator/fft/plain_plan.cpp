@@ -66,25 +66,30 @@ bool keeps_tiles(const Kernel& kernel) {
   return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
          kernel.subs.back().stride == 1;
 }
-// Intermediate values fit the output array and lie there as the next kernel expects them.
+// Values of the transform fit the output array and lie there as the next kernel expects them.
 bool output_may_hold(const EmitOptions& options) {
   bool may = options.type != FftType::c2r && !options.output && (!options.in_place || !options.input);
   for (const auto& hook : options.hooks) may = may && !hook.input && !hook.output;
   return may;
 }
+// Of a half spectrum that is so only when x is finished: until then whole complex lines lie between the kernels.
+bool finishes_x(const FftPlan& plan, std::size_t k) {
+  return std::none_of(plan.kernels.begin() + static_cast<std::ptrdiff_t>(k) + 1, plan.kernels.end(),
+                      [](const Kernel& kernel) { return kernel.subs.front().dim == Dim::x; });
+}
 // Where each kernel writes: the last one the output, none the output that it reads unless it keeps its tiles (there are
 // two workspaces); the output rather than a workspace.
 void choose_targets(FftPlan& plan, const EmitOptions& options) {
   const std::size_t count = plan.kernels.size();
-  const bool hold = output_may_hold(options);
+  const bool may = output_may_hold(options);
   const std::size_t ways = std::size_t{1} << (count ? count - 1 : 0);
   for (std::size_t way = 0; way < ways; ++way) {  // bit k: kernel k writes the workspace
     bool right = true;
     int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: an input of its own
     for (std::size_t k = 0; k < count; ++k) {
       const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
+      const bool hold = may && (options.type == FftType::c2c || finishes_x(plan, k));
       right = right && (to != before || to == 1 || keeps_tiles(plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
-      if (!hold && options.in_place && k + 1 == count && before == 0) right = right && count == 1;
       plan.kernels[k].with.to = to ? Target::work : Target::out;
       before = to;
     }
@@ -106,14 +111,21 @@ std::vector<int> two_radices(std::int64_t n) {
   return {};
 }
 
-// Neighbours that a tile may carry: at most `wanted`, and where the dimension is worked on a divisor of what is left;
-// else even shares in multiples of 4.
-std::int64_t neighbours(std::int64_t wanted, std::int64_t count, bool divide) {
-  std::int64_t tile = std::min(wanted, count);
-  while (divide && count % tile) --tile;
-  if (divide || tile < 8) return tile;
+// Neighbours that a tile may carry along a dimension that passes by: at most `wanted`, in even shares that are
+// multiples of 4.
+std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
+  const std::int64_t tile = std::min(wanted, count);
+  if (tile < 8) return tile;
   const std::int64_t tiles = (count + tile - 1) / tile, share = ((count + tiles - 1) / tiles + 3) / 4 * 4;
   return std::min(share, tile);
+}
+
+// The same on a line that takes several kernels. Positions that are done lie below those still to come, so a tile holds
+// a divisor of the former, or all of them times a divisor of the latter (rule tile).
+std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t done, std::int64_t to_come) {
+  std::int64_t tile = std::min(wanted, done * to_come);
+  while (tile < done ? done % tile != 0 : tile % done != 0 || to_come % (tile / done) != 0) --tile;
+  return tile;
 }
 
 }  // namespace
@@ -127,11 +139,15 @@ bool has_codelets(std::int64_t n) {
 namespace {
 
 // Less a block where the device has more multiprocessors than there are tiles: small grids are a matter of latency.
-std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options) {
+// `halves` says whether a tile may be halved.
+template <class Halves>
+std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options,
+                        const Halves& halves) {
   const std::int64_t values = options.n[0] * options.n[1] * options.n[2] * options.batch;
-  while (tile % 2 == 0 && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
+  while (halves(tile) && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
   return tile;
 }
+bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
 // The kernels of one dimension.
 void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
@@ -151,6 +167,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   for (const auto& group : groups) {
     Kernel kernel;
     std::int64_t product = 1;
+    const std::int64_t done = n / left;
     for (const int r : group) {
       kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
       left /= r, product *= r;
@@ -164,17 +181,20 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
     const bool tiny = d > 0 && product * run < 512;  // many short lines a block
     const std::int64_t wanted = d > 0 && !tiny ? beside : along ? run : std::max<std::int64_t>(1, 2048 / product);
-    const std::int64_t most_held =
-        neighbours(std::max<std::int64_t>(1, std::min(wanted, most_values / product)), count, along);
+    const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
+    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, done, left); };
+    const std::int64_t most_held = along ? on_line(most_wanted) : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.
     const std::int64_t least = carrier == 0 && !tiny ? run / 4 : (512 + product - 1) / product;
-    w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options));
+    w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options, [&](std::int64_t tile) {
+      return is_even(tile) && (!along || on_line(tile / 2) == tile / 2);
+    }));
     std::int64_t values = product * w.tile[carrier];
     for (int other = 1; tiny && w.tile[carrier] == most_held && other < dims;
          ++other) {  // short lines side by side: further dimensions too
       if (other == d || 2 * values > 2048) continue;
       auto& more = w.tile[static_cast<std::size_t>(other)];
-      more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)], false));
+      more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)]));
       values *= more;
     }
     w.threads = threads_for(values, group);
@@ -206,8 +226,7 @@ void join_short(FftPlan& plan, const EmitOptions& options) {
   std::vector<int> radices;
   for (const SubFft& sub : end.subs) radices.push_back(sub.radix);
   end.with.exchange = Exchange::shared;
-  end.with.tile = {static_cast<int>(neighbours(product * run < 512 ? 2048 / product : run, options.n[0], false)), 1, 1,
-                   1};
+  end.with.tile = {static_cast<int>(neighbours(product * run < 512 ? 2048 / product : run, options.n[0])), 1, 1, 1};
   end.with.threads = threads_for(product * end.with.tile[0], radices);
   plan.kernels.pop_back();
 }
@@ -289,9 +308,9 @@ std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
   // Beside planes of x and y lie further ones of z or, where there is none, of the batch.
   const std::int64_t others = dimension > 0 ? options.n[0] : options.n[2] > 1 ? options.n[2] : options.batch;
   std::int64_t wanted = std::max<std::int64_t>(beside, 2048 / product);
-  if (dimension == 0) wanted = spread_out(wanted, 1, product, options);
+  if (dimension == 0) wanted = spread_out(wanted, 1, product, options, is_even);
   int& tile = kernel.with.tile[dimension > 0 ? 0 : 2];
-  tile = static_cast<int>(neighbours(std::max<std::int64_t>(1, wanted), others, false));
+  tile = static_cast<int>(neighbours(std::max<std::int64_t>(1, wanted), others));
   kernel.with.threads = threads_for(product * tile, radices);
   kernel.with.parts = product * tile > 4096 ? Parts::apart : Parts::together;
   plan.kernels.pop_back();

@@ -1,37 +1,12 @@
 // Where digits lie in the arrays that a kernel reads and writes.
 #include "generator/fft/planner.h"
+#include "generator/fft/reach.h"
 
 namespace fourtune::generator::fft {
 
 Weights Planner::positions(const Line& axis, int k) const {
   if (axis.digits.front().kernel < 0) return {1};
   return layout(plan_, k)[at(axis.dim)];
-}
-
-std::array<std::int64_t, 4> Planner::dense(const std::array<std::int64_t, 3>& n) {
-  return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]};
-}
-
-std::array<std::int64_t, 3> Planner::array_sizes(bool input) const {
-  std::array<std::int64_t, 3> n = options_.n;
-  const bool half = options_.type == (input ? FftType::c2r : FftType::r2c);
-  if (half) n[0] = n[0] / 2 + 1;
-  for (int d = 0; d < 3; ++d)
-    if (const auto& window = input ? options_.hooks[at(d)].input : options_.hooks[at(d)].output)
-      n[at(d)] = window->kept;
-  return n;
-}
-
-std::array<std::int64_t, 4> Planner::strides(bool input) const {
-  if (const auto& layout = input ? options_.input : options_.output)
-    return {layout->stride[0], layout->stride[1], layout->stride[2], layout->distance};
-  auto s = dense(array_sizes(input));
-  const bool real = options_.type == (input ? FftType::r2c : FftType::c2r);
-  if (options_.in_place && real) {  // rows padded to hold the half spectrum
-    const std::int64_t row = 2 * (options_.n[0] / 2 + 1);
-    s = {1, row, row * options_.n[1], row * options_.n[1] * options_.n[2]};
-  }
-  return s;
 }
 
 std::int64_t Planner::length_between(int d, int k) const {
@@ -47,7 +22,7 @@ std::int64_t Planner::length_between(int d, int k) const {
 
 Placings Planner::outside(bool input) const {
   Placings out;
-  const auto s = strides(input);
+  const auto s = array_strides(options_, input);
   for (int d = 0; d < 4; ++d) out[at(d)] = straight(s[at(d)]);
   return out;
 }

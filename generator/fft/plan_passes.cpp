@@ -1,6 +1,8 @@
 // From a plan to its passes, kernel by kernel.
 #include "generator/fft/arrange.h"
+#include "generator/fft/copy_pass.h"
 #include "generator/fft/planner.h"
+#include "generator/fft/reach.h"
 
 namespace fourtune::generator::fft {
 
@@ -47,11 +49,11 @@ void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int
   pass.to_index = pass.to == Where::workspace ? pass.from_index : 0;
   const Where from = pass.from == Where::first && options_.in_place ? Where::second : pass.from;
   // A real transform in place reads and writes rows of the same bytes, a tile at a time.
-  const bool rows = options_.in_place && k == 0 && kernels() == 1 && options_.type != FftType::c2c;
+  const bool rows = options_.in_place && k == 0 && options_.type != FftType::c2c && same_rows(options_);
   if (from != pass.to || rows || !moves_values(pass.spec)) return;
   if (pass.to == Where::workspace)
     pass.to_index = 1 - pass.from_index;
-  else if (options_.type == FftType::c2c)
+  else
     bad(fmt::format(
         "rule target: kernel {} writes the array that it reads, but gives its values other places: let the kernel "
         "before write to=work",
@@ -100,7 +102,7 @@ PlannedPass Planner::pass(int k) {
   add_factors(out, k, parts);
   spec.loaded = spec.stored = 1;
   for (int d = 0; d < 4; ++d) spec.loaded *= length_between(d, k), spec.stored *= length_between(d, k + 1);
-  spec.wide = extent(spec.load) > 0x7fffffff || extent(spec.store) > 0x7fffffff;
+  spec.wide = last_element() > 0x7fffffff;
   arrange(spec, transforms);
   out.from = first                            ? BufferRef::Where::first
              : with(k - 1).to == Target::work ? BufferRef::Where::workspace
@@ -109,17 +111,16 @@ PlannedPass Planner::pass(int k) {
   return out;
 }
 
-std::int64_t Planner::extent(const Port& port) const {
-  std::int64_t sum = 0;
-  (void)port;
+std::int64_t Planner::last_element() const {
+  std::int64_t most = work_values_;
   for (const bool input : {true, false}) {
-    const auto s = strides(input);
-    const auto n = array_sizes(input);
+    const auto s = array_strides(options_, input);
+    const auto n = array_sizes(options_, input);
     std::int64_t last = s[3] * (options_.batch - 1);
     for (int d = 0; d < 3; ++d) last += s[at(d)] * (n[at(d)] - 1);
-    sum = std::max(sum, last);
+    most = std::max(most, last);
   }
-  return std::max(sum, work_values_);
+  return most;
 }
 
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options) { return Planner(plan, options).run(); }

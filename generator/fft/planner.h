@@ -65,14 +65,12 @@ class Planner {
   // A kernel that reads a workspace and gives its values other places writes the other workspace.
   void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const;
   PlannedPass pass(int k);
-  std::int64_t extent(const Port& port) const;
+  // Of the largest array, in elements.
+  std::int64_t last_element() const;
 
   // ---- arrays (plan_arrays.cpp)
   // Positions along an axis after `k` kernels, as weights of its digits.
   Weights positions(const Line& axis, int k) const;
-  static std::array<std::int64_t, 4> dense(const std::array<std::int64_t, 3>& n);
-  std::array<std::int64_t, 3> array_sizes(bool input) const;
-  std::array<std::int64_t, 4> strides(bool input) const;
   // Length along an axis of the intermediate arrays: x of a real transform keeps half, windows shrink what is not yet
   // padded or already cut.
   std::int64_t length_between(int d, int k) const;

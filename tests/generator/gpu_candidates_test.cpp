@@ -126,10 +126,41 @@ TEST(GpuFftDefault, IsTheKnownWinnerElsePlainElseTheLibrary) {
   EXPECT_EQ(family("fft:type=r2c,n=512x512x512,prec=f64,sign=1", h200), GpuFftFamily::plain);
   EXPECT_EQ(family("fft:type=c2r,n=512x512x512,prec=f64,sign=1", h200), GpuFftFamily::cufft);
   EXPECT_EQ(family("fft:type=c2c,n=1048576,prec=f32", h200), GpuFftFamily::plain);
-  EXPECT_EQ(family("fft:type=c2c,n=1,prec=f32", h200), GpuFftFamily::cufft);
+  EXPECT_EQ(family("fft:type=c2c,n=1,prec=f32", h200), GpuFftFamily::plain);
   EXPECT_EQ(family("fft:type=c2c,n=2097152,prec=f32,batch=64", emulated()), GpuFftFamily::plain);
-  EXPECT_THROW(family("fft:type=c2c,n=1,prec=f32", emulated()), Error);
+  EXPECT_EQ(family("fft:type=c2c,n=1,prec=f32", emulated()), GpuFftFamily::plain);
   EXPECT_EQ(family("fft:type=r2c,n=67x64,prec=f32", emulated()), GpuFftFamily::plain);
+}
+
+TEST(GpuFftDefault, SaysWhatThePlanIs) {
+  const auto why = [](const char* token, const DeviceTraits& traits) {
+    std::string text;
+    default_plan(parse_problem(token), traits, &text);
+    return text;
+  };
+  const DeviceTraits h200 = *known_device("h200");
+  EXPECT_NE(why("fft:type=c2c,n=256x256x256,prec=f32", h200).find("winner on an H200"), std::string::npos);
+  EXPECT_NE(why("fft:type=c2c,n=2097152,prec=f32,batch=64", h200).find("cuFFT was the faster one"), std::string::npos);
+  EXPECT_NE(why("fft:type=c2c,n=100x100x100,prec=f32", h200).find("kernels that take any size"), std::string::npos);
+  EXPECT_NE(why("nufft:type=1,n=16x16,m=100,prec=f32,tol=1e-3", h200).find("cost model"), std::string::npos);
+  // Where no kernel of ours does it, the library does, and the reason is told; without a library that is an error.
+  const char* prime = "fft:type=c2c,n=16777259,prec=f32";
+  EXPECT_NE(why(prime, h200).find("no generated kernels take this problem: length 16777259"), std::string::npos)
+      << why(prime, h200);
+  EXPECT_THROW(why(prime, emulated()), Error);
+}
+
+// The adjoint of a complex transform runs by the same plan: bulk copies of one side are loads of the other's.
+TEST(GpuFftDefault, RunsBothWaysWhereOneArrayIsStrided) {
+  const DeviceTraits h200 = *known_device("h200");
+  for (const char* layout : {"2x512x131072/1x256x65536", "1x256x65536/2x512x131072"}) {
+    const Problem problem = parse_problem(std::string("fft:type=c2c,n=256x256x256,prec=f32,layout=") + layout);
+    Problem back = problem;
+    std::swap(back.input_layout, back.output_layout), back.sign = 1;
+    const Plan plan = default_plan(problem, h200);
+    EXPECT_NO_THROW(gpu_fft_program(problem, plan, h200)) << to_text(plan, problem);
+    EXPECT_NO_THROW(gpu_fft_program(back, plan, h200)) << to_text(plan, problem);
+  }
 }
 
 TEST(GpuFftAdapt, KeepsAPlanForTheSameLengthsOnly) {

@@ -1,0 +1,125 @@
+// Every valid uniform problem has a program: the default plan is made, its kernels are written, and what they touch is
+// compared with the arrays (generator/fft/reach.h), also for sizes that nobody could run in a test.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "generator/fft/any_size.h"
+#include "generator/fft/reach.h"
+#include "generator/gpu_candidates.h"
+#include "generator/gpu_program.h"
+#include "generator/known_devices.h"
+#include "tests/support/drawn_ffts.h"
+
+namespace fourtune::generator {
+namespace {
+
+// Without a library to fall back on.
+DeviceTraits generated_only(const char* name) {
+  DeviceTraits traits = *known_device(name);
+  traits.backend = "emulated";
+  return traits;
+}
+
+Problem adjoint_of(const Problem& problem) {
+  Problem adjoint = problem;
+  adjoint.sign = -problem.sign;
+  std::swap(adjoint.input_layout, adjoint.output_layout);
+  if (problem.fft_type != FftType::c2c)
+    adjoint.fft_type = problem.fft_type == FftType::r2c ? FftType::c2r : FftType::r2c;
+  return adjoint;
+}
+
+void expect_fits(const GpuProgram& program, const DeviceTraits& traits) {
+  ASSERT_FALSE(program.launches.empty());
+  for (const KernelSource& kernel : program.kernels)
+    EXPECT_LE(kernel.shared_bytes, traits.shared_per_block) << kernel.entry;
+  for (const Launch& launch : program.launches) EXPECT_GE(launch.grid[0], 1u);
+}
+
+void expect_programs(const Problem& problem, const DeviceTraits& traits) {
+  SCOPED_TRACE(to_token(problem) + " on " + traits.name);
+  try {
+    std::string why;
+    const Plan plan = gpu_fft_default_plan(problem, traits, &why);
+    EXPECT_NE(why, "");
+    expect_fits(*gpu_fft_program(problem, plan, traits), traits);
+    const Problem adjoint = adjoint_of(problem);
+    expect_fits(problem.fft_type == FftType::c2c ? *gpu_fft_program(adjoint, plan, traits)
+                                                 : gpu_fft_adjoint_program(adjoint, traits),
+                traits);
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+TEST(GpuFftEveryProblem, DrawnOnesHaveProgramsThatStayInsideTheirArrays) {
+  std::mt19937 random(20261121);
+  const DeviceTraits h100 = generated_only("h100"), t4 = generated_only("t4");
+  for (int i = 0; i < 240; ++i) {
+    const Problem problem = test::drawn_fft(random, {std::int64_t{1} << 18, std::int64_t{1} << 22});
+    expect_programs(problem, i % 4 ? h100 : t4);
+  }
+}
+
+// Found by drawing: long lines whose tiles did not divide their digits, half spectra that take several kernels.
+TEST(GpuFftEveryProblem, ThoseThatWereRefusedOrWroteOutsideHavePrograms) {
+  const DeviceTraits h100 = generated_only("h100");
+  for (const char* token :
+       {"fft:type=c2c,n=90000,prec=f32,batch=14", "fft:type=c2r,n=588000,prec=f64", "fft:type=c2c,n=87480,prec=f64",
+        "fft:type=r2c,n=45927,prec=f64,batch=4", "fft:type=r2c,n=262144,prec=f64",
+        "fft:type=r2c,n=89600,prec=f32,batch=8", "fft:type=r2c,n=544320,prec=f64",
+        "fft:type=r2c,n=114688,prec=f64,batch=9", "fft:type=r2c,n=285768,prec=f64,batch=4",
+        "fft:type=r2c,n=224000,prec=f32,batch=21", "fft:type=r2c,n=9000x3x2,prec=f32",
+        "fft:type=r2c,n=9000,prec=f64,place=in", "fft:type=c2c,n=1,prec=f32", "fft:type=r2c,n=1,prec=f64,batch=5",
+        "fft:type=c2r,n=1x1,prec=f64,place=in", "fft:type=r2c,n=1x67,prec=f32", "fft:type=c2r,n=1x67x3,prec=f64"})
+    expect_programs(parse_problem(token), h100);
+}
+
+// Every length up to a few thousand, and lines of several kernels.
+TEST(GpuFftEveryProblem, EveryLengthHasAPlanThatTheRulesTake) {
+  const DeviceTraits h100 = generated_only("h100");
+  int lines = 0;
+  for (std::int64_t n = 8200; n < 600000; n += 1 + n / 20) {
+    std::int64_t smooth = n;
+    while (!fft::has_codelets(smooth)) ++smooth;
+    for (const FftType type : {FftType::c2c, FftType::r2c, FftType::c2r})
+      for (const Precision precision : {Precision::f32, Precision::f64}) {
+        fft::EmitOptions options;
+        options.n = {smooth, 1, 1}, options.type = type, options.precision = precision, options.device = h100;
+        options.batch = 1 + n % 3, options.in_place = n % 2 == 0;
+        SCOPED_TRACE(testing::Message() << smooth << " type " << static_cast<int>(type));
+        const fft::FftPlan plan = fft::plain_plan(options);
+        for (const fft::Violation& wrong : fft::check(plan))  // kernels alternate between two workspaces
+          EXPECT_EQ(wrong.rule, fft::Rule::target) << wrong.message;
+        EXPECT_NO_THROW(fft::plan_passes(plan, options)) << fft::to_text(plan);
+        lines += static_cast<int>(plan.kernels.size() > 1);
+      }
+  }
+  EXPECT_GT(lines, 300);
+}
+
+// What the rule is for: values between kernels that the output has no room for.
+TEST(GpuFftEveryProblem, AForcedPlanThatWouldWriteOutsideIsRefusedByName) {
+  const Problem problem = parse_problem("fft:type=r2c,n=64,prec=f64,batch=2");
+  const char* text =
+      "{X(16,4,16,64,tw)}[threads=32,tile=16,store=sorted]{X(16,4,4,16,tw)}[threads=32,tile=4,store=sorted,to=work]{X("
+      "16,4,1,"
+      "4,no-tw)}[threads=32,tile=16]:order=natural,prec=f64";
+  fft::EmitOptions options = notation_options(problem);
+  try {
+    fft::emit_program(fft::parse_fft_plan(text), options);
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_plan);
+    EXPECT_NE(std::string(error.what()).find("rule target: kernel 1 writes 2048 bytes, there are 1056"),
+              std::string::npos)
+        << error.what();
+  }
+  fft::FftPlan plan = fft::parse_fft_plan(text);
+  plan.kernels[0].with.to = fft::Target::work;
+  EXPECT_NO_THROW(fft::emit_program(plan, options));
+}
+
+}  // namespace
+}  // namespace fourtune::generator
