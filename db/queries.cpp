@@ -62,8 +62,9 @@ auto intact(const Read& read) -> decltype(read()) {
 }
 
 // Rows of earlier versions have no checksum and are believed.
-bool fits(const Statement& row, int column, const std::string& checksum) {
-  return row.is_null(column) || row.text(column, kMaxText) == checksum;
+template <class Compute>
+bool fits(const Statement& row, int column, const Compute& checksum) {
+  return row.is_null(column) || row.text(column, kMaxText) == checksum();
 }
 
 int small_integer(const Statement& row, int column, const char* name) {
@@ -117,8 +118,10 @@ StoredVerdict checked_verdict(const Statement& row) {
   verdict.ratio_high = row.real(column++);
   verdict.rounds = small_integer(row, column++, "rounds");
   if (const std::string fault = verdict_fault(verdict); !fault.empty()) damaged(fault);
-  if (!fits(row, column, checksum_of(verdict, verdict.environment, verdict.created_ms, verdict.withdrawn)))
-    damaged("a verdict that is not what was written");
+  const auto checksum = [&] {
+    return checksum_of(verdict, verdict.environment, verdict.created_ms, verdict.withdrawn);
+  };
+  if (!fits(row, column, checksum)) damaged("a verdict that is not what was written");
   return verdict;
 }
 std::optional<StoredVerdict> verdict_at(const Statement& row) {
@@ -149,7 +152,7 @@ std::optional<Run> run_at(const Statement& row, int column, std::string_view pro
     run.message = row.text(column + 7, kMaxText);
     run.started_ms = row.integer(column + 8);
     run.kernels = row.text(column + 9, kMaxText);
-    if (!fits(row, column + 10, checksum_of(run, environment, samples, stages))) return std::nullopt;
+    if (!fits(row, column + 10, [&] { return checksum_of(run, environment, samples, stages); })) return std::nullopt;
     run.samples_ns = parse_samples(samples);
     run.stages = parse_stages(stages);
     return run;

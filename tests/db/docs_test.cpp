@@ -45,7 +45,7 @@ TEST(DatabasePage, HasSqlThatGivesWhatThePageSays) {
     auto store = TuningStore::open_for_writing(path, 1000, Journal::rollback);
     const SessionId session = store.begin_session(sample_session());
     for (const auto& [plan, ns] : {std::pair("slow", 3'000'000), {"fast", 1'000'000}}) {
-      Run run = sample_run(plan);
+      db::Run run = sample_run(plan);
       run.problem = kOtherProblem;
       run.samples_ns = {ns};
       store.record_run(session, run);

@@ -193,9 +193,13 @@ TEST_F(Session, AnIncumbentWhoseResultIsWrongIsReplacedAndNotServedAgain) {
     EXPECT_EQ(store.winner(token, here())->plan, report.problems[0].winner);
   }
   for (const db::StoredVerdict& stored : store.verdicts(token))
-    if (stored.id == wrong) EXPECT_NE(stored.withdrawn.find("wrong_result"), std::string::npos) << stored.withdrawn;
+    if (stored.id == wrong) {
+      EXPECT_NE(stored.withdrawn.find("wrong_result"), std::string::npos) << stored.withdrawn;
+    }
   for (const auto& plan : store.history(token, here()))
-    if (plan.plan == text(7)) EXPECT_EQ(plan.last_status, db::RunStatus::wrong_result);
+    if (plan.plan == text(7)) {
+      EXPECT_EQ(plan.last_status, db::RunStatus::wrong_result);
+    }
 }
 
 TEST_F(Session, ABudgetIsKept) {
