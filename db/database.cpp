@@ -78,6 +78,12 @@ int write_errno(sqlite3* connection) {
       throw StoreError(fault, message(fmt::format("failed in its file system: {}", reason).c_str()));
     }
     case SQLITE_CONSTRAINT:
+      // Our rows refer to rows that were looked up or made a moment ago.
+      if (extended == SQLITE_CONSTRAINT_FOREIGNKEY)
+        throw StoreError(StoreFault::damaged,
+                         message("is damaged: its indices name rows that are not there; move it away, or try "
+                                 "`sqlite3 FILE .recover`"));
+      [[fallthrough]];
     case SQLITE_MISMATCH:
       throw Error(Status::invalid_argument, message("refused a row that breaks its rules"));
     case SQLITE_TOOBIG:

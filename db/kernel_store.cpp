@@ -11,6 +11,7 @@
 #include "db/digest.h"
 #include "db/limits.h"
 #include "db/store_file.h"
+#include "db/trusted_file.h"
 
 namespace fourtune::db {
 namespace {
@@ -69,16 +70,24 @@ struct KernelStore::Impl {
     if (!reader || !file_was_there) {
       std::error_code ignored;
       file_was_there = std::filesystem::exists(path, ignored);
-      reader = open_for_reading(path, OpenAs::shared);
+      reader = open_for_reading(real_path(path), OpenAs::shared);
     }
     return *reader;
   }
   const Database& writable() {
     if (!writer) {
-      writer = open_for_writing(path, kBusyMs, Journal::automatic);
+      writer = open_for_writing(real_path(path), kBusyMs, Journal::automatic);
       reader.reset();
     }
     return *writer;
+  }
+  // The same, only with a file that machine code may come from.
+  template <class Result, class Work>
+  Result attempt_trusted(Result otherwise, Work&& work) {
+    return attempt(otherwise, [&] {
+      why = why_untrusted(path);
+      return why.empty() ? work() : otherwise;
+    });
   }
   // Runs `work`; when the database does not let it, notes why and gives the alternative.
   template <class Result, class Work>
@@ -173,14 +182,14 @@ void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& dig
 }
 
 std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
-  return impl_->attempt(std::optional<StoredKernel>(), [&] { return impl_->read(kernel_digest(origin)); });
+  return impl_->attempt_trusted(std::optional<StoredKernel>(), [&] { return impl_->read(kernel_digest(origin)); });
 }
 
 bool KernelStore::put(const KernelOrigin& origin, const StoredKernel& kernel) {
   if (kernel.image.empty() || kernel.image.size() > kMaxImage) return false;
   const std::vector<std::byte> packed = compress(kernel.image);
   if (static_cast<std::int64_t>(packed.size()) > impl_->limit) return false;
-  return impl_->attempt(false, [&] {
+  return impl_->attempt_trusted(false, [&] {
     impl_->write(origin, kernel_digest(origin), kernel, packed);
     return true;
   });

@@ -3,7 +3,8 @@
 // Invariants
 //   1 a kernel is found only under the digest of everything that it was compiled from (kernel_digest)
 //   2 what find() gives has the checksum with which it was put; a row that has not is removed and not given
-//   3 after a put the compressed images together are at most the store's limit; those used longest ago go first
+//   3 nothing is given from a file that others than the user and root can write (trusted_file.h), nor put there
+//   4 after a put the compressed images together are at most the store's limit; those used longest ago go first
 // It is a cache: when the database cannot be read or written, nothing is found and nothing kept, and why() tells.
 // Use: many processes, and the threads of each.
 #pragma once
@@ -59,7 +60,7 @@ class KernelStore {
     std::int64_t bytes = 0;  // compressed
   };
   Size size();
-  // Why the last call that touched the database could not; empty: it could.
+  // Why the last call that touched the database could not, or would not; empty: it could.
   std::string why() const;
 
  private:

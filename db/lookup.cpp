@@ -24,7 +24,8 @@ auto rank(const LookupEntry& entry, Freshness fresh) {
 Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
   Lookup lookup;
   const auto add_layer = [&](const fs::path& path, OpenAs as) {
-    LayerReport report{path, false, 0, {}};
+    LayerReport report;
+    report.path = path;
     try {
       std::error_code ignored;
       if (as == OpenAs::shared && (path.empty() || fs::status(path, ignored).type() == fs::file_type::not_found)) {
@@ -35,7 +36,7 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
       if (as == OpenAs::immutable && !fs::exists(path, ignored)) {
         throw StoreError(StoreFault::unreadable, "pack '" + path.string() + "' does not exist");
       }
-      auto entries = read_lookup_entries(open_for_reading(path, as));
+      auto entries = read_lookup_entries(open_for_reading(path, as), report.damaged);
       for (LookupEntry& entry : entries) entry.layer = lookup.layers_.size();
       report.usable = true;
       report.verdicts = entries.size();

@@ -3,7 +3,8 @@
 // Invariants
 // 1. load() reads each file in one pass and closes it: afterwards no file is open, no lock is held, nothing is queried.
 // 2. A file that cannot be used is skipped and reported in layers(); load() throws only for lack of memory.
-// 3. Layer 0 is the user database, then the packs in the order given; a lower layer wins.
+// 3. An entry is what was written: it fits the checksum of its row (rows of versions 1 to 3 have none).
+// 4. Layer 0 is the user database, then the packs in the order given; a lower layer wins.
 // Immutable after load: any number of threads may read it.
 #pragma once
 
@@ -29,7 +30,8 @@ struct LayerReport {
   std::filesystem::path path;
   bool usable = false;  // false: see reason. A missing user database is usable and empty.
   std::size_t verdicts = 0;
-  std::string reason;  // why it was skipped
+  std::size_t damaged = 0;  // verdicts that are not what was written; they are not among the entries
+  std::string reason;       // why it was skipped
 };
 
 class Lookup {

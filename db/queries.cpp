@@ -6,9 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "db/limits.h"
+#include "db/row_checksum.h"
 
 namespace fourtune::db {
 namespace {
@@ -31,6 +34,37 @@ auto collect(Statement& rows, const Row& row) {
     all.push_back(row(rows));
   }
   return all;
+}
+
+// The same of rows that carry a checksum: `row` gives nothing for a damaged one, which is counted and passed over. One
+// flipped bit costs the row that it is in, not its neighbours.
+template <class Row>
+auto collect_intact(Statement& rows, std::size_t& passed_over, const Row& row) {
+  std::vector<typename decltype(row(rows))::value_type> all;
+  while (rows.step()) {
+    if (all.size() + passed_over >= kMaxRows) damaged("more rows than any tuning writes");
+    if (auto read = row(rows))
+      all.push_back(std::move(*read));
+    else
+      ++passed_over;
+  }
+  return all;
+}
+
+// Nothing when a value of the row is none that the schema allows.
+template <class Read>
+auto intact(const Read& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Rows of earlier versions have no checksum and are believed.
+template <class Compute>
+bool fits(const Statement& row, int column, const Compute& checksum) {
+  return row.is_null(column) || row.text(column, kMaxText) == checksum();
 }
 
 int small_integer(const Statement& row, int column, const char* name) {
@@ -57,15 +91,16 @@ Environment environment_at(const Statement& row, int column) {
 // ---- verdicts ----------------------------------------------------------------------------------------------------
 std::string select_verdicts(const char* more_columns = "") {
   return fmt::format(
-      "SELECT {}, v.id, v.session, v.created_ms, v.withdrawn, p.token, l.text, r.text, v.validity, v.winner_ns,"
-      " v.incumbent_ns, v.ratio_low, v.ratio_high, v.rounds{} "
+      "SELECT {}, v.id AS id, v.session, v.created_ms, v.withdrawn, p.token AS token, l.text, r.text, v.validity, "
+      "v.winner_ns,"
+      " v.incumbent_ns, v.ratio_low, v.ratio_high, v.rounds, v.checksum{} "
       "FROM verdict v JOIN session s ON s.id = v.session JOIN environment e ON e.id = s.environment"
       " JOIN problem p ON p.id = v.problem JOIN plan l ON l.id = v.plan LEFT JOIN plan r ON r.id = v.replaces ",
       kEnvironmentColumns, more_columns);
 }
-constexpr int kVerdictWidth = kEnvironmentWidth + 13;
+constexpr int kVerdictWidth = kEnvironmentWidth + 14;
 
-StoredVerdict verdict_at(const Statement& row) {
+StoredVerdict checked_verdict(const Statement& row) {
   StoredVerdict verdict;
   verdict.environment = environment_at(row, 0);
   int column = kEnvironmentWidth;
@@ -83,7 +118,45 @@ StoredVerdict verdict_at(const Statement& row) {
   verdict.ratio_high = row.real(column++);
   verdict.rounds = small_integer(row, column++, "rounds");
   if (const std::string fault = verdict_fault(verdict); !fault.empty()) damaged(fault);
+  const auto checksum = [&] {
+    return checksum_of(verdict, verdict.environment, verdict.created_ms, verdict.withdrawn);
+  };
+  if (!fits(row, column, checksum)) damaged("a verdict that is not what was written");
   return verdict;
+}
+std::optional<StoredVerdict> verdict_at(const Statement& row) {
+  return intact([&] { return std::optional(checked_verdict(row)); });
+}
+
+// ---- runs --------------------------------------------------------------------------------------------------------
+std::string run_columns(const char* table) {
+  return fmt::format(
+      "{0}.round, {0}.status, {0}.error, {0}.samples_ns, {0}.stages_ns, {0}.wisdom, {0}.memory_bytes, {0}.message,"
+      " {0}.started_ms, {0}.kernels, {0}.checksum",
+      table);
+}
+
+// The columns of run_columns, from `column` on; nothing when they are not what was written.
+std::optional<Run> run_at(const Statement& row, int column, std::string_view problem, std::string_view plan,
+                          const Environment& environment) {
+  return intact([&]() -> std::optional<Run> {
+    Run run;
+    run.problem = problem;
+    run.plan = plan;
+    run.round = small_integer(row, column, "round");
+    run.status = run_status_from(row.text(column + 1, kMaxText));
+    if (!row.is_null(column + 2)) run.error = row.real(column + 2);
+    const std::string samples = row.text(column + 3, kMaxSamplesText), stages = row.text(column + 4, kMaxSamplesText);
+    run.wisdom = row.text(column + 5, kMaxWisdom);
+    run.memory_bytes = row.integer(column + 6);
+    run.message = row.text(column + 7, kMaxText);
+    run.started_ms = row.integer(column + 8);
+    run.kernels = row.text(column + 9, kMaxText);
+    if (!fits(row, column + 10, [&] { return checksum_of(run, environment, samples, stages); })) return std::nullopt;
+    run.samples_ns = parse_samples(samples);
+    run.stages = parse_stages(stages);
+    return run;
+  });
 }
 
 // ---- JSON texts --------------------------------------------------------------------------------------------------
@@ -99,19 +172,17 @@ std::int64_t nanoseconds(const json& value) {
   return value.get<std::int64_t>();
 }
 
-void add_run(PlanHistory& history, const Statement& row) {
-  const RunStatus status = run_status_from(row.text(1, kMaxText));
-  if (status == RunStatus::interrupted) return;
-  history.last_status = status;
-  history.last_message = row.text(4, kMaxText);
-  if (status != RunStatus::ok) {
+void add_run(PlanHistory& history, const Run& run) {
+  if (run.status == RunStatus::interrupted) return;
+  history.last_status = run.status;
+  history.last_message = run.message;
+  if (run.status != RunStatus::ok) {
     ++history.failed_runs;
     return;
   }
   ++history.ok_runs;
-  if (!row.is_null(2)) history.worst_error = std::max(history.worst_error.value_or(0), row.real(2));
-  const auto samples = parse_samples(row.text(3, kMaxSamplesText));
-  history.samples_ns.insert(history.samples_ns.end(), samples.begin(), samples.end());
+  if (run.error) history.worst_error = std::max(history.worst_error.value_or(0), *run.error);
+  history.samples_ns.insert(history.samples_ns.end(), run.samples_ns.begin(), run.samples_ns.end());
 }
 
 }  // namespace
@@ -165,72 +236,101 @@ std::optional<std::int64_t> environment_row(const Database& database, const Envi
   return row.integer(0);
 }
 
-std::vector<StoredVerdict> read_verdicts(const Database& database, std::string_view problem) {
+std::optional<Environment> read_environment(const Database& database, SessionId session) {
+  Statement row = database.prepare(fmt::format(
+      "SELECT {} FROM session s JOIN environment e ON e.id = s.environment WHERE s.id = ?", kEnvironmentColumns));
+  if (!row.with(static_cast<std::int64_t>(session)).step()) return std::nullopt;
+  return environment_at(row, 0);
+}
+
+std::vector<StoredVerdict> read_verdicts(const Database& database, std::string_view problem, std::size_t& passed_over) {
   Statement rows = database.prepare(select_verdicts() + "WHERE ?1 = '' OR p.token = ?1 ORDER BY v.id");
-  return collect(rows.with(problem), verdict_at);
+  return collect_intact(rows.with(problem), passed_over, verdict_at);
+}
+
+std::optional<StoredVerdict> read_verdict(const Database& database, VerdictId id) {
+  Statement row = database.prepare(select_verdicts() + "WHERE v.id = ?");
+  return row.with(static_cast<std::int64_t>(id)).step() ? verdict_at(row) : std::nullopt;
 }
 
 std::vector<StoredVerdict> read_winners(const Database& database, std::optional<std::int64_t> environment,
                                         std::optional<std::string_view> problem) {
-  Statement rows = database.prepare(
-      select_verdicts() +
-      "WHERE v.withdrawn IS NULL AND (?1 IS NULL OR s.environment = ?1) AND (?2 IS NULL OR p.token = ?2) "
-      "AND NOT EXISTS (SELECT 1 FROM verdict w JOIN session t ON t.id = w.session WHERE w.problem = v.problem"
-      " AND t.environment = s.environment AND w.withdrawn IS NULL AND w.id > v.id) "
-      "ORDER BY p.token, v.id");
-  return collect(rows.with(environment, problem), verdict_at);
+  Statement rows = database.prepare(select_verdicts() +
+                                    "WHERE v.withdrawn IS NULL AND (?1 IS NULL OR s.environment = ?1)"
+                                    " AND (?2 IS NULL OR p.token = ?2) ORDER BY p.token, s.environment, v.id");
+  std::vector<StoredVerdict> winners;
+  std::size_t passed_over = 0;
+  for (StoredVerdict& verdict : collect_intact(rows.with(environment, problem), passed_over, verdict_at)) {
+    const bool later = !winners.empty() && winners.back().problem == verdict.problem &&
+                       winners.back().environment == verdict.environment;
+    later ? void(winners.back() = std::move(verdict)) : winners.push_back(std::move(verdict));
+  }
+  std::stable_sort(winners.begin(), winners.end(), [](const StoredVerdict& a, const StoredVerdict& b) {
+    return std::tie(a.problem, a.id) < std::tie(b.problem, b.id);
+  });
+  return winners;
 }
 
-std::vector<LookupEntry> read_lookup_entries(const Database& database) {
+std::vector<LookupEntry> read_lookup_entries(const Database& database, std::size_t& passed_over) {
+  // With the run whose wisdom comes along, if any.
   Statement rows = database.prepare(
-      select_verdicts(", (SELECT n.wisdom FROM run n JOIN session t ON t.id = n.session WHERE n.problem = v.problem"
-                      " AND n.plan = v.plan AND t.environment = s.environment AND n.status = 'ok' AND n.wisdom <> ''"
-                      " ORDER BY n.id DESC LIMIT 1)") +
-      "WHERE v.withdrawn IS NULL ORDER BY p.token, v.id DESC");
-  return collect(rows, [](const Statement& row) {
-    return LookupEntry{verdict_at(row), row.text(kVerdictWidth, kMaxWisdom), 0};
+      fmt::format("SELECT verdicts.*, {} FROM ({}WHERE v.withdrawn IS NULL) verdicts LEFT JOIN run n ON n.id ="
+                  " (SELECT x.id FROM run x JOIN session t ON t.id = x.session WHERE x.problem = verdicts.problem_id"
+                  " AND x.plan = verdicts.plan_id AND t.environment = verdicts.environment_id AND x.status = 'ok'"
+                  " AND x.wisdom <> '' ORDER BY x.id DESC LIMIT 1) ORDER BY verdicts.token, verdicts.id DESC",
+                  run_columns("n"),
+                  select_verdicts(", v.problem AS problem_id, v.plan AS plan_id,"
+                                  " s.environment AS environment_id")));
+  constexpr int kRun = kVerdictWidth + 3;
+  return collect_intact(rows, passed_over, [](const Statement& row) -> std::optional<LookupEntry> {
+    auto verdict = verdict_at(row);
+    if (!verdict) return std::nullopt;
+    std::string wisdom;
+    if (!row.is_null(kRun))
+      if (auto run = run_at(row, kRun, verdict->problem, verdict->plan, verdict->environment))
+        wisdom = std::move(run->wisdom);
+    return LookupEntry{std::move(*verdict), std::move(wisdom), 0};
   });
 }
 
-std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session) {
-  Statement rows = database.prepare(
-      "SELECT r.session, l.text, r.round, r.status, r.error, r.samples_ns, r.stages_ns, r.wisdom, r.memory_bytes,"
-      " r.message, r.started_ms, r.kernels FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan "
-      "WHERE p.token = ?1 AND (?2 IS NULL OR r.session = ?2) ORDER BY r.id");
+std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session,
+                                 std::size_t& passed_over) {
+  Statement rows =
+      database.prepare(fmt::format("SELECT {}, r.session, l.text, {} FROM run r JOIN problem p ON p.id = r.problem"
+                                   " JOIN plan l ON l.id = r.plan JOIN session s ON s.id = r.session"
+                                   " JOIN environment e ON e.id = s.environment "
+                                   "WHERE p.token = ?1 AND (?2 IS NULL OR r.session = ?2) ORDER BY r.id",
+                                   kEnvironmentColumns, run_columns("r")));
   std::optional<std::int64_t> only;
   if (session) only = static_cast<std::int64_t>(*session);
-  return collect(rows.with(problem, only), [&](const Statement& row) {
-    StoredRun run;
-    run.session = SessionId{row.integer(0)};
-    run.problem = problem;
-    run.plan = row.text(1, kMaxPlan);
-    run.round = small_integer(row, 2, "round");
-    run.status = run_status_from(row.text(3, kMaxText));
-    if (!row.is_null(4)) run.error = row.real(4);
-    run.samples_ns = parse_samples(row.text(5, kMaxSamplesText));
-    run.stages = parse_stages(row.text(6, kMaxSamplesText));
-    run.wisdom = row.text(7, kMaxWisdom);
-    run.memory_bytes = row.integer(8);
-    run.message = row.text(9, kMaxText);
-    run.started_ms = row.integer(10);
-    run.kernels = row.text(11, kMaxText);
-    return run;
+  return collect_intact(rows.with(problem, only), passed_over, [&](const Statement& row) {
+    return intact([&]() -> std::optional<StoredRun> {
+      const Environment environment = environment_at(row, 0);
+      const std::string plan = row.text(kEnvironmentWidth + 1, kMaxPlan);
+      auto run = run_at(row, kEnvironmentWidth + 2, problem, plan, environment);
+      if (!run) return std::nullopt;
+      return StoredRun{std::move(*run), SessionId{row.integer(kEnvironmentWidth)}};
+    });
   });
 }
 
-std::vector<PlanHistory> read_history(const Database& database, std::string_view problem, std::int64_t environment) {
+std::vector<PlanHistory> read_history(const Database& database, std::string_view problem,
+                                      const Environment& environment) {
+  const auto environment_id = environment_row(database, environment);
+  if (!environment_id) return {};
   Statement rows = database.prepare(
-      "SELECT l.text, r.status, r.error, r.samples_ns, r.message FROM run r JOIN problem p ON p.id = r.problem"
-      " JOIN plan l ON l.id = r.plan JOIN session s ON s.id = r.session "
-      "WHERE p.token = ?1 AND s.environment = ?2 ORDER BY r.id");
-  rows.with(problem, environment);
+      fmt::format("SELECT l.text, {} FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan"
+                  " JOIN session s ON s.id = r.session WHERE p.token = ?1 AND s.environment = ?2 ORDER BY r.id",
+                  run_columns("r")));
+  rows.with(problem, *environment_id);
   std::vector<PlanHistory> all;
   std::unordered_map<std::string, std::size_t> index;
   while (rows.step()) {
-    const std::string plan = rows.text(0, kMaxPlan);
-    const auto [place, added] = index.try_emplace(plan, all.size());
-    if (added) all.emplace_back().plan = plan;
-    add_run(all[place->second], rows);
+    const auto run = intact([&] { return run_at(rows, 1, problem, rows.text(0, kMaxPlan), environment); });
+    if (!run) continue;  // as if it had never been made
+    const auto [place, added] = index.try_emplace(run->plan, all.size());
+    if (added) all.emplace_back().plan = run->plan;
+    add_run(all[place->second], *run);
   }
   // A plan whose every run was interrupted is as good as untried.
   std::erase_if(all, [](const PlanHistory& plan) { return plan.ok_runs + plan.failed_runs == 0; });
@@ -275,12 +375,29 @@ std::vector<StoredSession> read_sessions(const Database& database) {
 }
 
 std::string read_wisdom(const Database& database, std::string_view problem, std::string_view plan,
-                        std::int64_t environment) {
+                        const Environment& environment) {
+  const auto environment_id = environment_row(database, environment);
+  if (!environment_id) return {};
   Statement row = database.prepare(
-      "SELECT r.wisdom FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan"
-      " JOIN session s ON s.id = r.session WHERE p.token = ? AND l.text = ? AND s.environment = ?"
-      " AND r.status = 'ok' AND r.wisdom <> '' ORDER BY r.id DESC LIMIT 1");
-  return row.with(problem, plan, environment).step() ? row.text(0, kMaxWisdom) : std::string();
+      fmt::format("SELECT {} FROM run r JOIN problem p ON p.id = r.problem JOIN plan l ON l.id = r.plan"
+                  " JOIN session s ON s.id = r.session WHERE p.token = ? AND l.text = ? AND s.environment = ?"
+                  " AND r.status = 'ok' AND r.wisdom <> '' ORDER BY r.id DESC LIMIT 1",
+                  run_columns("r")));
+  if (!row.with(problem, plan, *environment_id).step()) return {};
+  const auto run = run_at(row, 0, problem, plan, environment);
+  return run ? run->wisdom : std::string();
+}
+
+Damage read_damage(const Database& database) {
+  Damage damage;
+  const Snapshot snapshot(database);
+  read_verdicts(database, {}, damage.verdicts);
+  for (const std::string& problem : read_problems(database)) read_runs(database, problem, std::nullopt, damage.runs);
+  std::set<std::pair<std::string, std::int64_t>> unreachable;
+  Statement rows = database.prepare("PRAGMA foreign_key_check");
+  while (rows.step() && unreachable.size() < kMaxRows) unreachable.emplace(rows.text(0, kMaxText), rows.integer(1));
+  damage.unreachable = unreachable.size();
+  return damage;
 }
 
 }  // namespace fourtune::db

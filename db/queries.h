@@ -1,6 +1,7 @@
 // The reading side of the tuning database, as functions over a connection: shared by TuningStore and Lookup. Every row
-// is checked while it is read, since a shipped file need not have been written by us: StoreError{damaged} names what
-// is wrong.
+// is checked while it is read, since a shipped file need not have been written by us. A verdict or a run with a value
+// that the schema does not allow, or that does not fit its checksum, is passed over (and counted where `passed_over` is
+// asked for); what else is wrong is a StoreError{damaged} that names it.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/damage.h"
 #include "db/database.h"
 #include "db/lookup.h"
 #include "db/records.h"
@@ -17,19 +19,28 @@ namespace fourtune::db {
 // Row of the environment, absent when it was never recorded.
 std::optional<std::int64_t> environment_row(const Database& database, const Environment& environment);
 
-std::vector<StoredVerdict> read_verdicts(const Database& database, std::string_view problem);
+// Of a session; absent: there is none with this number.
+std::optional<Environment> read_environment(const Database& database, SessionId session);
+
+std::vector<StoredVerdict> read_verdicts(const Database& database, std::string_view problem, std::size_t& passed_over);
+// Absent also when it is damaged.
+std::optional<StoredVerdict> read_verdict(const Database& database, VerdictId id);
 std::vector<StoredVerdict> read_winners(const Database& database, std::optional<std::int64_t> environment,
                                         std::optional<std::string_view> problem);
 // Verdicts that are not withdrawn, with their wisdom, in one statement and so from one state of the file.
-std::vector<LookupEntry> read_lookup_entries(const Database& database);
+std::vector<LookupEntry> read_lookup_entries(const Database& database, std::size_t& passed_over);
 
-std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session);
-std::vector<PlanHistory> read_history(const Database& database, std::string_view problem, std::int64_t environment);
+std::vector<StoredRun> read_runs(const Database& database, std::string_view problem, std::optional<SessionId> session,
+                                 std::size_t& passed_over);
+std::vector<PlanHistory> read_history(const Database& database, std::string_view problem,
+                                      const Environment& environment);
 std::vector<std::string> read_problems(const Database& database);
 std::vector<Environment> read_environments(const Database& database);
 std::vector<StoredSession> read_sessions(const Database& database);
 std::string read_wisdom(const Database& database, std::string_view problem, std::string_view plan,
-                        std::int64_t environment);
+                        const Environment& environment);
+// Reads everything once.
+Damage read_damage(const Database& database);
 
 // The JSON texts of a run row: [ns, ...] and [["stage", ns], ...].
 std::string samples_text(const std::vector<std::int64_t>& samples);

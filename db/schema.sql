@@ -98,3 +98,9 @@ CREATE TABLE kernel (
 CREATE INDEX kernel_by_use ON kernel (used_ms);
 -- Registers, spills, shared memory and occupancy of a GPU plan's kernels, a JSON list; empty: no kernels.
 ALTER TABLE run ADD COLUMN kernels TEXT NOT NULL DEFAULT '';
+
+-- version 4
+-- SHA-256 of what the row says, the texts that it refers to included (db/row_checksum.h), looked at whenever the row is
+-- read; NULL: the row is of an earlier version and has none.
+ALTER TABLE verdict ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);
+ALTER TABLE run ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);

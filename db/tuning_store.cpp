@@ -9,6 +9,7 @@
 #include "db/database.h"
 #include "db/limits.h"
 #include "db/queries.h"
+#include "db/row_checksum.h"
 #include "db/store_file.h"
 
 namespace fourtune::db {
@@ -17,6 +18,27 @@ struct TuningStore::Impl {
   std::filesystem::path path;
   bool writable;
   Database database;
+  bool repaired = false;  // its indices were made anew
+
+  // Runs `work` as one transaction and gives what it gives. What it looks up by an index is there, unless the index
+  // does not fit its table: then the indices are made anew from the tables, once, and the transaction is run again.
+  template <class Work>
+  auto transact(const Work& work) {
+    const auto attempt = [&] {
+      Transaction transaction(database);
+      auto result = work(database);
+      transaction.commit();
+      return result;
+    };
+    try {
+      return attempt();
+    } catch (const StoreError& error) {
+      if (error.fault() != StoreFault::damaged || repaired) throw;
+    }
+    database.execute("REINDEX");
+    repaired = true;
+    return attempt();
+  }
 };
 
 namespace {
@@ -65,12 +87,15 @@ std::int64_t add_environment(const Database& database, const Environment& e) {
   return database.last_row();
 }
 
-void require_session(const Database& database, SessionId session) {
+// Throws when there is no such session.
+Environment environment_of_session(const Database& database, SessionId session) {
+  if (auto environment = read_environment(database, session)) return std::move(*environment);
+  const auto id = static_cast<std::int64_t>(session);
   Statement row = database.prepare("SELECT 1 FROM session WHERE id = ?");
-  if (!row.with(static_cast<std::int64_t>(session)).step()) {
-    throw Error(Status::invalid_argument,
-                fmt::format("session {} is not in this database", static_cast<std::int64_t>(session)));
-  }
+  if (row.with(id).step())
+    throw StoreError(StoreFault::damaged,
+                     fmt::format("tuning database is damaged: the environment of session {} is not there", id));
+  throw Error(Status::invalid_argument, fmt::format("session {} is not in this database", id));
 }
 
 void require_run(const Run& run) {
@@ -103,15 +128,17 @@ TuningStore& TuningStore::operator=(TuningStore&&) noexcept = default;
 TuningStore::~TuningStore() = default;
 
 TuningStore TuningStore::open_for_reading(const std::filesystem::path& path, OpenAs as) {
-  return TuningStore(std::make_unique<Impl>(Impl{path, false, db::open_for_reading(path, as)}));
+  return TuningStore(std::make_unique<Impl>(Impl{path, false, db::open_for_reading(path, as), false}));
 }
 
 TuningStore TuningStore::open_for_writing(const std::filesystem::path& path, int busy_ms, Journal journal) {
-  return TuningStore(std::make_unique<Impl>(Impl{path, true, db::open_for_writing(path, busy_ms, journal)}));
+  return TuningStore(std::make_unique<Impl>(Impl{path, true, db::open_for_writing(path, busy_ms, journal), false}));
 }
 
 const std::filesystem::path& TuningStore::path() const noexcept { return impl_->path; }
 bool TuningStore::writable() const noexcept { return impl_->writable; }
+bool TuningStore::repaired() const noexcept { return impl_->repaired; }
+Damage TuningStore::damage() const { return read_damage(impl_->database); }
 
 const Database& TuningStore::for_writing() const {
   if (!impl_->writable) throw Error(Status::invalid_argument, "the store was opened for reading, it cannot be written");
@@ -120,7 +147,7 @@ const Database& TuningStore::for_writing() const {
 
 // ---- writing -----------------------------------------------------------------------------------------------------
 SessionId TuningStore::begin_session(const SessionStart& start) {
-  const Database& database = for_writing();
+  for_writing();
   const Environment& e = start.environment;
   for (const std::string* piece :
        {&e.backend, &e.device, &e.isa, &e.traits, &e.driver, &e.compiler, &e.libraries, &e.generator}) {
@@ -131,82 +158,95 @@ SessionId TuningStore::begin_session(const SessionStart& start) {
   if (!std::isfinite(start.budget_seconds) || start.budget_seconds < 0) {
     throw Error(Status::invalid_argument, "budget_seconds must be a number that is not negative");
   }
-  Transaction transaction(database);
-  const std::int64_t environment = add_environment(database, e);
-  database
-      .prepare(
-          "INSERT INTO session (environment, started_ms, seed, strategy, budget_seconds, command)"
-          " VALUES (?, ?, ?, ?, ?, ?)")
-      .with(environment, now_ms(), static_cast<std::int64_t>(start.seed), start.strategy, start.budget_seconds,
-            start.command)
-      .run();
-  const SessionId session{database.last_row()};
-  transaction.commit();
-  return session;
+  return impl_->transact([&](const Database& within) {
+    const std::int64_t environment = add_environment(within, e);
+    within
+        .prepare(
+            "INSERT INTO session (environment, started_ms, seed, strategy, budget_seconds, command)"
+            " VALUES (?, ?, ?, ?, ?, ?)")
+        .with(environment, now_ms(), static_cast<std::int64_t>(start.seed), start.strategy, start.budget_seconds,
+              start.command)
+        .run();
+    return SessionId{within.last_row()};
+  });
 }
 
 void TuningStore::record_run(SessionId session, const Run& run) {
-  const Database& database = for_writing();
+  for_writing();
   require_run(run);
-  Transaction transaction(database);
-  require_session(database, session);
-  const std::int64_t problem = problem_row(database, run.problem);
-  const std::int64_t plan = plan_row(database, run.plan);
-  // SQLite stores NaN as NULL: an error that is not a number reads back as not measured.
-  database
-      .prepare(
-          "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
-          " wisdom, message, started_ms, kernels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(static_cast<std::int64_t>(session), problem, plan, std::int64_t{run.round}, to_string(run.status),
-            run.error, samples_text(run.samples_ns), stages_text(run.stages), run.memory_bytes, run.wisdom, run.message,
-            run.started_ms ? run.started_ms : now_ms(), run.kernels)
-      .run();
-  transaction.commit();
+  Run stamped = run;
+  if (stamped.started_ms == 0) stamped.started_ms = now_ms();
+  const std::string samples = samples_text(run.samples_ns), stages = stages_text(run.stages);
+  impl_->transact([&](const Database& within) {
+    const std::string checksum = checksum_of(stamped, environment_of_session(within, session), samples, stages);
+    const std::int64_t problem = problem_row(within, run.problem);
+    const std::int64_t plan = plan_row(within, run.plan);
+    // SQLite stores NaN as NULL: an error that is not a number reads back as not measured.
+    within
+        .prepare(
+            "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
+            " wisdom, message, started_ms, kernels, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .with(static_cast<std::int64_t>(session), problem, plan, std::int64_t{run.round}, to_string(run.status),
+              run.error, samples, stages, run.memory_bytes, run.wisdom, run.message, stamped.started_ms, run.kernels,
+              checksum)
+        .run();
+    return true;
+  });
 }
 
 VerdictId TuningStore::record_verdict(SessionId session, const Verdict& verdict) {
-  const Database& database = for_writing();
+  for_writing();
   require_verdict(verdict);
-  Transaction transaction(database);
-  require_session(database, session);
-  const std::int64_t problem = problem_row(database, verdict.problem);
-  const std::int64_t plan = plan_row(database, verdict.plan);
-  std::optional<std::int64_t> replaces;
-  if (!verdict.replaces.empty()) replaces = plan_row(database, verdict.replaces);
-  std::optional<double> incumbent_ns;
-  if (verdict.incumbent_ns > 0) incumbent_ns = verdict.incumbent_ns;
-  database
-      .prepare(
-          "INSERT INTO verdict (session, problem, plan, replaces, validity, winner_ns, incumbent_ns, ratio_low,"
-          " ratio_high, rounds, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(static_cast<std::int64_t>(session), problem, plan, replaces, verdict.validity, verdict.winner_ns,
-            incumbent_ns, verdict.ratio_low, verdict.ratio_high, std::int64_t{verdict.rounds}, now_ms())
-      .run();
-  const VerdictId id{database.last_row()};
-  transaction.commit();
-  return id;
+  const std::int64_t created = now_ms();
+  return impl_->transact([&](const Database& within) {
+    const std::string checksum = checksum_of(verdict, environment_of_session(within, session), created, {});
+    const std::int64_t problem = problem_row(within, verdict.problem);
+    const std::int64_t plan = plan_row(within, verdict.plan);
+    std::optional<std::int64_t> replaces;
+    if (!verdict.replaces.empty()) replaces = plan_row(within, verdict.replaces);
+    std::optional<double> incumbent_ns;
+    if (verdict.incumbent_ns > 0) incumbent_ns = verdict.incumbent_ns;
+    within
+        .prepare(
+            "INSERT INTO verdict (session, problem, plan, replaces, validity, winner_ns, incumbent_ns, ratio_low,"
+            " ratio_high, rounds, created_ms, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .with(static_cast<std::int64_t>(session), problem, plan, replaces, verdict.validity, verdict.winner_ns,
+              incumbent_ns, verdict.ratio_low, verdict.ratio_high, std::int64_t{verdict.rounds}, created, checksum)
+        .run();
+    return VerdictId{within.last_row()};
+  });
 }
 
 void TuningStore::withdraw_verdict(VerdictId verdict, std::string_view reason) {
-  const Database& database = for_writing();
+  for_writing();
   require_name(reason, kMaxText, "the reason to withdraw a verdict");
-  Transaction transaction(database);
   const auto id = static_cast<std::int64_t>(verdict);
-  database.prepare("UPDATE verdict SET withdrawn = ? WHERE id = ? AND withdrawn IS NULL").with(reason, id).run();
-  if (database.changes() == 0) {
-    throw Error(Status::invalid_argument, fmt::format("verdict {} is not in this database, or is withdrawn", id));
-  }
-  transaction.commit();
+  impl_->transact([&](const Database& within) {
+    const auto stored = read_verdict(within, verdict);  // absent: damaged, and stays so
+    std::optional<std::string> checksum;
+    if (stored) checksum = checksum_of(*stored, stored->environment, stored->created_ms, reason);
+    within
+        .prepare(
+            "UPDATE verdict SET withdrawn = ?1, checksum = iif(checksum IS NULL, NULL, ?2)"
+            " WHERE id = ?3 AND withdrawn IS NULL")
+        .with(reason, checksum, id)
+        .run();
+    if (within.changes() == 0) {
+      throw Error(Status::invalid_argument, fmt::format("verdict {} is not in this database, or is withdrawn", id));
+    }
+    return true;
+  });
 }
 
 void TuningStore::finish_session(SessionId session, SessionEnd end) {
-  const Database& database = for_writing();
-  Transaction transaction(database);
-  require_session(database, session);
-  database.prepare("UPDATE session SET finished_ms = ?, outcome = ? WHERE id = ?")
-      .with(now_ms(), to_string(end), static_cast<std::int64_t>(session))
-      .run();
-  transaction.commit();
+  for_writing();
+  impl_->transact([&](const Database& within) {
+    environment_of_session(within, session);
+    within.prepare("UPDATE session SET finished_ms = ?, outcome = ? WHERE id = ?")
+        .with(now_ms(), to_string(end), static_cast<std::int64_t>(session))
+        .run();
+    return true;
+  });
 }
 
 // ---- reading -----------------------------------------------------------------------------------------------------
@@ -225,16 +265,17 @@ std::optional<StoredVerdict> TuningStore::winner(std::string_view problem, const
 }
 
 std::vector<StoredVerdict> TuningStore::verdicts(std::string_view problem) const {
-  return read_verdicts(impl_->database, problem);
+  std::size_t passed_over = 0;
+  return read_verdicts(impl_->database, problem, passed_over);
 }
 
 std::vector<StoredRun> TuningStore::runs(std::string_view problem, std::optional<SessionId> session) const {
-  return read_runs(impl_->database, problem, session);
+  std::size_t passed_over = 0;
+  return read_runs(impl_->database, problem, session, passed_over);
 }
 
 std::vector<PlanHistory> TuningStore::history(std::string_view problem, const Environment& environment) const {
-  const auto row = environment_row(impl_->database, environment);
-  return row ? read_history(impl_->database, problem, *row) : std::vector<PlanHistory>();
+  return read_history(impl_->database, problem, environment);
 }
 
 std::vector<PlanHistory> TuningStore::runner_ups(std::string_view problem, const Environment& environment) const {
@@ -253,8 +294,7 @@ std::vector<Environment> TuningStore::environments() const { return read_environ
 std::vector<StoredSession> TuningStore::sessions() const { return read_sessions(impl_->database); }
 
 std::string TuningStore::wisdom(std::string_view problem, std::string_view plan, const Environment& environment) const {
-  const auto row = environment_row(impl_->database, environment);
-  return row ? read_wisdom(impl_->database, problem, plan, *row) : std::string();
+  return read_wisdom(impl_->database, problem, plan, environment);
 }
 
 }  // namespace fourtune::db

@@ -4,7 +4,10 @@
 // 1. A row is on disk when the function that records it returns: killing the process loses at most the run in flight.
 // 2. Runs and verdicts are only added, never changed (a verdict can be withdrawn, with a reason).
 // 3. The winner of (problem, environment) is the latest verdict that is not withdrawn, never the luckiest sample.
-// 4. A file that is damaged, foreign, newer or has anything in it that our schema has not is refused and left as it is.
+// 4. A verdict and a run carry a checksum of what they say; one that does not fit it is passed over by every reader,
+// and
+//    damage() counts it. It finds damage, not malice.
+// 5. A file that is damaged, foreign, newer or has anything in it that our schema has not is refused and left as it is.
 //
 // Threads: an object is used by one thread at a time; different objects (also of the same file) are independent, in
 // this and in other processes. Do not carry an object across fork(). Texts are UTF-8 without NUL; limits are in
@@ -19,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/damage.h"
 #include "db/records.h"
 #include "db/store_error.h"
 
@@ -57,6 +61,8 @@ class TuningStore {
 
   const std::filesystem::path& path() const noexcept;
   bool writable() const noexcept;
+  // A write found indices that did not fit their tables (a damaged file) and made them anew.
+  bool repaired() const noexcept;
 
   // ---- writing: each call is one transaction, on disk when it returns. On a store opened for reading:
   // Error{invalid_argument}.
@@ -87,6 +93,8 @@ class TuningStore {
   std::vector<StoredSession> sessions() const;
   // The wisdom of the latest ok run of (problem, plan) in the environment that has any; empty: none.
   std::string wisdom(std::string_view problem, std::string_view plan, const Environment& environment) const;
+  // What is not believed. Reads everything: for reports, not for every start.
+  Damage damage() const;
 
  private:
   struct Impl;

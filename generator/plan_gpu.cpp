@@ -51,7 +51,7 @@ GpuFftChoice parse_fft(StageText& text) {
     fft.family = GpuFftFamily::interleaved;
     fft.plan = fft::parse_notation(std::string_view(family).substr(kNotation.size()));
   } else {
-    bad(fmt::format("fft={}: allowed are cufft, plain, {}{{X(...),...}}[...]...", family, kNotation));
+    bad(fmt::format("fft={}: allowed are cufft, plain, {}{{X(...),...}}[...]...", text::shown(family), kNotation));
   }
   return fft;
 }
@@ -77,7 +77,8 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
     with.order = nufft::Order::caller;
     return;
   }
-  if (text.family() != "bins") bad(fmt::format("{}={}: allowed are none, bins", text.stage(), text.family()));
+  if (text.family() != "bins")
+    bad(fmt::format("{}={}: allowed are none, bins", text.stage(), text::shown(text.family())));
   with.bin = text.sizes<int>("bin", problem.dim, 1, 4096);
   with.order = nufft::Order::bins;
   if (const auto order = text.take("order")) with.order = value_of(orders, text.stage() + ": order", *order);

@@ -47,7 +47,7 @@ std::string print_type3(const Plan& plan) {
 }
 void parse_type3(StageText& text, Plan& plan) {
   if (text.family() != "compose" && text.family() != "gaussian")
-    bad(fmt::format("type3={}: allowed are compose, gaussian", text.family()));
+    bad(fmt::format("type3={}: allowed are compose, gaussian", text::shown(text.family())));
   plan.type3 = text.family() == "compose" ? Type3Rule::compose : Type3Rule::gaussian;
   if (plan.type3 == Type3Rule::compose) return;
   plan.gaussian_r = text.number<double>("r", 2.0, 8.0);
@@ -57,7 +57,8 @@ void parse_type3(StageText& text, Plan& plan) {
 int plain_number(const StageText& text, int least, int most) {
   const auto value = text::number<int>(text.family());
   if (!value || *value < least || *value > most)
-    bad(fmt::format("{}={}: a whole number from {} to {} is needed", text.stage(), text.family(), least, most));
+    bad(fmt::format("{}={}: a whole number from {} to {} is needed", text.stage(), text::shown(text.family()), least,
+                    most));
   return *value;
 }
 
@@ -66,12 +67,13 @@ std::string for_each_stage(std::string_view plan_text, const std::vector<std::st
   const auto parts = text::split(plan_text, ';');
   const std::string backend(parts.front());
   if (backend.empty() || backend.find('=') != std::string::npos)
-    bad(fmt::format("'{}': a plan starts with its backend, for example cpu;threads=2;...", backend));
+    bad(fmt::format("'{}': a plan starts with its backend, for example cpu;threads=2;...", text::shown(backend)));
   for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
     StageText text(*part);
     const std::string& stage = text.stage();
     if (std::find(known.begin(), known.end(), stage) == known.end())
-      bad(fmt::format("stage '{}' is not one of this problem; its stages are {}", stage, fmt::join(known, ", ")));
+      bad(fmt::format("stage '{}' is not one of this problem; its stages are {}", text::shown(stage),
+                      fmt::join(known, ", ")));
     if (!seen.insert(stage).second) bad(fmt::format("stage '{}' is given twice", stage));
     take(text);
     text.finish();

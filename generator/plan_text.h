@@ -38,7 +38,7 @@ Enum value_of(const Spelling<Enum> (&table)[N], std::string_view stage, std::str
     if (name == entry.name) return entry.value;
     names += (names.empty() ? "" : ", ") + std::string(entry.name);
   }
-  bad(fmt::format("{}={}: allowed are {}", stage, name, names));
+  bad(fmt::format("{}={}: allowed are {}", text::shown(stage), text::shown(name), names));
 }
 
 template <class N>
@@ -54,20 +54,21 @@ class StageText {
   explicit StageText(std::string_view text) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos)
-      bad(fmt::format("'{}': a stage is written stage=family(key=value,...)", text));
+      bad(fmt::format("'{}': a stage is written stage=family(key=value,...)", text::shown(text)));
     stage_ = text.substr(0, equals);
     auto rest = text.substr(equals + 1);
     auto open = rest.find('(');
     if (rest.find('{') < open) open = std::string_view::npos;  // FFT notation has brackets of its own
     family_ = rest.substr(0, open);
     if (open == std::string_view::npos) return;
-    if (rest.back() != ')') bad(fmt::format("{}: the closing ) is missing", stage_));
+    if (rest.back() != ')') bad(fmt::format("{}: the closing ) is missing", text::shown(stage_)));
     rest = rest.substr(open + 1, rest.size() - open - 2);
     for (const auto pair : text::split(rest, ',')) {
       const auto at = pair.find('=');
-      if (at == std::string_view::npos) bad(fmt::format("{}: parameter '{}' has no value", stage_, pair));
+      if (at == std::string_view::npos)
+        bad(fmt::format("{}: parameter '{}' has no value", text::shown(stage_), text::shown(pair)));
       if (!parameters_.emplace(pair.substr(0, at), pair.substr(at + 1)).second)
-        bad(fmt::format("{}: parameter '{}' is given twice", stage_, pair.substr(0, at)));
+        bad(fmt::format("{}: parameter '{}' is given twice", text::shown(stage_), text::shown(pair.substr(0, at))));
     }
   }
   const std::string& stage() const { return stage_; }
@@ -84,31 +85,35 @@ class StageText {
   N number(const std::string& key, N least, N most, std::optional<N> fallback = std::nullopt) {
     const auto value = take(key);
     if (!value && fallback) return *fallback;
-    if (!value) bad(fmt::format("{}={}: parameter '{}' is missing", stage_, family_, key));
+    if (!value) bad(fmt::format("{}={}: parameter '{}' is missing", text::shown(stage_), text::shown(family_), key));
     const auto parsed = text::number<N>(*value);
     if (!parsed || !(*parsed >= least && *parsed <= most))
-      bad(fmt::format("{}={}({}={}): a number from {} to {} is needed", stage_, family_, key, *value, least, most));
+      bad(fmt::format("{}={}({}={}): a number from {} to {} is needed", text::shown(stage_), text::shown(family_), key,
+                      text::shown(*value), least, most));
     return *parsed;
   }
   template <class N>
   std::array<N, 3> sizes(const std::string& key, int dim, N least, N most) {
     const auto value = take(key);
-    if (!value) bad(fmt::format("{}={}: parameter '{}' is missing", stage_, family_, key));
+    if (!value) bad(fmt::format("{}={}: parameter '{}' is missing", text::shown(stage_), text::shown(family_), key));
     const auto parts = text::split(*value, 'x');
     if (static_cast<int>(parts.size()) != dim)
-      bad(fmt::format("{}={}({}={}): {} numbers joined by x are needed", stage_, family_, key, *value, dim));
+      bad(fmt::format("{}={}({}={}): {} numbers joined by x are needed", text::shown(stage_), text::shown(family_), key,
+                      text::shown(*value), dim));
     std::array<N, 3> out{1, 1, 1};
     for (int d = 0; d < dim; ++d) {
       const auto parsed = text::number<N>(parts[d]);
       if (!parsed || *parsed < least || *parsed > most)
-        bad(fmt::format("{}={}({}={}): numbers from {} to {} are needed", stage_, family_, key, *value, least, most));
+        bad(fmt::format("{}={}({}={}): numbers from {} to {} are needed", text::shown(stage_), text::shown(family_),
+                        key, text::shown(*value), least, most));
       out[d] = *parsed;
     }
     return out;
   }
   void finish() const {
     if (!parameters_.empty())
-      bad(fmt::format("{}={}: parameter '{}' is unknown", stage_, family_, parameters_.begin()->first));
+      bad(fmt::format("{}={}: parameter '{}' is unknown", text::shown(stage_), text::shown(family_),
+                      text::shown(parameters_.begin()->first)));
   }
 
  private:

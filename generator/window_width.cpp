@@ -15,6 +15,7 @@
 #include "fourtune/status.h"
 #include "generator/window.h"
 #include "generator/window_detail.h"
+#include "generator/window_table.h"
 
 namespace fourtune::generator {
 namespace {
@@ -75,6 +76,17 @@ std::vector<double> polynomial_weights(const PiecewisePolynomial& polynomial, co
   return phi;
 }
 
+std::vector<double> table_weights(const Window& window, int entries, const std::vector<double>& d) {
+  std::vector<double> phi;
+  for (const double offset : d)
+    for (int p = 0; p < window.width(); ++p) {
+      const double cell = std::floor(offset * entries), along = offset * entries - cell;
+      const auto entry = [&](double e) { return window.value(2 * (p + e / entries) / window.width() - 1); };
+      phi.push_back((1 - along) * entry(cell) + along * entry(cell + 1));
+    }
+  return phi;
+}
+
 // The squared errors of dimensions and stages are independent: 1 + E is a product.
 double combine(double mean_square, int dim, int stages) {
   return std::sqrt(std::expm1(dim * stages * std::log1p(mean_square)));
@@ -99,6 +111,14 @@ double aliasing_error(const Window& window, int dim, int stages) {
 double aliasing_error(const Window& window, const PiecewisePolynomial& polynomial, int dim, int stages) {
   check(dim, stages);
   const auto weights = [&](const std::vector<double>& d) { return polynomial_weights(polynomial, d); };
+  return combine(mean_square_error(window, weights), dim, stages);
+}
+
+double aliasing_error_of_table(const Window& window, int entries, int dim, int stages) {
+  check(dim, stages);
+  if (entries < 1)
+    throw Error(Status::invalid_argument, fmt::format("a table of {} entries a cell: at least 1 is needed", entries));
+  const auto weights = [&](const std::vector<double>& d) { return table_weights(window, entries, d); };
   return combine(mean_square_error(window, weights), dim, stages);
 }
 

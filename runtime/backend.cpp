@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/base/text.h"
 #include "runtime/cuda/cuda_backend.h"
 #ifdef FOURTUNE_FFTW
 #include "runtime/cpu/cpu_backend.h"
@@ -92,7 +93,8 @@ const Backend& find_backend(std::string_view name) {
   const std::string missing = name == "cuda" ? "; " + cuda::why_not_available() : std::string();
   throw Error(Status::backend_unavailable,
               names.empty() ? "this build has no backend (it was configured without FFTW: FOURTUNE_FFTW=OFF)" + missing
-                            : fmt::format("backend '{}' is not available here; available: {}{}", name, names, missing));
+                            : fmt::format("backend '{}' is not available here; available: {}{}", text::shown(name),
+                                          names, missing));
 }
 
 }  // namespace fourtune::runtime

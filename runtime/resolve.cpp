@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "db/lookup.h"
+#include "db/trusted_file.h"
 #include "generator/candidates.h"
+#include "generator/plan_accuracy.h"
 #include "generator/type3_model.h"
+#include "runtime/base/text.h"
 #include "runtime/environment.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
@@ -18,6 +23,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Beyond this a stranger's plan is a worse guess than the cost model: a factor of 4 in every size, say.
 constexpr double kTooFar = 4;
+// Bytes of a stored text and of a reason that an explanation shows.
+constexpr std::size_t kLongestStored = 5000, kLongestReason = 1000;
 
 double log_ratio(double a, double b) { return std::abs(std::log2(std::max(a, 1.0) / std::max(b, 1.0))); }
 
@@ -43,11 +50,17 @@ double distance_between(const Problem& a, const Problem& b) {
   return distance + 0.5 * log_ratio(density(a), density(b));
 }
 
-// Looks stored plans over; everything it passes over is named in the explanation.
+// Looks stored plans over; everything it passes over is named in the explanation, and not looked at again.
 class Resolver {
  public:
-  Resolver(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup, std::string& explain)
-      : problem_(problem), traits_(traits), lookup_(lookup), here_(environment_here(traits)), explain_(explain) {}
+  Resolver(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup,
+           std::span<const Refusal> refused, std::string& explain)
+      : problem_(problem),
+        traits_(traits),
+        lookup_(lookup),
+        refused_(refused),
+        here_(environment_here(traits)),
+        explain_(explain) {}
 
   // Tuned on points that the application recorded.
   bool recorded(Resolution& out) { return problem_.kind == Kind::nufft && exact(out, recorded_problem(problem_)); }
@@ -55,32 +68,56 @@ class Resolver {
 
   // Same token but for the point counts, batch or extent, inside the ranges it was measured for.
   bool covered(Resolution& out) {
-    const db::LookupEntry* entry = lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
-      const auto measured = problem_of(candidate);
-      std::string why;
-      if (!measured || !covers(candidate.verdict.validity, *measured, problem_, why)) return kInfinity;
-      return distance_between(*measured, problem_);
+    return first_that_fits(Source::verdict, out, [&] {
+      return lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
+        const auto measured = problem_of(candidate);
+        std::string why;
+        if (!measured || !covers(candidate.verdict.validity, *measured, problem_, why)) return kInfinity;
+        return distance_between(*measured, problem_);
+      });
     });
-    return entry && take(*entry, Source::verdict, out);
   }
 
   bool nearest(Resolution& out) {
-    const db::LookupEntry* entry = lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
-      const auto measured = problem_of(candidate);
-      const double distance = measured ? distance_between(*measured, problem_) : kInfinity;
-      return distance <= kTooFar ? distance : kInfinity;
+    return first_that_fits(Source::nearest, out, [&] {
+      const db::LookupEntry* entry = lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
+        const auto measured = problem_of(candidate);
+        const double distance = measured ? distance_between(*measured, problem_) : kInfinity;
+        return distance <= kTooFar ? distance : kInfinity;
+      });
+      if (entry) explain_outside(*entry);
+      return entry;
     });
-    if (entry) explain_outside(*entry);
-    return entry && take(*entry, Source::nearest, out);
   }
 
  private:
-  bool exact(Resolution& out, const Problem& problem) {
-    const db::LookupEntry* entry = lookup_.winner(to_token(problem), here_);
-    return entry && take(*entry, Source::verdict, out);
+  // A file full of plans that fit nothing costs so many looks, not more.
+  static constexpr std::size_t kMostPassedOver = 16;
+
+  template <class Find>
+  bool first_that_fits(Source source, Resolution& out, const Find& find) {
+    while (passed_over_.size() < kMostPassedOver) {
+      const db::LookupEntry* entry = find();
+      if (!entry) return false;
+      if (take(*entry, source, out)) return true;
+      passed_over_.push_back(entry);
+    }
+    return false;
+  }
+  bool is_passed_over(const db::LookupEntry& entry) const {
+    return std::find(passed_over_.begin(), passed_over_.end(), &entry) != passed_over_.end();
   }
 
-  static std::optional<Problem> problem_of(const db::LookupEntry& entry) {
+  bool exact(Resolution& out, const Problem& problem) {
+    return first_that_fits(Source::verdict, out, [&] {
+      return lookup_.winner(to_token(problem), here_,
+                            [&](const db::LookupEntry& entry) { return !is_passed_over(entry); });
+    });
+  }
+
+  // Nothing for an entry that is not to be taken.
+  std::optional<Problem> problem_of(const db::LookupEntry& entry) const {
+    if (is_passed_over(entry)) return std::nullopt;
     try {
       return parse_problem(entry.verdict.problem);
     } catch (const Error&) {
@@ -91,10 +128,10 @@ class Resolver {
   void explain_outside(const db::LookupEntry& entry) {
     std::string why;
     if (const auto measured = problem_of(entry); measured && !covers(entry.verdict.validity, *measured, problem_, why))
-      explain_ += fmt::format("nearest tuned problem: {} ({})\n", entry.verdict.problem, why);
+      explain_ += fmt::format("nearest tuned problem: {} ({})\n", shown(entry.verdict.problem), shown(why));
   }
 
-  // Adapts the stored plan to this problem; a text that does not fit is passed over.
+  // Adapts the stored plan to this problem; one that does not fit is passed over.
   bool take(const db::LookupEntry& entry, Source source, Resolution& out) {
     try {
       const Problem measured = parse_problem(entry.verdict.problem);
@@ -108,27 +145,66 @@ class Resolver {
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
       const bool same =
           inside && !few && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
-      out.plan = same ? stored : generator::adapt(stored, problem_, traits_);
+      const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
+      require_sound(plan);
+      out.plan = plan;
       out.source = source;
       out.wisdom = entry.wisdom;
     } catch (const Error& error) {
-      explain_ += fmt::format("passed over: the plan stored for {}: {}\n", entry.verdict.problem, error.what());
+      explain_ += fmt::format("passed over: the plan stored for {}: {}\n", shown(entry.verdict.problem),
+                              text::shown(error.what(), kLongestReason));
       return false;
     }
     const auto& layer = lookup_.layers()[entry.layer];
-    explain_ += fmt::format(
-        "found: {} tuned for {} in {} (measurement {} on this machine{})\n", entry.verdict.plan, entry.verdict.problem,
-        layer.path.string(), to_string(db::freshness(entry.verdict.environment, here_)),
-        entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "");
+    explain_ +=
+        fmt::format("found: {} tuned for {} in {} (measurement {} on this machine{})\n", shown(entry.verdict.plan),
+                    shown(entry.verdict.problem), shown(layer.path.string()),
+                    to_string(db::freshness(entry.verdict.environment, here_)),
+                    entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "");
     return true;
   }
+
+  // Throws when the plan parses but must not run.
+  void require_sound(const generator::Plan& plan) const {
+    if (plan.backend != traits_.backend)
+      throw Error(Status::invalid_plan,
+                  fmt::format("it is for backend '{}', not for {}", text::shown(plan.backend), traits_.backend));
+    if (const std::string fault = generator::accuracy_fault(plan, problem_); !fault.empty())
+      throw Error(Status::invalid_plan, fault);
+    const double bytes = generator::estimate(plan, problem_, traits_).bytes;
+    if (traits_.memory_bytes > 0 && !(bytes <= static_cast<double>(traits_.memory_bytes)))
+      throw Error(Status::out_of_memory, fmt::format("it would hold {:.3g} bytes, more than the device's {:.3g}", bytes,
+                                                     static_cast<double>(traits_.memory_bytes)));
+    const std::string own = generator::to_text(plan, problem_);
+    for (const Refusal& refusal : refused_)
+      if (refusal.plan == own) throw Error(Status::invalid_plan, "it does not run here: " + refusal.why);
+  }
+
+  static std::string shown(const std::string& stored) { return text::shown(stored, kLongestStored); }
 
   const Problem& problem_;
   const DeviceTraits& traits_;
   const db::Lookup& lookup_;
-  db::Environment here_;
+  const std::span<const Refusal> refused_;
+  const db::Environment here_;
   std::string& explain_;
+  std::vector<const db::LookupEntry*> passed_over_;
 };
+
+// One line a database that was looked into.
+std::string layer_text(const db::LayerReport& layer) {
+  const std::string path = text::shown(layer.path.string(), kLongestStored);
+  if (!layer.usable) return fmt::format("not usable: {} ({})\n", path, text::shown(layer.reason, kLongestReason));
+  return fmt::format("looked in: {} ({} verdicts{})\n", path, layer.verdicts,
+                     layer.damaged > 0 ? fmt::format(", {} damaged and passed over", layer.damaged) : "");
+}
+
+// Compiled kernels lie in the user's database; says so when they are not to be loaded.
+std::string kernels_text(const db::Lookup& lookup, const DeviceTraits& traits) {
+  if (traits.backend != "cuda" || lookup.layers().empty() || lookup.layers().front().path.empty()) return {};
+  const std::string why = db::why_untrusted(lookup.layers().front().path);
+  return why.empty() ? why : fmt::format("kernels: compiled anew, not loaded: {}\n", text::shown(why, kLongestReason));
+}
 
 }  // namespace
 
@@ -147,7 +223,7 @@ const char* to_string(Source source) noexcept {
 }
 
 Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db::Lookup* lookup,
-                   const std::string& forced_plan) {
+                   const std::string& forced_plan, std::span<const Refusal> refused) {
   Resolution out;
   std::string notes = fmt::format("problem: {}\n", to_token(problem)), untuned;
   if (!forced_plan.empty()) {
@@ -156,10 +232,9 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
   } else {
     bool found = false;
     if (lookup) {
-      for (const auto& layer : lookup->layers())
-        notes += layer.usable ? fmt::format("looked in: {} ({} verdicts)\n", layer.path.string(), layer.verdicts)
-                              : fmt::format("not usable: {} ({})\n", layer.path.string(), layer.reason);
-      Resolver resolver(problem, traits, *lookup, notes);
+      for (const auto& layer : lookup->layers()) notes += layer_text(layer);
+      notes += kernels_text(*lookup, traits);
+      Resolver resolver(problem, traits, *lookup, refused, notes);
       found = resolver.recorded(out) || resolver.exact(out) || resolver.covered(out) || resolver.nearest(out);
     }
     if (!found) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <new>
 #include <optional>
+#include <vector>
 
 #include "db/lookup.h"
 #include "db/tuning_store.h"
@@ -66,6 +68,7 @@ struct Transform::State {
   db::Lookup lookup;
   runtime::Resolution resolution;
   std::string plan_text;
+  std::vector<runtime::Refusal> refused;  // stored plans that did not bind; not tried again
   std::unique_ptr<runtime::Executor> executor;
   std::optional<Bounds> bounds;
   bool points_set = false;
@@ -80,8 +83,39 @@ struct Transform::State {
     return one;
   }
   void resolve() {
-    resolution = runtime::resolve(planned(), traits, &lookup, options.plan);
+    resolution = runtime::resolve(planned(), traits, &lookup, options.plan, refused);
     plan_text = generator::to_text(resolution.plan, planned());
+  }
+  bool is_stored() const {
+    return resolution.source == runtime::Source::verdict || resolution.source == runtime::Source::nearest;
+  }
+
+  // Runs `work` with the plan as resolved. When it fails with a plan from a database, that plan is refused and the next
+  // one resolved; what fails with the cost model's plan, or a forced one, is the caller's.
+  template <class Work>
+  void with_a_plan_that_works(const Work& work) {
+    constexpr std::size_t kMostRefused = 8;  // then the databases are left alone
+    for (;;) {
+      std::string why;
+      try {
+        return work();
+      } catch (const Error& error) {
+        if (!is_stored() || !may_be_the_plans(error.status())) throw;
+        why = error.what();
+      } catch (const std::bad_alloc&) {
+        if (!is_stored()) throw;
+        why = "not enough memory";
+      }
+      executor.reset();
+      refused.push_back({plan_text, why});
+      if (refused.size() >= kMostRefused) lookup = {};
+      resolve();
+    }
+  }
+  // Not points, pointers or options of the caller.
+  static bool may_be_the_plans(Status status) {
+    return status != Status::invalid_point && status != Status::invalid_argument && status != Status::contradiction &&
+           status != Status::invalid_option && status != Status::backend_unavailable;
   }
 
   void bind() {
@@ -155,7 +189,7 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
     return;
   }
   state.resolve();
-  state.bind();
+  state.with_a_plan_that_works([&] { state.bind(); });
 }
 
 Transform::~Transform() = default;
@@ -170,13 +204,18 @@ void Transform::set_points(const Points& points) {
   now.m = points.m;
   if (now.type == 3) now.k = points.k;
   validate(now);
-  if (!state.executor || now != state.problem) {
+  bool changed = !state.executor || now != state.problem;
+  if (changed) {
     state.problem = now;
     const std::string before = state.plan_text;
     state.resolve();
-    if (!state.executor || before != state.plan_text) state.bind();
+    changed = !state.executor || before != state.plan_text;
   }
-  state.executor->set_points(points);
+  state.with_a_plan_that_works([&] {
+    if (changed || !state.executor) state.bind();
+    changed = false;
+    state.executor->set_points(points);  // some grids are known only now
+  });
   runtime::record_points(state.problem, points, *state.backend, state.options.device);
   state.points_set = true;
 }

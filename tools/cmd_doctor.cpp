@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fourtune/fourtune.h"
+#include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/machine.h"
@@ -15,12 +16,15 @@ namespace fourtune::tools {
 namespace {
 
 void print_text(const std::vector<Finding>& findings) {
+  constexpr std::size_t kLongest = 2000;
   std::size_t width = 0;
   for (const Finding& finding : findings) width = std::max(width, finding.name.size());
   fmt::print("fourtune {}\n", fourtune_version());
   for (const Finding& finding : findings) {
-    fmt::print("{:<8} {:<{}}  {}\n", to_string(finding.state), finding.name, width, finding.found);
-    if (!finding.cost.empty()) fmt::print("{:<8} {:<{}}    -> {}\n", "", "", width, finding.cost);
+    fmt::print("{:<8} {:<{}}  {}\n", to_string(finding.state), finding.name, width,
+               text::shown(finding.found, kLongest));
+    if (!finding.cost.empty())
+      fmt::print("{:<8} {:<{}}    -> {}\n", "", "", width, text::shown(finding.cost, kLongest));
   }
   const auto missing = std::count_if(findings.begin(), findings.end(),
                                      [](const Finding& finding) { return finding.state == State::missing; });
@@ -35,7 +39,7 @@ void print_json(const std::vector<Finding>& findings) {
                     {"found", finding.found},
                     {"cost", finding.cost}});
   const nlohmann::ordered_json all{{"version", fourtune_version()}, {"findings", list}};
-  fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void explain(const Arguments& arguments) {
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
                                      {"estimated_memory_bytes", cost.bytes}};
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
     return;
   }
   fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");

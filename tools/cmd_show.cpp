@@ -6,6 +6,7 @@
 #include <string>
 
 #include "db/tuning_store.h"
+#include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/errors.h"
@@ -27,6 +28,8 @@ void show(const Arguments& arguments) {
   require_database(*arguments.db);
   const auto store = db::TuningStore::open_for_reading(path);
   const auto format = tuner::format_from(arguments.format);
+  if (const db::Damage damage = store.damage(); damage.any())
+    fmt::print(stderr, "fourtune: note: {}; they are passed over\n", damage.text());
   std::vector<tuner::ShowRow> rows;
   tuner::ShowOptions options;
   options.runner_ups = arguments.runner_ups;
@@ -38,7 +41,7 @@ void show(const Arguments& arguments) {
     rows.insert(rows.end(), found.begin(), found.end());
   }
   if (rows.empty() && format == tuner::Format::table) {
-    fmt::print("nothing tuned yet in {}\n", path.string());
+    fmt::print("nothing tuned yet in {}\n", text::shown(path.string(), 4096));
     fmt::print(stderr, "hint: fourtune tune --problems builtin:quick --seconds 60\n");
     return;
   }

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "db/recorded_space.h"
+#include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "runtime/backend.h"
+#include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/errors.h"
@@ -119,6 +121,9 @@ void tune(Arguments arguments) {
   }
   const std::filesystem::path path = database_path(*arguments.db);
   auto store = db::TuningStore::open_for_writing(path);
+  if (arguments.backend == "cuda")
+    if (const std::string why = db::why_untrusted(path); !why.empty())
+      fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 
   StopOnSignal signals;
   options.stop = &stop_requested;
@@ -138,13 +143,20 @@ void tune(Arguments arguments) {
   if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
   fmt::print("{}", tuner::format_report(report, format));
   std::fflush(stdout);
-  for (const std::string& warning : report.warnings) fmt::print(stderr, "fourtune: warning: {}\n", warning);
+  for (const std::string& warning : report.warnings)
+    fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
   if (report.interrupted)
     throw Error(
         Status::interrupted,
         fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", path.string()));
   const bool all_solved = std::none_of(report.problems.begin(), report.problems.end(),
                                        [](const tuner::ProblemReport& problem) { return problem.winner.empty(); });
+  const bool all_stored = std::none_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+    return warning.starts_with(tuner::not_stored_mark);
+  });
+  if (!all_stored)
+    throw Failure(fmt::format("not everything could be stored in {}", path.string()),
+                  "what was stored before is kept, and the same command goes on from there");
   if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
 }
 

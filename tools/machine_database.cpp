@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "fourtune/status.h"
 #include "tools/machine.h"
@@ -20,6 +21,23 @@ std::filesystem::path existing_folder(std::filesystem::path path) {
   path = std::filesystem::absolute(path, error).parent_path();
   while (!std::filesystem::is_directory(path, error) && path.has_relative_path()) path = path.parent_path();
   return path;
+}
+
+void note(Finding& finding, const std::string& cost) {
+  if (finding.state == State::ok) finding.state = State::note;
+  finding.cost += (finding.cost.empty() ? "" : "; ") + cost;
+}
+
+void note_damage(const db::TuningStore& store, Finding& finding) {
+  const db::Damage damage = store.damage();
+  if (!damage.any()) return;
+  note(finding, damage.text() + ": they are passed over, and tuning again replaces what they said");
+}
+
+// Plans are only text; kernels are machine code.
+void note_trust(const std::filesystem::path& path, Finding& finding) {
+  if (const std::string why = db::why_untrusted(path); !why.empty())
+    note(finding, "compiled GPU kernels are not loaded from it, but compiled anew: " + why);
 }
 
 Finding database_file(const std::filesystem::path& path) {
@@ -45,6 +63,8 @@ Finding database_file(const std::filesystem::path& path) {
       finding.state = State::note;
       finding.cost = "plans are read from it; `fourtune tune` needs --db PATH with a file it can write";
     }
+    note_damage(store, finding);
+    note_trust(path, finding);
   } catch (const Error& bad) {
     finding.state = State::missing;
     finding.found = bad.what();

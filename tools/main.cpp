@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -10,6 +11,7 @@
 
 #include "fourtune/fourtune.h"
 #include "fourtune/status.h"
+#include "runtime/base/text.h"
 #include "tools/bench.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
@@ -21,9 +23,10 @@ using fourtune::Status;
 using namespace fourtune::tools;
 
 int complain(std::string message, const std::string& hint, int code) {
+  constexpr std::size_t kLongest = 4000;  // bytes; arguments and files may be of any size
   for (char& letter : message)
     if (letter == '\n') letter = ' ';
-  fmt::print(stderr, "fourtune: error: {}\n", message);
+  fmt::print(stderr, "fourtune: error: {}\n", fourtune::text::shown(message, kLongest));
   if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
   return code;
 }
@@ -61,7 +64,7 @@ int complain(const CLI::App& app, const CLI::ParseError& error, const std::strin
     std::vector<std::string> names;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
       names.push_back(sub->get_name());
-    return complain(fmt::format("there is no subcommand '{}'", first_word),
+    return complain(fmt::format("there is no subcommand '{}'", fourtune::text::shown(first_word)),
                     fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
   }
   const std::string command = chosen.empty() ? "fourtune" : "fourtune " + chosen.front()->get_name();
@@ -95,6 +98,8 @@ void declare(CLI::App& app, const std::string& command_line) {
 }  // namespace
 
 int main(int argc, char** argv) try {
+  // A file that reached its limit (ulimit -f) is a failed write with a name, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app;
   app.name("fourtune");
   declare(app, command_text(argc, argv));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.h"
 #include "tools/text.h"
 #include "tuner/report.h"
 
@@ -38,7 +39,7 @@ std::string progress_text(const tuner::Progress& progress) {
     text += fmt::format(" ({:.2f}x untuned)", progress.untuned_seconds / progress.best_seconds);
   if (progress.failures > 0) text += fmt::format("  {} failed", progress.failures);
   text += fmt::format("  {} left", clock_text(progress.eta));
-  return text + "  " + progress.token;
+  return text + "  " + text::shown(progress.token);
 }
 
 ProgressLine::ProgressLine(std::FILE* out) : out_(out), terminal_(is_terminal(fileno(out))) {}

@@ -14,6 +14,7 @@ namespace fourtune::tuner {
 namespace {
 
 constexpr std::size_t most_finalists = 4;
+constexpr int most_attempts = 6;         // each failed one ends with a plan less
 constexpr double finalist_margin = 1.1;  // slower than the best of the search by more: no finalist
 // The incumbent goes only when the whole interval of the ratio is above this. A little above 1, because the challenger
 // is the best of several and some of its lead is luck.
@@ -102,7 +103,7 @@ void ProblemTuning::run_finals() {
   if (recording() || interrupted_ || context_.stopped()) return;
   send_progress(Step::finals);
   std::vector<Finalist> plans = finalists();
-  for (int attempt = 0; attempt < 3 && plans.size() >= 2; ++attempt) {
+  for (int attempt = 0; attempt < most_attempts && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
     request.benchmark.cpu_time = context_.options.cpu_time;
     double round = 0;
@@ -121,7 +122,8 @@ void ProblemTuning::run_finals() {
   }
 }
 
-// After a failed final: without the plan that failed, or with only the two that matter when nobody knows which one did.
+// After a failed final: the finalists without the plan that failed, or with only the two that matter when nobody knows
+// which one did.
 bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result) {
   if (result.status == db::RunStatus::interrupted) {
     interrupted_ = true;
@@ -139,7 +141,8 @@ bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsR
     known_[plan].seconds = failed;
     known_[plan].status = result.status;
     note_failure(plan, result.status, run.message);
-    std::erase_if(plans, [&](const Finalist& finalist) { return finalist.plan == plan; });
+    find_best();
+    plans = finalists();  // what was too slow beside it may be there now
     return true;
   }
   report_.note = "the finals failed: " + result.message;

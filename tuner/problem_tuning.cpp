@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "db/lookup.h"
+#include "generator/plan_accuracy.h"
 #include "runtime/resolve.h"
 #include "tuner/replay.h"
 
@@ -118,16 +119,71 @@ void ProblemTuning::prepare() {
   context_.evaluator.load(problem_, context_.options.seed);
 }
 
-void ProblemTuning::recall_history() {
+std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
+  if (candidate_.contains(plan)) return {};  // one of today's own
+  try {
+    return generator::accuracy_fault(generator::parse_plan(plan, problem_), problem_);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// A row like any other failure's, so that no later session tries it again.
+void ProblemTuning::reject_stored(const std::string& plan, const std::string& why) {
+  db::Run run;
+  run.problem = token_;
+  run.plan = plan;
+  run.status = db::RunStatus::rejected;
+  run.message = "stored, but cannot be right: " + why;
+  context_.record(run);
+  Known& known = known_[plan];
+  known.seconds = failed;
+  known.status = db::RunStatus::rejected;
+}
+
+void ProblemTuning::recall_incumbent() {
   incumbent_ = context_.store.winner(token_, context_.environment);
+  while (incumbent_) {
+    const std::string why = fault_of_stored(incumbent_->plan);
+    if (why.empty()) return;
+    const db::StoredVerdict wrong = *incumbent_;
+    context_.warn(fmt::format("the stored winner of {} cannot be right ({}) and is withdrawn", token_, why));
+    reject_stored(wrong.plan, why);
+    withdraw(wrong.plan, why);
+    incumbent_ = context_.store.winner(token_, context_.environment);
+    if (incumbent_ && incumbent_->id == wrong.id) incumbent_.reset();  // the database takes no more rows
+  }
+}
+
+void ProblemTuning::withdraw(const std::string& plan, const std::string& why) {
+  for (const db::StoredVerdict& verdict : context_.store.verdicts(token_))
+    if (verdict.plan == plan && verdict.withdrawn.empty() &&
+        db::freshness(verdict.environment, context_.environment) != db::Freshness::foreign)
+      context_.withdraw(verdict.id, why);
+}
+
+void ProblemTuning::find_best() {
+  best_.clear();
+  best_seconds_ = 0;
+  for (const auto& [plan, known] : known_)
+    if (working(plan) && (best_.empty() || known.seconds < best_seconds_)) best_ = plan, best_seconds_ = known.seconds;
+}
+
+void ProblemTuning::recall_history() {
+  recall_incumbent();
   if (problem_.points == PointClass::recorded) return;  // they may have been recorded anew since
   for (const db::PlanHistory& history : context_.store.history(token_, context_.environment)) {
     if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // only ever interrupted
+    if (known_.contains(history.plan)) continue;                     // rejected a moment ago
     Known known;
     known.status = history.last_status;
     known.error = history.worst_error;
     known.samples_ns = history.samples_ns;
     if (history.last_status == db::RunStatus::ok && history.median_ns > 0) {
+      if (const std::string why = fault_of_stored(history.plan); !why.empty()) {
+        reject_stored(history.plan, why);
+        continue;
+      }
       known.seconds = history.median_ns * 1e-9;
       if (best_.empty() || known.seconds < best_seconds_) {
         best_ = history.plan;
@@ -285,11 +341,9 @@ void ProblemTuning::record_evaluation(const std::string& plan, const std::string
 void ProblemTuning::note_failure(const std::string& plan, db::RunStatus status, const std::string& message) {
   ++report_.failures;
   last_failure_ = std::string(db::to_string(status)) + ": " + message;
-  const bool deadly = status == db::RunStatus::wrong_result || status == db::RunStatus::crash;
-  if (deadly && incumbent_ && incumbent_->plan == plan) {
-    context_.withdraw(incumbent_->id, last_failure_);
-    incumbent_.reset();
-  }
+  if (status != db::RunStatus::wrong_result && status != db::RunStatus::crash) return;
+  withdraw(plan, last_failure_);
+  if (incumbent_ && incumbent_->plan == plan) incumbent_.reset();
 }
 
 bool ProblemTuning::working(const std::string& plan) const {

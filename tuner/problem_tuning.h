@@ -56,7 +56,15 @@ class ProblemTuning {
   void write_recording() const;
 
   void ask_ahead();
+  void recall_incumbent();
   void recall_history();
+  // Why a plan that the database knows cannot be right for this problem; empty: it can be.
+  std::string fault_of_stored(const std::string& plan) const;
+  void reject_stored(const std::string& plan, const std::string& why);
+  // No verdict serves the plan any more, here and wherever this environment's runtime would look.
+  void withdraw(const std::string& plan, const std::string& why);
+  // best_ is the fastest of what works; after a plan turned out not to.
+  void find_best();
   void add_first_plan(const std::string& plan, const std::string& mark);
   const Known& measure(const std::string& plan, const std::string& mark);
   void record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation, int round = 0);

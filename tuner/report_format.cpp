@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.h"
 #include "tuner/report.h"
 
 namespace fourtune::tuner {
@@ -13,9 +14,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
+constexpr std::size_t kLongestCell = 5000;  // bytes; a plan has at most 4096
+// Texts come from databases, which anybody may have written, and go to a terminal.
+std::vector<Cells> shown_cells(std::vector<Cells> lines) {
+  for (Cells& cells : lines)
+    for (std::string& cell : cells) cell = text::shown(cell, kLongestCell);
+  return lines;
+}
+
 // Columns as wide as their widest cell; the numbers (all columns but the first and those in `left`) to the right.
-std::string table(const std::vector<Cells>& lines, const std::vector<std::size_t>& left) {
-  if (lines.empty()) return {};
+std::string table(const std::vector<Cells>& raw, const std::vector<std::size_t>& left) {
+  if (raw.empty()) return {};
+  const std::vector<Cells> lines = shown_cells(raw);
   std::vector<std::size_t> width(lines.front().size(), 0);
   for (const Cells& cells : lines)
     for (std::size_t c = 0; c < cells.size(); ++c) width[c] = std::max(width[c], cells[c].size());
@@ -33,9 +43,9 @@ std::string table(const std::vector<Cells>& lines, const std::vector<std::size_t
   return text;
 }
 
-std::string csv(const std::vector<Cells>& lines) {
+std::string csv(const std::vector<Cells>& raw) {
   std::string text;
-  for (const Cells& cells : lines)
+  for (const Cells& cells : shown_cells(raw))
     for (std::size_t c = 0; c < cells.size(); ++c) {
       std::string cell = cells[c];
       if (cell.find_first_of(",\"\n") != std::string::npos) {
@@ -53,7 +63,8 @@ std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}"
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+// Nothing but ASCII: characters that a terminal would obey are escaped too.
+std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 std::string short_error(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : "-"; }
 std::string short_speed(double speed, const std::string& unit) {
@@ -203,7 +214,7 @@ Format format_from(const std::string& name) {
   if (name == "table") return Format::table;
   if (name == "csv") return Format::csv;
   if (name == "json") return Format::json;
-  throw Error(Status::invalid_option, "no format '" + name + "'; there are: table, csv, json");
+  throw Error(Status::invalid_option, "no format '" + text::shown(name) + "'; there are: table, csv, json");
 }
 
 std::string format_rows(const std::vector<ShowRow>& rows, Format format) {

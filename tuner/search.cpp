@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fourtune/status.h"
+#include "runtime/base/text.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -36,7 +37,7 @@ const Strategy& find_strategy(std::string_view name) {
     if (strategy.name == name) return strategy;
     names += (names.empty() ? "" : ", ") + std::string(strategy.name);
   }
-  throw Error(Status::invalid_option, "no search strategy '" + std::string(name) + "'; there are: " + names);
+  throw Error(Status::invalid_option, "no search strategy '" + text::shown(name) + "'; there are: " + names);
 }
 
 const Strategy& default_strategy(std::size_t candidates, std::size_t affordable_evaluations) {

@@ -4,8 +4,9 @@
 // 1. Every measurement is recorded in the database before the next one starts; killing the process at any instant loses
 //    at most the one in flight.
 // 2. A candidate's failure is a row. A crash or a hang costs the worker process, not the session.
-// 3. Only a plan whose result was right wins, and it replaces the incumbent only by more than the noise of interleaved
-//    rounds.
+// 3. Only a plan whose result was right wins: finalists are looked at again, the incumbent too, since a database may be
+//    damaged. One that is wrong is withdrawn and not served again. A winner replaces the incumbent only by more than
+//    the noise of interleaved rounds.
 // 4. The plan that would run untuned is always measured; for ffts so is FFTW's own plan, planned up to three times (its
 //    planner is noisy) and always a finalist.
 // 5. A rerun skips every (problem, plan, environment) that is finished and goes on searching.
@@ -88,6 +89,9 @@ struct ProblemReport {
   double elapsed = 0;
   std::string note;  // anything the user should know
 };
+
+// Begins a warning of a report: something measured could not be kept.
+inline constexpr const char* not_stored_mark = "not stored: ";
 
 struct Report {
   std::vector<ProblemReport> problems;

@@ -1,5 +1,7 @@
 #include "tuner/session_context.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -26,7 +28,7 @@ void SessionContext::guarded(const std::function<void()>& write) {
   try {
     write();
   } catch (const Error& error) {
-    warn(std::string("not stored: ") + error.what());
+    warn(not_stored_mark + std::string(error.what()));
   }
 }
 
@@ -36,6 +38,11 @@ void SessionContext::warn(const std::string& warning) {
 }
 
 void SessionContext::begin() {
+  guarded([&] {
+    if (const db::Damage damage = store.damage(); damage.any())
+      warn(fmt::format("tuning database '{}' is damaged: {}; these rows are passed over", store.path().string(),
+                       damage.text()));
+  });
   guarded([&] {
     const std::string strategy = options.strategy.empty() ? "default" : options.strategy;
     id_ = store.begin_session({environment, options.seed, strategy, options.seconds, options.command});
@@ -53,6 +60,11 @@ void SessionContext::withdraw(db::VerdictId verdict, const std::string& reason) 
 }
 void SessionContext::finish(db::SessionEnd end) {
   if (id_) guarded([&] { store.finish_session(*id_, end); });
+  if (store.repaired())
+    warn(
+        fmt::format("tuning database '{}' was damaged: its indices did not fit its rows and were made anew; what this "
+                    "session measured is in it",
+                    store.path().string()));
 }
 
 }  // namespace fourtune::tuner

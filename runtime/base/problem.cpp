@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/base/text.h"
+
 namespace fourtune {
 namespace {
 
@@ -143,7 +145,8 @@ PointClass point_class_from(std::string_view text) {
   for (const auto points : {PointClass::uniform, PointClass::cluster, PointClass::radial, PointClass::spiral,
                             PointClass::stack, PointClass::ewald, PointClass::recorded})
     if (text == to_string(points)) return points;
-  bad(fmt::format("points: '{}' is none of uniform, cluster, radial, spiral, stack, ewald, recorded", text));
+  bad(fmt::format("points: '{}' is none of uniform, cluster, radial, spiral, stack, ewald, recorded",
+                  text::shown(text)));
 }
 
 }  // namespace fourtune

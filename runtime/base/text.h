@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,5 +57,10 @@ inline std::string scientific(double value) {
   while (out[digits] == '0' && digits + 1 < out.size()) out.erase(digits, 1);
   return out;
 }
+
+// Text of unknown origin (a database, a token, a file) as it may be shown to people. Control characters, bytes that are
+// no UTF-8 and marks that turn the direction of writing become \xNN, so that a terminal obeys none of them; beyond
+// `longest` bytes of the text it is cut and its size said: "nnn... (5000000 bytes)".
+std::string shown(std::string_view text, std::size_t longest = 200);
 
 }  // namespace fourtune::text

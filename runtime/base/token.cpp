@@ -11,7 +11,7 @@ namespace fourtune {
 namespace {
 
 [[noreturn]] void bad(std::string_view key, std::string_view value, std::string_view allowed) {
-  throw Error(Status::invalid_problem, fmt::format("{}={}: {}", key, value, allowed));
+  throw Error(Status::invalid_problem, fmt::format("{}={}: {}", text::shown(key), text::shown(value), allowed));
 }
 
 std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t least) {
@@ -179,8 +179,8 @@ std::string known_keys(Kind kind) {
 std::size_t find_key(std::string_view name, Kind kind) {
   for (std::size_t i = 0; i < std::size(keys); ++i)
     if (name == keys[i].name && (kind == Kind::fft ? keys[i].fft : keys[i].nufft)) return i;
-  throw Error(Status::invalid_problem, fmt::format("key '{}' is unknown for {}; its keys, in this order, are {}", name,
-                                                   to_string(kind), known_keys(kind)));
+  throw Error(Status::invalid_problem, fmt::format("key '{}' is unknown for {}; its keys, in this order, are {}",
+                                                   text::shown(name), to_string(kind), known_keys(kind)));
 }
 
 void require(bool present, std::string_view key, const char* example) {
@@ -211,7 +211,7 @@ Problem parse_problem(std::string_view token) {
     throw Error(Status::invalid_problem,
                 fmt::format("'{}' is no problem token; one starts with fft: or nufft:, for example "
                             "nufft:type=1,n=128x128,m=100000,prec=f32,tol=1e-5",
-                            token.substr(0, 60)));
+                            text::shown(token, 60)));
   Problem problem;
   problem.kind = kind == "fft" ? Kind::fft : Kind::nufft;
   std::array<bool, std::size(keys)> seen{};

@@ -1,4 +1,7 @@
 // docs/database.md says what is true.
+#include <algorithm>
+
+#include "db/limits.h"
 #include "db/store_file.h"
 #include "tests/db/support.h"
 
@@ -7,18 +10,67 @@ namespace {
 
 const fs::path kRoot = fs::path(__FILE__).parent_path().parent_path().parent_path();
 
-TEST(DatabasePage, HasSqlThatRuns) {
-  const std::string page = bytes_of(kRoot / "docs/database.md");
+// Statements of the page's SQL blocks, in order.
+std::vector<std::string> statements_of(const std::string& page) {
+  std::vector<std::string> statements;
+  const std::string open = "```sql\n";
+  for (std::size_t at = 0; (at = page.find(open, at)) != page.npos;) {
+    at += open.size();
+    const std::size_t end = page.find("```", at);
+    while (at < end) {
+      const std::size_t stop = std::min(page.find(';', at), end);
+      if (page.find_first_not_of(" \n;", at) < end) statements.push_back(page.substr(at, stop - at));
+      at = stop + 1;
+    }
+  }
+  return statements;
+}
+
+// Every row that a reader of the page would see, its columns joined by '|'.
+std::vector<std::string> rows_of(const Database& database, const std::string& sql, int columns) {
+  std::vector<std::string> all;
+  Statement rows = database.prepare(sql);
+  while (rows.step()) {
+    std::string line = rows.text(0, kMaxText);
+    for (int column = 1; column < columns; ++column) line += "|" + rows.text(column, kMaxText);
+    all.push_back(line);
+  }
+  return all;
+}
+
+TEST(DatabasePage, HasSqlThatGivesWhatThePageSays) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
-  { TuningStore::open_for_writing(path); }
-  int blocks = 0;
-  const std::string open = "```sql\n";
-  for (std::size_t at = 0; (at = page.find(open, at)) != page.npos; ++blocks) {
-    at += open.size();
-    raw_sql(path, page.substr(at, page.find("```", at) - at));
+  {
+    auto store = TuningStore::open_for_writing(path, 1000, Journal::rollback);
+    const SessionId session = store.begin_session(sample_session());
+    for (const auto& [plan, ns] : {std::pair("slow", 3'000'000), {"fast", 1'000'000}}) {
+      db::Run run = sample_run(plan);
+      run.problem = kOtherProblem;
+      run.samples_ns = {ns};
+      store.record_run(session, run);
+      Verdict verdict = sample_verdict(plan);
+      verdict.problem = kOtherProblem, verdict.winner_ns = ns;
+      store.record_verdict(session, verdict);
+    }
+    store.record_run(session, sample_run("bad", RunStatus::wrong_result));
+    store.withdraw_verdict(store.winner(kOtherProblem, sample_environment())->id, "wrong result");
   }
-  EXPECT_GE(blocks, 2);
+  const auto statements = statements_of(bytes_of(kRoot / "docs/database.md"));
+  ASSERT_EQ(statements.size(), 3u);
+  const Database database = Database::open(path, Access::read, 0);
+  EXPECT_EQ(rows_of(database, statements[0], 6),
+            (std::vector<std::string>{kOtherProblem + "|slow|1|3000000.0|1.0|1.0"}))
+      << "the winner is the latest verdict that is not withdrawn";
+  const auto samples = rows_of(database, statements[1], 4);
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].rfind("fast|ok|", 0), 0u) << samples[0];
+  EXPECT_EQ(samples[1].rfind("slow|ok|", 0), 0u) << samples[1];
+  EXPECT_NE(samples[1].find("|3.0"), std::string::npos) << samples[1];
+  const auto counts = rows_of(database, statements[2], 3);
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].rfind("ok|2|", 0), 0u);
+  EXPECT_EQ(counts[1].rfind("wrong_result|1|", 0), 0u);
 }
 
 TEST(DatabasePage, NamesEveryTableStatusFaultAndFreshness) {

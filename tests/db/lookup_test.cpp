@@ -1,9 +1,12 @@
 // Which stored verdict the runtime gets.
 #include "db/lookup.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "db/recorded_space.h"
 #include "tests/db/support.h"
@@ -65,6 +68,76 @@ TEST_F(Layers, AVerdictThatServesGoesBeforeAFirstCandidateOfTheUser) {
   add(user, "from user, current", here);
   add(user, "from user, other driver, later", changed(&Environment::driver));
   EXPECT_EQ(winning_plan(), "from user, current");
+}
+
+TEST_F(Layers, ACurrentPackDoesNotGoBeforeAUserDatabaseThatServes) {
+  add(user, "from user, other driver", changed(&Environment::driver));
+  add(pack_a, "from pack, current", here);
+  EXPECT_EQ(winning_plan(), "from user, other driver");
+}
+
+// Two verdicts of every layer and freshness, and every two and three of them as the only rivals.
+TEST_F(Layers, OfAnyRivalsTheWinnerIsTheOneThatTheRuleNames) {
+  const std::vector<fs::path> files{user, pack_a, pack_b};
+  const std::vector<Environment> environments{here, changed(&Environment::driver), changed(&Environment::generator)};
+  for (std::size_t layer = 0; layer < files.size(); ++layer) {
+    auto store = TuningStore::open_for_writing(files[layer], 1000, Journal::rollback);
+    for (const char* age : {"early", "late"})
+      for (std::size_t fresh = 0; fresh < environments.size(); ++fresh) {
+        SessionStart start = sample_session();
+        start.environment = environments[fresh];
+        store.record_verdict(store.begin_session(start),
+                             sample_verdict(std::to_string(layer) + std::to_string(fresh) + age));
+      }
+  }
+  // What is measured first only (2) goes last; then layers in order, then freshness, then the later one.
+  const auto goes_before = [](const std::string& a, const std::string& b) {
+    if ((a[1] == '2') != (b[1] == '2')) return b[1] == '2';
+    if (a[0] != b[0]) return a[0] < b[0];
+    if (a[1] != b[1]) return a[1] < b[1];
+    return a.substr(2) == "late";
+  };
+  const Lookup lookup = load();
+  ASSERT_EQ(lookup.entries().size(), 18u);
+  std::vector<std::string> names;
+  for (const LookupEntry& entry : lookup.entries()) names.push_back(entry.verdict.plan);
+  const auto expect_winner_of = [&](const std::vector<std::string>& rivals) {
+    std::string expected = rivals[0];
+    for (const std::string& rival : rivals)
+      if (rival != expected && goes_before(rival, expected)) expected = rival;
+    const auto takes_part = [&](const LookupEntry& entry) {
+      return std::find(rivals.begin(), rivals.end(), entry.verdict.plan) != rivals.end();
+    };
+    const LookupEntry* winner = lookup.winner(kProblem, here, takes_part);
+    const LookupEntry* nearest = lookup.nearest(here, [&](const LookupEntry& entry) {
+      return takes_part(entry) ? 1.0 : std::numeric_limits<double>::infinity();
+    });
+    ASSERT_TRUE(winner && nearest);
+    EXPECT_EQ(winner->verdict.plan, expected);
+    EXPECT_EQ(nearest->verdict.plan, expected) << "ties of the nearest go the same way";
+  };
+  for (std::size_t a = 0; a < names.size(); ++a)
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      expect_winner_of({names[a], names[b]});
+      for (std::size_t c = b + 1; c < names.size(); ++c) expect_winner_of({names[a], names[b], names[c]});
+    }
+}
+
+TEST_F(Layers, ADamagedVerdictIsNotLoadedAndTheOneBeforeItServes) {
+  add(user, "width=7", here);
+  add(user, "width=3 later", here);
+  raw_sql(user, "UPDATE plan SET text = 'width=2 later' WHERE text = 'width=3 later'");
+  EXPECT_EQ(winning_plan(), "width=7");
+  EXPECT_EQ(load().layers()[0].verdicts, 1u);
+  EXPECT_EQ(load().layers()[0].damaged, 1u);
+}
+
+TEST_F(Layers, DamagedWisdomDoesNotComeAlong) {
+  add(user, "plan", here);
+  raw_sql(user, "UPDATE run SET wisdom = 'wisdom of p1an'");
+  const Lookup lookup = load();
+  ASSERT_TRUE(lookup.winner(kProblem, here));
+  EXPECT_EQ(lookup.winner(kProblem, here)->wisdom, "");
 }
 
 TEST_F(Layers, AForeignDeviceNeverWins) {

@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "db/lookup.h"
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
 #include "runtime/environment.h"
+#include "runtime/record_points.h"
 #include "runtime/validity.h"
 
 namespace fourtune::runtime {
@@ -129,13 +134,131 @@ TEST_F(Resolve, StrangersAreNotBorrowedFrom) {
 }
 
 TEST_F(Resolve, AStoredTextThatIsNoPlanIsPassedOverAndNamed) {
-  for (const char* plan : {"cpu;rm -rf", "cuda;threads=1", "cpu;threads=1;fft=rows(rigor=measure)"}) {
-    const Resolution out =
-        resolve_in(store((std::string(plan) + "x.db").c_str()[0] ? "b.db" : "c.db", kToken, plan), kToken);
-    EXPECT_NE(out.source, Source::verdict) << plan;
-    EXPECT_NE(out.explain.find("passed over"), std::string::npos) << out.explain;
-    std::filesystem::remove(folder_ / "b.db");
+  int number = 0;
+  for (const char* plan : {"cpu;rm -rf", "cuda;threads=1", "cpu;threads=1;fft=rows(rigor=measure)", "\x1b[2Jcpu"}) {
+    const std::string name = std::to_string(number++) + ".db";
+    const Resolution out = resolve_in(store(name.c_str(), kToken, plan), kToken);
+    EXPECT_EQ(out.source, Source::model) << plan;
+    EXPECT_NE(out.explain.find(std::string("passed over: the plan stored for ") + kToken), std::string::npos)
+        << out.explain;
+    EXPECT_EQ(out.explain.find('\x1b'), std::string::npos) << "a terminal would obey it";
   }
+}
+
+// ---- what is wrong with a stored plan must not run
+class WrongPlan : public Resolve, public testing::WithParamInterface<std::pair<const char*, const char*>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Table, WrongPlan,
+    testing::Values(std::pair("width=3", "cpu;threads=2;window=pswf(sigma=2,width=3,fine=256x256);"),
+                    std::pair("width=2", "cpu;threads=2;window=pswf(sigma=2,width=2,fine=256x256);"),
+                    std::pair("fine=n", "cpu;threads=2;window=pswf(sigma=2,width=7,fine=128x128);"),
+                    std::pair("sigma beside the grid", "cpu;threads=2;window=pswf(sigma=3.25,width=7,fine=160x160);"),
+                    std::pair("one short side", "cpu;threads=2;window=pswf(sigma=2,width=7,fine=256x130);"),
+                    std::pair("table=1", "cpu;threads=2;window=pswf(sigma=2,width=7,table=1,fine=256x256);"),
+                    std::pair("rounding", "cpu;threads=2;window=pswf(sigma=1.02,width=16,fine=131x131);"),
+                    std::pair("memory", "cpu;threads=2;window=pswf(sigma=2,width=7,fine=1099511627776x256);")),
+    [](const auto& row) {
+      std::string name = row.param.first;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+      return name;
+    });
+
+constexpr const char* kTight = "nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-6";
+constexpr const char* kRest =
+    "sort=tiles(tile=64x64);spread=subgrid(cap=777,add=lock);interp=tile(cap=777);"
+    "fft=pruned(rigor=measure,block=64)";
+
+TEST_P(WrongPlan, OfADatabaseIsPassedOverAndNamedButRunsWhenForced) {
+  const std::string plan = std::string(GetParam().second) + kRest;
+  const Resolution out = resolve_in(store("a.db", kTight, plan), kTight);
+  EXPECT_EQ(out.source, Source::model) << out.explain;
+  EXPECT_NE(out.explain.find("passed over: the plan stored for "), std::string::npos) << out.explain;
+  EXPECT_EQ(resolve(parse_problem(kTight), traits_, nullptr, plan).source, Source::forced);
+}
+
+TEST_F(Resolve, TheRightNeighbourOfTheWrongPlansIsTaken) {
+  const std::string plan = std::string("cpu;threads=2;window=pswf(sigma=2,width=7,fine=256x256);") + kRest;
+  EXPECT_EQ(resolve_in(store("a.db", kTight, plan), kTight).source, Source::verdict);
+}
+
+TEST_F(Resolve, AWrongPlanLeavesTheTurnToAnEarlierVerdictThenToTheNearest) {
+  const char* const neighbour = "nufft:type=1,n=128x120,m=200000,prec=f32,tol=1e-6";
+  const std::string wrong = std::string("cpu;threads=2;window=pswf(sigma=2,width=3,fine=256x256);") + kRest;
+  auto path = store("a.db", neighbour, odd_plan(neighbour));
+  store("a.db", kTight, wrong);
+  Resolution out = resolve_in(path, kTight);
+  EXPECT_EQ(out.source, Source::nearest) << out.explain;
+  EXPECT_EQ(out.plan.spread.cap, 777);
+
+  generator::Plan earlier = generator::default_plan(parse_problem(kTight), traits_);
+  earlier.spread.cap = 555;
+  path = store("b.db", kTight, generator::to_text(earlier, parse_problem(kTight)));
+  store("b.db", kTight, wrong);
+  out = resolve_in(path, kTight);
+  EXPECT_EQ(out.source, Source::verdict) << out.explain;
+  EXPECT_EQ(out.plan.spread.cap, 555);
+}
+
+TEST_F(Resolve, APlanThatTheBackendRefusedIsPassedOverWithItsReason) {
+  const auto lookup = db::Lookup::load(store("a.db", kToken, odd_plan(kToken)));
+  const std::vector<Refusal> refused{{odd_plan(kToken), "not enough memory for fine grids"}};
+  const Resolution out = resolve(parse_problem(kToken), traits_, &lookup, "", refused);
+  EXPECT_EQ(out.source, Source::model);
+  EXPECT_NE(out.explain.find("not enough memory for fine grids"), std::string::npos) << out.explain;
+}
+
+TEST_F(Resolve, TypeThreesOfTooNarrowWindowsArePassedOver) {
+  const char* const token = "nufft:type=3,dim=2,m=5000,k=5000,prec=f64,tol=1e-8";
+  const Problem problem = parse_problem(token);
+  const generator::Plan right = generator::default_plan(problem, traits_);
+  EXPECT_EQ(resolve_in(store("right.db", token, generator::to_text(right, problem)), token).source, Source::verdict);
+  generator::Plan outer = right, inner = right;
+  outer.window.width -= 2;
+  inner.inner.width -= 2;
+  EXPECT_EQ(resolve_in(store("outer.db", token, generator::to_text(outer, problem)), token).source, Source::model);
+  EXPECT_EQ(resolve_in(store("inner.db", token, generator::to_text(inner, problem)), token).source, Source::model);
+}
+
+// ---- rivals
+TEST_F(Resolve, AVerdictOnRecordedPointsGoesBeforeTheExactOne) {
+  const std::string recorded = to_token(recorded_problem(parse_problem(kToken)));
+  ASSERT_NE(recorded, kToken);
+  generator::Plan own = generator::default_plan(parse_problem(kToken), traits_);
+  own.spread.cap = 555;
+  const auto path = store("a.db", recorded, generator::to_text(own, parse_problem(kToken)));
+  EXPECT_EQ(resolve_in(path, kToken).plan.spread.cap, 555);
+  store("a.db", kToken, odd_plan(kToken));  // later, but on points that are not the application's
+  const Resolution out = resolve_in(path, kToken);
+  EXPECT_EQ(out.source, Source::verdict);
+  EXPECT_EQ(out.plan.spread.cap, 555);
+}
+
+TEST_F(Resolve, AVerdictOfMoreThreadsThanThereAreCoresIsAdapted) {
+  for (const auto& [stored, expected] : {std::pair(1, 1), {2, 2}, {3, 2}, {64, 2}}) {
+    generator::Plan plan = generator::default_plan(parse_problem(kToken), traits_);
+    plan.threads = stored;
+    plan.spread.cap = 777;
+    const std::string name = std::to_string(stored) + ".db";
+    const Resolution out =
+        resolve_in(store(name.c_str(), kToken, generator::to_text(plan, parse_problem(kToken))), kToken);
+    EXPECT_EQ(out.source, Source::verdict);
+    EXPECT_EQ(out.plan.spread.cap, 777);
+    EXPECT_EQ(out.plan.threads, expected);
+  }
+}
+
+TEST_F(Resolve, FewPointsOfAType3DoNotKeepTheWidthsOfTheirNeighbour) {
+  const char* const many = "nufft:type=3,dim=2,m=300,k=300,prec=f64,tol=1e-9";
+  const char* const few = "nufft:type=3,dim=2,m=199,k=199,prec=f64,tol=1e-9";
+  const generator::Plan proved = generator::default_plan(parse_problem(many), traits_);
+  const auto path = store("a.db", many, generator::to_text(proved, parse_problem(many)));
+  const Resolution out = resolve_in(path, few);
+  EXPECT_EQ(out.source, Source::verdict) << out.explain;
+  EXPECT_GT(out.plan.window.width + out.plan.inner.width, proved.window.width + proved.inner.width);
+  const Resolution same = resolve_in(path, "nufft:type=3,dim=2,m=200,k=200,prec=f64,tol=1e-9");
+  EXPECT_EQ(same.plan.window, proved.window);
+  EXPECT_EQ(same.plan.inner, proved.inner);
 }
 
 TEST_F(Resolve, ADamagedDatabaseIsReportedAndTheModelChooses) {
@@ -147,16 +270,6 @@ TEST_F(Resolve, ADamagedDatabaseIsReportedAndTheModelChooses) {
   const Resolution out = resolve_in(path, kToken);
   EXPECT_EQ(out.source, Source::model);
   EXPECT_NE(out.explain.find("not usable"), std::string::npos) << out.explain;
-}
-
-TEST(Validity, DamagedTextCoversNothing) {
-  const Problem problem = parse_problem(kToken);
-  std::string why;
-  EXPECT_TRUE(covers(validity_of(problem), problem, problem, why)) << why;
-  for (const char* text : {"", "[]", "{\"m\":3}", "{\"m\":[1,\"x\"]}", "{"}) {
-    EXPECT_FALSE(covers(text, problem, problem, why)) << text;
-    EXPECT_NE(why.find("damaged"), std::string::npos);
-  }
 }
 
 }  // namespace

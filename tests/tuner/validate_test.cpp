@@ -79,6 +79,23 @@ TEST_P(EveryKind, AResultThatIsNotWrittenIsWrong) {
   EXPECT_FALSE(validation.message.empty());
 }
 
+// What an earlier right plan left in the output must not make a plan right that writes nothing, or not everything.
+TEST_P(EveryKind, AResultThatIsNotWrittenAfterARightOneIsWrong) {
+  const Problem problem = bound_problem(parse_problem(GetParam()));
+  ProblemData data(problem, 5);
+  const auto executor = executor_for(problem, data);
+  ASSERT_TRUE(data.validate(*executor).right);
+  class Idle : public Spoilt {
+   public:
+    using Spoilt::Spoilt;
+    void execute(void*, void*, bool) override {}
+  } idle(*executor, nullptr);
+  const Validation after = data.validate(idle);
+  EXPECT_FALSE(after.right);
+  EXPECT_EQ(after.message.rfind("relative error ", 0), 0u) << after.message << ": the output itself has to be noticed";
+  EXPECT_TRUE(data.validate(*executor).right) << "and a right one is right again";
+}
+
 TEST(Validate, AnErrorJustAboveTheAllowedOneIsWrong) {
   const Problem problem = parse_problem("nufft:type=1,n=12x10,m=300,prec=f64,tol=1e-5");
   ProblemData data(problem, 5);

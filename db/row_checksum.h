@@ -1,0 +1,21 @@
+// What a row of the database says, as one checksum. The texts that it refers to (problem, plan, environment) are in it,
+// so that a bit flipped in any of them shows in every row that would be believed because of it. It finds damage, not
+// malice: whoever can write the file can write checksums.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "db/records.h"
+
+namespace fourtune::db {
+
+// 64 hexadecimal digits (SHA-256 of the pieces in a fixed order, numbers as their shortest texts).
+std::string checksum_of(const Verdict& verdict, const Environment& environment, std::int64_t created_ms,
+                        std::string_view withdrawn);
+// samples and stages: as their columns hold them. run.samples_ns and run.stages are not looked at.
+std::string checksum_of(const Run& run, const Environment& environment, std::string_view samples,
+                        std::string_view stages);
+
+}  // namespace fourtune::db

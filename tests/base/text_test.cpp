@@ -1,0 +1,62 @@
+// Text of unknown origin on its way to people.
+#include "runtime/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include "fourtune/problem.h"
+
+namespace fourtune::text {
+namespace {
+
+TEST(Shown, LeavesOrdinaryTextAlone) {
+  for (const char* text : {"", "cpu;threads=2;fft=rows(rigor=measure,block=64)", "na\xc3\xafve", "\xe2\x82\xac",
+                           "\xf0\x9f\x8c\x8d", "\xc2\xa0"})
+    EXPECT_EQ(shown(text), text);
+}
+
+TEST(Shown, LeavesNothingThatATerminalObeys) {
+  EXPECT_EQ(shown("\x1b[2J"), "\\x1b[2J");
+  EXPECT_EQ(shown("a\nb\rc\td"), "a\\x0ab\\x0dc\\x09d");
+  EXPECT_EQ(shown(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(shown("\x7f"), "\\x7f");
+  EXPECT_EQ(shown("\xc2\x9b"
+                  "31m"),
+            "\\xc2\\x9b31m")
+      << "C1: the other spelling of an escape";
+  EXPECT_EQ(shown("\x9b"), "\\x9b") << "and in Latin-1";
+  EXPECT_EQ(shown("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "right to left from here";
+  EXPECT_EQ(shown("\xe2\x80\xa8"), "\\xe2\\x80\\xa8") << "a line separator";
+  EXPECT_EQ(shown("\xe2\x81\xa6"), "\\xe2\\x81\\xa6") << "an isolate";
+}
+
+TEST(Shown, LeavesNoBytesThatAreNoUtf8) {
+  for (const char* text :
+       {"\xc0\x80", "\xe0\x80\x9b", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xe2\x82", "\xff"})
+    for (const char byte : shown(text)) EXPECT_TRUE(byte >= 0x20 && byte < 0x7f) << text;
+}
+
+TEST(Shown, CutsWhatIsLongAndSaysHowLongItWas) {
+  EXPECT_EQ(shown("12345", 5), "12345");
+  EXPECT_EQ(shown("123456", 5), "12345... (6 bytes)");
+  EXPECT_EQ(shown("1234\xe2\x82\xac", 5), "1234... (7 bytes)") << "not inside a character";
+  EXPECT_EQ(shown(std::string(5'000'000, 'n')).size(), 200 + std::string("... (5000000 bytes)").size());
+}
+
+TEST(Shown, IsWhatErrorsEchoOfATokenAreMadeOf) {
+  const std::string long_text(5'000'000, 'n');
+  for (const std::string& token :
+       {"fft:type=c2c,n=" + long_text, "fft:" + long_text + "=1", "fft:" + long_text, long_text,
+        "fft:type=" + long_text, "nufft:type=1,n=8,prec=f64,tol=1e-3,points=" + long_text,
+        std::string("fft:type=c2c,n=8,prec=\x1b[2J")}) {
+    try {
+      parse_problem(token);
+      ADD_FAILURE() << token.substr(0, 40);
+    } catch (const Error& error) {
+      EXPECT_LT(std::string(error.what()).size(), 1000u) << token.substr(0, 40);
+      EXPECT_EQ(std::string(error.what()).find('\x1b'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::text
