@@ -66,7 +66,7 @@ TEST(CInterface, EveryFailureHasAStatusAndWords) {
   options.only = -1;
   EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_INVALID_OPTION);
   options = plain();
-  options.backend = "cuda";
+  options.backend = "abacus";
   EXPECT_EQ(fourtune_create("fft:type=c2c,n=8,prec=f32", &options, &transform), FOURTUNE_BACKEND_UNAVAILABLE);
   EXPECT_NE(std::string(fourtune_last_error()).find("cpu"), std::string::npos);
   options = plain();
