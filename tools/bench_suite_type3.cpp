@@ -1,6 +1,8 @@
 // The experiment of paper nufft-type3-cuda: a 2D type 3 with random points and frequencies at 1e-10, its three steps
 // timed for N = K (Figure 1) and N = K^2 (Table 2). The paper's parameterisation (Gaussian windows, one point per
-// iteration, atomic adds) against our best plan and, if given, a peer.
+// iteration, atomic adds) against our best plan and, if given, a peer. With its printed R = 2.2 it misses the
+// tolerance, so that what is compared with takes R = 3, where it is right and faster; the printed one is shown beside
+// it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,12 +46,14 @@ std::vector<Problem> problems_of(double scale, bool square) {
   return problems;
 }
 
-std::string paper_plan(const Problem& problem, int threads, const std::string& backend) {
+constexpr double kRightR = 3, kPrintedR = 2.2;  // errors of 1.6e-14 and 3e-10 to 4e-8 for a tolerance of 1e-10
+
+std::string paper_plan(const Problem& problem, int threads, const std::string& backend, double r) {
   generator::Plan plan;
   plan.backend = backend;
   plan.threads = threads;
   plan.type3 = generator::Type3Rule::gaussian;
-  plan.gaussian_r = 2.2;
+  plan.gaussian_r = r;
   plan.sort.family = generator::SortFamily::none;
   plan.spread.family = generator::SpreadFamily::atomic;
   plan.interp.family = generator::InterpFamily::direct;
@@ -146,8 +150,11 @@ void add_speed_ups(const std::vector<ProblemResult>& results, bool square, const
 ToMeasure to_measure(const Problem& problem, const SuiteRun& run) {
   ToMeasure one{problem, {}};
   if (!run.backend()) return one;
-  const std::string paper = paper_plan(problem, run.threads(), std::string(run.backend()->name()));
-  one.entrants.push_back(our_entrant("paper", Role::reference, run.ours(paper)));
+  const auto paper = [&](double r) {
+    return run.ours(paper_plan(problem, run.threads(), std::string(run.backend()->name()), r));
+  };
+  one.entrants.push_back(our_entrant("paper", Role::reference, paper(kRightR)));
+  one.entrants.push_back(our_entrant("paper as printed", Role::reference, paper(kPrintedR)));
   const auto usual = run.usual(problem);
   one.entrants.insert(one.entrants.end(), usual.begin(), usual.end());
   return one;
@@ -174,9 +181,9 @@ void run_suite_nufft_type3(const BenchOptions& options) {
     add_speed_ups(results, square, baseline, speed_ups);
   }
   fmt::print(
-      "\nsteps are those of the last execute; speed-up: the paper's parameterisation / this version; over baseline: "
+      "\nsteps are those of the last execute; speed-up: the paper's parameterisation with R = 3, where it is right / "
       "this "
-      "version {} / here\n{}",
+      "version; as printed: with R = 2.2; over baseline: this version {} / here\n{}",
       baseline.device.empty() ? "of --baseline" : "on " + baseline.device, variants_text(run.all()));
   panels.push_back(std::move(speed_ups));
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));

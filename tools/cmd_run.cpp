@@ -88,6 +88,8 @@ Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays&
     arrays.wait();
     outcome.set_points = set_points.seconds();
   }
+  // Ahead of the runs that count: it restores the input, which in place is the output.
+  if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
   for (int i = 0; i <= arguments.repeat; ++i) {  // the first warms up
     arrays.restore_input();
     arrays.timer().start();
@@ -99,12 +101,9 @@ Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays&
     const double seconds = arrays.timer().seconds();
     if (i > 0) outcome.execute.push_back(seconds);
   }
-  arrays.fetch_output();
   std::sort(outcome.execute.begin(), outcome.execute.end());
-  if (takes_host_arrays(backend))
-    outcome.stages = transform.stage_times();
-  else
-    look_inside(arguments, transform, backend, arrays, outcome);
+  if (takes_host_arrays(backend)) outcome.stages = transform.stage_times();
+  arrays.fetch_output();
   outcome.memory = transform.memory().held;
   outcome.problem = transform.problem();
   outcome.plan = transform.plan();

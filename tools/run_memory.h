@@ -15,7 +15,7 @@ class RunMemory {
   virtual Points points() const = 0;
   virtual void* first() = 0;
   virtual void* second() = 0;
-  virtual void restore_input() = 0;
+  virtual void restore_input() = 0;  // in place it overwrites the output, also one that has been fetched
   virtual void wait() = 0;
   // Brings the output to the host's arrays, for their error() and write_output().
   virtual void fetch_output() = 0;

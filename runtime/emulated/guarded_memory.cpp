@@ -11,7 +11,9 @@
 namespace fourtune::runtime::emulated {
 namespace {
 
-constexpr std::byte kPattern{0xcb};
+// NaN in both precisions wherever it is read from, and not what poison() leaves, which a kernel may copy.
+constexpr std::byte kPattern[4] = {std::byte{0xde}, std::byte{0xca}, std::byte{0xfa}, std::byte{0xff}};
+std::byte pattern_at(const std::byte* at) { return kPattern[reinterpret_cast<std::uintptr_t>(at) % 4]; }
 
 std::byte* map_inaccessible(std::size_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -54,8 +56,8 @@ GuardedMemory::~GuardedMemory() {
 }
 
 void GuardedMemory::paint() {
-  std::fill(pages_, data_, kPattern);
-  std::fill(data_ + bytes_, pages_ + accessible_, kPattern);
+  for (std::byte* at = pages_; at < data_; ++at) *at = pattern_at(at);
+  for (std::byte* at = data_ + bytes_; at < pages_ + accessible_; ++at) *at = pattern_at(at);
 }
 
 void GuardedMemory::poison() {
@@ -65,9 +67,9 @@ void GuardedMemory::poison() {
 
 std::optional<std::ptrdiff_t> GuardedMemory::touched_outside() const {
   for (const std::byte* at = data_ + bytes_; at < pages_ + accessible_; ++at)
-    if (*at != kPattern) return at - data_;
+    if (*at != pattern_at(at)) return at - data_;
   for (const std::byte* at = data_; at-- > pages_;)
-    if (*at != kPattern) return at - data_;
+    if (*at != pattern_at(at)) return at - data_;
   return std::nullopt;
 }
 

@@ -3,7 +3,8 @@
 // Invariants
 //   1 the last byte of a buffer lies less than kAlignment bytes before inaccessible pages
 //   2 the pages before and after it are inaccessible for kGuardBytes
-//   3 what is left of its own pages holds a pattern, and check() tells whether it still does
+//   3 what is left of its own pages holds a pattern that reads as NaN, and touched_outside() tells whether it still
+//   does
 #pragma once
 
 #include <cstddef>

@@ -202,6 +202,24 @@ TEST(EmulatedMemory, NegativeIndicesAreOutOfBounds) {
                {"16 bytes before the start of the second array"});
 }
 
+// Without an instrumented run: what lies beside an array is no number that a result could hide.
+TEST(EmulatedMemory, WhatLiesBesideAnArrayReadsAsNan) {
+  for (const char* index : {"-1 - t", "509 + t % 3"}) {
+    const KernelSource kernel = kernel_of(std::string("  out[t] = in[") + index + "];");
+    std::vector<float> first = ramp(509), second(64);
+    run_program(program_of(kernel, 1), bytes_of(first), bytes_of(second));
+    for (const float value : second) EXPECT_TRUE(std::isnan(value)) << index << ": " << value;
+  }
+  const KernelSource wide = kernel_of("  ((double*)out)[t] = ((const double*)in)[-1 - t];");
+  std::vector<float> first = ramp(512), second(128);
+  run_program(program_of(wide, 1), bytes_of(first), bytes_of(second));
+  for (std::size_t i = 0; i < 64; ++i) {
+    double value = 0;
+    std::memcpy(&value, &second[2 * i], 8);
+    EXPECT_TRUE(std::isnan(value)) << value;
+  }
+}
+
 TEST(EmulatedMemory, FarIndicesAreOutOfBounds) {
   expect_fault(run(kernel_of("  out[t == 7 ? 100000 : t] = in[t];")), FaultKind::out_of_bounds, 4,
                {"past the end of the second array", "thread (7,0,0)"});
