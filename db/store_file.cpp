@@ -222,10 +222,22 @@ Database read_shared(const fs::path& path) {
 }
 
 // ---- writing -----------------------------------------------------------------------------------------------------
+// What it makes only the user writes, whatever the umask: kernels are loaded from no other folders (trusted_file.h).
+void make_folders(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> missing;
+  std::error_code ignored;
+  for (fs::path at = folder; at.has_relative_path() && !fs::exists(at, ignored); at = at.parent_path())
+    missing.push_back(at);
+  fs::create_directories(folder, error);
+  if (error) return;
+  for (const fs::path& made : missing)
+    fs::permissions(made, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove, ignored);
+}
+
 void require_writable_folder(const fs::path& path) {
   const fs::path folder = fs::absolute(path).parent_path();
   std::error_code error;
-  fs::create_directories(folder, error);
+  make_folders(folder, error);
   if (error) {
     refuse(error.value() == ENOSPC || error.value() == EDQUOT ? StoreFault::full : StoreFault::unwritable, path,
            fmt::format("cannot be made: {} ({})", error.message(), folder.string()));

@@ -104,6 +104,18 @@ TEST_F(TrustedFile, OfAnotherUserIsNot) {
   expect_untrusted("belongs to user 4242");
 }
 
+TEST_F(TrustedFile, IsWhatTheStoreMakesWhateverTheUmask) {
+  const mode_t before = ::umask(0);
+  const fs::path made = folder / "new/deep/tuning.db";
+  const KernelOrigin origin{"entry", "text", {}, "nvrtc 13.0", "sm_90"};
+  KernelStore store(made);
+  const bool kept = store.put(origin, {{std::byte{1}}, "log"});
+  ::umask(before);
+  EXPECT_TRUE(kept) << store.why();
+  EXPECT_EQ(why_untrusted(made), "");
+  EXPECT_TRUE(store.find(origin));
+}
+
 // The rule is what the kernel store asks.
 TEST_F(TrustedFile, IsAllThatKernelsAreTakenFrom) {
   fs::remove(path);
