@@ -26,17 +26,14 @@ target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
   target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions come with the program
 endif()
-target_link_libraries(fourtune PRIVATE SQLite::SQLite3 OpenMP::OpenMP_CXX Threads::Threads PkgConfig::HWY
+target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::HWY
                       PkgConfig::ZSTD PkgConfig::SODIUM ${CMAKE_DL_LIBS})
 set(FOURTUNE_STATIC_NEEDS hwy sqlite3 zstd sodium)
 if(FOURTUNE_FFTW)
-  target_link_libraries(fourtune PRIVATE ${FFTW_OMP} ${FFTWF_OMP} PkgConfig::FFTW PkgConfig::FFTWF)
-  list(APPEND FOURTUNE_STATIC_NEEDS fftw3_omp fftw3 fftw3f_omp fftw3f)
+  target_link_libraries(fourtune PRIVATE ${FFTW_THREADS} ${FFTWF_THREADS} PkgConfig::FFTW PkgConfig::FFTWF)
+  list(APPEND FOURTUNE_STATIC_NEEDS fftw3_threads fftw3 fftw3f_threads fftw3f)
 endif()
-list(APPEND FOURTUNE_STATIC_NEEDS ${OpenMP_CXX_LIB_NAMES} stdc++ m)
-list(REMOVE_DUPLICATES FOURTUNE_STATIC_NEEDS)
-list(REMOVE_ITEM FOURTUNE_STATIC_NEEDS pthread)
-list(APPEND FOURTUNE_STATIC_NEEDS pthread)
+list(APPEND FOURTUNE_STATIC_NEEDS stdc++ m pthread)
 # A static archive is not linked here; who links it needs these too.
 target_link_libraries(fourtune_static INTERFACE ${FOURTUNE_STATIC_NEEDS})
 

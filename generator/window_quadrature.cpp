@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "generator/window_detail.h"
+#include "runtime/base/fork_safe_mutex.h"
 
 namespace fourtune::generator::detail {
 namespace {
@@ -40,7 +41,7 @@ void legendre_node(int n, int i, double& node, double& weight) {
 
 // The first q nodes of the n-point rule on [-1, 1], in ascending order. Kept: a few sizes are asked for over and over.
 const Quadrature& nodes(int n, int q) {
-  static std::mutex mutex;
+  static ForkSafeMutex& mutex = *new ForkSafeMutex;
   static std::map<std::pair<int, int>, Quadrature> rules;  // references into a map stay valid
   const std::lock_guard lock(mutex);
   Quadrature& rule = rules[{n, q}];

@@ -180,7 +180,7 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
   state.backend = &runtime::find_backend(options.backend);
   check_device(*state.backend, options);
   state.traits = state.backend->traits();
-  if (options.threads > 0) state.traits.cores = options.threads;
+  if (options.threads > 0) state.traits.cores = std::min(options.threads, state.traits.cores);
   if (options.plan.empty()) state.lookup = load_lookup(options);
   if (!state.complete()) {
     if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // refuse a bad plan at once

@@ -54,11 +54,11 @@ const char* to_string(State state) noexcept {
 std::vector<Finding> examine_processor() {
   const DeviceTraits traits = cpu_traits();
   std::vector<Finding> findings;
-  findings.push_back({"processor",
-                      State::ok,
-                      fmt::format("{}, {} hardware thread{} usable by this process", traits.name, traits.cores,
-                                  traits.cores == 1 ? "" : "s"),
-                      {}});
+  findings.push_back(
+      {"processor",
+       State::ok,
+       fmt::format("{}, {} thread{} of use to this process", traits.name, traits.cores, traits.cores == 1 ? "" : "s"),
+       {}});
   findings.push_back({"caches",
                       State::ok,
                       fmt::format("L1 {}, L2 {}, L3 {}", bytes_text(traits.l1_bytes), bytes_text(traits.l2_bytes),
@@ -70,10 +70,12 @@ std::vector<Finding> examine_processor() {
     kernels.cost = "no vector instructions that the fast kernels know: nonuniform transforms run, several times slower";
   }
   findings.push_back(kernels);
-  const char* threads = std::getenv("OMP_NUM_THREADS");
-  if (threads != nullptr && *threads != 0 && std::atoi(threads) != traits.cores)
-    findings.push_back({"OMP_NUM_THREADS", State::note, threads,
-                        "set in the environment; Fourtune uses the thread count of its own options"});
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT"}) {
+    const char* threads = std::getenv(name);
+    if (threads != nullptr && *threads != 0)
+      findings.push_back(
+          {name, State::note, threads, "set in the environment: no transform uses more threads than that"});
+  }
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance")
     findings.push_back({"clock governor", State::note, governor,

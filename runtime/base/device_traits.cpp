@@ -1,12 +1,12 @@
 // What the operating system says of this processor.
 #include "fourtune/device_traits.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "runtime/base/text.h"
+#include "runtime/base/usable_threads.h"
 
 namespace fourtune {
 namespace {
@@ -26,15 +26,6 @@ std::string processor_name() {
       if (at != std::string::npos) return line.substr(at);
     }
   return "unknown processor";
-}
-
-// Cores that the scheduler lets this process use, not those of the machine.
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? static_cast<int>(online) : 1;
 }
 
 // "48K" of /sys/devices/system/cpu/cpu0/cache/index*/size
@@ -72,7 +63,7 @@ DeviceTraits cpu_traits() {
   traits.backend = "cpu";
   traits.name = processor_name();
   traits.isa = instruction_set();
-  traits.cores = usable_cores();
+  traits.cores = usable_threads();
   read_caches(traits);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) traits.memory_bytes = static_cast<std::int64_t>(pages) * page;

@@ -1,37 +1,15 @@
 // Loops over strided arrays of up to three dimensions and a batch, shared by the FFT families.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
-#include <type_traits>
 
 #include "fourtune/problem.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
-
-// body(index) or body(index, worker) for index < count on `threads` threads (the caller's one included), worker <
-// threads; contiguous shares, so that results and page placement do not depend on timing. The worker is our own number:
-// the caller may be any thread of a team of its own.
-template <class F>
-void parallel_for(int threads, std::int64_t count, F body) {
-  const auto call = [&body](std::int64_t i, int worker) {
-    if constexpr (std::is_invocable_v<F, std::int64_t, int>) {
-      body(i, worker);
-    } else {
-      body(i);
-    }
-  };
-  if (threads <= 1 || count <= 1) {
-    for (std::int64_t i = 0; i < count; ++i) call(i, 0);
-    return;
-  }
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::int64_t i = 0; i < count; ++i) call(i, omp_get_thread_num());
-}
 
 // Elements from the first to past the last one that the layout touches.
 inline std::int64_t span_of(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch) {

@@ -37,13 +37,13 @@ LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
       along_columns_(make_simd_fft_plan<T>(rows_)),
       along_rows_(make_simd_fft_plan<T>(columns_)),
       swap_(sign > 0),
-      threads_(threads),
+      threads_(team_size(threads)),
       longest_(std::max(rows_, columns_)) {
   make_tables();
   // A block, the scalar factors of its positions, and padding off powers of two.
   work_stride_ = ((longest_ + 1) * 2 * kernels_.lanes + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
   work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
-  work_ = AlignedBytes(work_stride_ * threads);
+  work_ = AlignedBytes(work_stride_ * threads_);
 }
 
 template <class T>

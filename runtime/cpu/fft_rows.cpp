@@ -69,7 +69,8 @@ class RowsFft final : public FftRunner {
     for (const auto& fft : ffts_) {
       work_stride_ = fft ? std::max(work_stride_, (fft->work_bytes() + 4095) / 4096 * 4096 + 256) : work_stride_;
     }
-    work_ = AlignedBytes(work_stride_ * op.threads);
+    workers_ = team_size(op.threads);
+    work_ = AlignedBytes(work_stride_ * workers_);
   }
 
   void run(const void* in, void* out) override {
@@ -162,7 +163,7 @@ class RowsFft final : public FftRunner {
       units[d] = (size_[d] + step.unit[d] - 1) / step.unit[d];
       count *= units[d];
     }
-    parallel_for(op_.threads, count, [&](std::int64_t index, int worker) {
+    parallel_for(workers_, count, [&](std::int64_t index, int worker) {
       Extent at, size;
       for (int d = 0; d < 4; ++d) {
         at[d] = index % units[d] * step.unit[d];
@@ -227,6 +228,7 @@ class RowsFft final : public FftRunner {
   std::array<std::unique_ptr<LineFft<T>>, 3> ffts_;
   std::vector<Step<T>> steps_;
   std::int64_t work_stride_ = 0;
+  int workers_ = 1;
   AlignedBytes work_, middle_;
 };
 

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "runtime/base/fork_safe_mutex.h"
 #include "runtime/cpu/fft_chirp.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_simd.h"
@@ -21,7 +22,7 @@ constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;  // of several group
 // Plans in use, shared by length: transforms over cubes and executors of the same sizes have one table.
 template <class T>
 std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
-  static std::mutex mutex;
+  static ForkSafeMutex& mutex = *new ForkSafeMutex;
   static std::map<std::int64_t, std::weak_ptr<const SimdFftPlan<T>>> plans;
   const std::lock_guard lock(mutex);
   auto plan = plans[n].lock();

@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 
+#include "runtime/base/fork_safe_mutex.h"
+
 namespace fourtune::runtime::cpu {
 
 // FFTW's planner (plan creation and destruction, wisdom, thread count) is shared by the process and not thread-safe:
 // hold this for each of those calls. Executing plans needs no lock.
-std::recursive_mutex& planner_mutex();
+ForkSafeMutex& planner_mutex();
 
 // Fftw<T>: the functions of the library for T = float or double.
 template <class T>
@@ -46,6 +48,8 @@ struct Fftw;
     static void forget_wisdom() { X##forget_wisdom(); }                                                                \
     static void init_threads() { X##init_threads(); }                                                                  \
     static void make_planner_thread_safe() { X##make_planner_thread_safe(); }                                          \
+    using Jobs = void (*)(void* (*work)(char*), char* data, std::size_t size, int count, void* own);                   \
+    static void set_jobs(Jobs run) { X##threads_set_callback(run, nullptr); }                                          \
     static void set_threads(int threads) { X##plan_with_nthreads(threads); }                                           \
     static int threads() { return X##planner_nthreads(); }                                                             \
   };

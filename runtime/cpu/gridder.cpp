@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "fourtune/status.h"
 #include "runtime/cpu/gridder_engine.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -78,7 +79,7 @@ class TiledGridder final : public Gridder<T> {
   void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.spec.threads, e_.kernels);
+    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.workers(), e_.kernels);
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : std::max(e_.spec.spread.cap, 1), e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
@@ -90,7 +91,7 @@ class TiledGridder final : public Gridder<T> {
     for (std::int64_t b = 0; b < count; ++b) zero(grids + b * grid_distance);
     if (e_.points.size() == 0 || count == 0) return;
     make_workspaces(count);
-    for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u] = 0;
+    for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u].close();
     const Batch<T> batch{const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count};
     switch (spread_family_) {
       case SpreadFamily::subgrid:
@@ -150,7 +151,7 @@ class TiledGridder final : public Gridder<T> {
     const std::int64_t all = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
     const auto blocks =
         static_cast<std::size_t>(count > 1 ? std::clamp<std::int64_t>(kBatchWeightBytes / block_bytes, 1, all) : 1);
-    if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(e_.spec.threads);
+    if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(team_size(e_.spec.threads));
     for (auto& w : e_.workspaces) {
       w.blocks.reserve(blocks);
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
@@ -188,16 +189,16 @@ class TiledGridder final : public Gridder<T> {
     e_.colour_start.assign(colours_->count() + 1, 0);
     for (const Subproblem& s : units) ++e_.colour_start[colours_->colour(s.tile) + 1];
     for (int c = 0; c < colours_->count(); ++c) e_.colour_start[c + 1] += e_.colour_start[c];
-    e_.turns.reset(new std::atomic<std::int32_t>[units.size()]);
+    e_.turns.reset(new Gate[units.size()]);
   }
 
   void zero(std::complex<T>* grid) const {
     const std::int64_t n = e_.spec.grid.elements;
     const std::int64_t piece = 1 << 16;
-#pragma omp parallel for schedule(static) num_threads(e_.spec.threads) if (n > 4 * piece)
-    for (std::int64_t i = 0; i < n; i += piece) {
-      std::memset(static_cast<void*>(grid + i), 0, static_cast<std::size_t>(std::min(piece, n - i)) * sizeof *grid);
-    }
+    parallel_for(n > 4 * piece ? e_.workers() : 1, (n + piece - 1) / piece, [=](std::int64_t p) {
+      const std::int64_t i = p * piece, cells = std::min(piece, n - i);
+      std::memset(static_cast<void*>(grid + i), 0, static_cast<std::size_t>(cells) * sizeof *grid);
+    });
   }
 
   Engine<T> e_;

@@ -1,9 +1,8 @@
-// What one gridder's families share: the bound geometry, kernels and points, and a workspace per thread.
+// What one gridder's families share: the bound geometry, kernels and points, and a workspace per worker.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "runtime/cpu/gridder_schedule.h"
 #include "runtime/cpu/gridder_weights.h"
 #include "runtime/cpu/sort.h"
+#include "runtime/cpu/waiting.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -60,8 +60,10 @@ struct Engine {
   int fraction = 24;                                   // bits of a record's positions
   std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
   std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
-  std::unique_ptr<std::atomic<std::int32_t>[]> turns;  // per spread unit: has been added (colour rule)
-  std::vector<Workspace<T>> workspaces;
+  std::unique_ptr<Gate[]> turns;                       // per spread unit: has been added (colour rule)
+  std::vector<Workspace<T>> workspaces;                // one for each worker that a loop may have
+
+  int workers() const { return static_cast<int>(workspaces.size()); }
 
   bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     for (int d = 0; d < tiling.dim; ++d) {

@@ -1,7 +1,6 @@
 #include "runtime/cpu/gridder_schedule.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -60,9 +59,7 @@ int TileColours::colour(std::int64_t tile) const {
   return (colour_[2][p[2]] * per_dimension_[1] + colour_[1][p[1]]) * per_dimension_[0] + colour_[0][p[0]];
 }
 
-TileLocks::TileLocks(const Tiling& tiling) : tiling_(tiling), held_(new std::atomic<bool>[tiling.tiles()]) {
-  for (std::int64_t t = 0; t < tiling.tiles(); ++t) held_[t].store(false, std::memory_order_relaxed);
-}
+TileLocks::TileLocks(const Tiling& tiling) : tiling_(tiling), locks_(new SmallLock[tiling.tiles()]) {}
 
 void TileLocks::lock(std::int64_t tile, std::vector<std::int64_t>& tiles) {
   thread_local std::vector<std::int64_t> reach[3];
@@ -75,18 +72,11 @@ void TileLocks::lock(std::int64_t tile, std::vector<std::int64_t>& tiles) {
     }
   }
   std::sort(tiles.begin(), tiles.end());
-  for (const std::int64_t t : tiles) {
-    int spins = 0;
-    while (held_[t].exchange(true, std::memory_order_acquire)) {
-      while (held_[t].load(std::memory_order_relaxed)) {
-        if (++spins > 64) std::this_thread::yield();
-      }
-    }
-  }
+  for (const std::int64_t t : tiles) locks_[t].lock();
 }
 
 void TileLocks::unlock(const std::vector<std::int64_t>& tiles) {
-  for (const std::int64_t t : tiles) held_[t].store(false, std::memory_order_release);
+  for (const std::int64_t t : tiles) locks_[t].unlock();
 }
 
 }  // namespace fourtune::runtime::cpu

@@ -1,12 +1,12 @@
 // Who may write where and when: subproblems, tile colours and tile locks.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "runtime/cpu/gridder_layout.h"
+#include "runtime/cpu/waiting.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -37,11 +37,11 @@ class TileLocks {
   // `tiles` is scratch: the tiles that were locked.
   void lock(std::int64_t tile, std::vector<std::int64_t>& tiles);
   void unlock(const std::vector<std::int64_t>& tiles);
-  std::int64_t bytes() const { return tiling_.tiles() * static_cast<std::int64_t>(sizeof(std::atomic<bool>)); }
+  std::int64_t bytes() const { return tiling_.tiles() * static_cast<std::int64_t>(sizeof(SmallLock)); }
 
  private:
   Tiling tiling_;
-  std::unique_ptr<std::atomic<bool>[]> held_;
+  std::unique_ptr<SmallLock[]> locks_;
 };
 
 }  // namespace fourtune::runtime::cpu

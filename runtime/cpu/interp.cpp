@@ -1,10 +1,9 @@
 // Interpolation families: tile (a padded tile is copied to private aligned rows, then read by its points) and direct
 // (every point reads the fine grid).
-#include <omp.h>
-
 #include <algorithm>
 
 #include "runtime/cpu/gridder_engine.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -133,10 +132,10 @@ void interpolate_block(const Engine<T>& e, const PointBlock<T>& block, const std
 
 template <class T>
 void interpolate_tiles(Engine<T>& e, const Batch<T>& batch) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(e.spec.threads)
-  for (std::size_t u = 0; u < e.interp_units.size(); ++u) {
-    interpolate_unit(e, e.interp_units[u], e.workspaces[omp_get_thread_num()], batch);
-  }
+  parallel_for(
+      e.workers(), static_cast<std::int64_t>(e.interp_units.size()),
+      [&](std::int64_t u, int worker) { interpolate_unit(e, e.interp_units[u], e.workspaces[worker], batch); }, 1,
+      Handing::ascending);
 }
 
 template <class T>
@@ -145,9 +144,8 @@ void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
   const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
   const std::int64_t units =
       grouped ? static_cast<std::int64_t>(e.interp_units.size()) : (m + kBlockPoints - 1) / kBlockPoints;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(e.spec.threads)
-  for (std::int64_t u = 0; u < units; ++u) {
-    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
+  const auto one = [&](std::int64_t u, int worker) {
+    Workspace<T>& work = e.workspaces[worker];
     PointBlock<T>& block = work.blocks[0];
     std::array<std::int64_t, 3> origins[kBlockPoints];
     const std::int64_t begin = grouped ? e.interp_units[u].begin : u * kBlockPoints;
@@ -162,7 +160,8 @@ void interpolate_direct(Engine<T>& e, const Batch<T>& batch) {
       }
       interpolate_block(e, block, origins, batch);
     }
-  }
+  };
+  parallel_for(e.workers(), units, one, 4, Handing::ascending);
 }
 
 template void interpolate_block<float>(const Engine<float>&, const PointBlock<float>&,

@@ -74,7 +74,8 @@ class PrunedLines final : public PrunedFft<T> {
     }
     (void)truncate_first;  // both directions use the same line transforms
     make_steps();
-    work_ = AlignedBytes(work_stride_ * spec.threads);
+    workers_ = team_size(spec.threads);
+    work_ = AlignedBytes(work_stride_ * workers_);
   }
 
   void truncate(Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
@@ -154,7 +155,7 @@ class PrunedLines final : public PrunedFft<T> {
     }
     if (dim_ == 1) {  // transforms of the batch are lines side by side
       const std::int64_t lines = fft_[0]->lines();
-      parallel_for(spec_.threads, (count + lines - 1) / lines, [&](std::int64_t i, int worker) {
+      parallel_for(workers_, (count + lines - 1) / lines, [&](std::int64_t i, int worker) {
         const auto present = static_cast<int>(std::min(lines, count - i * lines));
         block(truncate, 0, grids + i * lines * grid_distance, grid_distance, modes + i * lines * mode_distance,
               mode_distance, present, thread_work(worker));
@@ -163,7 +164,7 @@ class PrunedLines final : public PrunedFft<T> {
     }
     const std::int64_t bytes = spec_.grid.elements * static_cast<std::int64_t>(sizeof(Value));
     if (count >= spec_.threads && bytes <= 2 * kFusedBytes) {
-      parallel_for(spec_.threads, count, [&](std::int64_t b, int worker) {
+      parallel_for(workers_, count, [&](std::int64_t b, int worker) {
         void* work = thread_work(worker);
         for_each_step(truncate, [&](const Step& step) {
           box(truncate, step, {0, 0, 0}, step.space, grids + b * grid_distance, modes + b * mode_distance, work);
@@ -192,7 +193,7 @@ class PrunedLines final : public PrunedFft<T> {
   void parallel_step(bool truncate, const Step& step, Value* grid, Value* modes) const {
     Extent units;
     for (int a = 0; a < 3; ++a) units[a] = (step.space[a] + step.unit[a] - 1) / step.unit[a];
-    parallel_for(spec_.threads, units[0] * units[1] * units[2], [&](std::int64_t index, int worker) {
+    parallel_for(workers_, units[0] * units[1] * units[2], [&](std::int64_t index, int worker) {
       Extent at, size;
       for (int a = 0; a < 3; ++a) {
         at[a] = index % units[a] * step.unit[a];
@@ -277,6 +278,7 @@ class PrunedLines final : public PrunedFft<T> {
   std::unique_ptr<LongFft<T>> long_;  // one-dimensional
   std::vector<Step> steps_;
   std::int64_t work_stride_ = 0;
+  int workers_ = 1;
   AlignedBytes work_;
 };
 

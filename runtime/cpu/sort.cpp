@@ -1,7 +1,5 @@
 #include "runtime/cpu/sort.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,6 +11,7 @@
 
 #include "fmt/format.h"
 #include "fourtune/status.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -183,31 +182,27 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
   const std::int64_t stride = keys() <= kManyKeys ? keys() : 0, counters = counters_of_thread();
   counts_.resize(grouped ? counters * threads : 0);
   std::vector<std::int64_t> bad(threads, -1);
-#pragma omp parallel num_threads(threads)
-  {
-    // With fewer threads than asked for, each takes several shares.
+  parallel_for(threads, threads, [&](std::int64_t t) {
     Located chunk;
     std::int64_t position[kChunk];
-    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
-      std::int64_t* const count = counts_.data() + t * counters;
-      if (grouped) std::fill(count, count + counters, 0);
-      const Share s = share_of(m_, t, threads);
-      for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-        const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-        if (!locate(first, n, points, !grouped, chunk)) {
-          bad[t] = first;
-          break;
-        }
-        if (grouped) {
-          count_chunk(chunk.key, n, stride, count);
-        } else {
-          std::iota(position, position + n, first);
-          write(chunk, n, position);
-          std::copy_n(chunk.key, n, tile_of_.data() + first);
-        }
+    std::int64_t* const count = counts_.data() + t * counters;
+    if (grouped) std::fill(count, count + counters, 0);
+    const Share s = share_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      if (!locate(first, n, points, !grouped, chunk)) {
+        bad[t] = first;
+        return;
+      }
+      if (grouped) {
+        count_chunk(chunk.key, n, stride, count);
+      } else {
+        std::iota(position, position + n, first);
+        write(chunk, n, position);
+        std::copy_n(chunk.key, n, tile_of_.data() + first);
       }
     }
-  }
+  });
   for (int t = 0; t < threads; ++t) {
     if (bad[t] >= 0) refuse(points, bad[t]);
   }
@@ -234,31 +229,27 @@ void PointStore<T>::count_places(int threads) {
 
 template <class T>
 void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
-#pragma omp parallel num_threads(threads)
-  {
+  parallel_for(threads, threads, [&](std::int64_t t) {
     Located chunk;
     std::int64_t position[kChunk];
-    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
-      std::int64_t* const next = counts_.data() + t * counters_of_thread();
-      const Share s = share_of(m_, t, threads);
-      for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
-        const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
-        locate(first, n, points, true, chunk);
-        if (order_ == PointOrder::permuted) {
-          with_words(form_.words,
-                     [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
-          continue;
-        }
-        if (wide_index_.size() > 0) {
-          for (int j = 0; j < n; ++j) wide_index_[next[chunk.key[j]]++] = first + j;
-        } else {
-          for (int j = 0; j < n; ++j) index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
-        }
-        std::iota(position, position + n, first);
-        write(chunk, n, position);
+    std::int64_t* const next = counts_.data() + t * counters_of_thread();
+    const Share s = share_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      locate(first, n, points, true, chunk);
+      if (order_ == PointOrder::permuted) {
+        with_words(form_.words, [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
+        continue;
       }
+      if (wide_index_.size() > 0) {
+        for (int j = 0; j < n; ++j) wide_index_[next[chunk.key[j]]++] = first + j;
+      } else {
+        for (int j = 0; j < n; ++j) index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
+      }
+      std::iota(position, position + n, first);
+      write(chunk, n, position);
     }
-  }
+  });
 }
 
 // Lists run in the caller's order: built from the last point to the first.

@@ -2,12 +2,11 @@
 // and colour scheduling with an index array or a static linked list (paper nufft3d-cpu-optimization, sections 3.2
 // to 3.4). Points whose window lies inside the grid take the vectorised interior version, those that wrap take the edge
 // version.
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 
 #include "runtime/cpu/gridder_engine.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -74,26 +73,23 @@ void spread_unordered(Engine<T>& e, const Batch<T>& batch, int threads) {
   const bool grouped = e.points.order() == PointOrder::permuted || e.points.order() == PointOrder::indexed;
   const std::int64_t blocks =
       grouped ? static_cast<std::int64_t>(e.spread_units.size()) : (m + kBlockPoints - 1) / kBlockPoints;
-#pragma omp parallel num_threads(threads)
-  {
-    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
+  const auto one = [&](std::int64_t u, int worker) {
+    Workspace<T>& work = e.workspaces[worker];
     PointBlock<T>& block = work.blocks[0];
-#pragma omp for schedule(dynamic, 4)
-    for (std::int64_t u = 0; u < blocks; ++u) {
-      const std::int64_t begin = grouped ? e.spread_units[u].begin : u * kBlockPoints;
-      const std::int64_t end = grouped ? e.spread_units[u].end : std::min(begin + kBlockPoints, m);
-      for (std::int64_t p = begin; p < end; p += kBlockPoints) {
-        e.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p)), false, work, block);
-        for (int j = 0; j < block.weights.n; ++j) {
-          const auto origin = e.tiling.origin(grouped ? e.spread_units[u].tile : e.points.tile_of(p + j));
-          for (std::int64_t b = 0; b < batch.count; ++b) {
-            spread_cells<T, Add>(e, block.weights, j, origin, strength(batch, b, block.index[j]),
-                                 batch.grids + b * batch.grid_distance);
-          }
+    const std::int64_t begin = grouped ? e.spread_units[u].begin : u * kBlockPoints;
+    const std::int64_t end = grouped ? e.spread_units[u].end : std::min(begin + kBlockPoints, m);
+    for (std::int64_t p = begin; p < end; p += kBlockPoints) {
+      e.load(p, static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p)), false, work, block);
+      for (int j = 0; j < block.weights.n; ++j) {
+        const auto origin = e.tiling.origin(grouped ? e.spread_units[u].tile : e.points.tile_of(p + j));
+        for (std::int64_t b = 0; b < batch.count; ++b) {
+          spread_cells<T, Add>(e, block.weights, j, origin, strength(batch, b, block.index[j]),
+                               batch.grids + b * batch.grid_distance);
         }
       }
     }
-  }
+  };
+  parallel_for(threads, blocks, one, 4, Handing::ascending);
 }
 
 }  // namespace
@@ -119,30 +115,29 @@ void spread_block(const Engine<T>& e, const PointBlock<T>& block, const std::arr
 template <class T>
 void spread_coloured(Engine<T>& e, const Batch<T>& batch) {
   const int colours = static_cast<int>(e.colour_start.size()) - 1;
-#pragma omp parallel num_threads(e.spec.threads)
-  {
-    Workspace<T>& work = e.workspaces[omp_get_thread_num()];
-    for (int c = 0; c < colours; ++c) {
-#pragma omp for schedule(dynamic, 1)
-      for (std::int64_t u = e.colour_start[c]; u < e.colour_start[c + 1]; ++u) {
-        const Subproblem& s = e.spread_units[u];
-        if (e.points.order() == PointOrder::listed) {
-          spread_list(e, s.tile, work, batch);
-          continue;
-        }
-        for (std::int64_t p = s.begin; p < s.end; p += kBlockPoints) {
-          const int n = static_cast<int>(std::min<std::int64_t>(kBlockPoints, s.end - p));
-          e.load(p, n, false, work, work.blocks[0]);
-          spread_block(e, work.blocks[0], e.tiling.origin(s.tile), batch);
-        }
-      }
+  const auto one = [&](const Subproblem& s, Workspace<T>& work) {
+    if (e.points.order() == PointOrder::listed) {
+      spread_list(e, s.tile, work, batch);
+      return;
     }
+    for (std::int64_t p = s.begin; p < s.end; p += kBlockPoints) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kBlockPoints, s.end - p));
+      e.load(p, n, false, work, work.blocks[0]);
+      spread_block(e, work.blocks[0], e.tiling.origin(s.tile), batch);
+    }
+  };
+  for (int c = 0; c < colours; ++c) {
+    const std::int64_t begin = e.colour_start[c];
+    parallel_for(
+        e.workers(), e.colour_start[c + 1] - begin,
+        [&](std::int64_t u, int worker) { one(e.spread_units[begin + u], e.workspaces[worker]); }, 1,
+        Handing::ascending);
   }
 }
 
 template <class T>
 void spread_atomic(Engine<T>& e, const Batch<T>& batch) {
-  const int threads = e.spec.deterministic ? 1 : e.spec.threads;
+  const int threads = e.spec.deterministic ? 1 : e.workers();
   if (threads == 1)
     spread_unordered<T, PlainAdd<T>>(e, batch, threads);
   else

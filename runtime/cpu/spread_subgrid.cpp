@@ -1,11 +1,8 @@
 // Family subgrid: every subproblem is spread into a private tile of aligned rows, which is then added to the fine grid.
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "runtime/cpu/gridder_engine.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -19,29 +16,31 @@ class SubgridSpreader {
   void run() {
     const bool coloured = !e_.colour_start.empty();
     const int colours = coloured ? static_cast<int>(e_.colour_start.size()) - 1 : 1;
-    std::atomic<std::int64_t> next{0};
-#pragma omp parallel num_threads(e_.spec.threads)
-    {
-      Workspace<T>& work = e_.workspaces[omp_get_thread_num()];
-      for (int c = 0; c < colours; ++c) {
-        const std::int64_t end = coloured ? e_.colour_start[c + 1] : static_cast<std::int64_t>(e_.spread_units.size());
-        // Subproblems are handed out in order, so that the one a later part waits for is always already being worked
-        // on.
-        for (;;) {
-          std::int64_t u = next.load(std::memory_order_relaxed);
-          while (u < end && !next.compare_exchange_weak(u, u + 1, std::memory_order_relaxed)) {
-          }
-          if (u >= end) break;
-          subproblem(e_.spread_units[u], coloured ? &e_.turns[u] : nullptr, work);
-        }
-#pragma omp barrier
-      }
+    for (int c = 0; c < colours; ++c) {
+      const std::int64_t begin = coloured ? e_.colour_start[c] : 0;
+      const std::int64_t end = coloured ? e_.colour_start[c + 1] : static_cast<std::int64_t>(e_.spread_units.size());
+      // Subproblems are handed out in order, so that the one a later part waits for is always already being worked on.
+      const auto one = [&](std::int64_t u, int worker) {
+        subproblem(e_.spread_units[begin + u], coloured ? &e_.turns[begin + u] : nullptr, e_.workspaces[worker]);
+      };
+      parallel_for(e_.workers(), end - begin, one, 1, Handing::ascending);
     }
   }
 
  private:
+  // Lets the next part add, also when this one fails: others wait for it.
+  struct Opener {
+    explicit Opener(Gate* gate) : turn(gate) {}
+    Opener(const Opener&) = delete;
+    Opener& operator=(const Opener&) = delete;
+    ~Opener() {
+      if (turn != nullptr) turn->open();
+    }
+    Gate* const turn;
+  };
   // Spreads a piece at a time: blocks of weights are evaluated once and used for every transform.
-  void subproblem(const Subproblem& s, std::atomic<std::int32_t>* turn, Workspace<T>& work) {
+  void subproblem(const Subproblem& s, Gate* turn, Workspace<T>& work) {
+    const Opener after(turn);
     const std::int64_t kept = static_cast<std::int64_t>(work.blocks.size()) * kBlockPoints;
     bool waited = turn == nullptr || s.part == 0;
     for (std::int64_t begin = s.begin; begin < s.end;) {
@@ -49,7 +48,7 @@ class SubgridSpreader {
       int first = 0, last = 0;
       e_.bin_range(begin, end, first, last);
       if (!e_.worth_a_tile(end - begin, first, last)) {
-        if (!waited) wait_for_previous(turn);
+        if (!waited) turn[-1].wait();
         waited = true;
         spread_few(s.tile, begin, end, turn == nullptr, work);
         begin = end;
@@ -73,13 +72,12 @@ class SubgridSpreader {
           gather(block, b, work);
           e_.kernels.spread(block.weights, g_, work.values, work.tile.data());
         }
-        if (!waited) wait_for_previous(turn);
+        if (!waited) turn[-1].wait();
         waited = true;
         add(s.tile, first, last, batch_.grids + b * batch_.grid_distance, turn == nullptr, work);
       }
       begin = end;
     }
-    if (turn != nullptr) turn->store(1, std::memory_order_release);
   }
   // So few points that zeroing and adding a private tile would cost more than they do.
   void spread_few(std::int64_t tile, std::int64_t begin, std::int64_t end, bool locked, Workspace<T>& work) {
@@ -90,11 +88,6 @@ class SubgridSpreader {
       spread_block(e_, work.blocks[0], g_.origin(tile), batch_);
     }
     if (locked) locks_->unlock(work.locked);
-  }
-  static void wait_for_previous(const std::atomic<std::int32_t>* turn) {
-    for (int spins = 0; turn[-1].load(std::memory_order_acquire) == 0;) {
-      if (++spins > 64) std::this_thread::yield();
-    }
   }
   static int block_size(std::int64_t p, std::int64_t end) {
     return static_cast<int>(std::min<std::int64_t>(kBlockPoints, end - p));

@@ -13,6 +13,7 @@
 #include "runtime/cpu/nufft_common.h"
 #include "runtime/cpu/nufft_executor.h"
 #include "runtime/cpu/stage_clock.h"
+#include "runtime/cpu/team.h"
 #include "runtime/cpu/type3_parameters.h"
 
 namespace fourtune::runtime::cpu {
@@ -265,34 +266,32 @@ class Type3Executor final : public Executor {
     }
     if (shifted) {
       before_.resize(m_);
-#pragma omp parallel for num_threads(plan_.threads) schedule(static) if (m_ > kShared)
-      for (std::int64_t j = 0; j < m_; ++j) {
+      parallel_for(m_ > kShared ? plan_.threads : 1, m_, [&](std::int64_t j) {
         Angle angle;
         for (int d = 0; d < problem_.dim; ++d)
           if (geometry_[d].target_centre != 0)
             angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j] - geometry_[d].source_centre);
         before_[j] = Complex(angle.phase());
-      }
+      });
     } else {
       before_ = {};
     }
     after_.resize(k_);
     if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
     const generator::FourierInterpolant& transform = *transform_;
-#pragma omp parallel for num_threads(plan_.threads) schedule(static) if (k_ > kShared)
-    for (std::int64_t l = 0; l < k_; ++l) {
+    parallel_for(k_ > kShared ? plan_.threads : 1, k_, [&](std::int64_t l) {
       double deconvolve = 1;
       for (int d = 0; d < problem_.dim; ++d)
         deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
       if (!off_centre) {
         after_[l] = static_cast<T>(1 / deconvolve);
-        continue;
+        return;
       }
       Angle angle;
       for (int d = 0; d < problem_.dim; ++d)
         if (geometry_[d].source_centre != 0) angle.add(problem_.sign * geometry_[d].source_centre, targets[d][l]);
       after_[l] = Complex(angle.phase() / deconvolve);
-    }
+    });
   }
 
   // Largest |h s'|: where the outer window's transform is needed.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -39,15 +42,25 @@ template <class T>
 Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads) {
   if (count == 0) return {};
   constexpr std::int64_t kPiece = 16384;
+  struct alignas(64) Found {  // by one worker
+    Range range;
+    bool finite = true;
+  };
+  std::vector<Found> found(team_size(threads), {{coordinates[0], coordinates[0]}, true});
+  const auto look = [&](std::int64_t piece, int worker) {
+    const std::int64_t i = piece * kPiece;
+    Range range;
+    Found& own = found[worker];
+    own.finite = find_range(coordinates + i, std::min(kPiece, count - i), range) && own.finite;
+    own.range = {std::min(own.range.low, range.low), std::max(own.range.high, range.high)};
+  };
+  parallel_for(static_cast<int>(found.size()), (count + kPiece - 1) / kPiece, look);
   double low = coordinates[0], high = coordinates[0];
   bool finite = true;
-#pragma omp parallel for num_threads(threads) reduction(min : low) reduction(max : high) reduction(&& : finite) \
-    schedule(static) if (count > kPiece)
-  for (std::int64_t i = 0; i < count; i += kPiece) {
-    Range range;
-    finite = find_range(coordinates + i, std::min(kPiece, count - i), range) && finite;
-    low = std::min(low, range.low);
-    high = std::max(high, range.high);
+  for (const Found& part : found) {
+    low = std::min(low, part.range.low);
+    high = std::max(high, part.range.high);
+    finite = finite && part.finite;
   }
   if (!finite && !trust) {
     const std::int64_t bad =

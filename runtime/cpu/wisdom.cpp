@@ -5,6 +5,8 @@
 #include <new>
 
 #include "fourtune/status.h"
+#include "runtime/base/fork_safe_mutex.h"
+#include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -16,6 +18,29 @@ std::string exported() {
   std::string result(text);
   std::free(text);  // FFTW documents free() for this string
   return result;
+}
+
+// FFTW's jobs run on our team: threads of its own end or hang the process where none can be made, and after fork. FFTW
+// has one such function for the whole process, so that plans of the application use the team too (wisdom.h).
+void run_jobs(void* (*work)(char*), char* data, std::size_t size, int count, void*) {
+  parallel_for(count, count, [=](std::int64_t i) { work(data + static_cast<std::size_t>(i) * size); });
+}
+
+// FFTW may stay when this library is unloaded.
+struct JobsTaken {
+  bool any[2] = {false, false};
+  ~JobsTaken() {
+    if (any[0]) Fftw<float>::set_jobs(nullptr);
+    if (any[1]) Fftw<double>::set_jobs(nullptr);
+  }
+} jobs_taken;
+
+// Before the first plan of ours with several threads; the planner's lock is held.
+template <class T>
+void take_jobs() {
+  bool& taken = jobs_taken.any[sizeof(T) == sizeof(double)];
+  if (!taken) Fftw<T>::set_jobs(&run_jobs);
+  taken = true;
 }
 
 // Once per precision. Planner calls of the application on other threads then exclude ours inside FFTW as well; the lock
@@ -35,9 +60,9 @@ bool holds_entries(const std::string& text) { return text.find('(', 1) != std::s
 
 }  // namespace
 
-std::recursive_mutex& planner_mutex() {
+ForkSafeMutex& planner_mutex() {
   // Never destroyed: plans with static lifetime may outlive every other static object.
-  static auto* mutex = new std::recursive_mutex;
+  static auto* mutex = new ForkSafeMutex;
   return *mutex;
 }
 
@@ -73,6 +98,7 @@ PlannerSession<T>::PlannerSession(const std::string& wisdom, int threads) : lock
   saved_threads_ = Fftw<T>::threads();
   Fftw<T>::forget_wisdom();
   if (!wisdom.empty()) Fftw<T>::import_wisdom(wisdom.c_str());
+  if (threads > 1) take_jobs<T>();
   Fftw<T>::set_threads(threads);
 }
 

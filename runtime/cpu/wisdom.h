@@ -6,6 +6,10 @@
 // table at its end: a plan of rigor estimate is a plan of rigor estimate whatever ran before it, and an application
 // that uses FFTW too keeps its wisdom and its thread count. FFTW's own rule remains: an application that plans with
 // FFTW on another thread while a transform is being created must serialise the two itself.
+//
+// From the first plan with several threads on, FFTW's jobs run on our team (fftw_threads_set_callback), which knows how
+// to make do with fewer threads. FFTW has one such function a process: plans of the application that have threads then
+// use the team as well, with the same results, and a function that it set itself before gives way.
 #pragma once
 
 #include <mutex>
@@ -34,7 +38,7 @@ class PlannerSession {
   std::string wisdom() const;
 
  private:
-  std::lock_guard<std::recursive_mutex> lock_;
+  std::lock_guard<ForkSafeMutex> lock_;
   std::string saved_;
   int saved_threads_ = 1;
 };

@@ -1,8 +1,10 @@
 #include "runtime/cuda/driver_api.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -126,8 +128,89 @@ Loaded load_driver() {
   return loaded;
 }
 
+// A process forked from one that uses the GPU cannot: the driver's threads and memory maps are the parent's. There
+// every function fails, so that handles made before the fork are dropped without touching the parent's.
+constexpr auto kForked = static_cast<CUresult>(3);  // CUDA_ERROR_NOT_INITIALIZED, what the driver itself mostly says
+constexpr const char* kWhyForked =
+    "this process was forked from one that had begun to use the GPU, and CUDA works only there: fork before the first "
+    "use of the GPU, start a new program, or use the backend cpu";
+std::atomic<Loaded*> driver_in_use{nullptr};
+std::atomic<bool> forked{false};
+
+template <class... Arguments>
+void refuse(CUresult (*&function)(Arguments...)) {
+  function = [](Arguments...) { return kForked; };
+}
+
+void refuse_all(DriverApi& api) {
+  refuse(api.cuInit);
+  refuse(api.cuDriverGetVersion);
+  refuse(api.cuDeviceGetCount);
+  refuse(api.cuDeviceGet);
+  refuse(api.cuDeviceGetName);
+  refuse(api.cuDeviceGetAttribute);
+  refuse(api.cuDeviceTotalMem);
+  refuse(api.cuDevicePrimaryCtxRetain);
+  refuse(api.cuDevicePrimaryCtxRelease);
+  refuse(api.cuCtxPushCurrent);
+  refuse(api.cuCtxPopCurrent);
+  refuse(api.cuCtxGetCurrent);
+  refuse(api.cuModuleLoadData);
+  refuse(api.cuModuleUnload);
+  refuse(api.cuModuleGetFunction);
+  refuse(api.cuFuncGetAttribute);
+  refuse(api.cuFuncSetAttribute);
+  refuse(api.cuLaunchKernel);
+  refuse(api.cuLaunchKernelEx);
+  refuse(api.cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  refuse(api.cuMemGetInfo);
+  refuse(api.cuDeviceGetDefaultMemPool);
+  refuse(api.cuMemPoolTrimTo);
+  refuse(api.cuMemAlloc);
+  refuse(api.cuMemFree);
+  refuse(api.cuMemAllocHost);
+  refuse(api.cuMemFreeHost);
+  refuse(api.cuMemcpyHtoDAsync);
+  refuse(api.cuMemcpyDtoHAsync);
+  refuse(api.cuMemcpyDtoDAsync);
+  refuse(api.cuMemsetD8Async);
+  refuse(api.cuStreamCreate);
+  refuse(api.cuStreamDestroy);
+  refuse(api.cuStreamSynchronize);
+  refuse(api.cuStreamWaitEvent);
+  refuse(api.cuEventCreate);
+  refuse(api.cuEventDestroy);
+  refuse(api.cuEventRecord);
+  refuse(api.cuEventSynchronize);
+  refuse(api.cuEventElapsedTime);
+  refuse(api.cuPointerGetAttribute);
+  refuse(api.cuStreamIsCapturing);
+  refuse(api.cuGraphCreate);
+  refuse(api.cuGraphDestroy);
+  refuse(api.cuGraphAddKernelNode);
+  refuse(api.cuGraphAddDependencies);
+  refuse(api.cuGraphKernelNodeSetAttribute);
+  refuse(api.cuGraphInstantiate);
+  refuse(api.cuGraphExecKernelNodeSetParams);
+  refuse(api.cuGraphLaunch);
+  refuse(api.cuGraphExecDestroy);
+  refuse(api.cuGetErrorName);
+  refuse(api.cuGetErrorString);
+}
+
+const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (Loaded* const loaded = driver_in_use.load()) {
+    refuse_all(loaded->api);
+    forked = true;
+  }
+});
+
 const Loaded& loaded_driver() {
-  static const Loaded& loaded = *new Loaded(load_driver());  // outlives every owner of a handle
+  static const Loaded& loaded = []() -> const Loaded& {
+    auto* const made = new Loaded(load_driver());  // outlives every owner of a handle
+    if (made->why.empty()) driver_in_use = made;
+    return *made;
+  }();
   return loaded;
 }
 
@@ -142,7 +225,10 @@ bool loses_context(CUresult result) {
 
 }  // namespace
 
-std::string why_no_driver() { return loaded_driver().why; }
+std::string why_no_driver() {
+  const Loaded& loaded = loaded_driver();
+  return forked ? kWhyForked : loaded.why;
+}
 
 const DriverApi& driver() {
   const Loaded& loaded = loaded_driver();
@@ -152,6 +238,7 @@ const DriverApi& driver() {
 
 void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
+  if (forked) throw Error(Status::backend_unavailable, fmt::format("{}: {}", what, kWhyForked));
   const std::string name = name_of(loaded_driver().api, result);
   if (loses_context(result))
     throw Error(

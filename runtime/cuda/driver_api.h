@@ -159,7 +159,8 @@ struct DriverApi {
 };
 
 // Loaded and initialised once. Throws Error{backend_unavailable} when there is no driver, no device or the driver is
-// too old, saying which. Threads: any.
+// too old, saying which. Threads: any. In a process forked since, every function fails and check() throws
+// Error{backend_unavailable}.
 const DriverApi& driver();
 // The reason why driver() throws; empty: it does not.
 std::string why_no_driver();

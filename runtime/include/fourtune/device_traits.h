@@ -12,7 +12,7 @@ struct DeviceTraits {
   std::string backend;  // "cpu" (later "cuda", "emulated")
   std::string name;     // processor or device name as the system reports it
   std::string isa;      // instruction set the kernels will use: "avx512", "avx2", "portable"; GPUs: "sm_90"
-  int cores = 1;        // hardware threads this process may use
+  int cores = 1;        // threads of use to this process: affinity, CPU quota, OMP_NUM_THREADS
   std::int64_t l1_bytes = 32 * 1024;    // data cache of one core
   std::int64_t l2_bytes = 1024 * 1024;  // of one core
   std::int64_t l3_bytes = 0;            // shared

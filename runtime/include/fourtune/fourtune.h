@@ -11,7 +11,11 @@
  *
  * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Pointers are host
  * pointers on the cpu backend.
- * Threads: a transform serves one thread at a time; different transforms may be used at the same time.
+ * Threads: a transform serves one thread at a time; different transforms may be used at the same time. On the cpu
+ * backend they share one team, of no more threads than affinity, CPU quotas (cgroups), OMP_NUM_THREADS and
+ * OMP_THREAD_LIMIT allow; where none can be made the caller works alone. A forked child may use its parent's cpu
+ * transforms (not those that another thread was inside of) and create its own; on a GPU that the parent had begun to
+ * use it gets FOURTUNE_BACKEND_UNAVAILABLE.
  * Errors: every call returns a status and never prints, aborts or throws; fourtune_last_error() has the words.
  */
 #pragma once
@@ -58,7 +62,7 @@ typedef struct fourtune_options {
   size_t database_count;        /* with databases NULL: 0; with databases not NULL, 0 means no database at all */
   const char* backend;          /* "cpu", ...; NULL: the best one here */
   int device;                   /* ordinal among the backend's devices */
-  int threads;                  /* 0: all this process may use */
+  int threads;                  /* 0: all that are of use; more are as many */
   const char* plan;             /* force this plan text; NULL: resolve */
   int deterministic;            /* bit-identical results from run to run */
   void* stream;                 /* GPU backends: the stream to work on */

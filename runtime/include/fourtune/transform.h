@@ -22,7 +22,7 @@ struct Options {
   std::vector<std::string> databases;  // further ones, later ones win
   std::string backend;                 // empty: the best one here
   int device = 0;
-  int threads = 0;   // 0: all this process may use
+  int threads = 0;   // 0: all that are of use (fourtune.h); more are as many
   std::string plan;  // force this plan text
   bool deterministic = false;
   void* stream = nullptr;
