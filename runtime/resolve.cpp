@@ -9,6 +9,7 @@
 #include "generator/candidates.h"
 #include "generator/type3_model.h"
 #include "runtime/environment.h"
+#include "runtime/families.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 
@@ -109,6 +110,7 @@ class Resolver {
       const bool same =
           inside && !few && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
       out.plan = same ? stored : generator::adapt(stored, problem_, traits_);
+      require_families(out.plan);
       out.source = source;
       out.wisdom = entry.wisdom;
     } catch (const Error& error) {
