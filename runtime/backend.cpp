@@ -8,10 +8,8 @@
 #include <new>
 
 #include "runtime/base/text.h"
-#include "runtime/cuda/cuda_backend.h"
-#ifdef FOURTUNE_FFTW
 #include "runtime/cpu/cpu_backend.h"
-#endif
+#include "runtime/cuda/cuda_backend.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -19,10 +17,8 @@ namespace {
 std::vector<const Backend*>& table() {
   static std::vector<const Backend*> all = [] {
     std::vector<const Backend*> found;
-#ifdef FOURTUNE_FFTW
     static const cpu::CpuBackend cpu;
     found.push_back(&cpu);
-#endif
     if (cuda::available()) {
       static const cuda::CudaBackend cuda(gpu::generated_programs());
       found.push_back(&cuda);
@@ -92,9 +88,7 @@ const Backend& find_backend(std::string_view name) {
   }
   const std::string missing = name == "cuda" ? "; " + cuda::why_not_available() : std::string();
   throw Error(Status::backend_unavailable,
-              names.empty() ? "this build has no backend (it was configured without FFTW: FOURTUNE_FFTW=OFF)" + missing
-                            : fmt::format("backend '{}' is not available here; available: {}{}", text::shown(name),
-                                          names, missing));
+              fmt::format("backend '{}' is not available here; available: {}{}", text::shown(name), names, missing));
 }
 
 }  // namespace fourtune::runtime

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 
@@ -47,15 +48,32 @@ fourtune_status guarded(Work&& work) noexcept {
   throw fourtune::Error(status, message);
 }
 
-// Options of an older, smaller structure leave the newer fields at their defaults.
+// Where the fields of the structure end, in its order.
+#define END_OF(field) (offsetof(fourtune_options, field) + sizeof(fourtune_options::field))
+constexpr std::size_t kFieldEnds[] = {END_OF(size),       END_OF(databases),       END_OF(database_count),
+                                      END_OF(backend),    END_OF(device),          END_OF(threads),
+                                      END_OF(plan),       END_OF(deterministic),   END_OF(stream),
+                                      END_OF(mode_order), END_OF(clamp_tolerance), END_OF(trust_points),
+                                      END_OF(only),       END_OF(distinct_points)};
+#undef END_OF
+
+// Fields that end beyond the caller's structure stay at their defaults; what lies beyond ours must be unused.
 fourtune_options complete(const fourtune_options* given) {
   fourtune_options options;
   fourtune_options_init(&options);
   if (!given) return options;
-  if (given->size < offsetof(fourtune_options, databases) || given->size > 65536)
+  const std::size_t size = given->size;
+  if (size < kFieldEnds[0] || size > 65536)
     refuse(fourtune::Status::invalid_option,
-           "options.size is " + std::to_string(given->size) + ": start from fourtune_options_init");
-  std::memcpy(&options, given, std::min(given->size, sizeof options));
+           "options.size is " + std::to_string(size) + ": start from fourtune_options_init");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  if (size > sizeof options &&
+      std::any_of(bytes + sizeof options, bytes + size, [](unsigned char b) { return b != 0; }))
+    refuse(fourtune::Status::invalid_option,
+           "options.size is " + std::to_string(size) + " and there are values beyond the " +
+               std::to_string(sizeof options) +
+               " bytes that this library knows: an option that it does not have is set");
+  std::memcpy(&options, given, *(std::upper_bound(std::begin(kFieldEnds), std::end(kFieldEnds), size) - 1));
   options.size = sizeof options;
   return options;
 }

@@ -20,6 +20,7 @@ class DistinctPoints final : public Executor {
       : problem_(problem), shared_twice_(std::move(shared_twice)), real_(real_bytes(problem.precision)) {
     Problem one = problem;
     one.batch = 1;
+    each_.reserve(static_cast<std::size_t>(problem.batch));
     for (std::int64_t b = 0; b < problem.batch; ++b) each_.push_back(make(one));
   }
 

@@ -17,7 +17,9 @@ std::string recording_name(const Problem& problem);
 
 // If the environment variable FOURTUNE_RECORD_POINTS names a folder, writes the points there (made if it is missing),
 // the first ones set for each problem: what is there is left alone. `points` lie in the memory of the backend's device.
-// Throws Error{io} when a file cannot be written. Without the variable it costs nothing.
-void record_points(const Problem& problem, const Points& points, const Backend& backend, int device);
+// Files are new ones of the user alone (mode 0600) and no symbolic link is followed. Returns a line for explain: where
+// they were recorded, or why they could not be, which is no failure of the application's call; else nothing. Without
+// the variable it costs nothing.
+std::string record_points(const Problem& problem, const Points& points, const Backend& backend, int device);
 
 }  // namespace fourtune::runtime

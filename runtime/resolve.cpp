@@ -14,6 +14,7 @@
 #include "generator/type3_model.h"
 #include "runtime/base/text.h"
 #include "runtime/environment.h"
+#include "runtime/families.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 
@@ -146,6 +147,7 @@ class Resolver {
       const bool same =
           inside && !few && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
       const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
+      require_families(plan);
       require_sound(plan);
       out.plan = plan;
       out.source = source;

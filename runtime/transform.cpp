@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "db/lookup.h"
@@ -50,6 +52,26 @@ void check_device(const runtime::Backend& backend, const Options& options) {
   if (options.device != 0)
     throw Error(Status::invalid_option, fmt::format("device={}: the cpu backend has device 0 only", options.device));
   if (options.stream) throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
+}
+
+// Every backend reads whole numbers of the problem's precision. Null passes.
+void check_alignment(const void* array, Precision precision, const char* name) {
+  const auto bytes = static_cast<std::uintptr_t>(real_bytes(precision));
+  if (const auto off = reinterpret_cast<std::uintptr_t>(array) % bytes; off != 0)
+    throw Error(Status::invalid_argument,
+                fmt::format("{} starts {} bytes past a multiple of {}, the size of an {} number", name, off, bytes,
+                            to_string(precision)));
+}
+
+// What does not fit memory has one name, whoever asked for it. Called in a handler.
+[[noreturn]] void rethrow_named() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(Status::out_of_memory, "not enough memory for this problem and its plan");
+  } catch (const std::length_error&) {
+    throw Error(Status::out_of_memory, "the tables of this problem's plan are larger than any memory");
+  }
 }
 
 db::Lookup load_lookup(const Options& options) {
@@ -148,6 +170,10 @@ struct Transform::State {
         bad(fmt::format("set_points: {} is null", "stu"[d]));
       if ((problem.type != 3 || d >= problem.dim) && targets[d])
         bad(fmt::format("set_points: target array {} is given, but the problem has none", "stu"[d]));
+      static constexpr const char* names[] = {"set_points: x", "set_points: y", "set_points: z",
+                                              "set_points: s", "set_points: t", "set_points: u"};
+      check_alignment(sources[d], problem.precision, names[d]);
+      check_alignment(targets[d], problem.precision, names[3 + d]);
     }
     if (problem.type != 3 && points.k != 0)
       bad(fmt::format("set_points: k={} targets, but only type 3 has targets", points.k));
@@ -159,20 +185,25 @@ struct Transform::State {
     if (asked.k && *asked.k != points.k) contradiction("k", *asked.k, points.k);
   }
 
-  void run(void* first, void* second, bool adjoint) {
+  void run(void* first, void* second, bool adjoint) try {
     if (problem.kind == Kind::nufft && !points_set)
       throw Error(Status::points_not_set, "execute: call set_points first");
     const bool no_points = problem.kind == Kind::nufft && *problem.m == 0;
     const bool no_targets = problem.kind == Kind::nufft && problem.type == 3 && *problem.k == 0;
     if ((!first && !no_points) || (!second && !no_targets))
-      throw Error(Status::invalid_argument, fmt::format("execute: {} is null", first ? "mode_values" : "point_values"));
+      throw Error(Status::invalid_argument,
+                  fmt::format("execute: {} is null", !first && !no_points ? "point_values" : "mode_values"));
+    check_alignment(first, problem.precision, "execute: point_values");
+    check_alignment(second, problem.precision, "execute: mode_values");
     if (problem.kind == Kind::nufft && first && first == second)
       throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
     executor->execute(first, second, adjoint);
+  } catch (...) {
+    rethrow_named();
   }
 };
 
-Transform::Transform(std::string_view problem, const Options& options) : state_(std::make_unique<State>()) {
+Transform::Transform(std::string_view problem, const Options& options) try : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.options = options;
   state.asked = state.problem = reachable(parse_problem(problem), options.clamp_tolerance);
@@ -190,13 +221,15 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
   }
   state.resolve();
   state.with_a_plan_that_works([&] { state.bind(); });
+} catch (...) {
+  rethrow_named();
 }
 
 Transform::~Transform() = default;
 Transform::Transform(Transform&&) noexcept = default;
 Transform& Transform::operator=(Transform&&) noexcept = default;
 
-void Transform::set_points(const Points& points) {
+void Transform::set_points(const Points& points) try {
   State& state = *state_;
   state.check_points(points);
   state.points_set = false;
@@ -216,8 +249,11 @@ void Transform::set_points(const Points& points) {
     changed = false;
     state.executor->set_points(points);  // some grids are known only now
   });
-  runtime::record_points(state.problem, points, *state.backend, state.options.device);
   state.points_set = true;
+  const std::string note = runtime::record_points(state.problem, points, *state.backend, state.options.device);
+  if (std::string& explain = state.resolution.explain; explain.find(note) == std::string::npos) explain += note;
+} catch (...) {
+  rethrow_named();
 }
 
 void Transform::set_bounds(const Bounds& bounds) {
@@ -254,7 +290,8 @@ MemoryUse Transform::memory() const {
   if (guess.type == 3 && !guess.k) guess.k = 1;
   const auto resolution = runtime::resolve(guess, state_->traits, &state_->lookup, state_->options.plan);
   MemoryUse use;
-  use.needed = static_cast<std::int64_t>(generator::estimate(resolution.plan, guess, state_->traits).bytes);
+  const double bytes = generator::estimate(resolution.plan, guess, state_->traits).bytes;
+  use.needed = bytes < 9e18 ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
   return use;
 }
 

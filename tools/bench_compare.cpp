@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "runtime/backend.h"
+#include "runtime/families.h"
 #include "tools/bench_compile.h"
 #include "tools/bench_csv_read.h"
 #include "tools/bench_limits.h"
@@ -38,7 +39,7 @@ std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& op
   OursOptions tuned = untuned;
   tuned.db = options.db;
   const auto fftw = [&](const char* rigor) { return OursOptions{"cpu", threads, {}, fftw_plan(threads, rigor)}; };
-  const bool with_fftw = problem.kind == Kind::fft && takes_host_arrays(backend);
+  const bool with_fftw = problem.kind == Kind::fft && takes_host_arrays(backend) && runtime::has_fftw();
   std::vector<Entrant> list;
   if (with_fftw) list.push_back(our_entrant("fftw-estimate", Role::reference, fftw("estimate")));
   list.push_back(our_entrant("untuned", Role::untuned, untuned));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fourtune/device_traits.h"
+#include "runtime/base/layout.h"
 #include "runtime/base/npy.h"
 #include "runtime/cpu/buffer.h"
 #include "tools/errors.h"
@@ -30,18 +31,7 @@ struct Side {
   std::int64_t batch = 1;
 
   std::int64_t count() const { return size[0] * size[1] * size[2] * batch; }
-  // Elements from the first to behind the last; the estimate cannot overflow.
-  double span_estimate() const {
-    double last = static_cast<double>(layout.distance) * static_cast<double>(batch - 1);
-    for (std::size_t d = 0; d < 3; ++d)
-      last += static_cast<double>(layout.stride[d]) * static_cast<double>(size[d] - 1);
-    return last + 1;
-  }
-  std::int64_t span() const {
-    std::int64_t last = layout.distance * (batch - 1);
-    for (std::size_t d = 0; d < 3; ++d) last += layout.stride[d] * (size[d] - 1);
-    return last + 1;
-  }
+  std::int64_t span() const { return layout_span(layout, size, batch, "the array"); }
   std::int64_t reals() const { return span() * (real ? 1 : 2); }
   // visit(index in dense order, index in the array, x index), x fastest.
   template <class Visit>
@@ -80,7 +70,8 @@ class FftArrays final : public RunArrays {
     direct_ = adjoint_ ? adjoint_problem(problem) : problem;
     from_ = input_side(direct_);
     to_ = output_side(direct_);
-    check_memory(static_cast<double>(sizeof(T)) * 2 * (from_.span_estimate() + to_.span_estimate()) * 2);
+    check_memory(static_cast<double>(sizeof(T)) * 2 *
+                 (static_cast<double>(from_.span()) + static_cast<double>(to_.span())) * 2);
     read_ = Buffer<T>(in_place_ ? std::max(from_.reals(), to_.reals()) : from_.reals());
     written_ = Buffer<T>(in_place_ ? 0 : to_.reals());
     std::fill_n(read_.data(), read_.size(), T(0));

@@ -10,6 +10,7 @@
 
 #include "db/lookup.h"
 #include "generator/plan_accuracy.h"
+#include "runtime/families.h"
 #include "runtime/resolve.h"
 #include "tuner/replay.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 generator::Space list_candidates(const SessionContext& context, const Problem& problem) {
   return context.options.list_candidates ? context.options.list_candidates(problem, context.traits)
-                                         : generator::candidates(problem, context.traits);
+                                         : runtime::runnable(generator::candidates(problem, context.traits));
 }
 generator::Plan untuned_plan(const SessionContext& context, const Problem& problem) {
   return context.options.untuned_plan ? context.options.untuned_plan(problem, context.traits)
@@ -29,7 +30,10 @@ double floor_seconds(const SessionContext& context, const generator::Plan& plan,
                                        : generator::floor_seconds(plan, problem, context.traits);
 }
 
-bool has_library(const SessionContext& context) { return context.traits.backend != "emulated"; }
+bool has_library(const SessionContext& context) {
+  if (context.traits.backend == "emulated") return false;
+  return generator::is_gpu(context.traits.backend) || runtime::has_fftw();
+}
 // What the library itself would run, measured: the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {
   generator::Plan plan;

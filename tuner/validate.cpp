@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 
+#include "runtime/base/layout.h"
 #include "tuner/device_arrays.h"
 #include "tuner/recorded_points.h"
 #include "tuner/reference.h"
@@ -46,13 +47,6 @@ class Buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
-
-// Elements from the first to one past the last of an array with this layout.
-std::int64_t span_of(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch) {
-  std::int64_t last = (batch - 1) * layout.distance;
-  for (std::size_t d = 0; d < 3; ++d) last += (sizes[d] - 1) * layout.stride[d];
-  return last + 1;
-}
 
 std::int64_t position(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t flat) {
   return flat % sizes[0] * layout.stride[0] + flat / sizes[0] % sizes[1] * layout.stride[1] +
@@ -222,8 +216,8 @@ class TypedData : public Data {
     const bool real_in = problem_.fft_type == FftType::r2c, real_out = problem_.fft_type == FftType::c2r;
     const auto in = input_sizes(problem_), out = output_sizes(problem_);
     const ArrayLayout in_layout = resolved_input_layout(problem_), out_layout = resolved_output_layout(problem_);
-    const auto in_elements = static_cast<std::size_t>(span_of(in_layout, in, problem_.batch));
-    const auto out_elements = static_cast<std::size_t>(span_of(out_layout, out, problem_.batch));
+    const auto in_elements = static_cast<std::size_t>(layout_span(in_layout, in, problem_.batch, "the input"));
+    const auto out_elements = static_cast<std::size_t>(layout_span(out_layout, out, problem_.batch, "the output"));
     const std::size_t in_bytes = in_elements * (real_in ? sizeof(T) : sizeof(Complex));
     const std::size_t out_bytes = out_elements * (real_out ? sizeof(T) : sizeof(Complex));
     saved_input = Buffer(in_bytes);

@@ -152,18 +152,21 @@ NpyArray read_npy(const std::filesystem::path& path) {
   return array;
 }
 
-void write_npy(const std::filesystem::path& path, const std::string& descr, const std::vector<std::int64_t>& shape,
-               const void* data, std::size_t bytes) {
+std::string npy_header(const std::string& descr, const std::vector<std::int64_t>& shape) {
   const std::string tuple = fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, tuple);
   const std::size_t before = kMagic.size() + 4;
   header.append(63 - (before + header.size()) % 64, ' ');  // the elements start at a multiple of 64
   header += '\n';
-  std::ofstream file(path, std::ios::binary);
-  file.write(kMagic.data(), static_cast<std::streamsize>(kMagic.size()));
   const std::array<char, 4> version{1, 0, static_cast<char>(header.size() & 0xff),
                                     static_cast<char>(header.size() >> 8)};
-  file.write(version.data(), version.size());
+  return std::string(kMagic) + std::string(version.data(), version.size()) + header;
+}
+
+void write_npy(const std::filesystem::path& path, const std::string& descr, const std::vector<std::int64_t>& shape,
+               const void* data, std::size_t bytes) {
+  const std::string header = npy_header(descr, shape);
+  std::ofstream file(path, std::ios::binary);
   file.write(header.data(), static_cast<std::streamsize>(header.size()));
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   file.close();

@@ -25,6 +25,9 @@ struct NpyArray {
 // type.
 NpyArray read_npy(const std::filesystem::path& path);
 
+// What stands before the elements of such a file. descr: "<f4", "<f8", "<c8" or "<c16".
+std::string npy_header(const std::string& descr, const std::vector<std::int64_t>& shape);
+
 // Writes elements of type "<f4", "<f8", "<c8" or "<c16" (`descr`), C order. Throws Error{io} when the file cannot be
 // written; a file that is there is replaced.
 void write_npy(const std::filesystem::path& path, const std::string& descr, const std::vector<std::int64_t>& shape,

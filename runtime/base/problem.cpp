@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/base/layout.h"
 #include "runtime/base/text.h"
 
 namespace fourtune {
@@ -40,6 +41,35 @@ void validate_layout(const Problem& problem, const ArrayLayout& layout, const ch
     bad(fmt::format("layout: a batch of {} needs a {} distance (stride[xstride..]+distance)", problem.batch, which));
 }
 
+// Dense arrays of n complex numbers in either precision must be addressable in bytes.
+void validate_modes(const Problem& problem) {
+  checked_multiply(checked_multiply(product(problem.n, "n"), 16, "n"), problem.batch, "n times batch");
+}
+
+// The array's bytes must be countable, and what is written must have a place of its own. An input that is only read may
+// overlap itself.
+void validate_array(const Problem& problem, bool input) {
+  const auto sizes = input ? input_sizes(problem) : output_sizes(problem);
+  const ArrayLayout layout = input ? resolved_input_layout(problem) : resolved_output_layout(problem);
+  const bool real = problem.fft_type == (input ? FftType::r2c : FftType::c2r);
+  const char* what = input ? "layout of the input" : "layout of the output";
+  checked_multiply(layout_span(layout, sizes, problem.batch, what), (real ? 1 : 2) * real_bytes(problem.precision),
+                   what);
+  if (!(input ? problem.input_layout : problem.output_layout) || (input && problem.place == Place::out)) return;
+  const Overlap overlap = self_overlap(layout, sizes, problem.batch);
+  if (overlap == Overlap::none) return;
+  std::string size, stride;
+  for (int d = 0; d < problem.dim; ++d) {
+    size += fmt::format("{}{}", d ? "x" : "", sizes[d]);
+    stride += fmt::format("{}{}", d ? "x" : "", layout.stride[d]);
+  }
+  if (problem.batch > 1) size += fmt::format(" times {}", problem.batch), stride += fmt::format("+{}", layout.distance);
+  bad(
+      fmt::format("{}: {} values at strides {} {}, and would be written more than once; strides and distance keep them "
+                  "apart when each is beyond the reach of the smaller ones",
+                  what, size, stride, overlap == Overlap::found ? "overlap themselves" : "may overlap themselves"));
+}
+
 void validate_fft(const Problem& problem) {
   if (problem.m || problem.k || problem.extent || problem.points || problem.tol != 0)
     bad("an fft has no m, k, tol, extent or points");
@@ -49,6 +79,9 @@ void validate_fft(const Problem& problem) {
   if (problem.output_layout) validate_layout(problem, *problem.output_layout, "output");
   if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout)
     bad("layout: an in-place c2c transform has one layout for both sides");
+  validate_modes(problem);
+  validate_array(problem, true);
+  validate_array(problem, false);
 }
 
 void validate_nufft(const Problem& problem) {
@@ -69,6 +102,9 @@ void validate_nufft(const Problem& problem) {
     for (int d = 0; d < problem.dim; ++d)
       if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyz"[d], problem.n[d]));
   }
+  validate_modes(problem);
+  for (const auto& count : {problem.m, problem.k})
+    if (count) checked_multiply(checked_multiply(*count, 24, "points"), problem.batch, "points times batch");
 }
 
 }  // namespace
@@ -87,11 +123,6 @@ void validate(const Problem& problem) {
   if (problem.batch < 1) bad(fmt::format("batch: {} is less than 1", problem.batch));
   if (problem.sign != 1 && problem.sign != -1) bad(fmt::format("sign: {} is neither -1 nor 1", problem.sign));
   problem.kind == Kind::fft ? validate_fft(problem) : validate_nufft(problem);
-  // Every array of the problem must be addressable in bytes.
-  const std::int64_t modes = product(problem.n, "n");
-  checked_multiply(checked_multiply(modes, 16, "n"), problem.batch, "n times batch");
-  for (const auto& count : {problem.m, problem.k})
-    if (count) checked_multiply(checked_multiply(*count, 24, "points"), problem.batch, "points times batch");
 }
 
 double epsilon(Precision precision) noexcept {

@@ -4,6 +4,7 @@
 #include "runtime/cpu/gridder.h"
 #include "runtime/cpu/nufft_executor.h"
 #include "runtime/distinct_points.h"
+#include "runtime/families.h"
 
 namespace fourtune::runtime::cpu {
 DeviceTraits CpuBackend::traits() const {
@@ -16,6 +17,7 @@ std::unique_ptr<Executor> CpuBackend::bind(const Problem& problem, const generat
                                            const ExecutorOptions& options) const {
   if (plan.backend != name())
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cpu");
+  require_families(plan);
   if (problem.kind == Kind::fft) return make_fft_executor(problem, plan, options);
   if (options.distinct_points && problem.batch > 1) {
     ExecutorOptions own = options;

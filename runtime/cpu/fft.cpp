@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "fourtune/status.h"
+#include "runtime/base/layout.h"
+#include "runtime/cpu/fft_library.h"
 #include "runtime/cpu/fft_operation.h"
-#include "runtime/cpu/wisdom.h"
+#include "runtime/families.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -23,6 +25,12 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   op.choice = plan.fft;
   op.threads = plan.threads;
   op.wisdom = options.wisdom;
+  // Strides that nothing is multiplied by may be anything; further on they are as good as dense ones.
+  for (ArrayLayout* layout : {&op.in, &op.out}) {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (problem.n[d] == 1) layout->stride[d] = 1;
+    if (problem.batch == 1) layout->distance = 1;
+  }
   return op;
 }
 
@@ -45,7 +53,10 @@ template <class T>
 class FftExecutor final : public Executor {
  public:
   FftExecutor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
-      : plan_(plan), operation_(forward_operation(problem, plan, options)), forward_(make(operation_)) {
+      : problem_(problem),
+        plan_(plan),
+        operation_(forward_operation(problem, plan, options)),
+        forward_(make(operation_)) {
     times_.push_back({"fft", 0});
   }
 
@@ -57,7 +68,10 @@ class FftExecutor final : public Executor {
     check(first, second);
     const auto start = std::chrono::steady_clock::now();
     if (adjoint) {
-      if (!adjoint_) adjoint_ = make(adjoint_operation(operation_));
+      if (!adjoint_) {
+        require_adjoint(problem_);
+        adjoint_ = make(adjoint_operation(operation_));
+      }
       adjoint_->run(second, first);
     } else {
       forward_->run(first, second);
@@ -73,12 +87,12 @@ class FftExecutor final : public Executor {
   const generator::Plan& plan() const override { return plan_; }
   std::string wisdom() const override {
     const std::string texts[] = {forward_->wisdom(), adjoint_ ? adjoint_->wisdom() : std::string()};
-    return texts[1].empty() ? texts[0] : merge_wisdom<T>(texts);
+    return texts[1].empty() ? texts[0] : merged_wisdom<T>(texts);
   }
 
  private:
   static std::unique_ptr<FftRunner> make(const FftOperation& op) {
-    return op.choice.family == generator::FftFamily::fftw ? make_library_fft<T>(op) : make_rows_fft<T>(op);
+    return op.choice.family == generator::FftFamily::fftw ? fft_library<T>()->make_fft(op) : make_rows_fft<T>(op);
   }
   void check(const void* first, const void* second) const {
     if (first == nullptr || second == nullptr)
@@ -89,6 +103,7 @@ class FftExecutor final : public Executor {
       throw Error(Status::invalid_argument, "execute: equal pointers need place=in in the problem");
   }
 
+  Problem problem_;
   generator::Plan plan_;
   FftOperation operation_;
   std::unique_ptr<FftRunner> forward_, adjoint_;  // the adjoint is planned when it is first asked for
@@ -103,6 +118,7 @@ std::unique_ptr<Executor> make_fft_executor(const Problem& problem, const genera
   validate(problem);
   if (plan.fft.family == generator::FftFamily::pruned)
     throw Error(Status::invalid_plan, "fft=pruned belongs to a nufft; an fft has fftw and rows");
+  require_families(plan);
   if (plan.threads < 1)
     throw Error(Status::invalid_plan, "threads is " + std::to_string(plan.threads) + ", at least 1");
   if (problem.precision == Precision::f32) return std::make_unique<FftExecutor<float>>(problem, plan, options);

@@ -1,4 +1,4 @@
-// Uniform FFTs through FFTW: c2c, r2c, c2r, any size, batch, strides, in or out of place.
+// Uniform FFTs: c2c, r2c, c2r, any size, batch, strides, in or out of place.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ namespace fourtune::runtime::cpu {
 // - fftw: rigor patient may plan for minutes, no time limit is set; wisdom (ExecutorOptions) makes it immediate. rows:
 //   plans in well under a millisecond, except single lines with rigor patient, and its results are the same bits on
 //   every run and for any number of threads where FFTW has no part in it (fft_lines.h).
-// - Creation uses FFTW's planner behind one mutex of the process and leaves the application's own wisdom alone
-// (wisdom.h).
+// - FFTW's planner is used behind one mutex of the process and leaves the application's own wisdom alone
+//   (fftw/wisdom.h). A build without FFTW has rows alone, and they do without.
 std::unique_ptr<Executor> make_fft_executor(const Problem& problem, const generator::Plan& plan,
                                             const ExecutorOptions& options);
 

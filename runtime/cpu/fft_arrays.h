@@ -11,13 +11,6 @@
 
 namespace fourtune::runtime::cpu {
 
-// Elements from the first to past the last one that the layout touches.
-inline std::int64_t span_of(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch) {
-  std::int64_t last = (batch - 1) * layout.distance;
-  for (int d = 0; d < 3; ++d) last += (sizes[d] - 1) * layout.stride[d];
-  return last + 1;
-}
-
 inline ArrayLayout dense_layout(const std::array<std::int64_t, 3>& sizes) {
   return {{1, sizes[0], sizes[0] * sizes[1]}, sizes[0] * sizes[1] * sizes[2]};
 }

@@ -13,6 +13,7 @@ namespace {
 // In double precision whatever T: rounding of the filter would be the error of every result.
 std::vector<std::complex<double>> chirp_values(std::int64_t n) {
   std::vector<std::complex<double>> c;
+  c.reserve(static_cast<std::size_t>(n));
   std::int64_t square = 0;  // j^2 mod 2n, from (j+1)^2 = j^2 + 2j + 1
   for (std::int64_t j = 0; j < n; ++j) {
     const double turn = -std::numbers::pi * static_cast<double>(square) / static_cast<double>(n);
@@ -31,7 +32,7 @@ std::vector<std::complex<double>> transform_of(const std::vector<std::complex<do
     LongFft<double>(n, -1, 1).transform(data.data(), 1, work.data(), result.data(), 1);
     return result;
   }
-  const auto& kernels = simd_fft_kernels<double>();
+  const auto& kernels = single_fft_kernels<double>();
   const auto plan = make_simd_fft_plan<double>(n);
   const AlignedBytes work(n * 2 * kernels.lanes * static_cast<std::int64_t>(sizeof(double)));
   SimdMove<double> line;
@@ -58,6 +59,7 @@ Chirp<T> make_chirp(std::int64_t n) {
     if (j > 0) filter[result.length - j] = filter[j];
   }
   const auto store = [](const std::vector<std::complex<double>>& from, double scale, std::vector<T>& to) {
+    to.reserve(2 * from.size());
     for (const auto& v : from) {
       to.push_back(static_cast<T>(scale * v.real()));
       to.push_back(static_cast<T>(scale * v.imag()));
@@ -77,13 +79,13 @@ bool LongChirp<T>::supports(std::int64_t n) {
 
 template <class T>
 LongChirp<T>::LongChirp(std::int64_t n, int sign, int threads)
-    : chirp_(make_chirp<T>(n)),
+    : data_(convolution_length(n) * static_cast<std::int64_t>(sizeof(Value))),
+      work_(data_.bytes()),
+      chirp_(make_chirp<T>(n)),
       conjugate_(sign > 0),
       threads_(threads),
       forward_(chirp_.length, -1, threads),
-      backward_(chirp_.length, 1, threads),
-      data_(chirp_.length * static_cast<std::int64_t>(sizeof(Value))),
-      work_(chirp_.length * static_cast<std::int64_t>(sizeof(Value))) {}
+      backward_(chirp_.length, 1, threads) {}
 
 template <class T>
 void LongChirp<T>::transform(const Value* in, std::int64_t in_stride, Value* out, std::int64_t out_stride) {

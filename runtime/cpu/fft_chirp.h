@@ -33,11 +33,11 @@ class LongChirp {
   std::int64_t bytes() const { return data_.bytes() + work_.bytes() + forward_.bytes() + backward_.bytes(); }
 
  private:
+  AlignedBytes data_, work_;  // before the tables: what does not fit memory is refused at once
   Chirp<T> chirp_;
   bool conjugate_;
   int threads_;
   LongFft<T> forward_, backward_;
-  AlignedBytes data_, work_;
 };
 
 }  // namespace fourtune::runtime::cpu

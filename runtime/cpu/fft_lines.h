@@ -1,8 +1,9 @@
 // One-dimensional FFTs of a few lines at a time in a small private buffer: the building block of the rows and pruned
 // families. Lines are loaded from anywhere with any strides, transformed while they are in cache, and stored.
 //
-// Two implementations: our own vectorised one (fft_simd.h; lengths without prime factors above 13, enough lines to fill
-// vectors) and one FFTW plan for one line (everything else). Only the second plans, and so needs rigor and wisdom.
+// Three implementations, the first that does what is asked for: our own of one line a vector lane (fft_simd.h; enough
+// lines to fill vectors, lengths that keep them in cache); one FFTW plan for one line, in builds that link FFTW; the
+// first one's operations on one line at a time. Only FFTW plans, and so needs rigor and wisdom.
 #pragma once
 
 #include <complex>
@@ -85,10 +86,11 @@ std::unique_ptr<LineFft<T>> make_line_fft(const LineFftChoice& choice);
 template <class T>
 std::unique_ptr<LineFft<T>> make_real_line_fft(const LineFftChoice& choice);
 
-// The implementations by name. make_simd_lines returns null for what it cannot do.
-template <class T>
-std::unique_ptr<LineFft<T>> make_fftw_lines(const LineFftChoice& choice, bool real);
+// Our implementations by name; FFTW's is in fft_library.h. make_simd_lines returns null for what it does not do well.
 template <class T>
 std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real);
+// One line at a time, any length. Throws Error{unsupported} beyond 2^29 points (2^30 of a real line).
+template <class T>
+std::unique_ptr<LineFft<T>> make_single_lines(const LineFftChoice& choice, bool real);
 
 }  // namespace fourtune::runtime::cpu

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
 constexpr std::int64_t kMaxLanes = 16;
-constexpr std::int64_t kLongest = 32768;  // of a short transform: a buffer of 4 MiB
+constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // of a short transform; the two of 2^30 are of 4 MiB
 
 // The divisor nearest to the square root (from above) whose cofactor the kernels do as well; 0 when there is none.
 std::int64_t split_length(std::int64_t n, int lanes) {
-  if (lanes == 0 || !simd_fft_supports(n)) return 0;
+  if (!has_small_factors(n)) return 0;
   for (auto a = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n)))); a <= kLongest && a < n; ++a) {
     if (n % a == 0) return n / a >= lanes ? a : 0;
   }

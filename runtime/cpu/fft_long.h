@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/cpu/aligned_bytes.h"
 #include "runtime/cpu/fft_simd.h"
-#include "runtime/cpu/fftw_api.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -33,7 +33,7 @@ class LongFft {
   using Value = std::complex<T>;
 
  public:
-  // True when n splits into two lengths that the kernels do well and this processor has vectors.
+  // True when n splits into two lengths that the kernels do well.
   static bool supports(std::int64_t n);
   // Precondition: supports(n).
   LongFft(std::int64_t n, int sign, int threads);

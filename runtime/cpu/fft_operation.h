@@ -45,11 +45,7 @@ class FftRunner {
   virtual std::string wisdom() const = 0;
 };
 
-// Family fftw: one FFTW plan for everything it can do in one, with copies only where FFTW cannot (documented in the
-// body).
-template <class T>
-std::unique_ptr<FftRunner> make_library_fft(const FftOperation& op);
-// Family rows.
+// Family rows. Family fftw is in fft_library.h.
 template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op);
 

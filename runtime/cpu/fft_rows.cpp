@@ -12,10 +12,10 @@
 
 #include "runtime/cpu/fft_arrays.h"
 #include "runtime/cpu/fft_chirp.h"
+#include "runtime/cpu/fft_library.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_long.h"
 #include "runtime/cpu/fft_operation.h"
-#include "runtime/cpu/wisdom.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -84,7 +84,7 @@ class RowsFft final : public FftRunner {
     for (const auto& fft : ffts_) {
       if (fft) texts.push_back(fft->wisdom());
     }
-    return merge_wisdom<T>(texts);
+    return merged_wisdom<T>(texts);
   }
 
  private:
@@ -260,7 +260,7 @@ class LongRows final : public FftRunner {
 
  public:
   explicit LongRows(const FftOperation& op)
-      : op_(op), fft_(op.n[0], op.sign, op.threads), work_(op.n[0] * static_cast<std::int64_t>(sizeof(Value))) {}
+      : op_(op), work_(op.n[0] * static_cast<std::int64_t>(sizeof(Value))), fft_(op.n[0], op.sign, op.threads) {}
   void run(const void* in, void* out) override {
     for (std::int64_t b = 0; b < op_.batch; ++b) {
       fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0], work_.as<Value>(),
@@ -272,8 +272,8 @@ class LongRows final : public FftRunner {
 
  private:
   FftOperation op_;
+  AlignedBytes work_;  // before the tables: what does not fit memory is refused at once
   LongFft<T> fft_;
-  AlignedBytes work_;
 };
 
 }  // namespace
@@ -287,13 +287,14 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // One short line, and real lines in one dimension without kernels of our own, are FFTW's to do. Its estimate is good
-  // for single lines.
-  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine || simd_fft_kernels<T>().lanes == 0);
-  if (op.dim == 1 && (few || real)) {
-    FftOperation library = op;
-    library.choice.rigor = line_rigor(op.choice.rigor);
-    return make_library_fft<T>(library);
+  // FFTW, where it is there, does one short line, long real lines and odd ones in one dimension faster. Its estimate is
+  // good for single lines.
+  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
+  const FftLibrary<T>* library = fft_library<T>();
+  if (library && op.dim == 1 && (few || real)) {
+    FftOperation line = op;
+    line.choice.rigor = line_rigor(op.choice.rigor);
+    return library->make_fft(line);
   }
   return std::make_unique<RowsFft<T>>(op);
 }

@@ -25,7 +25,9 @@ struct SimdFftPlan {
   std::vector<std::int32_t> output;
 };
 
-// True for lengths make_simd_fft_plan can do.
+// True for n >= 1 without prime factors above 13, and for those of them that make_simd_fft_plan can do (32-bit
+// indices).
+bool has_small_factors(std::int64_t n);
 bool simd_fft_supports(std::int64_t n);
 template <class T>
 SimdFftPlan<T> make_simd_fft_plan(std::int64_t n);
@@ -36,7 +38,7 @@ struct SimdMove {
   std::int64_t step = 2;   // from position to position, in numbers of T
   std::int64_t line = 2;   // from line to line
   int count = 1;           // lines present
-  std::int64_t imag = 1;   // from a real part to its imaginary part
+  std::int64_t imag = 1;   // from a real part to its imaginary part, which is written last (0: to the same place)
   std::int64_t first = 0;  // positions first .. first + size - 1; the array's pointer is that of position `first`
   std::int64_t size = 0;
   const T* factor = nullptr;  // one real number per position moved, or null
@@ -47,8 +49,7 @@ struct SimdMove {
   bool swap = false;  // exchanges real and imaginary parts: on both ways, this conjugates the transform
 };
 
-// The functions of the instruction set that this processor has; lanes is 0 (and there are none) where it has no
-// vectors.
+// The functions of one instruction set, for vectors of `lanes` numbers.
 template <class T>
 struct SimdFftKernels {
   int lanes;
@@ -69,7 +70,10 @@ struct SimdFftKernels {
                 T* half);
   void (*merge)(const T* half, std::int64_t m, const T* w, T interior, bool conjugate, T* work);
 };
+// Those of this processor's vectors, and those of one lane. A processor without vectors has only the latter.
 template <class T>
 const SimdFftKernels<T>& simd_fft_kernels();
+template <class T>
+const SimdFftKernels<T>& single_fft_kernels();
 
 }  // namespace fourtune::runtime::cpu

@@ -12,6 +12,9 @@ HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+template <class D>
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+
 template <class V>
 struct Complex {
   V re, im;

@@ -1,4 +1,9 @@
-// LineFft on top of the vectorised kernels: groups of as many lines as a vector has lanes.
+// LineFft on top of the kernels of fft_simd.h: groups of as many lines as a vector has lanes, or of one line.
+//
+// Complex lines, and real ones in two ways: of even length as complex lines of half the length (kernels split and
+// merge), of odd length as complex lines with imaginary part zero.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,17 +12,20 @@
 #include <numbers>
 #include <vector>
 
+#include "fourtune/status.h"
 #include "runtime/base/fork_safe_mutex.h"
 #include "runtime/cpu/fft_chirp.h"
+#include "runtime/cpu/fft_library.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_simd.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kLongestLine = 65536;                 // a buffer of 8 MiB
-constexpr std::int64_t kLongestConvolved = 8192;             // two buffers of 2 MiB
-constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;  // of several groups: within a second-level cache
+constexpr std::int64_t kLongestLine = 65536;                    // a buffer of 8 MiB
+constexpr std::int64_t kLongestConvolved = 8192;                // two buffers of 2 MiB
+constexpr std::int64_t kLongestSingle = std::int64_t{1} << 29;  // convolutions of it have 32-bit indices
+constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;     // of several groups: within a second-level cache
 
 // Plans in use, shared by length: transforms over cubes and executors of the same sizes have one table.
 template <class T>
@@ -33,20 +41,24 @@ std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
   return plan;
 }
 
+// Of the complex lines that do lines of n.
+std::int64_t complex_length(std::int64_t n, bool real) { return real && n % 2 == 0 ? n / 2 : n; }
+
 template <class T>
 class SimdLines final : public LineFft<T> {
   using Value = std::complex<T>;
 
  public:
-  SimdLines(const LineFftChoice& choice, int groups, bool real)
-      : LineFft<T>(choice.n, groups * simd_fft_kernels<T>().lanes),
-        kernels_(simd_fft_kernels<T>()),
-        length_(real ? choice.n / 2 : choice.n),
+  SimdLines(const SimdFftKernels<T>& kernels, const LineFftChoice& choice, int groups, bool real)
+      : LineFft<T>(choice.n, groups * kernels.lanes),
+        kernels_(kernels),
+        length_(complex_length(choice.n, real)),
         chirp_(simd_fft_supports(length_) ? Chirp<T>() : make_chirp<T>(length_)),
         plan_(shared_plan<T>(chirp_.n > 0 ? chirp_.length : length_)),
         element_(2 * kernels_.lanes),
         groups_(groups),
         real_(real),
+        odd_(real && choice.n % 2 != 0),
         swap_(!real && choice.sign > 0) {
     // A group's elements, off powers of two so that groups do not share cache sets.
     group_ = (plan_->n + 1) * element_;
@@ -56,7 +68,7 @@ class SimdLines final : public LineFft<T> {
     conjugate_chirp_ = chirp_.chirp;
     for (std::size_t k = 1; k < conjugate_chirp_.size(); k += 2) conjugate_chirp_[k] = -conjugate_chirp_[k];
     output_ = chirp_.n > 0 ? natural_.data() : plan_->output.data();
-    if (!real) return;
+    if (!real || odd_) return;
     const std::int64_t m = length_;
     for (std::int64_t k = 0; 2 * k <= m; ++k) {
       const double turn = -std::numbers::pi * static_cast<double>(k) / static_cast<double>(m);
@@ -92,21 +104,29 @@ class SimdLines final : public LineFft<T> {
   void load_real(void* work, const T* from, LinePlaces places) const override {
     for_each_group(places, [&](int g, int count, std::int64_t line) {
       kernels_.load(area(work, g), from + line, real_move(places, count));
+      if (odd_) clear_imaginary(area(work, g));
     });
   }
   void store_half(const void* result, Value* to, LinePlaces places, T interior, bool conjugate) const override {
     T* half = const_cast<T*>(area(result, groups_));
     for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.split(area(result, g), output_, length_, roots_.data(), interior, conjugate, half);
+      if (odd_)
+        halve(area(result, g), interior, conjugate, half);
+      else
+        kernels_.split(area(result, g), output_, length_, roots_.data(), interior, conjugate, half);
       kernels_.store(half, natural_.data(), reinterpret_cast<T*>(to + line),
-                     move(places, count, {0, length_ + 1}, nullptr));
+                     move(places, count, {0, this->n() / 2 + 1}, nullptr));
     });
   }
   void load_half(void* work, const Value* from, LinePlaces places, T interior, bool conjugate) const override {
     T* half = area(work, groups_);
     for_each_group(places, [&](int g, int count, std::int64_t line) {
-      kernels_.load(half, reinterpret_cast<const T*>(from + line), move(places, count, {0, length_ + 1}, nullptr));
-      kernels_.merge(half, length_, roots_.data(), interior, conjugate, area(work, g));
+      kernels_.load(half, reinterpret_cast<const T*>(from + line),
+                    move(places, count, {0, this->n() / 2 + 1}, nullptr));
+      if (odd_)
+        extend(half, interior, conjugate, area(work, g));
+      else
+        kernels_.merge(half, length_, roots_.data(), interior, conjugate, area(work, g));
     });
   }
   void store_real(const void* result, T* to, LinePlaces places) const override {
@@ -128,6 +148,37 @@ class SimdLines final : public LineFft<T> {
     kernels_.multiply(data, plan_->output.data(), length, chirp_.filter.data(), true, other);
     kernels_.transform(*plan_, other);
     kernels_.multiply(other, plan_->output.data(), n, conjugate_chirp_.data(), true, data);
+  }
+
+  // Odd real lines: what split and merge are to even ones.
+  void clear_imaginary(T* data) const {
+    for (std::int64_t i = 0; i < length_; ++i) std::fill_n(data + i * element_ + kernels_.lanes, kernels_.lanes, T(0));
+  }
+  void halve(const T* data, T interior, bool conjugate, T* half) const {
+    for (std::int64_t k = 0; 2 * k < length_; ++k) {
+      const T* from = data + std::int64_t{output_[k]} * element_;
+      T* to = half + k * element_;
+      const T re = k == 0 ? T(1) : interior, im = k == 0 ? T(0) : conjugate ? -interior : interior;
+      for (int l = 0; l < kernels_.lanes; ++l) {
+        to[l] = re * from[l];
+        to[kernels_.lanes + l] = im * from[kernels_.lanes + l];
+      }
+    }
+  }
+  // The conjugate of the Hermitian extension: its transform of sign -1 is the real line.
+  void extend(const T* half, T interior, bool conjugate, T* data) const {
+    std::copy_n(half, kernels_.lanes, data);
+    std::fill_n(data + kernels_.lanes, kernels_.lanes, T(0));
+    for (std::int64_t k = 1; 2 * k < length_; ++k) {
+      const T* from = half + k * element_;
+      T *low = data + k * element_, *high = data + (length_ - k) * element_;
+      const T flip = conjugate ? interior : -interior;
+      for (int l = 0; l < kernels_.lanes; ++l) {
+        low[l] = high[l] = interior * from[l];
+        low[kernels_.lanes + l] = flip * from[kernels_.lanes + l];
+        high[kernels_.lanes + l] = -flip * from[kernels_.lanes + l];
+      }
+    }
   }
 
   T* area(void* work, int g) const { return static_cast<T*>(work) + g * group_; }
@@ -167,46 +218,66 @@ class SimdLines final : public LineFft<T> {
     result.swap = swap_;
     return result;
   }
-  // Neighbouring numbers of a real line as pairs.
+  // Neighbouring numbers of a real line as pairs; of odd lines as real parts, which a move from work with its parts
+  // exchanged writes last.
   SimdMove<T> real_move(const LinePlaces& places, int count) const {
     SimdMove<T> result;
-    result.step = 2 * places.step;
+    result.step = odd_ ? places.step : 2 * places.step;
     result.line = places.line;
-    result.imag = places.step;
+    result.imag = odd_ ? 0 : places.step;
     result.count = count;
     result.size = length_;
     return result;
   }
 
   const SimdFftKernels<T>& kernels_;
-  std::int64_t length_;  // of the complex transforms: n, or n/2 for real lines
+  std::int64_t length_;  // of the complex transforms
   Chirp<T> chirp_;       // lengths that the kernels do not do; empty otherwise
   std::vector<T> conjugate_chirp_;
   std::shared_ptr<const SimdFftPlan<T>> plan_;
   const std::int32_t* output_ = nullptr;  // where results are
   std::int64_t element_, group_;
   int groups_;
-  bool real_, swap_;
-  std::vector<T> roots_;               // real: exp(-pi i k / m), k <= m/2
+  bool real_, odd_, swap_;             // odd_: real and of odd length
+  std::vector<T> roots_;               // real, even: exp(-pi i k / m), k <= m/2
   std::vector<std::int32_t> natural_;  // 0 .. length
 };
+
+template <class T>
+std::unique_ptr<LineFft<T>> make_lines(const SimdFftKernels<T>& kernels, const LineFftChoice& choice, bool real) {
+  const std::int64_t length = complex_length(choice.n, real);
+  const std::int64_t wished = std::min<std::int64_t>(choice.fft.block, choice.available) / kernels.lanes;
+  const std::int64_t group_bytes = length * 2 * kernels.lanes * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t groups = std::clamp<std::int64_t>(wished, 1, std::max<std::int64_t>(1, kBlockBytes / group_bytes));
+  return std::make_unique<SimdLines<T>>(kernels, choice, static_cast<int>(groups), real);
+}
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real) {
   const int lanes = simd_fft_kernels<T>().lanes;
-  if (lanes == 0 || (real && choice.n % 2 != 0)) return nullptr;
-  const std::int64_t length = real ? choice.n / 2 : choice.n;
+  // FFTW does odd real lines in pairs.
+  if (real && choice.n % 2 != 0 && fft_library<T>()) return nullptr;
+  const std::int64_t length = complex_length(choice.n, real);
   if (length > (simd_fft_supports(length) ? kLongestLine : kLongestConvolved)) return nullptr;
   // Idle lanes cost as much as busy ones, and one line through FFTW about a third of a full vector of them.
   if (4 * choice.available < lanes) return nullptr;
-  const std::int64_t wished = std::min<std::int64_t>(choice.fft.block, choice.available) / lanes;
-  const std::int64_t group_bytes = length * 2 * lanes * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t groups = std::clamp<std::int64_t>(wished, 1, std::max<std::int64_t>(1, kBlockBytes / group_bytes));
-  return std::make_unique<SimdLines<T>>(choice, static_cast<int>(groups), real);
+  return make_lines<T>(simd_fft_kernels<T>(), choice, real);
 }
 template std::unique_ptr<LineFft<float>> make_simd_lines(const LineFftChoice&, bool);
 template std::unique_ptr<LineFft<double>> make_simd_lines(const LineFftChoice&, bool);
+
+template <class T>
+std::unique_ptr<LineFft<T>> make_single_lines(const LineFftChoice& choice, bool real) {
+  const std::int64_t length = complex_length(choice.n, real);
+  if (length > kLongestSingle)
+    throw Error(
+        Status::unsupported,
+        fmt::format("lines of {} points: without FFTW at most {} are transformed at a time", length, kLongestSingle));
+  return make_lines<T>(single_fft_kernels<T>(), choice, real);
+}
+template std::unique_ptr<LineFft<float>> make_single_lines(const LineFftChoice&, bool);
+template std::unique_ptr<LineFft<double>> make_single_lines(const LineFftChoice&, bool);
 
 }  // namespace fourtune::runtime::cpu

@@ -11,13 +11,12 @@
 
 #include "hwy/highway.h"
 #include "runtime/cpu/fft_simd.h"
+#include "runtime/cpu/fft_simd_butterfly-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D>
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 // Complex numbers, as pairs, that one vector holds.
 template <class D>
 constexpr int kPairs = kLanes<D> / 2;

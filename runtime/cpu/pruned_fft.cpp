@@ -13,9 +13,9 @@
 
 #include "fourtune/status.h"
 #include "runtime/cpu/fft_arrays.h"
+#include "runtime/cpu/fft_library.h"
 #include "runtime/cpu/fft_lines.h"
 #include "runtime/cpu/fft_long.h"
-#include "runtime/cpu/wisdom.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -92,7 +92,7 @@ class PrunedLines final : public PrunedFft<T> {
     for (int d = 0; d < dim_; ++d) {
       if (fft_[d]) texts.push_back(fft_[d]->wisdom());
     }
-    return merge_wisdom<T>(texts);
+    return merged_wisdom<T>(texts);
   }
 
  private:

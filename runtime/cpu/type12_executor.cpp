@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/cpu/buffer.h"
 #include "runtime/cpu/nufft_common.h"
@@ -80,7 +81,8 @@ class Type12Executor final : public Executor {
         grids_.bytes() + gridder_->bytes() + (forward_ ? forward_->bytes() : 0) + (backward_ ? backward_->bytes() : 0);
     // Before points are set: an index and the located coordinates of every point will be added.
     const std::int64_t point = 4 + problem_.dim * static_cast<std::int64_t>(sizeof(T));
-    use.needed = count_ < 0 ? use.held + problem_.m.value_or(0) * point : use.held;
+    const std::int64_t most = (std::numeric_limits<std::int64_t>::max() - use.held) / point;
+    use.needed = count_ < 0 ? use.held + std::min(problem_.m.value_or(0), most) * point : use.held;
     return use;
   }
   std::span<const StageTime> stage_times() const override { return clock_.times(); }

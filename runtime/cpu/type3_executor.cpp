@@ -82,6 +82,9 @@ class Type3Executor final : public Executor {
     clock_.end_set_points();
   }
 
+  // Grids are made for the points themselves; what the bounds promise is checked all the same.
+  void set_bounds(const Bounds& bounds) override { bounds_ = bounds; }
+
   void execute(void* first, void* second, bool adjoint) override {
     auto* values = static_cast<Complex*>(first);
     auto* results = static_cast<Complex*>(second);
@@ -123,17 +126,24 @@ class Type3Executor final : public Executor {
   // Without sources or targets there is no geometry, but bad points are still named.
   void check_empty(const T* const* sources, const T* const* targets) const {
     for (int d = 0; d < problem_.dim; ++d) {
-      interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
-      interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
+      look_at(sources[d], m_, d);
+      look_at(targets[d], k_, 3 + d);
     }
+  }
+  // which: 0 .. 5 for x, y, z, s, t, u.
+  Interval look_at(const T* coordinates, std::int64_t count, int which) const {
+    const auto at = static_cast<std::size_t>(which);
+    const Promise promise = bounds_ ? Promise{bounds_->low[at], bounds_->high[at]} : Promise{};
+    return interval(coordinates, count, options_.trust_points, names[which], plan_.threads,
+                    bounds_ ? &promise : nullptr);
   }
 
   void find_geometry(const T* const* sources, const T* const* targets) {
     std::array<Interval, 3> source, target;
     std::array<double, 3> product{};
     for (int d = 0; d < problem_.dim; ++d) {
-      source[d] = interval(sources[d], m_, options_.trust_points, names[d], plan_.threads);
-      target[d] = interval(targets[d], k_, options_.trust_points, names[3 + d], plan_.threads);
+      source[d] = look_at(sources[d], m_, d);
+      target[d] = look_at(targets[d], k_, 3 + d);
       product[d] = source[d].half * target[d].half;
       if (problem_.extent && product[d] > 1.001 * (*problem_.extent)[d] + 1e-300)
         throw Error(
@@ -361,6 +371,7 @@ class Type3Executor final : public Executor {
   double sigma_ = 0;  // the plan's outer oversampling; plan_ has what runs
   std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
   bool ready_ = false;
+  std::optional<Bounds> bounds_;
   std::array<Type3Dimension, 3> geometry_;
   GridShape outer_shape_, inner_shape_;
   std::unique_ptr<Gridder<T>> outer_, inner_;

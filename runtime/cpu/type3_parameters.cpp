@@ -39,7 +39,8 @@ bool find_range(const T* x, std::int64_t count, Range& range) {
 }  // namespace
 
 template <class T>
-Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads) {
+Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads,
+                  const Promise* promise) {
   if (count == 0) return {};
   constexpr std::int64_t kPiece = 16384;
   struct alignas(64) Found {  // by one worker
@@ -68,9 +69,12 @@ Interval interval(const T* coordinates, std::int64_t count, bool trust, const ch
     throw Error(Status::invalid_point, fmt::format("{}[{}] is {}; coordinates are finite numbers", what, bad,
                                                    static_cast<double>(coordinates[bad])));
   }
+  if (promise && !trust && (low < promise->low || high > promise->high))
+    throw Error(Status::contradiction, fmt::format("{} lies from {} to {}, but set_bounds says {} to {}", what, low,
+                                                   high, promise->low, promise->high));
   return generator::type3_interval(low, high);
 }
-template Interval interval<float>(const float*, std::int64_t, bool, const char*, int);
-template Interval interval<double>(const double*, std::int64_t, bool, const char*, int);
+template Interval interval<float>(const float*, std::int64_t, bool, const char*, int, const Promise*);
+template Interval interval<double>(const double*, std::int64_t, bool, const char*, int, const Promise*);
 
 }  // namespace fourtune::runtime::cpu

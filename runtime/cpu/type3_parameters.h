@@ -13,9 +13,16 @@ using generator::Interval;
 using generator::type3_dimension;
 using generator::Type3Dimension;
 
-// type3_interval of `count` coordinates. Throws Error{invalid_point} naming the first NaN or infinite one (unless
-// trusted) and `what`.
+// Where set_bounds says that coordinates lie.
+struct Promise {
+  double low = 0, high = 0;
+};
+
+// type3_interval of `count` coordinates. Throws Error{invalid_point} naming the first NaN or infinite one, and
+// Error{contradiction} for coordinates outside what was promised (null: nothing), with `what`; neither where they are
+// trusted.
 template <class T>
-Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads);
+Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads,
+                  const Promise* promise = nullptr);
 
 }  // namespace fourtune::runtime::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/layout.h"
 #include "runtime/gpu/alignment.h"
 
 namespace fourtune::runtime::gpu {
@@ -10,10 +11,8 @@ namespace {
 
 std::size_t span_bytes(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, const Problem& problem,
                        bool real) {
-  std::int64_t last = checked_multiply(problem.batch - 1, layout.distance, "the array");
-  for (int d = 0; d < problem.dim; ++d) last += checked_multiply(sizes[d] - 1, layout.stride[d], "the array");
-  return static_cast<std::size_t>(
-      checked_multiply(last + 1, (real ? 1 : 2) * real_bytes(problem.precision), "the array"));
+  return static_cast<std::size_t>(checked_multiply(layout_span(layout, sizes, problem.batch, "the array"),
+                                                   (real ? 1 : 2) * real_bytes(problem.precision), "the array"));
 }
 
 class GpuFftExecutor final : public Executor {
@@ -34,7 +33,10 @@ class GpuFftExecutor final : public Executor {
   void execute(void* first, void* second, bool adjoint) override {
     check(first, second);
     if (adjoint) {
-      if (!adjoint_) adjoint_ = bind_(adjoint_problem(problem_), problem_.fft_type != FftType::c2c);
+      if (!adjoint_) {
+        require_adjoint(problem_);
+        adjoint_ = bind_(adjoint_problem(problem_), problem_.fft_type != FftType::c2c);
+      }
       run(*adjoint_, second, first);
     } else {
       run(*forward_, first, second);

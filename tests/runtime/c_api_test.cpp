@@ -41,7 +41,8 @@ TEST(CInterface, CreateSetPointsExecuteDestroy) {
   EXPECT_LT(std::abs(back[0] - want), 1e-6);
   int64_t held = 0, needed = 0;
   EXPECT_EQ(fourtune_memory(transform, &held, &needed), FOURTUNE_SUCCESS);
-  EXPECT_GT(held, 0);
+  EXPECT_GT(held, 8 * 16) << "a fine grid at least";
+  EXPECT_EQ(needed, held) << "points are set";
   EXPECT_NE(std::string(fourtune_explain(transform)).find("plan: cpu;"), std::string::npos);
   EXPECT_EQ(fourtune_set_stream(transform, nullptr), FOURTUNE_SUCCESS);
   fourtune_destroy(transform);

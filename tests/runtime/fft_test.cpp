@@ -1,19 +1,16 @@
 #include "runtime/cpu/fft.h"
 
-#include <fftw3.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdlib>
 #include <numbers>
 #include <random>
-#include <sstream>
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu/wisdom.h"
+#include "runtime/families.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -187,6 +184,12 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   p.precision == Precision::f32 ? check<float>(p, plan, random, shift) : check<double>(p, plan, random, shift);
 }
 
+// Those of this build.
+std::vector<FftFamily> families() {
+  if (!has_fftw()) return {FftFamily::rows};
+  return {FftFamily::fftw, FftFamily::rows};
+}
+
 Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate, int threads = 1, int block = 16) {
   Plan plan;
   plan.threads = threads;
@@ -241,7 +244,7 @@ TEST(Fft, RandomProblemsMatchTheDirectSumAndTheirAdjoint) {
   std::mt19937_64 random(20240501);
   for (int i = 0; i < 200; ++i) {
     const Problem p = random_problem(random);
-    const FftFamily family = i % 2 == 0 ? FftFamily::fftw : FftFamily::rows;
+    const FftFamily family = families()[static_cast<std::size_t>(i) % families().size()];
     const int block = 1 + static_cast<int>(random() % 20);
     check(p, plan_of(family, Rigor::estimate, 1 + static_cast<int>(random() % 3), block), random);
   }
@@ -253,7 +256,7 @@ TEST(Fft, EveryTypeAndPlaceWorksInBothFamiliesPrecisionsAndSigns) {
     for (const char* n : {"48", "15x8", "12x9x10", "1x1x1", "7x1x4"})
       for (const char* prec : {"f32", "f64"})
         for (const char* tail : {"", ",place=in", ",sign=1", ",place=in,sign=1"})
-          for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+          for (const FftFamily family : families())
             check(problem_of(std::string("type=") + type + ",n=" + n + ",prec=" + prec + ",batch=3" + tail),
                   plan_of(family), random);
 }
@@ -274,7 +277,7 @@ TEST(Fft, LongAndAwkwardLengthsMatchTheDirectSum) {
   std::mt19937_64 random(13);
   for (const char* n : {"1009", "1024", "1250", "2048", "2039"})
     for (const char* prec : {"f32", "f64"})
-      for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+      for (const FftFamily family : families())
         check(problem_of(std::string("type=c2c,n=") + n + ",prec=" + prec), plan_of(family), random);
 }
 
@@ -282,7 +285,7 @@ TEST(Fft, ArraysOfAnyAlignmentWork) {
   std::mt19937_64 random(17);
   for (const char* type : {"c2c", "r2c", "c2r"})
     for (const char* prec : {"f32", "f64"})
-      for (const FftFamily family : {FftFamily::fftw, FftFamily::rows})
+      for (const FftFamily family : families())
         for (const char* n : {"60", "16x16"})
           for (const char* place : {"", ",place=in"})
             for (const std::int64_t shift : {1, 2, 3})
@@ -291,6 +294,7 @@ TEST(Fft, ArraysOfAnyAlignmentWork) {
 }
 
 TEST(Fft, MeasuredPlansMatchTheDirectSum) {
+  if (!has_fftw()) GTEST_SKIP() << "rigor is that of FFTW's planner";
   std::mt19937_64 random(19);
   for (const char* type : {"c2c", "r2c", "c2r"})
     check(problem_of(std::string("type=") + type + ",n=16x12,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure),
@@ -341,13 +345,42 @@ TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
   }
 }
 
+TEST(Fft, AnInputThatOverlapsItselfIsReadAndHasNoAdjoint) {
+  // Every row is the same one.
+  const Problem p = problem_of("type=c2c,n=6x4,prec=f64,layout=1x1/1x6");
+  std::mt19937_64 random(3);
+  auto x = random_array<double>(random, 2 * 9);
+  std::vector<double> y(2 * 24);
+  const auto executor = make_fft_executor(p, plan_of(FftFamily::rows), {});
+  executor->execute(x.data(), y.data(), false);
+  const auto reference = expected(p, read(input_side(p), x, 0));
+  EXPECT_LE(distance(read(output_side(p), y, 0), reference), tolerance<double>(p) * norm(reference));
+  try {
+    executor->execute(x.data(), y.data(), true);
+    ADD_FAILURE() << "the adjoint would write the same elements several times";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::unsupported);
+  }
+}
+
+TEST(Fft, AFamilyThatTheBuildHasNotIsRefusedByName) {
+  if (has_fftw()) GTEST_SKIP() << "this build has all of them";
+  try {
+    make_fft_executor(problem_of("type=c2c,n=8,prec=f64"), plan_of(FftFamily::fftw), {});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::unsupported);
+    EXPECT_NE(std::string(error.what()).find("no FFTW"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Fft, TwoExecutorsRunAtOnceOnTwoThreads) {
   const auto work = [](const char* token, FftFamily family, int seed) {
     std::mt19937_64 random(seed);
     for (int i = 0; i < 20; ++i) check(problem_of(token), plan_of(family, Rigor::estimate, 2), random);
   };
   std::thread one(work, "type=c2c,n=16x10x6,prec=f64,batch=2", FftFamily::rows, 1);
-  std::thread two(work, "type=r2c,n=20x12,prec=f64,batch=2", FftFamily::fftw, 2);
+  std::thread two(work, "type=r2c,n=20x12,prec=f64,batch=2", families()[0], 2);
   one.join();
   two.join();
 }
@@ -359,60 +392,6 @@ TEST(Fft, ExecutorsRunInsideTheCallersParallelRegion) {
     check(problem_of(i % 2 == 0 ? "type=c2c,n=12x10x6,prec=f32" : "type=c2c,n=4096,prec=f32"),
           plan_of(FftFamily::rows, Rigor::estimate, 1 + i / 2), random);
   }
-}
-
-// The entries of a wisdom text; their order has no meaning.
-std::vector<std::string> entries(const std::string& wisdom) {
-  std::vector<std::string> lines;
-  std::istringstream stream(wisdom);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
-TEST(Wisdom, SavedWisdomOfAMeasuredPlanIsTheWholeWisdomOfTheNextOne) {
-  const Problem p = problem_of("type=c2c,n=24x18,prec=f64");
-  const auto first = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {});
-  const std::string saved = first->wisdom();
-  ASSERT_FALSE(saved.empty());
-  ExecutorOptions options;
-  options.wisdom = saved;
-  // A planner that measured again might decide anew; one that used the text adds nothing to it.
-  const auto second = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), options);
-  EXPECT_EQ(entries(second->wisdom()), entries(saved));
-  const Plan rows = plan_of(FftFamily::rows, Rigor::measure);
-  options.wisdom = make_fft_executor(p, rows, {})->wisdom();
-  EXPECT_EQ(entries(make_fft_executor(p, rows, options)->wisdom()), entries(options.wisdom));
-}
-
-TEST(Wisdom, DamagedTextIsIgnored) {
-  std::mt19937_64 random(29);
-  const Problem p = problem_of("type=c2c,n=24,prec=f64");
-  std::string saved = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {})->wisdom();
-  for (const std::string& text : {std::string("nonsense"), std::string("(fftw-3.3.10 fftw_wisdom #x0 #x0"),
-                                  saved.substr(0, saved.size() / 2), saved + saved, std::string(1000, '(')}) {
-    ExecutorOptions options;
-    options.wisdom = text;
-    EXPECT_NO_THROW(make_fft_executor(p, plan_of(FftFamily::fftw), options)) << text;
-  }
-}
-
-TEST(Wisdom, TheApplicationsOwnWisdomAndThreadCountComeBack) {
-  fftw_init_threads();
-  std::vector<std::complex<double>> data(48);
-  auto* array = reinterpret_cast<fftw_complex*>(data.data());
-  fftw_destroy_plan(fftw_plan_dft_1d(48, array, array, FFTW_FORWARD, FFTW_MEASURE));
-  fftw_plan_with_nthreads(3);
-  char* before = fftw_export_wisdom_to_string();
-  const auto executor =
-      make_fft_executor(problem_of("type=c2c,n=40,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure), {});
-  char* after = fftw_export_wisdom_to_string();
-  EXPECT_STREQ(before, after);
-  EXPECT_EQ(fftw_planner_nthreads(), 3);
-  EXPECT_EQ(executor->wisdom().find(std::string(before).substr(40, 60)), std::string::npos);
-  std::free(before);
-  std::free(after);
-  fftw_plan_with_nthreads(1);
 }
 
 }  // namespace

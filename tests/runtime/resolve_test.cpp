@@ -14,6 +14,7 @@
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
 #include "runtime/environment.h"
+#include "runtime/families.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 
@@ -89,6 +90,17 @@ TEST_F(Resolve, TheVerdictOfTheSameTokenIsUsedWithItsWisdom) {
   EXPECT_EQ(out.plan.spread.cap, 777);
   EXPECT_EQ(out.wisdom, "some wisdom");
   EXPECT_NE(out.explain.find("a.db"), std::string::npos);
+}
+
+TEST_F(Resolve, APlanOfFftwIsPassedOverWhereTheBuildHasNone) {
+  const char* token = "fft:type=c2c,n=60x60,prec=f64";
+  const Resolution out = resolve_in(store("a.db", token, "cpu;threads=1;fft=fftw(rigor=measure)"), token);
+  EXPECT_EQ(out.source, has_fftw() ? Source::verdict : Source::model) << out.explain;
+  EXPECT_EQ(out.plan.fft.family, has_fftw() ? generator::FftFamily::fftw : generator::FftFamily::rows);
+  EXPECT_EQ(out.explain.find("passed over: the plan stored for fft:type=c2c,n=60x60,prec=f64: fft=fftw: this build has "
+                             "no FFTW") != std::string::npos,
+            !has_fftw())
+      << out.explain;
 }
 
 TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {

@@ -9,6 +9,11 @@
  * in FFT order. Complex numbers are interleaved pairs (re, im) of the problem's precision. The transforms of a batch
  * follow each other without gaps (an fft's layout key says otherwise).
  *
+ * **Every array's element type has to be that of the problem's prec key: float for prec=f32, double for prec=f64 (and
+ * pairs of them for complex numbers).** Arrays are passed as void pointers, so neither a compiler nor Fourtune can
+ * notice another type: results would be wrong, and half of the arrays would be read or written beyond their end.
+ * Arrays start at a multiple of their real type's size (4 or 8 bytes); others are refused as invalid_argument.
+ *
  * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Pointers are host
  * pointers on the cpu backend.
  * Threads: a transform serves one thread at a time; different transforms may be used at the same time. On the cpu
@@ -55,7 +60,10 @@ typedef struct fourtune_transform fourtune_transform;
 enum { FOURTUNE_MODES_CENTRED = 0, FOURTUNE_MODES_FFT = 1 };
 enum { FOURTUNE_WHOLE = 0, FOURTUNE_SPREAD_ONLY = 1, FOURTUNE_INTERPOLATE_ONLY = 2 };
 
-/* Always start from fourtune_options_init. Strings are copied by fourtune_create. */
+/* Always start from fourtune_options_init. Strings are copied by fourtune_create.
+ * `size` is what makes structures of other versions work: fields that do not end within the first `size` bytes keep
+ * their defaults (a caller built before they existed), and bytes beyond this library's structure have to be zero (a
+ * caller built after more were added may use none of them); else invalid_option. */
 typedef struct fourtune_options {
   size_t size;                  /* sizeof(fourtune_options), set by fourtune_options_init */
   const char* const* databases; /* plan databases, later ones win; NULL: the user database alone if it exists */
@@ -86,7 +94,9 @@ FOURTUNE_API fourtune_status fourtune_set_points(fourtune_transform* transform, 
                                                  const void* z, int64_t k, const void* s, const void* t, const void* u);
 
 /* Type 3: later points will lie between low and high of x, y, z, s, t, u (6 values each; what is beyond the dimension
- * is not looked at). GPUs make their grids for these bounds, and with trust_points set_points then does not wait. */
+ * is not looked at). Bounds are finite and in order, else invalid_argument. Points outside make set_points fail with
+ * contradiction, unless they are trusted. GPUs make their grids for these bounds, and with trust_points set_points then
+ * does not wait. */
 FOURTUNE_API fourtune_status fourtune_set_bounds(fourtune_transform* transform, const double* low, const double* high);
 
 /* Types 1 and 3 read point_values and write mode_values (type 3: at the targets); type 2 the reverse; an fft reads the

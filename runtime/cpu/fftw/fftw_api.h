@@ -87,30 +87,4 @@ class FftwPlan {
   typename Fftw<T>::Plan plan_ = nullptr;
 };
 
-// Uninitialised memory aligned to pages of 4096 bytes (cache lines when small). Throws Error{out_of_memory}.
-class AlignedBytes {
- public:
-  AlignedBytes() = default;
-  explicit AlignedBytes(std::int64_t bytes);
-  AlignedBytes(AlignedBytes&& other) noexcept : data_(other.data_), bytes_(other.bytes_) {
-    other.data_ = nullptr;
-    other.bytes_ = 0;
-  }
-  AlignedBytes& operator=(AlignedBytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~AlignedBytes();
-  template <class U>
-  U* as() const {
-    return static_cast<U*>(data_);
-  }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  void* data_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
-
 }  // namespace fourtune::runtime::cpu

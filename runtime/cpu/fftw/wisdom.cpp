@@ -1,8 +1,7 @@
-#include "runtime/cpu/wisdom.h"
+#include "runtime/cpu/fftw/wisdom.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 
 #include "fourtune/status.h"
 #include "runtime/base/fork_safe_mutex.h"
@@ -64,19 +63,6 @@ ForkSafeMutex& planner_mutex() {
   // Never destroyed: plans with static lifetime may outlive every other static object.
   static auto* mutex = new ForkSafeMutex;
   return *mutex;
-}
-
-AlignedBytes::AlignedBytes(std::int64_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
-  const std::size_t alignment = bytes >= 4096 ? 4096 : 64;
-  data_ = ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment), std::nothrow);
-  if (data_ == nullptr) {
-    throw Error(Status::out_of_memory, "no memory for a work array of " + std::to_string(bytes) + " bytes");
-  }
-}
-
-AlignedBytes::~AlignedBytes() {
-  if (data_ != nullptr) ::operator delete(data_, std::align_val_t(bytes_ >= 4096 ? 4096 : 64));
 }
 
 unsigned planner_flags(generator::Rigor rigor) {

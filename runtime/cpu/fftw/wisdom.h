@@ -17,7 +17,7 @@
 #include <string>
 
 #include "generator/plan.h"
-#include "runtime/cpu/fftw_api.h"
+#include "runtime/cpu/fftw/fftw_api.h"
 
 namespace fourtune::runtime::cpu {
 

@@ -1,0 +1,82 @@
+// What FFTW's planner learns: kept, given back, and apart from the application's own. Builds with FFTW only.
+#include <fftw3.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu/fft.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+using generator::FftFamily;
+using generator::Plan;
+using generator::Rigor;
+
+Problem problem_of(const std::string& token) { return parse_problem("fft:" + token); }
+Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate) {
+  Plan plan;
+  plan.fft = {family, rigor, 16};
+  return plan;
+}
+
+// The entries of a wisdom text; their order has no meaning.
+std::vector<std::string> entries(const std::string& wisdom) {
+  std::vector<std::string> lines;
+  std::istringstream stream(wisdom);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(Wisdom, SavedWisdomOfAMeasuredPlanIsTheWholeWisdomOfTheNextOne) {
+  const Problem p = problem_of("type=c2c,n=24x18,prec=f64");
+  const auto first = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {});
+  const std::string saved = first->wisdom();
+  ASSERT_FALSE(saved.empty());
+  ExecutorOptions options;
+  options.wisdom = saved;
+  // A planner that measured again might decide anew; one that used the text adds nothing to it.
+  const auto second = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), options);
+  EXPECT_EQ(entries(second->wisdom()), entries(saved));
+  const Plan rows = plan_of(FftFamily::rows, Rigor::measure);
+  options.wisdom = make_fft_executor(p, rows, {})->wisdom();
+  EXPECT_EQ(entries(make_fft_executor(p, rows, options)->wisdom()), entries(options.wisdom));
+}
+
+TEST(Wisdom, DamagedTextIsIgnored) {
+  const Problem p = problem_of("type=c2c,n=24,prec=f64");
+  std::string saved = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {})->wisdom();
+  for (const std::string& text : {std::string("nonsense"), std::string("(fftw-3.3.10 fftw_wisdom #x0 #x0"),
+                                  saved.substr(0, saved.size() / 2), saved + saved, std::string(1000, '(')}) {
+    ExecutorOptions options;
+    options.wisdom = text;
+    EXPECT_NO_THROW(make_fft_executor(p, plan_of(FftFamily::fftw), options)) << text;
+  }
+}
+
+TEST(Wisdom, TheApplicationsOwnWisdomAndThreadCountComeBack) {
+  fftw_init_threads();
+  std::vector<std::complex<double>> data(48);
+  auto* array = reinterpret_cast<fftw_complex*>(data.data());
+  fftw_destroy_plan(fftw_plan_dft_1d(48, array, array, FFTW_FORWARD, FFTW_MEASURE));
+  fftw_plan_with_nthreads(3);
+  char* before = fftw_export_wisdom_to_string();
+  const auto executor =
+      make_fft_executor(problem_of("type=c2c,n=40,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure), {});
+  char* after = fftw_export_wisdom_to_string();
+  EXPECT_STREQ(before, after);
+  EXPECT_EQ(fftw_planner_nthreads(), 3);
+  EXPECT_EQ(executor->wisdom().find(std::string(before).substr(40, 60)), std::string::npos);
+  std::free(before);
+  std::free(after);
+  fftw_plan_with_nthreads(1);
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu
