@@ -14,11 +14,15 @@
 namespace fourtune::runtime {
 namespace {
 
+const Backend& cpu_backend() {
+  static const cpu::CpuBackend cpu;
+  return cpu;
+}
+
 std::vector<const Backend*>& table() {
   static std::vector<const Backend*> all = [] {
     std::vector<const Backend*> found;
-    static const cpu::CpuBackend cpu;
-    found.push_back(&cpu);
+    found.push_back(&cpu_backend());
     if (cuda::available()) {
       static const cuda::CudaBackend cuda(gpu::generated_programs());
       found.push_back(&cuda);
@@ -71,6 +75,15 @@ void Executor::set_stream(void* stream) {
   if (stream) throw Error(Status::invalid_argument, "set_stream: this backend has no streams; pass null");
 }
 
+void Backend::check_device(int device) const {
+  const int count = device_count();
+  if (device >= 0 && device < count) return;
+  throw Error(Status::invalid_option,
+              count == 1 ? fmt::format("device={}: the {} backend has one device here, number 0", device, name())
+                         : fmt::format("device={}: the {} backend has {} devices here, numbers 0 to {}", device, name(),
+                                       count, count - 1));
+}
+
 std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
 
 std::unique_ptr<StreamTimer> clock_timer() { return std::make_unique<ClockTimer>(); }
@@ -80,10 +93,12 @@ std::span<const Backend* const> backends() { return table(); }
 
 void add_backend(const Backend& backend) { table().push_back(&backend); }
 
-const Backend& find_backend(std::string_view name) {
+const Backend& find_backend(std::string_view wanted) {
+  const std::string_view name = wanted.empty() ? "cpu" : wanted;
+  if (name == cpu_backend().name()) return cpu_backend();  // without a look for other devices
   std::string names;
   for (const Backend* backend : backends()) {
-    if (name.empty() || backend->name() == name) return *backend;
+    if (backend->name() == name) return *backend;
     names += (names.empty() ? "" : ", ") + std::string(backend->name());
   }
   const std::string missing = name == "cuda" ? "; " + cuda::why_not_available() : std::string();

@@ -7,7 +7,7 @@
 #include "runtime/families.h"
 
 namespace fourtune::runtime::cpu {
-DeviceTraits CpuBackend::traits() const {
+DeviceTraits CpuBackend::traits_of(int) const {
   DeviceTraits traits = cpu_traits();
   traits.isa = kernel_isa();
   return traits;

@@ -14,13 +14,15 @@
  * notice another type: results would be wrong, and half of the arrays would be read or written beyond their end.
  * Arrays start at a multiple of their real type's size (4 or 8 bytes); others are refused as invalid_argument.
  *
- * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Pointers are host
- * pointers on the cpu backend.
+ * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Arrays are host memory
+ * on the cpu backend, which runs where no other is named, and memory of the chosen device on cuda.
+ *
  * Threads: a transform serves one thread at a time; different transforms may be used at the same time. On the cpu
  * backend they share one team, of no more threads than affinity, CPU quotas (cgroups), OMP_NUM_THREADS and
  * OMP_THREAD_LIMIT allow; where none can be made the caller works alone. A forked child may use its parent's cpu
  * transforms (not those that another thread was inside of) and create its own; on a GPU that the parent had begun to
  * use it gets FOURTUNE_BACKEND_UNAVAILABLE.
+ *
  * Errors: every call returns a status and never prints, aborts or throws; fourtune_last_error() has the words.
  */
 #pragma once
@@ -68,8 +70,8 @@ typedef struct fourtune_options {
   size_t size;                  /* sizeof(fourtune_options), set by fourtune_options_init */
   const char* const* databases; /* plan databases, later ones win; NULL: the user database alone if it exists */
   size_t database_count;        /* with databases NULL: 0; with databases not NULL, 0 means no database at all */
-  const char* backend;          /* "cpu", ...; NULL: the best one here */
-  int device;                   /* ordinal among the backend's devices */
+  const char* backend;          /* "cpu" or "cuda"; NULL: "cpu", on a machine with a GPU too */
+  int device;                   /* number among the backend's devices, from 0; others are left alone */
   int threads;                  /* 0: all that are of use; more are as many */
   const char* plan;             /* force this plan text; NULL: resolve */
   int deterministic;            /* bit-identical results from run to run */
