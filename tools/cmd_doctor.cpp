@@ -5,12 +5,17 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fourtune/fourtune.h"
 #include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
+#include "tools/errors.h"
 #include "tools/machine.h"
+#include "tools/machine_proof.h"
+#include "tools/stop_on_signal.h"
 
 namespace fourtune::tools {
 namespace {
@@ -49,10 +54,24 @@ void add_doctor(CLI::App& app) {
   const auto db = add_database_option(*command);
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
-  command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json");
-  command->callback([db, json] {
-    const auto findings = examine_machine(database_path(*db));
+  auto seconds = std::make_shared<double>(60);
+  auto prove = std::make_shared<bool>(false);
+  command->add_flag("--prove", *prove, "Run drawn problems on every device here and say whether it computes right");
+  command->add_option("--seconds", *seconds, "Of --prove, for all devices together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("S");
+  command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json\n  fourtune doctor --prove --seconds 30");
+  command->callback([db, json, prove, seconds] {
+    auto findings = examine_machine(database_path(*db));
+    if (*prove) {
+      const StopOnSignal signals;
+      for (Finding& finding : prove_devices(*seconds, signals.raised())) findings.push_back(std::move(finding));
+    }
     *json ? print_json(findings) : print_text(findings);
+    if (std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == State::wrong; }))
+      throw Failure("a device goes wrong",
+                    "the line of its proof ends with a command that repeats it; please report it");
   });
 }
 

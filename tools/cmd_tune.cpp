@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "tools/errors.h"
 #include "tools/problem_list.h"
 #include "tools/progress.h"
+#include "tools/stop_on_signal.h"
 #include "tuner/recorded_points.h"
 #include "tuner/report.h"
 #include "tuner/search.h"
@@ -28,30 +28,6 @@
 
 namespace fourtune::tools {
 namespace {
-
-std::atomic<bool> stop_requested{false};
-
-// The first signal asks the session to end; the handler is then gone, so a second one ends the program at once.
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { stop_requested.store(true); };
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~StopOnSignal() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
-
- private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
-};
 
 struct Arguments {
   std::vector<std::string> tokens;
@@ -125,8 +101,8 @@ void tune(Arguments arguments) {
     if (const std::string why = db::why_untrusted(path); !why.empty())
       fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 
-  StopOnSignal signals;
-  options.stop = &stop_requested;
+  const StopOnSignal signals;
+  options.stop = &signals.raised();
   ProgressLine line(stderr);
   if (!arguments.quiet) options.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
   tuner::Report report;
@@ -135,7 +111,7 @@ void tune(Arguments arguments) {
     worker_options.backend = arguments.backend;
     worker_options.recorded = arguments.recorded;
     worker_options.database = path;
-    worker_options.stop = &stop_requested;
+    worker_options.stop = &signals.raised();
     tuner::WorkerProcess worker(worker_options);
     report = tuner::run_session(options, store, worker);
   }

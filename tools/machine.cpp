@@ -47,6 +47,8 @@ const char* to_string(State state) noexcept {
       return "note";
     case State::missing:
       return "missing";
+    case State::wrong:
+      return "WRONG";
   }
   return "unknown";
 }

@@ -7,7 +7,7 @@
 
 namespace fourtune::tools {
 
-enum class State { ok, note, missing };
+enum class State { ok, note, missing, wrong };
 const char* to_string(State) noexcept;
 
 struct Finding {

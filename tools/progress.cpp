@@ -45,28 +45,33 @@ std::string progress_text(const tuner::Progress& progress) {
 ProgressLine::ProgressLine(std::FILE* out) : out_(out), terminal_(is_terminal(fileno(out))) {}
 
 void ProgressLine::update(const tuner::Progress& progress) {
-  if (terminal_)
-    redraw(progress);
-  else
-    append(progress);
+  const bool moved = progress.problem != last_problem_ || progress.step != last_step_;
+  if (moved && !terminal_) append(progress.elapsed, progress_text(progress));
   last_problem_ = progress.problem;
   last_step_ = progress.step;
-  std::fflush(out_);
+  if (!moved || terminal_) show(progress.elapsed, progress.eta, progress_text(progress));
 }
 
-void ProgressLine::redraw(const tuner::Progress& progress) {
-  const double total = progress.elapsed + progress.eta;
-  std::string line = bar(total > 0 ? progress.elapsed / total : 0) + " " + progress_text(progress);
+void ProgressLine::show(double elapsed, double eta, const std::string& text) {
+  if (terminal_)
+    redraw(elapsed, eta, text);
+  else if (elapsed - last_elapsed_ >= kPlainSeconds)
+    append(elapsed, text);
+}
+
+void ProgressLine::redraw(double elapsed, double eta, const std::string& text) {
+  const double total = elapsed + eta;
+  std::string line = bar(total > 0 ? elapsed / total : 0) + " " + text;
   line.resize(std::min(line.size(), columns(out_) - 1));
   fmt::print(out_, "\r\x1b[K{}", line);
+  std::fflush(out_);
   drawn_ = true;
 }
 
-void ProgressLine::append(const tuner::Progress& progress) {
-  const bool moved = progress.problem != last_problem_ || progress.step != last_step_;
-  if (!moved && progress.elapsed - last_elapsed_ < kPlainSeconds) return;
-  fmt::print(out_, "{}\n", progress_text(progress));
-  last_elapsed_ = progress.elapsed;
+void ProgressLine::append(double elapsed, const std::string& text) {
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+  last_elapsed_ = elapsed;
 }
 
 void ProgressLine::close() {

@@ -1,4 +1,4 @@
-// What `fourtune tune` says while it works: one line that is redrawn on a terminal, plain lines elsewhere.
+// What a long command says while it works: one line that is redrawn on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <cstdio>
@@ -13,12 +13,14 @@ class ProgressLine {
   // Writes to `out`; redraws when it is a terminal.
   explicit ProgressLine(std::FILE* out);
   void update(const tuner::Progress& progress);
+  // The same of work without steps: how long it took, how long it will, and what there is to say.
+  void show(double elapsed, double eta, const std::string& text);
   // Leaves the cursor on an empty line.
   void close();
 
  private:
-  void redraw(const tuner::Progress& progress);
-  void append(const tuner::Progress& progress);
+  void redraw(double elapsed, double eta, const std::string& text);
+  void append(double elapsed, const std::string& text);
 
   std::FILE* out_;
   bool terminal_;

@@ -1,16 +1,9 @@
 #include "tuner/worker.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
+#include "tuner/child_process.h"
 #include "tuner/pipe.h"
 #include "tuner/protocol.h"
 
@@ -23,68 +16,11 @@ constexpr double slice_seconds = 0.05;        // how often a stop request is loo
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::string describe_exit(int status) {
-  if (WIFSIGNALED(status)) return std::string("the worker died of signal ") + strsignal(WTERMSIG(status));
-  return "the worker ended with exit code " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-}
-
-// One running child. Killed and waited for by the destructor.
-class Child {
- public:
-  explicit Child(const std::vector<std::string>& command) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw Error(Status::io, std::string("cannot make a socket for the worker: ") + std::strerror(errno));
-    std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {  // only async-signal-safe calls until exec
-      if (ends[1] == 3)
-        ::fcntl(3, F_SETFD, 0);  // dup2 onto itself would keep close-on-exec
-      else
-        ::dup2(ends[1], 3);
-      ::execv(arguments[0], arguments.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    pipe_ = LinePipe(ends[0], ends[0]);
-    if (pid_ < 0) throw Error(Status::io, std::string("cannot start a worker process: ") + std::strerror(errno));
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() { end(); }
-
-  LinePipe& pipe() { return pipe_; }
-  // Kills it if it still lives; returns how it ended.
-  std::string end() {
-    if (pid_ <= 0) return {};
-    int status = 0;
-    // A child that hung up is about to be reaped with its own status: give it the moment.
-    for (int i = 0; i < 20 && ::waitpid(pid_, &status, WNOHANG) == 0; ++i) {
-      if (i == 0 && !hung_up_) ::kill(pid_, SIGKILL);
-      ::usleep(5000);
-      if (i == 19) {
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, &status, 0);
-      }
-    }
-    pid_ = -1;
-    return describe_exit(status);
-  }
-  void note_hang_up() { hung_up_ = true; }
-
- private:
-  pid_t pid_ = -1;
-  bool hung_up_ = false;
-  LinePipe pipe_;
-};
-
 }  // namespace
 
 struct WorkerProcess::Impl {
   WorkerOptions options;
-  std::unique_ptr<Child> child;
+  std::unique_ptr<ChildProcess> child;
   DeviceTraits traits;
   Problem problem;
   std::uint64_t seed = 0;
@@ -102,7 +38,7 @@ struct WorkerProcess::Impl {
     child.reset();
     loaded = false;
     ++starts;
-    child = std::make_unique<Child>(options.command);
+    child = std::make_unique<ChildProcess>(options.command);
     const Answer hello = talk({{"op", "hello"}}, hello_timeout_seconds);
     if (hello.status != db::RunStatus::ok)
       throw Error(hello.status == db::RunStatus::interrupted ? Status::interrupted : Status::io,
@@ -112,7 +48,8 @@ struct WorkerProcess::Impl {
 
   void drop(const std::string& why, Answer& answer) {
     answer.message = why;
-    if (const std::string end = child->end(); answer.status == db::RunStatus::crash) answer.message += ": " + end;
+    if (const int end = child->end(); answer.status == db::RunStatus::crash)
+      answer.message += ": " + describe_exit(end);
     child.reset();
     loaded = false;
   }

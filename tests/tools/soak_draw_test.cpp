@@ -1,0 +1,115 @@
+// The drawing of problems and what is done with a case as text: the same everywhere.
+#include "tools/soak_draw.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/errors.h"
+#include "tools/soak_case.h"
+#include "tools/soak_data.h"
+#include "tools/soak_python.h"
+
+namespace fourtune::tools {
+namespace {
+
+std::vector<std::string> drawn(Kind kind, std::uint64_t seed, double megabytes, int count) {
+  ProblemDraw draw(kind, seed, megabytes);
+  std::vector<std::string> tokens;
+  for (int i = 0; i < count; ++i) tokens.push_back(draw.next());
+  return tokens;
+}
+
+// A case of every problem that a few seeds give.
+std::vector<SoakCase> many_cases(int each) {
+  std::vector<SoakCase> cases;
+  for (const Kind kind : {Kind::fft, Kind::nufft}) {
+    ProblemDraw draw(kind, 5, 1);
+    tuner::Random random(3);
+    for (int i = 0; i < each; ++i) cases.push_back(draw_case(draw.next(), random, 1));
+  }
+  return cases;
+}
+
+TEST(SoakDraw, GivesTheNumbersOfPython) {
+  PythonRandom random("fft 7");
+  EXPECT_EQ(random.random(), 0.3485412463729055);
+  EXPECT_EQ(random.random(), 0.8358835034306494);
+  EXPECT_EQ(random.random(), 0.768807265100208);
+  constexpr int weights[] = {6, 2, 1};
+  EXPECT_EQ(random.choices(weights), 0u);
+  EXPECT_EQ(random.choice(9), 7u);
+  EXPECT_EQ(random.uniform(-2, 5), 1.370168962252432);
+}
+
+TEST(SoakDraw, GivesTheTokensOfThePythonProgram) {
+  EXPECT_EQ(
+      drawn(Kind::fft, 7, 600, 6),
+      (std::vector<std::string>{"fft:type=c2c,n=315x40,prec=f64", "fft:type=c2c,n=135x135x135,prec=f32",
+                                "fft:type=c2c,n=16,prec=f32,batch=1909", "fft:type=c2c,n=259,prec=f32",
+                                "fft:type=c2c,n=22,prec=f32,batch=13", "fft:type=c2c,n=1228800,prec=f32,batch=4"}));
+  EXPECT_EQ(drawn(Kind::nufft, 7, 600, 6),
+            (std::vector<std::string>{"nufft:type=1,n=672x32,m=17290,prec=f32,tol=2.2e-04",
+                                      "nufft:type=1,n=64x64x64,m=15736,prec=f64,tol=6.1e-10,batch=16,points=radial",
+                                      "nufft:type=1,n=441x1024,m=69677,prec=f64,tol=1.3e-12,batch=8,points=radial",
+                                      "nufft:type=2,n=256x24x90,m=3643170,prec=f64,tol=3.1e-08",
+                                      "nufft:type=1,n=86765,m=26120,prec=f32,tol=1.0e-02",
+                                      "nufft:type=1,n=256x256x256,m=2121730,prec=f64,tol=1.3e-02,points=radial"}));
+  EXPECT_EQ(drawn(Kind::fft, 3, 1, 5),
+            (std::vector<std::string>{"fft:type=c2c,n=40x40,prec=f32", "fft:type=c2r,n=32x32,prec=f64",
+                                      "fft:type=c2r,n=18x2048,prec=f32", "fft:type=c2c,n=8x8,prec=f64,batch=11",
+                                      "fft:type=c2c,n=8192,prec=f64,batch=2"}));
+  EXPECT_EQ(drawn(Kind::nufft, 3, 1, 3),
+            (std::vector<std::string>{"nufft:type=2,n=32x32x32,m=1267,prec=f64,tol=2.9e-11",
+                                      "nufft:type=3,dim=3,m=1331,k=2789,prec=f64,tol=2.7e-03",
+                                      "nufft:type=3,dim=3,m=1029,k=358,prec=f64,tol=1.1e-07"}));
+}
+
+TEST(SoakDraw, EveryTokenParsesAlsoAtTheLeastSize) {
+  for (const Kind kind : {Kind::fft, Kind::nufft})
+    for (const std::string& token : drawn(kind, 1, kLeastMegabytes, 50)) EXPECT_NO_THROW(parse_problem(token)) << token;
+}
+
+TEST(SoakCase, TextParsesBack) {
+  for (const SoakCase& one : many_cases(300)) EXPECT_EQ(parse_case(to_text(one)), one) << to_text(one);
+}
+
+TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
+  std::set<std::string> seen;
+  for (const SoakCase& one : many_cases(600)) {
+    const std::string text = to_text(one);
+    for (const char* word :
+         {" adjoint", " order=fft", " only=spread", " only=interpolate", " distinct", " deterministic", " trust",
+          " at=far", " at=folded", " at=duplicated", " at=borders",
+          " threads=", ",layout=", ",extent=", ",sign=", ",place=in", "points=spiral", "points=stack", "points=ewald"})
+      if (text.find(word) != std::string::npos) seen.insert(word);
+  }
+  EXPECT_EQ(seen.size(), 19u);
+}
+
+TEST(SoakCase, NoTwoElementsOfADrawnLayoutShareAPlace) {
+  for (const SoakCase& one : many_cases(150)) {
+    if (one.problem.kind != Kind::fft) continue;
+    const CaseData data(one);
+    for (const ArraySide& side : {data.from, data.to}) {
+      std::set<std::int64_t> places;
+      std::int64_t elements = 0;
+      side.each([&](std::int64_t at) { places.insert(at), ++elements; });
+      ASSERT_EQ(static_cast<std::int64_t>(places.size()), elements) << to_text(one);
+      ASSERT_LE((*places.rbegin() + side.parts) * side.real_size, static_cast<std::int64_t>(side.bytes()));
+    }
+  }
+}
+
+TEST(SoakCase, WhatIsNoCaseIsRefusedByName) {
+  EXPECT_THROW(parse_case(""), UsageError);
+  EXPECT_THROW(parse_case("nufft:type=1,n=8,prec=f32,tol=0.1"), UsageError);  // m is needed
+  EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 at=home"), UsageError);
+  EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 threads=two"), UsageError);
+  EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f31"), Error);
+}
+
+}  // namespace
+}  // namespace fourtune::tools
