@@ -57,8 +57,11 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
 }
 
 const LookupEntry* Lookup::winner(std::string_view token, const Environment& here, const Accept& accept) const {
-  const auto [begin, end] = std::ranges::equal_range(
-      entries_, token, {}, [](const LookupEntry& entry) { return std::string_view(entry.verdict.problem); });
+  struct ByToken {
+    bool operator()(const LookupEntry& entry, std::string_view text) const { return entry.verdict.problem < text; }
+    bool operator()(std::string_view text, const LookupEntry& entry) const { return text < entry.verdict.problem; }
+  };
+  const auto [begin, end] = std::equal_range(entries_.begin(), entries_.end(), token, ByToken());
   const LookupEntry* best = nullptr;
   for (auto entry = begin; entry != end; ++entry) {
     const Freshness fresh = freshness(entry->verdict.environment, here);

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "tools/bench_compare.h"
 #include "tools/bench_options.h"
+#include "tools/bench_report.h"
 #include "tools/bench_suites.h"
 #include "tools/errors.h"
 
@@ -60,7 +63,9 @@ void add_options(CLI::App& command, BenchOptions& options) {
                    "On a GPU: compile all kernels, on all threads, before the first measurement");
   command.add_flag("--memory,!--no-memory", options.measure_memory, "Measure peak memory in child processes (default)");
   command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
-  command.add_option("--plot", options.plot, "Plot the ratios (suites: the figures) with gnuplot")
+  command
+      .add_option("--plot", options.plot,
+                  "Plot the ratios (suites: the figures); without gnuplot its script is written")
       ->type_name("FILE.png|FILE.svg");
   command
       .add_option("--from-csv", options.from_csv,
@@ -80,8 +85,22 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--memory-child", options.memory_child)->group("");
 }
 
+// What only shows when results are written is found out before minutes of measuring.
+void check_outputs(const BenchOptions& options) {
+  for (const auto& [option, path] : {std::pair("--csv", options.csv), std::pair("--plot", options.plot)}) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+      throw UsageError(fmt::format("{} {}: there is no folder {}", option, path, folder.string()));
+  }
+  if (options.plot.empty()) return;
+  if (const std::string missing = check_plot(options.plot); !missing.empty())
+    fmt::print(stderr, "fourtune: note: {}\n", missing);
+}
+
 void run(const BenchOptions& options) {
   if (!options.memory_child.empty()) return run_memory_child(options);
+  check_outputs(options);
   if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3"))
     throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
   if (options.suite == "nufft3d-cpu") {

@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
+#include "runtime/base/text.h"
 #include "tools/bench_report.h"
 #include "tools/errors.h"
 
@@ -17,8 +21,17 @@ namespace {
 
 std::string value_or_unknown(double value) { return value > 0 ? fmt::format("{:.6g}", value) : "?"; }
 
+constexpr const char* kGnuplot = "gnuplot";
+
+bool gnuplot_is_there() {
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : text::split(path ? path : "/usr/bin", ':'))
+    if (::access((std::filesystem::path(folder) / kGnuplot).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
 bool run_gnuplot(const std::string& script) {
-  std::string program = "gnuplot", argument = script;
+  std::string program = kGnuplot, argument = script;
   char* const words[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
   if (posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ) != 0) return false;
@@ -67,17 +80,27 @@ std::string comparison_gnuplot(std::span<const ProblemResult> results, const std
   return text;
 }
 
-std::string plot_script(const std::string& commands, const std::string& path) {
+std::string check_plot(const std::string& path) {
   if (!path.ends_with(".png") && !path.ends_with(".svg"))
     throw UsageError(fmt::format("--plot {}: only .png and .svg can be written", path));
+  if (gnuplot_is_there()) return {};
+  return fmt::format(
+      "there is no gnuplot on the PATH (Debian: gnuplot-nox), so {} will not be drawn; its script {}.gp is "
+      "written, which any machine's gnuplot draws",
+      path, path);
+}
+
+std::string plot_script(const std::string& commands, const std::string& path) {
+  const bool there = check_plot(path).empty();
   const std::string script = path + ".gp";
   write_text_file(script, commands);
-  if (run_gnuplot(script)) {
+  if (there && run_gnuplot(script)) {
     std::error_code ignored;
     std::filesystem::remove(script, ignored);
     return fmt::format("plot: {}", path);
   }
-  return fmt::format("plot: gnuplot is missing or failed; its script is {} (run: gnuplot {})", script, script);
+  return fmt::format("plot: {}; its script is {} (run: gnuplot {})", there ? "gnuplot failed" : "gnuplot is missing",
+                     script, script);
 }
 
 std::string plot_comparison(std::span<const ProblemResult> results, const std::string& path) {

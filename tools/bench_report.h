@@ -42,6 +42,9 @@ std::string comparison_csv(std::span<const ProblemResult> results, const BenchEn
 // A field as CSV wants it: quoted when it holds a comma, a quote or a line end.
 std::string csv_field(const std::string& text);
 
+// Whether `path` can be drawn, to be asked before anything is measured: throws UsageError for another ending than .png
+// and .svg; returns what is missing on this machine, empty: nothing.
+std::string check_plot(const std::string& path);
 // Writes `path` (.png or .svg) through gnuplot. The script is written next to it as PATH.gp and stays there if gnuplot
 // is missing or fails. Returns what was done, for people. Throws UsageError for another ending, Failure when nothing
 // can be written.

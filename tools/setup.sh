@@ -4,6 +4,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
 build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-dev libsqlite3-dev libcli11-dev
   nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev)
+# What tools/check uses beside these; some of its stages ask for more themselves.
+check_packages=(git gnuplot-nox)
+fuzz_packages=(clang libclang-rt-dev)
 
 say() { printf '\n== %s\n' "$*"; }
 

@@ -113,10 +113,17 @@ TEST(Layers, AFolderIncludesOnlyTheFoldersBelowIt) {
 }
 
 TEST(Layers, ForeignHeadersStayInTheirFolders) {
-  for (const Include& include : all_includes())
-    for (const Stranger& stranger : kStrangers)
-      if (!is_ours(include) && std::regex_match(include.name, stranger.header))
-        EXPECT_TRUE(starts_with_any(include.file, stranger.folders)) << place(include);
+  for (std::size_t i = 0; i < kStrangers.size(); ++i) {
+    int seen = 0;
+    for (const Include& include : all_includes())
+      if (!is_ours(include) && std::regex_match(include.name, kStrangers[i].header)) {
+        ++seen;
+        EXPECT_TRUE(starts_with_any(include.file, kStrangers[i].folders)) << place(include);
+      }
+    // CUDA's headers are nowhere: its functions are declared by us and found at run time.
+    if (!std::regex_match("cuda", kStrangers[i].header))
+      EXPECT_GT(seen, 0) << "stranger " << i << " is misspelt or gone";
+  }
 }
 
 TEST(Layers, PublicHeadersUseTheStandardLibraryOnly) {
@@ -131,10 +138,13 @@ TEST(Layers, PublicHeadersUseTheStandardLibraryOnly) {
 }
 
 TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
+  int seen = 0;
   for (const Include& include : all_includes())
     if (include.name.starts_with("runtime/emulated/")) {
+      ++seen;
       EXPECT_TRUE(starts_with_any(include.file, {"runtime/emulated/", "tools/", "tests/"})) << place(include);
     }
+  EXPECT_GT(seen, 10);
 }
 
 TEST(Layers, EveryIncludeOfOursExists) {

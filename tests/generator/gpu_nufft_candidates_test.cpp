@@ -170,7 +170,12 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
   for (const char* token :
        {"nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5", "nufft:type=2,n=64x64x64,m=2000000,prec=f64,tol=1e-9"}) {
     const Problem problem = parse_problem(token);
-    const Plan plan = default_plan(problem, h200());
+    const Space space = candidates(problem, h200());
+    const auto windowed = std::find_if(space.candidates.begin(), space.candidates.end(), [](const Candidate& c) {
+      return c.plan.gpu_points.spread == nufft::Spread::window;
+    });
+    ASSERT_NE(windowed, space.candidates.end()) << token;
+    const Plan& plan = windowed->plan;
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
     const auto fixed = gpu_nufft::deterministic(plan.gpu_points, shape_of(problem, plan), lead);
     EXPECT_NE(fixed.spread, nufft::Spread::window);

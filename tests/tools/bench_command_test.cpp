@@ -13,9 +13,10 @@ std::string peer(const std::string& name) {
 
 const std::string kSmall = "nufft:type=1,n=12x10,m=60,prec=f64,tol=1e-6";
 
-Finished bench(std::vector<std::string> words, const std::filesystem::path& folder = {}) {
+Finished bench(std::vector<std::string> words, const std::filesystem::path& folder = {},
+               const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   words.insert(words.begin(), {FOURTUNE_PROGRAM, "bench", "--threads", "1", "--rounds", "3"});
-  return run_program(words, folder);
+  return run_program(words, folder, environment);
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -28,8 +29,33 @@ TEST(BenchCommand, ComparesWithAPeerAndWritesCsvAndPlot) {
   EXPECT_TRUE(holds(done.out, "peer finufft-fftw: FINUFFT 2.6.0-dev")) << done.out;
   EXPECT_TRUE(holds(done.out, "untuned, nufft type 1 2D")) << done.out;
   EXPECT_TRUE(holds(read_text(folder / "bench.csv"), kSmall)) << done.out;
-  EXPECT_TRUE(std::filesystem::exists(folder / "bench.svg") || std::filesystem::exists(folder / "bench.svg.gp"));
-  EXPECT_TRUE(holds(done.out, "plot: ")) << done.out;
+  EXPECT_TRUE(holds(done.out, "plot: bench.svg\n")) << done.out;  // tools/check installs gnuplot
+  EXPECT_TRUE(holds(read_text(folder / "bench.svg"), "<svg")) << done.out;
+}
+
+TEST(BenchCommand, SaysBeforeItMeasuresThatThereIsNoGnuplotAndLeavesTheScript) {
+  const ScratchFolder folder;
+  const Finished done = bench({kSmall, "--no-memory", "--plot", "bench.svg"}, folder.path(), {{"PATH", folder.path()}});
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_EQ(done.err.rfind("fourtune: note: there is no gnuplot on the PATH", 0), 0u) << done.err;
+  EXPECT_TRUE(holds(done.out, "plot: gnuplot is missing; its script is bench.svg.gp")) << done.out;
+  EXPECT_TRUE(holds(read_text(folder / "bench.svg.gp"), "set output 'bench.svg'"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "bench.svg"));
+}
+
+TEST(BenchCommand, OutputsThatCannotBeWrittenAreRefusedBeforeItMeasures) {
+  const ScratchFolder folder;
+  const std::vector<std::vector<std::string>> cases{
+      {"--plot", "bench.pdf"}, {"--plot", "none/bench.svg"}, {"--csv", "none/bench.csv"}};
+  for (const auto& words : cases) {
+    const Finished done = bench({kSmall, words[0], words[1]}, folder.path());
+    EXPECT_EQ(done.code, 2) << words[1] << done.err;
+    EXPECT_TRUE(holds(done.err, words[1])) << done.err;
+    EXPECT_EQ(done.out, "") << "something was measured";
+  }
+  const Finished suite = bench({"--suite", "nufft3d-cpu", "--scale", "1e-6", "--plot", "figures.pdf"}, folder.path());
+  EXPECT_EQ(suite.code, 2) << suite.err;
+  EXPECT_EQ(suite.out, "");
 }
 
 TEST(BenchCommand, WrongPeerLosesAndOursDoesNotFail) {

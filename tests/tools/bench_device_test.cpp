@@ -234,7 +234,8 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
                                      folder.path());
   ASSERT_EQ(again.code, 0) << again.out << again.err;
   EXPECT_EQ(tables(again.out), tables(done.out));
-  EXPECT_EQ(test::read_text(folder / "again.svg").size() > 1000, test::read_text(folder / "suite.svg").size() > 1000);
+  for (const char* figure : {"again.svg", "suite.svg"})
+    EXPECT_NE(test::read_text(folder / figure).find("<svg"), std::string::npos) << figure;
 }
 
 TEST(BenchSuites, Type3RunsOnADeviceAndTellsItsSpeedUpOverAnotherRun) {

@@ -97,7 +97,7 @@ TEST(BenchRatio, ReferencesAndFailedContendersCountInNoRatio) {
 TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
   const Scored scores[] = {{"a", {4, Outcome::counted}},
                            {"b", {0.25, Outcome::counted}},
-                           {"c", {100, Outcome::lost_by_us}},
+                           {"c", {1600, Outcome::lost_by_us}},
                            {"d", {0.01, Outcome::lost_by_peer}},
                            {"e", {kNone, Outcome::none}}};
   const Summary summary = summarise(scores);
@@ -105,7 +105,7 @@ TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
   EXPECT_EQ(summary.lost_by_us, 1u);
   EXPECT_EQ(summary.lost_by_peer, 1u);
   EXPECT_NEAR(summary.mean, 1, 1e-15);
-  EXPECT_NEAR(summary.mean_with_lost, 1, 1e-15);
+  EXPECT_NEAR(summary.mean_with_lost, 2, 1e-15);
   EXPECT_EQ(summary.worst, 0.25);
   EXPECT_EQ(summary.worst_token, "b");
   EXPECT_TRUE(std::isnan(summarise({}).mean));

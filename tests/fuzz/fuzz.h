@@ -1,0 +1,70 @@
+// What the fuzz targets share. A target is one file: it gives bytes to one reader and holds what comes back against
+// what the reader's header promises. Refusals are named exceptions of ours; everything else ends the process, which
+// is how a fuzzer learns of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "fourtune/status.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace fourtune::fuzz {
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+// Says what was promised and does not hold, and ends the process.
+[[noreturn]] void broken(const std::string& promise, std::string_view seen = {});
+
+inline void require(bool holds, const char* promise, std::string_view seen = {}) {
+  if (!holds) broken(promise, seen);
+}
+
+// True when `work` ran through, false when it refused its input by an Error.
+template <class Work>
+bool accepted(Work&& work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    require(error.what()[0] != '\0', "an error says what is wrong");
+    return false;
+  }
+}
+
+// A file in memory, for readers that take a path.
+class MemoryFile {
+ public:
+  MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile();
+  void write(std::string_view bytes) const;  // in place of what it held
+  std::string read() const;
+  std::filesystem::path path() const;
+
+ private:
+  int descriptor_;
+};
+
+// A folder in memory where there is one, removed when the process ends by itself.
+class Folder {
+ public:
+  Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace fourtune::fuzz

@@ -1,0 +1,66 @@
+// Plan texts: the first line is the problem's token, the rest the plan of any backend. What is accepted has one
+// spelling, and the generator can work with it: a cost, and for uniform transforms kernels or a refusal by name.
+#include "generator/plan.h"
+
+#include "generator/candidates.h"
+#include "generator/gpu_program.h"
+#include "generator/known_devices.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace fourtune;
+using namespace fourtune::generator;
+using fuzz::require;
+
+namespace {
+
+constexpr std::int64_t kSmall = 4096;  // above, writing kernels takes longer than it is worth here
+
+DeviceTraits processor() {
+  DeviceTraits traits;
+  traits.backend = "cpu";
+  traits.name = "processor";
+  traits.isa = "avx2";
+  traits.cores = 4;
+  traits.l3_bytes = 32 << 20;
+  traits.memory_bytes = std::int64_t{16} << 30;
+  return traits;
+}
+
+void use(const Plan& plan, const Problem& problem) {
+  static const DeviceTraits gpu = *known_device("h100");
+  static const DeviceTraits cpu = processor();
+  const DeviceTraits& traits = plan.backend == "cpu" ? cpu : gpu;
+  fuzz::accepted([&] {
+    const Cost cost = estimate(plan, problem, traits);
+    require(cost.execute >= 0 && cost.set_points >= 0 && cost.bytes >= 0, "no cost is negative or no number",
+            to_text(plan, problem));
+  });
+  fuzz::accepted([&] {
+    const Plan adapted = adapt(plan, problem, traits);
+    require(parse_plan(to_text(adapted, problem), problem) == adapted, "an adapted plan is a valid one",
+            to_text(adapted, problem));
+  });
+  if (plan.backend != "cpu" && problem.kind == Kind::fft && mode_count(problem) <= kSmall)
+    fuzz::accepted([&] { gpu_fft_program(problem, plan, traits); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = fuzz::text_of(data, size);
+  const std::size_t line = text.find('\n');
+  if (line == text.npos) return 0;
+  Problem problem;
+  Plan plan;
+  if (!fuzz::accepted([&] {
+        problem = parse_problem(text.substr(0, line));
+        validate(problem);
+        plan = parse_plan(text.substr(line + 1), problem);
+      }))
+    return 0;
+  const std::string printed = to_text(plan, problem);
+  require(parse_plan(printed, problem) == plan, "parse(print(p)) == p", printed);
+  require(to_text(parse_plan(printed, problem), problem) == printed, "the canonical text prints itself", printed);
+  use(plan, problem);
+  return 0;
+}

@@ -1,0 +1,26 @@
+// The instruction set that a program's tests were asked to run on is the one that gridder and FFT lines take.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "fourtune/device_traits.h"
+#include "runtime/cpu/fft_simd.h"
+#include "runtime/cpu/gridder_kernels.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+TEST(ForcedIsa, IsTheOneThatKernelsOfGridderAndFftTake) {
+  const char* asked = std::getenv("FOURTUNE_TEST_ISA");
+  const std::string isa = asked ? asked : cpu_traits().isa;
+  const Tiling tiling = make_tiling(2, {32, 32, 1}, 6, {16, 16, 1}, 8);
+  const WeightTables<float> tables;
+  EXPECT_EQ(select_kernels<float>(tiling, tables).isa, isa);
+  const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 0;
+  EXPECT_EQ(simd_fft_kernels<float>().lanes * 4, bytes) << isa;
+  EXPECT_EQ(simd_fft_kernels<double>().lanes * 8, bytes) << isa;
+}
+
+}  // namespace
+}  // namespace fourtune::runtime::cpu
