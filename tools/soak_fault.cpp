@@ -65,7 +65,7 @@ class FaultyBackend final : public runtime::Backend {
   FaultyBackend(const runtime::Backend& sound, std::string kind, std::string text)
       : sound_(sound), kind_(std::move(kind)), text_(std::move(text)) {}
   std::string_view name() const override { return "faulty"; }
-  DeviceTraits traits() const override { return sound_.traits(); }
+  DeviceTraits traits_of(int device) const override { return sound_.traits(device); }
   std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
                                           const runtime::ExecutorOptions& options) const override {
     auto executor = sound_.bind(problem, plan, options);

@@ -53,7 +53,7 @@ class SoakSession {
   }
 
  private:
-  DeviceTraits traits() const { return backend_->traits(); }
+  DeviceTraits traits() const { return backend_->traits(options_.device); }
 
   // Ours untuned and the peers in turns, on what a peer can do: the problem without options.
   Json measure(const Problem& problem) {

@@ -25,7 +25,7 @@ class PickyBackend : public Backend {
   mutable std::vector<int> asked;  // tiles' caps of the plans, in the order they came
 
   std::string_view name() const override { return "picky"; }
-  DeviceTraits traits() const override {
+  DeviceTraits traits_of(int) const override {
     DeviceTraits traits;
     traits.backend = "picky";
     traits.cores = 2;

@@ -42,7 +42,7 @@ class ProbeExecutor final : public runtime::Executor {
 class ProbeBackend final : public runtime::Backend {
  public:
   std::string_view name() const override { return "probe"; }
-  DeviceTraits traits() const override {
+  DeviceTraits traits_of(int) const override {
     DeviceTraits traits;
     traits.backend = "cpu";  // its plans are those of processors
     traits.name = "probe";
