@@ -1,0 +1,68 @@
+// Uniform problems drawn at random, run on the emulator by the programs that nobody tuned, against direct sums.
+#include <gtest/gtest.h>
+
+#include "generator/fft/any_size.h"
+#include "generator/gpu_candidates.h"
+#include "generator/gpu_program.h"
+#include "generator/known_devices.h"
+#include "tests/generator/fft_reference.h"
+#include "tests/support/drawn_ffts.h"
+
+namespace fourtune::test {
+namespace {
+
+DeviceTraits emulated() {
+  DeviceTraits traits = *generator::known_device("h100");
+  traits.backend = "emulated";
+  return traits;
+}
+
+EmitOptions options_of(const Problem& problem, const DeviceTraits& traits) {
+  EmitOptions options = generator::emit_options(problem);
+  options.device = traits;
+  return options;
+}
+
+void expect_right(const Problem& problem, bool all, const DeviceTraits& traits = emulated()) {
+  SCOPED_TRACE(to_token(problem));
+  const EmitOptions options = generator::emit_options(problem);
+  const auto plan = generator::gpu_fft_default_plan(problem, traits);
+  const double error = program_error(*generator::gpu_fft_program(problem, plan, traits), options, all);
+  EXPECT_LT(error, 4 * allowed(options));
+}
+
+TEST(EmulatedDrawnFft, DefaultPlansComputeTheTransformAndLeaveGapsAlone) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 30; ++i) expect_right(drawn_fft(random, {3000, 6000}), false);
+}
+
+// Several kernels along one line, where a half spectrum has no room for whole lines. Blocks with little memory hold
+// lines of 4096 values.
+TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
+  DeviceTraits small = emulated();
+  for (const char* token : {"fft:type=r2c,n=4374,prec=f64,batch=2", "fft:type=r2c,n=4375,prec=f32,batch=2,place=in",
+                            "fft:type=c2r,n=4500,prec=f32,place=in", "fft:type=c2r,n=4455,prec=f64",
+                            "fft:type=r2c,n=4290x2,prec=f32,sign=1", "fft:type=c2r,n=4284x1x2,prec=f32",
+                            "fft:type=r2c,n=4300,prec=f64,batch=2,layout=3+12901/2+4311"}) {
+    const Problem problem = parse_problem(token);
+    small.shared_per_block = problem.precision == Precision::f32 ? 32 << 10 : 64 << 10;
+    ASSERT_GT(generator::fft::plain_plan(options_of(problem, small)).kernels.size(), 1u);
+    expect_right(problem, false, small);
+  }
+}
+
+// Rows that do not take each other's place, and values that are their own transform.
+TEST(EmulatedDrawnFft, RealTransformsInPlaceWithLayoutsOfTheirOwn) {
+  for (const char* token :
+       {"fft:type=r2c,n=20,prec=f32,batch=5,place=in,layout=1+20/1+11",
+        "fft:type=r2c,n=12,prec=f64,batch=4,place=in,layout=4+1/4+1",
+        "fft:type=c2r,n=20,prec=f32,batch=5,place=in,layout=1+11/1+20",
+        "fft:type=c2r,n=67,prec=f32,batch=3,place=in,layout=1+34/1+67",
+        "fft:type=r2c,n=1,prec=f32,batch=9,place=in,layout=1+1/1+1",
+        "fft:type=r2c,n=16,prec=f32,batch=5,place=in,layout=1+18/1+9", "fft:type=c2r,n=1x67,prec=f64",
+        "fft:type=r2c,n=1x67,prec=f32,place=in", "fft:type=c2c,n=1x1,prec=f64,batch=300"})
+    expect_right(parse_problem(token), true);
+}
+
+}  // namespace
+}  // namespace fourtune::test
