@@ -18,9 +18,10 @@ void add(crypto_hash_sha256_state& state, std::string_view bytes) {
   crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
-std::string finish(crypto_hash_sha256_state& state) {
-  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
-  crypto_hash_sha256_final(&state, hash.data());
+using Hash = std::array<unsigned char, 32>;
+static_assert(crypto_hash_sha256_BYTES == 32 && crypto_generichash_BYTES == 32);
+
+std::string text_of(const Hash& hash) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (const unsigned char byte : hash) {
@@ -28,6 +29,12 @@ std::string finish(crypto_hash_sha256_state& state) {
     text += kDigits[byte & 15];
   }
   return text;
+}
+
+std::string finish(crypto_hash_sha256_state& state) {
+  Hash hash{};
+  crypto_hash_sha256_final(&state, hash.data());
+  return text_of(hash);
 }
 
 }  // namespace
@@ -49,6 +56,23 @@ std::string sha256(std::initializer_list<std::string_view> parts) {
     add(state, part);
   }
   return finish(state);
+}
+
+std::string blake2b(std::initializer_list<std::string_view> parts) {
+  start_sodium();
+  std::size_t bytes = 0;
+  for (const std::string_view part : parts) bytes += part.size() + 8;
+  std::string all;  // one piece: a call for every part would take longer than hashing
+  all.reserve(bytes);
+  for (const std::string_view part : parts) {
+    all += std::to_string(part.size());
+    all += ':';
+    all += part;
+  }
+  Hash hash{};
+  crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(all.data()), all.size(), nullptr,
+                     0);
+  return text_of(hash);
 }
 
 }  // namespace fourtune::db

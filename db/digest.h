@@ -1,4 +1,5 @@
-// SHA-256, the name of things in stores and caches.
+// SHA-256, the name of things in stores and caches; and BLAKE2b, several times as fast, for what is looked at on every
+// start.
 #pragma once
 
 #include <initializer_list>
@@ -11,5 +12,7 @@ namespace fourtune::db {
 std::string sha256(std::string_view bytes);
 // Digest of a list of parts: each part is preceded by its length, so that parts cannot run into each other.
 std::string sha256(std::initializer_list<std::string_view> parts);
+// The same by BLAKE2b of 256 bits.
+std::string blake2b(std::initializer_list<std::string_view> parts);
 
 }  // namespace fourtune::db

@@ -11,7 +11,7 @@
 
 namespace fourtune::db {
 
-// 64 hexadecimal digits (SHA-256 of the pieces in a fixed order, numbers as their shortest texts).
+// 64 hexadecimal digits (BLAKE2b of the pieces in a fixed order, numbers as their shortest texts).
 std::string checksum_of(const Verdict& verdict, const Environment& environment, std::int64_t created_ms,
                         std::string_view withdrawn);
 // samples and stages: as their columns hold them. run.samples_ns and run.stages are not looked at.

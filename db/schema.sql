@@ -100,7 +100,7 @@ CREATE INDEX kernel_by_use ON kernel (used_ms);
 ALTER TABLE run ADD COLUMN kernels TEXT NOT NULL DEFAULT '';
 
 -- version 4
--- SHA-256 of what the row says, the texts that it refers to included (db/row_checksum.h), looked at whenever the row is
+-- BLAKE2b of what the row says, the texts that it refers to included (db/row_checksum.h), looked at whenever the row is
 -- read; NULL: the row is of an earlier version and has none.
 ALTER TABLE verdict ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);
 ALTER TABLE run ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);
