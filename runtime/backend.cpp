@@ -15,13 +15,20 @@
 namespace fourtune::runtime {
 namespace {
 
+// Null in a build without it.
+const Backend* cpu_backend() {
+#ifdef FOURTUNE_FFTW
+  static const cpu::CpuBackend cpu;
+  return &cpu;
+#else
+  return nullptr;
+#endif
+}
+
 std::vector<const Backend*>& table() {
   static std::vector<const Backend*> all = [] {
     std::vector<const Backend*> found;
-#ifdef FOURTUNE_FFTW
-    static const cpu::CpuBackend cpu;
-    found.push_back(&cpu);
-#endif
+    if (const Backend* const cpu = cpu_backend()) found.push_back(cpu);
     if (cuda::available()) {
       static const cuda::CudaBackend cuda(gpu::generated_programs());
       found.push_back(&cuda);
@@ -74,6 +81,15 @@ void Executor::set_stream(void* stream) {
   if (stream) throw Error(Status::invalid_argument, "set_stream: this backend has no streams; pass null");
 }
 
+void Backend::check_device(int device) const {
+  const int count = device_count();
+  if (device >= 0 && device < count) return;
+  throw Error(Status::invalid_option,
+              count == 1 ? fmt::format("device={}: the {} backend has one device here, number 0", device, name())
+                         : fmt::format("device={}: the {} backend has {} devices here, numbers 0 to {}", device, name(),
+                                       count, count - 1));
+}
+
 std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
 
 std::unique_ptr<StreamTimer> clock_timer() { return std::make_unique<ClockTimer>(); }
@@ -83,10 +99,12 @@ std::span<const Backend* const> backends() { return table(); }
 
 void add_backend(const Backend& backend) { table().push_back(&backend); }
 
-const Backend& find_backend(std::string_view name) {
+const Backend& find_backend(std::string_view wanted) {
+  const std::string_view name = wanted.empty() ? "cpu" : wanted;
+  if (const Backend* const cpu = cpu_backend(); cpu && name == cpu->name()) return *cpu;
   std::string names;
   for (const Backend* backend : backends()) {
-    if (name.empty() || backend->name() == name) return *backend;
+    if (backend->name() == name) return *backend;
     names += (names.empty() ? "" : ", ") + std::string(backend->name());
   }
   const std::string missing = name == "cuda" ? "; " + cuda::why_not_available() : std::string();

@@ -130,7 +130,15 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  virtual DeviceTraits traits() const = 0;
+  // Devices of this backend that this process may use, numbered from 0.
+  virtual int device_count() const { return 1; }
+  // Throws Error{invalid_option} that says how many devices there are.
+  void check_device(int device) const;
+  // Asking takes nothing of the device: no context, no memory. Throws as check_device.
+  DeviceTraits traits(int device = 0) const {
+    check_device(device);
+    return traits_of(device);
+  }
   virtual std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                          const ExecutorOptions& options) const = 0;
   // Compiles what bind will then find ready; from any thread. Nothing where nothing is compiled. Throws as bind does.
@@ -140,11 +148,17 @@ class Backend {
   // Memory of this device; host memory unless the backend says otherwise.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
+
+ protected:
+  // Of a device that is there.
+  virtual DeviceTraits traits_of(int device) const = 0;
 };
 
-// Backends of this build that work on this machine, best first. Throws Error{backend_unavailable} from find_backend
-// when the name is unknown or the backend cannot run here, naming those that can.
+// Backends of this build that work on this machine, cpu first. Looks for a GPU's driver.
 std::span<const Backend* const> backends();
+// An empty name is "cpu": a library cannot know where its caller's arrays are, so a GPU is asked for by name, and no
+// driver is looked for before that. Throws Error{backend_unavailable} when the name is unknown or the backend cannot
+// run here, naming those that can.
 const Backend& find_backend(std::string_view name);
 // Adds a backend behind the others, for this process; it must live as long. For backends that the library has not (the
 // emulated one). Call it before the first use of backends(), or from one thread.

@@ -42,12 +42,9 @@ void check_options(const Problem& problem, const Options& options) {
                 fmt::format("only={}: needs a type {} nufft", type == 1 ? "spread" : "interpolate", type));
 }
 
-// GPUs look at their device number when they bind.
-void check_device(const runtime::Backend& backend, const Options& options) {
-  if (backend.name() != "cpu") return;
-  if (options.device != 0)
-    throw Error(Status::invalid_option, fmt::format("device={}: the cpu backend has device 0 only", options.device));
-  if (options.stream) throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
+void check_stream(const runtime::Backend& backend, const Options& options) {
+  if (backend.name() == "cpu" && options.stream)
+    throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
 }
 
 db::Lookup load_lookup(const Options& options) {
@@ -144,8 +141,8 @@ Transform::Transform(std::string_view problem, const Options& options) : state_(
   state.asked = state.problem = reachable(parse_problem(problem), options.clamp_tolerance);
   check_options(state.problem, options);
   state.backend = &runtime::find_backend(options.backend);
-  check_device(*state.backend, options);
-  state.traits = state.backend->traits();
+  check_stream(*state.backend, options);
+  state.traits = state.backend->traits(options.device);
   if (options.threads > 0) state.traits.cores = options.threads;
   if (options.plan.empty()) state.lookup = load_lookup(options);
   if (!state.complete()) {

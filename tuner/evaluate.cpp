@@ -69,18 +69,21 @@ std::vector<db::StageNs> stages_of(const runtime::Executor& executor) {
 struct LocalEvaluator::Impl {
   const runtime::Backend& backend;
   const std::filesystem::path recorded;
+  const int device;
   const bool gpu = generator::is_gpu(backend.name());
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
   std::unique_ptr<runtime::ArrayMemory> probe;  // of the device, to see whether it still answers
   std::unique_ptr<CompileAhead> ahead;          // of the present problem; ends before the rest
 
-  Impl(const runtime::Backend& used, std::filesystem::path folder) : backend(used), recorded(std::move(folder)) {}
+  Impl(const runtime::Backend& used, std::filesystem::path folder, int number)
+      : backend(used), recorded(std::move(folder)), device(number) {}
 
   runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
     constexpr double most_compile_seconds = 30;  // of one kernel; a candidate may not take longer anyway
     runtime::ExecutorOptions options;
     options.wisdom = wisdom;
+    options.device = device;
     options.compile_seconds = most_compile_seconds;
     return options;
   }
@@ -96,10 +99,10 @@ struct LocalEvaluator::Impl {
   }
   // Arrays of the device, in enough sets that data come from its memory.
   void move_to_device() {
-    const DeviceTraits traits = backend.traits();
-    data->use(backend.memory(0), sets_past_cache(data->array_bytes(), traits.l2_bytes));
-    if (!timer) timer = backend.timer(0);
-    if (!probe) probe = backend.memory(0);
+    const DeviceTraits traits = backend.traits(device);
+    data->use(backend.memory(device), sets_past_cache(data->array_bytes(), traits.l2_bytes));
+    if (!timer) timer = backend.timer(device);
+    if (!probe) probe = backend.memory(device);
     const Problem problem = data->problem();
     ahead = std::make_unique<CompileAhead>(std::max(1, traits.cores - 1), [this, problem](const std::string& text) {
       backend.prepare(problem, generator::parse_plan(text, problem), executor_options({}));
@@ -165,11 +168,11 @@ std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& k
 
 }  // namespace
 
-LocalEvaluator::LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded)
-    : impl_(new Impl(backend, std::move(recorded))) {}
+LocalEvaluator::LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded, int device)
+    : impl_(new Impl(backend, std::move(recorded), device)) {}
 LocalEvaluator::~LocalEvaluator() = default;
 
-DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(); }
+DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(impl_->device); }
 
 double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
   const Stopwatch watch;

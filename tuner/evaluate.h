@@ -11,8 +11,9 @@ namespace fourtune::tuner {
 
 class LocalEvaluator : public Evaluator {
  public:
-  // backend: must outlive this. recorded: folder of recorded points (recorded_points.h), if any.
-  explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {});
+  // On that device of the backend, which must outlive this. recorded: folder of recorded points (recorded_points.h), if
+  // any.
+  explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {}, int device = 0);
   ~LocalEvaluator() override;
   DeviceTraits traits() override;
   double load(const Problem& problem, std::uint64_t seed) override;

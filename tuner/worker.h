@@ -25,14 +25,17 @@
 namespace fourtune::tuner {
 
 // The child's main loop: answers requests until the parent hangs up. Returns the exit code. Candidates are evaluated
-// with a LocalEvaluator on `backend` and a folder of recorded points. Fault injection for tests, from the environment
-// variable FOURTUNE_TEST_FAULT "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so when a plan
-// contains TEXT.
-int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded = {}, int fd = 3);
+// with a LocalEvaluator on that device of `backend` and a folder of recorded points. Fault injection for tests, from
+// the environment variable FOURTUNE_TEST_FAULT "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so
+// when a plan contains TEXT.
+int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded = {}, int device = 0,
+                int fd = 3);
 
 struct WorkerOptions {
-  std::vector<std::string> command;  // program and arguments; empty: this executable with "worker --backend NAME"
+  std::vector<std::string>
+      command;  // program and arguments; empty: this executable with "worker --backend NAME --device N"
   std::string backend = "cpu";
+  int device = 0;                           // of the backend
   std::filesystem::path recorded;           // folder of recorded points, if any
   std::filesystem::path database;           // the session's: keeps compiled kernels too; empty: the user's
   const std::atomic<bool>* stop = nullptr;  // when raised, a request in flight is given `grace` to end, then abandoned

@@ -75,11 +75,11 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
 
 }  // namespace
 
-int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded, int fd) {
+int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded, int device, int fd) {
   signal(SIGINT, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that died before this shows as the end of the socket
   LinePipe pipe(fd, fd);
-  LocalEvaluator evaluator(backend, recorded);
+  LocalEvaluator evaluator(backend, recorded, device);
   const Fault fault = Fault::from_environment();
   std::string line;
   while (pipe.read(line, -1) == LinePipe::Read::line) {

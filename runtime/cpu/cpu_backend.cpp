@@ -6,7 +6,7 @@
 #include "runtime/distinct_points.h"
 
 namespace fourtune::runtime::cpu {
-DeviceTraits CpuBackend::traits() const {
+DeviceTraits CpuBackend::traits_of(int) const {
   DeviceTraits traits = cpu_traits();
   traits.isa = kernel_isa();
   return traits;

@@ -26,8 +26,8 @@ class CufftTransform final : public gpu::GpuTransform {
   void run(void* in, void* out, void* stream) override {
     auto* const queue = static_cast<CUstream>(stream);
     const ContextGuard guard(*device_);
-    check_device_pointer(in);
-    check_device_pointer(out);
+    check_device_pointer(*device_, in);
+    check_device_pointer(*device_, out);
     if (!marks_.empty()) marks_[0].record(queue);
     plan_.execute(in, out, sign_, queue);
     if (!marks_.empty()) marks_[1].record(queue);
@@ -129,14 +129,17 @@ CudaBackend::CudaBackend(gpu::ProgramSource programs, std::filesystem::path stor
 
 std::shared_ptr<const Device> CudaBackend::device(int ordinal) const {
   const std::lock_guard lock(mutex_);
-  if (ordinal >= 0 && static_cast<std::size_t>(ordinal) < devices_.size() && devices_[ordinal])
-    return devices_[ordinal];
-  auto opened = Device::open(ordinal);
-  devices_.resize(std::max(devices_.size(), static_cast<std::size_t>(ordinal) + 1));
-  return devices_[ordinal] = std::move(opened);
+  const auto found = devices_.find(ordinal);
+  return found != devices_.end() ? found->second : devices_.emplace(ordinal, Device::open(ordinal)).first->second;
 }
 
-DeviceTraits CudaBackend::traits() const { return device(0)->traits(); }
+int CudaBackend::device_count() const { return cuda::device_count(); }
+
+DeviceTraits CudaBackend::traits_of(int ordinal) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = traits_.find(ordinal);
+  return found != traits_.end() ? found->second : traits_.emplace(ordinal, device_traits(ordinal)).first->second;
+}
 
 std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const generator::Plan& plan,
                                             const ExecutorOptions& options) const {
@@ -158,13 +161,14 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 }
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
-  const DeviceTraits& traits = device(options.device)->traits();
-  if (problem.kind == Kind::nufft) {  // type 3: what does not depend on the points' extents
-    gpu::make_gpu_nufft_executor(problem, plan, options, make_compile_queue(traits, store_, options.compile_seconds));
+  const DeviceTraits device_traits = traits(options.device);  // a compiler needs no context
+  if (problem.kind == Kind::nufft) {                          // type 3: what does not depend on the points' extents
+    gpu::make_gpu_nufft_executor(problem, plan, options,
+                                 make_compile_queue(device_traits, store_, options.compile_seconds));
     return;
   }
-  if (const auto program = programs_(problem, plan, traits))
-    compile_kernels(program->kernels, traits, store_, options.compile_seconds);
+  if (const auto program = programs_(problem, plan, device_traits))
+    compile_kernels(program->kernels, device_traits, store_, options.compile_seconds);
 }
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {

@@ -31,6 +31,16 @@ bool may_overlap(const DeviceTraits& traits) {
          driver().version >= 12030;
 }
 
+CUdevice handle_of(int ordinal) {
+  const DriverApi& api = driver();
+  const int count = device_count();
+  if (ordinal < 0 || ordinal >= count)
+    throw Error(Status::invalid_option, fmt::format("there is no GPU {}; this process sees {}", ordinal, count));
+  CUdevice device = 0;
+  check(api.cuDeviceGet(&device, ordinal), "choosing the GPU");
+  return device;
+}
+
 DeviceTraits read_traits(CUdevice device) {
   const DriverApi& api = driver();
   DeviceTraits traits = cpu_traits();  // cores of the host
@@ -67,14 +77,10 @@ int device_count() {
 
 std::shared_ptr<const Device> Device::open(int ordinal) { return std::shared_ptr<const Device>(new Device(ordinal)); }
 
-Device::Device(int ordinal) {
-  const DriverApi& api = driver();
-  const int count = device_count();
-  if (ordinal < 0 || ordinal >= count)
-    throw Error(Status::invalid_option, fmt::format("there is no GPU {}; this process sees {}", ordinal, count));
-  check(api.cuDeviceGet(&device_, ordinal), "choosing the GPU");
-  traits_ = read_traits(device_);
-  check(api.cuDevicePrimaryCtxRetain(&context_, device_), "retaining the GPU's primary context");
+DeviceTraits device_traits(int ordinal) { return read_traits(handle_of(ordinal)); }
+
+Device::Device(int ordinal) : ordinal_(ordinal), device_(handle_of(ordinal)), traits_(read_traits(device_)) {
+  check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "retaining the GPU's primary context");
 }
 
 Device::~Device() { driver().cuDevicePrimaryCtxRelease(device_); }

@@ -30,9 +30,11 @@ class Device {
   const DeviceTraits& traits() const { return traits_; }
   CUcontext context() const { return context_; }
   CUdevice handle() const { return device_; }
+  int ordinal() const { return ordinal_; }
 
  private:
   explicit Device(int ordinal);
+  int ordinal_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   DeviceTraits traits_;
@@ -40,6 +42,9 @@ class Device {
 
 // How many GPUs this process may use; 0 without a driver.
 int device_count();
+
+// What Device::open(ordinal) would say of itself, without a context on it. Throws as open.
+DeviceTraits device_traits(int ordinal);
 
 // Makes the device's context current on this thread while it lives, and then again the one before.
 class ContextGuard {

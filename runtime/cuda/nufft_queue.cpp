@@ -102,7 +102,7 @@ class CudaQueue final : public gpu::Queue {
   std::byte* open(void* array, std::int64_t bytes, gpu::Access, const char* name) override {
     if (bytes == 0) return static_cast<std::byte*>(array);
     try {
-      check_device_pointer(array);
+      check_device_pointer(*device_, array);
     } catch (const Error& error) {
       throw Error(error.status(), fmt::format("{} ({})", error.what(), name));
     }

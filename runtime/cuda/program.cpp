@@ -65,14 +65,26 @@ db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTra
 
 }  // namespace
 
-void check_device_pointer(const void* pointer) {
-  constexpr int kMemoryType = 2;
+void check_device_pointer(const Device& device, const void* pointer) {
+  constexpr int kMemoryType = 2, kDevicePointer = 3, kDeviceOrdinal = 9;
+  constexpr unsigned kDeviceMemory = 2;
+  const auto ask = [&](void* answer, int attribute) {
+    return driver().cuPointerGetAttribute(answer, attribute, reinterpret_cast<CUdeviceptr>(pointer));
+  };
   unsigned type = 0;
-  const CUresult result = driver().cuPointerGetAttribute(&type, kMemoryType, reinterpret_cast<CUdeviceptr>(pointer));
+  const CUresult result = ask(&type, kMemoryType);
   if (result == CUDA_ERROR_INVALID_VALUE)
     throw Error(Status::invalid_argument,
                 "execute: an array is not in GPU memory; allocate it with cudaMalloc or cuMemAlloc");
   check(result, "looking at an array");
+  int owner = 0;
+  if (type != kDeviceMemory || ask(&owner, kDeviceOrdinal) != CUDA_SUCCESS || owner == device.ordinal()) return;
+  CUdeviceptr here = 0;  // where the application let the GPUs see each other's memory there is one
+  if (ask(&here, kDevicePointer) == CUDA_ERROR_INVALID_VALUE)
+    throw Error(Status::invalid_argument,
+                fmt::format("execute: an array is in the memory of GPU {} and the transform is on GPU {}, which has no "
+                            "access to it; options.device chooses the GPU",
+                            owner, device.ordinal()));
 }
 
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
@@ -144,8 +156,8 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
 void CudaProgram::run(void* in, void* out, void* stream) {
   auto* const queue = static_cast<CUstream>(stream);
   const ContextGuard guard(*device_);
-  check_device_pointer(in);
-  check_device_pointer(out);
+  check_device_pointer(*device_, in);
+  check_device_pointer(*device_, out);
   const bool alone = time_stages_ || is_capturing(queue);
   for (std::size_t i = 0; i < program_.launches.size(); ++i) {
     const generator::Launch& launch = program_.launches[i];

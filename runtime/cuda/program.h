@@ -53,7 +53,8 @@ class CudaProgram final : public gpu::GpuTransform {
   bool ran_ = false;
 };
 
-// Throws Error{invalid_argument} for a pointer that the GPU cannot use.
-void check_device_pointer(const void* pointer);
+// Throws Error{invalid_argument} for a pointer that the GPU cannot use: host memory, or another GPU's where this one
+// has no access to it. The device's context must be current.
+void check_device_pointer(const Device& device, const void* pointer);
 
 }  // namespace fourtune::runtime::cuda

@@ -17,10 +17,12 @@ class EmulatedBackend final : public Backend {
   // Each execute runs with these options, the seed one higher each time.
   explicit EmulatedBackend(gpu::ProgramSource programs, const RunOptions& options = {});
   std::string_view name() const override { return "emulated"; }
-  DeviceTraits traits() const override { return emulated_traits(); }
   // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it wants the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
+
+ protected:
+  DeviceTraits traits_of(int) const override { return emulated_traits(); }
 
  private:
   gpu::ProgramSource programs_;

@@ -1,78 +1,131 @@
 // A CUDA driver without a GPU: device memory is host memory, launches are counted, and the next result of some calls
-// can be chosen. Built as a module that the driver test loads instead of libcuda.so.1.
+// can be chosen. Built as a module that is loaded instead of libcuda.so.1. Environment:
+//   FOURTUNE_FAKE_GPUS     devices in order, "h200,rtx4090"; unset: one h200
+//   FOURTUNE_FAKE_GPU_FREE bytes of memory that are free, for those who ask; unset: 12345
+//   FOURTUNE_FAKE_GPU_LOG  a file to which every process adds a line "context 1", "memory 1", "kernel 1" when it first
+//                          makes a context, takes memory or starts a kernel on a device, here device 1
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int Result;
+enum { kMostDevices = 4 };
 int fake_lost_result;  // of everything that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
+int fake_peers;   // the devices see each other's memory
+int fake_starts;  // of the driver
 unsigned fake_last_shared;
 void* fake_last_stream;
+// By device: contexts and arrays there now, and everything there ever was.
+int fake_contexts_of[kMostDevices], fake_allocations_of[kMostDevices];
+int fake_all_contexts_of[kMostDevices], fake_all_allocations_of[kMostDevices], fake_all_launches_of[kMostDevices];
 
-Result cuInit(unsigned flags) { return (void)flags, 0; }
+struct Kind {
+  const char *name, *full_name;
+  int major, minor, multiprocessors, threads, shared_multiprocessor, shared_block, l2, bus, clusters;
+  size_t gigabytes;
+};
+static const struct Kind kinds[] = {
+    {"h200", "Fake H200", 9, 0, 132, 2048, 233472, 232448, 62914560, 6016, 1, 140},
+    {"rtx4090", "Fake RTX 4090", 8, 9, 128, 1536, 102400, 101376, 75497472, 1264, 0, 24},
+};
+static const struct Kind* devices[kMostDevices] = {&kinds[0]};
+static int device_number = 1;
+
+static void read_devices(void) {
+  const char* list = getenv("FOURTUNE_FAKE_GPUS");
+  if (!list || !*list) return;
+  device_number = 0;
+  while (*list && device_number < kMostDevices) {
+    const size_t length = strcspn(list, ",");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+      if (strlen(kinds[k].name) == length && strncmp(kinds[k].name, list, length) == 0)
+        devices[device_number++] = &kinds[k];
+    list += length + (list[length] == ',');
+  }
+}
+
+// Once a process, kind of event and device.
+static void note(const char* what, int device) {
+  static char noted[3][kMostDevices];
+  char* const done = &noted[*what == 'c' ? 0 : *what == 'm' ? 1 : 2][device];
+  const char* const path = getenv("FOURTUNE_FAKE_GPU_LOG");
+  if (*done || !path) return;
+  *done = 1;
+  char line[32];
+  const size_t length = strlen(what);
+  memcpy(line, what, length);
+  line[length] = ' ', line[length + 1] = (char)('0' + device), line[length + 2] = '\n';
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (file < 0 || write(file, line, length + 3) < 0) abort();
+  close(file);
+}
+
+// A context is the address of its device's counter. Each thread has its own stack of them.
+static __thread void* stack[32];
+static __thread int depth;
+static int current_device(void) { return depth > 0 ? (int)((int*)stack[depth - 1] - fake_contexts_of) : 0; }
+
+Result cuInit(unsigned flags) { return (void)flags, ++fake_starts, read_devices(), 0; }
 Result cuDriverGetVersion(int* version) { return *version = 13000, 0; }
-Result cuDeviceGetCount(int* count) { return *count = 1, 0; }
+Result cuDeviceGetCount(int* count) { return *count = device_number, 0; }
 Result cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 Result cuDeviceGetName(char* name, int size, int device) {
-  return (void)device, strncpy(name, "Fake H200", (size_t)size), 0;
+  return strncpy(name, devices[device]->full_name, (size_t)size), 0;
 }
 Result cuDeviceGetAttribute(int* value, int which, int device) {
-  (void)device;
+  const struct Kind* const kind = devices[device];
   switch (which) {
     case 13:
-      *value = 1980000;
-      break;
+      return *value = 1980000, 0;
     case 16:
-      *value = 132;
-      break;
+      return *value = kind->multiprocessors, 0;
     case 36:
-      *value = 3201000;
-      break;
+      return *value = 3201000, 0;
     case 37:
-      *value = 6016;
-      break;
+      return *value = kind->bus, 0;
     case 38:
-      *value = 62914560;
-      break;
+      return *value = kind->l2, 0;
     case 39:
-      *value = 2048;
-      break;
+      return *value = kind->threads, 0;
     case 75:
-      *value = 9;
-      break;
+      return *value = kind->major, 0;
     case 76:
-      *value = 0;
-      break;
+      return *value = kind->minor, 0;
     case 81:
-      *value = 233472;
-      break;
+      return *value = kind->shared_multiprocessor, 0;
     case 82:
-      *value = 65536;
-      break;
+      return *value = 65536, 0;
     case 97:
-      *value = 232448;
-      break;
+      return *value = kind->shared_block, 0;
     case 120:
-      *value = 1;
-      break;
+      return *value = kind->clusters, 0;
     default:
       return 1;
   }
-  return 0;
 }
-Result cuDeviceTotalMem_v2(size_t* bytes, int device) { return (void)device, *bytes = (size_t)140 << 30, 0; }
+Result cuDeviceTotalMem_v2(size_t* bytes, int device) { return *bytes = devices[device]->gigabytes << 30, 0; }
 Result cuDevicePrimaryCtxRetain(void** context, int device) {
-  return (void)device, ++fake_retained, *context = &fake_retained, 0;
+  note("context", device);
+  return ++fake_retained, ++fake_all_contexts_of[device], ++fake_contexts_of[device],
+         *context = &fake_contexts_of[device], 0;
 }
-Result cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, --fake_retained, 0; }
-Result cuCtxPushCurrent_v2(void* context) { return (void)context, ++fake_pushed, 0; }
-Result cuCtxPopCurrent_v2(void** context) { return *context = &fake_retained, --fake_pushed, 0; }
-Result cuCtxGetCurrent(void** context) { return *context = fake_pushed > 0 ? (void*)&fake_retained : NULL, 0; }
+Result cuDevicePrimaryCtxRelease_v2(int device) { return --fake_retained, --fake_contexts_of[device], 0; }
+Result cuCtxPushCurrent_v2(void* context) {
+  if (depth == sizeof stack / sizeof *stack) abort();
+  return stack[depth++] = context, ++fake_pushed, 0;
+}
+Result cuCtxPopCurrent_v2(void** context) {
+  if (depth == 0) return 201;
+  return *context = stack[--depth], --fake_pushed, 0;
+}
+Result cuCtxGetCurrent(void** context) { return *context = depth > 0 ? stack[depth - 1] : NULL, 0; }
 Result cuModuleLoadData(void** module, const void* image) {
   (void)image;
   if (fake_lost_result) return fake_lost_result;
@@ -92,8 +145,9 @@ Result cuFuncSetAttribute(void* function, int which, int value) {
 Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void** extra) {
   (void)function, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)arguments, (void)extra;
-  return ++fake_launches, fake_last_shared = shared, fake_last_stream = stream,
-                          fake_lost_result ? fake_lost_result : fake_launch_result;
+  note("kernel", current_device());
+  return ++fake_launches, ++fake_all_launches_of[current_device()],
+         fake_last_shared = shared, fake_last_stream = stream, fake_lost_result ? fake_lost_result : fake_launch_result;
 }
 struct Config {
   unsigned grid[3], block[3], shared;
@@ -112,20 +166,50 @@ Result cuLaunchKernelEx(const struct Config* config, void* function, void** argu
     if (config->attributes[i].id == 4 && config->attributes[i].x == 2) ++fake_cluster_launches;
     if (config->attributes[i].id == 6 && config->attributes[i].x == 1) ++fake_overlapping;
   }
-  return ++fake_launches, fake_last_shared = config->shared, fake_last_stream = config->stream, fake_launch_result;
+  note("kernel", current_device());
+  return ++fake_launches, ++fake_all_launches_of[current_device()],
+         fake_last_shared = config->shared, fake_last_stream = config->stream, fake_launch_result;
 }
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
   return (void)function, (void)threads, (void)shared, *blocks = 3, 0;
 }
-Result cuMemGetInfo_v2(size_t* available, size_t* total) { return *available = 12345, *total = 54321, 0; }
+Result cuMemGetInfo_v2(size_t* available, size_t* total) {
+  const char* const some = getenv("FOURTUNE_FAKE_GPU_FREE");
+  return *available = some ? strtoul(some, NULL, 10) : 12345, *total = some ? *available : 54321, 0;
+}
+// In front of every array.
+struct Block {
+  struct Block *before, *after;
+  size_t bytes;
+  int device;
+  char pad[64 - 2 * sizeof(void*) - sizeof(size_t) - sizeof(int)];
+};
+static struct Block blocks = {&blocks, &blocks, 0, 0, {0}};
+static struct Block* block_of(uint64_t address) {
+  for (struct Block* one = blocks.after; one != &blocks; one = one->after)
+    if (address >= (uint64_t)(uintptr_t)(one + 1) && address < (uint64_t)(uintptr_t)(one + 1) + one->bytes) return one;
+  return NULL;
+}
 Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   if (fake_lost_result) return fake_lost_result;
   if (fake_alloc_result) return fake_alloc_result;
-  void* const memory = malloc(bytes);
-  if (memory) memset(memory, 255, bytes);  // for a sort that never runs: no bad point
-  return ++fake_allocations, *address = (uint64_t)(uintptr_t)memory, 0;
+  const int device = current_device();
+  struct Block* const block = malloc(sizeof *block + bytes);
+  if (!block) return 2;
+  memset(block + 1, 255, bytes);  // for a sort that never runs: no bad point
+  block->bytes = bytes, block->device = device;
+  block->before = &blocks, block->after = blocks.after;
+  blocks.after->before = block, blocks.after = block;
+  note("memory", device);
+  ++fake_allocations, ++fake_allocations_of[device], ++fake_all_allocations_of[device];
+  return *address = (uint64_t)(uintptr_t)(block + 1), 0;
 }
-Result cuMemFree_v2(uint64_t address) { return free((void*)(uintptr_t)address), --fake_allocations, fake_lost_result; }
+Result cuMemFree_v2(uint64_t address) {
+  struct Block* const block = (struct Block*)(uintptr_t)address - 1;
+  block->before->after = block->after, block->after->before = block->before;
+  --fake_allocations, --fake_allocations_of[block->device];
+  return free(block), fake_lost_result;
+}
 Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
   return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), 0;
 }
@@ -171,13 +255,27 @@ Result cuGraphExecKernelNodeSetParams_v2(int* exec, int* node, const void* with)
   return (void)exec, (void)node, (void)with, ++fake_node_updates, 0;
 }
 Result cuGraphLaunch(int* exec, void* stream) {
-  fake_launches += *exec, fake_last_stream = stream, ++fake_graph_launches;
+  note("kernel", current_device());
+  fake_launches += *exec, fake_all_launches_of[current_device()] += *exec;
+  fake_last_stream = stream, ++fake_graph_launches;
   return fake_launch_result;
 }
 Result cuGraphExecDestroy(int* exec) { return (void)exec, 0; }
-// Odd addresses are "host memory".
+// Odd addresses are "host memory"; even ones that nobody allocated belong to the device at work.
 Result cuPointerGetAttribute(void* value, int which, uint64_t address) {
-  return (void)which, *(unsigned*)value = 2, address & 1 ? 1 : 0;
+  const struct Block* const block = block_of(address);
+  const int owner = block ? block->device : current_device();
+  if (address & 1) return 1;
+  switch (which) {
+    case 2:
+      return *(unsigned*)value = 2, 0;
+    case 3:
+      return *(uint64_t*)value = address, owner == current_device() || fake_peers ? 0 : 1;
+    case 9:
+      return *(int*)value = owner, 0;
+    default:
+      return 1;
+  }
 }
 Result cuGetErrorName(Result result, const char** name) {
   return *name = result == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" : "CUDA_ERROR_FAKE", 0;

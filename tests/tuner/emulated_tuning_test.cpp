@@ -30,7 +30,6 @@ constexpr const char* kToken = "fft:type=c2c,n=8x4,prec=f32";
 class Watched final : public runtime::Backend {
  public:
   std::string_view name() const override { return "emulated"; }
-  DeviceTraits traits() const override { return inner_.traits(); }
   std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
                                           const runtime::ExecutorOptions& options) const override {
     if (spills(plan)) return std::make_unique<Large>(inner_.bind(problem, plan, options));
@@ -47,6 +46,9 @@ class Watched final : public runtime::Backend {
   }
   static bool spills(const generator::Plan& plan) { return has_threads(plan, 64); }
   static bool broken(const generator::Plan& plan) { return has_threads(plan, 96); }
+
+ protected:
+  DeviceTraits traits_of(int device) const override { return inner_.traits(device); }
 
  private:
   static bool has_threads(const generator::Plan& plan, int threads) {

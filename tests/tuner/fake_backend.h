@@ -54,16 +54,18 @@ class FakeExecutor : public runtime::Executor {
 class FakeBackend : public runtime::Backend {
  public:
   std::string_view name() const override { return "fake"; }
-  DeviceTraits traits() const override {
+  std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
+                                          const runtime::ExecutorOptions&) const override {
+    return std::make_unique<FakeExecutor>(problem, plan);
+  }
+
+ protected:
+  DeviceTraits traits_of(int) const override {
     DeviceTraits traits;
     traits.backend = "cpu";
     traits.name = "fake processor";
     traits.isa = "portable";
     return traits;
-  }
-  std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
-                                          const runtime::ExecutorOptions&) const override {
-    return std::make_unique<FakeExecutor>(problem, plan);
   }
 };
 

@@ -9,10 +9,10 @@
  * in FFT order. Complex numbers are interleaved pairs (re, im) of the problem's precision. The transforms of a batch
  * follow each other without gaps (an fft's layout key says otherwise).
  *
- * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Pointers are host
- * pointers on the cpu backend.
- * Threads: a transform serves one thread at a time; different transforms may be used at the same time.
- * Errors: every call returns a status and never prints, aborts or throws; fourtune_last_error() has the words.
+ * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Arrays are host memory
+ * on the cpu backend, which runs where no other is named, and memory of the chosen device on cuda. Threads: a transform
+ * serves one thread at a time; different transforms may be used at the same time. Errors: every call returns a status
+ * and never prints, aborts or throws; fourtune_last_error() has the words.
  */
 #pragma once
 
@@ -56,8 +56,8 @@ typedef struct fourtune_options {
   size_t size;                  /* sizeof(fourtune_options), set by fourtune_options_init */
   const char* const* databases; /* plan databases, later ones win; NULL: the user database alone if it exists */
   size_t database_count;        /* with databases NULL: 0; with databases not NULL, 0 means no database at all */
-  const char* backend;          /* "cpu", ...; NULL: the best one here */
-  int device;                   /* ordinal among the backend's devices */
+  const char* backend;          /* "cpu" or "cuda"; NULL: "cpu", on a machine with a GPU too */
+  int device;                   /* number among the backend's devices, from 0; others are left alone */
   int threads;                  /* 0: all this process may use */
   const char* plan;             /* force this plan text; NULL: resolve */
   int deterministic;            /* bit-identical results from run to run */

@@ -20,10 +20,10 @@ enum class Only { whole, spread, interpolate };
 struct Options {
   bool default_databases = true;       // the user database, if it exists
   std::vector<std::string> databases;  // further ones, later ones win
-  std::string backend;                 // empty: the best one here
-  int device = 0;
-  int threads = 0;   // 0: all this process may use
-  std::string plan;  // force this plan text
+  std::string backend;                 // "cpu", "cuda"; empty: "cpu", on a machine with a GPU too
+  int device = 0;                      // number among the backend's devices; others are left alone
+  int threads = 0;                     // 0: all this process may use
+  std::string plan;                    // force this plan text
   bool deterministic = false;
   void* stream = nullptr;
   ModeOrder mode_order = ModeOrder::centred;
