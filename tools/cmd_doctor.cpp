@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "fourtune/fourtune.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
+#include "tools/gpu_backends.h"
 #include "tools/machine.h"
 
 namespace fourtune::tools {
@@ -44,10 +46,15 @@ void add_doctor(CLI::App& app) {
   CLI::App* command = app.add_subcommand("doctor", "What this machine has, what is missing and what that costs");
   const auto db = add_database_option(*command);
   auto json = std::make_shared<bool>(false);
+  auto device = std::make_shared<int>(-1);
+  command->add_option("--device", *device, "This GPU alone, by its number from 0 (default: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command->add_flag("--json", *json, "Print JSON");
   command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json");
-  command->callback([db, json] {
-    const auto findings = examine_machine(database_path(*db));
+  command->callback([db, device, json] {
+    if (*device >= 0) checked_backend("cuda", *device);
+    const auto findings = examine_machine(database_path(*db), *device < 0 ? std::nullopt : std::optional<int>(*device));
     *json ? print_json(findings) : print_text(findings);
   });
 }

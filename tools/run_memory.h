@@ -15,15 +15,15 @@ class RunMemory {
   virtual Points points() const = 0;
   virtual void* first() = 0;
   virtual void* second() = 0;
-  virtual void restore_input() = 0;
+  virtual void restore_input() = 0;  // in place it overwrites the output, also one that has been fetched
   virtual void wait() = 0;
   // Brings the output to the host's arrays, for their error() and write_output().
   virtual void fetch_output() = 0;
   virtual runtime::StreamTimer& timer() = 0;
 };
 
-// `host` must outlive it. Throws Error{out_of_memory}.
+// On that device of the backend. `host` must outlive it. Throws Error{out_of_memory}.
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
-                                           const runtime::Backend& backend);
+                                           const runtime::Backend& backend, int device);
 
 }  // namespace fourtune::tools
