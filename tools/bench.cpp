@@ -13,6 +13,7 @@
 #include "tools/bench_report.h"
 #include "tools/bench_suites.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 
 namespace {
 
@@ -28,8 +29,8 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("PATH")
       ->take_all()
       ->allow_extra_args(false);
-  command.add_option("--backend", options.backend, "Where ours and the peers run: cpu (default), cuda, emulated")
-      ->type_name("NAME");
+  add_backend_option(command, options.backend, "cpu; cuda for the suites of GPUs");
+  add_device_option(command, options.device);
   command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
@@ -105,6 +106,8 @@ void run(const BenchOptions& options) {
     throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
   if (options.suite == "nufft3d-cpu") {
     if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
+    if (checked_backend(options.backend, options.device).name() != "cpu")
+      throw UsageError(fmt::format("--backend {}: suite nufft3d-cpu runs on the processor", options.backend));
     return run_suite_nufft3d_cpu(options);
   }
   if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);

@@ -43,15 +43,15 @@ class HostBenchArrays final : public BenchArrays {
 
 class DeviceBenchArrays final : public BenchArrays {
  public:
-  DeviceBenchArrays(const Problem& problem, std::uint64_t seed, const runtime::Backend& backend)
+  DeviceBenchArrays(const Problem& problem, std::uint64_t seed, const runtime::Backend& backend, int device)
       : data_(problem, seed),
-        memory_(backend.memory(0)),
-        timer_(backend.timer(0)),
+        memory_(backend.memory(device)),
+        timer_(backend.timer(device)),
         bytes_(array_bytes(problem)),
         reversed_(problem.kind == Kind::nufft && problem.type == 2),
         to_real_(problem.kind == Kind::fft && problem.fft_type == FftType::c2r) {
     if (problem.kind == Kind::nufft) points_ = DevicePoints(*memory_, problem, data_.points());
-    for (int i = 0; i < rotated_sets(bytes_.both(), backend.traits().l2_bytes); ++i)
+    for (int i = 0; i < rotated_sets(bytes_.both(), backend.traits(device).l2_bytes); ++i)
       sets_.push_back(
           {DeviceArray(*memory_, bytes_.first), DeviceArray(*memory_, bytes_.in_place ? 0 : bytes_.second)});
     for (const Set& set : sets_) {
@@ -128,9 +128,9 @@ class DeviceBenchArrays final : public BenchArrays {
 }  // namespace
 
 std::unique_ptr<BenchArrays> make_bench_arrays(const Problem& problem, std::uint64_t seed,
-                                               const runtime::Backend& backend) {
+                                               const runtime::Backend& backend, int device) {
   if (takes_host_arrays(backend)) return std::make_unique<HostBenchArrays>(problem, seed, backend);
-  return std::make_unique<DeviceBenchArrays>(problem, seed, backend);
+  return std::make_unique<DeviceBenchArrays>(problem, seed, backend, device);
 }
 
 }  // namespace fourtune::tools

@@ -36,8 +36,8 @@ class BenchArrays {
   virtual void download() = 0;
 };
 
-// Throws std::bad_alloc or Error{out_of_memory} when the data do not fit.
+// On that device of the backend. Throws std::bad_alloc or Error{out_of_memory} when the data do not fit.
 std::unique_ptr<BenchArrays> make_bench_arrays(const Problem& problem, std::uint64_t seed,
-                                               const runtime::Backend& backend);
+                                               const runtime::Backend& backend, int device = 0);
 
 }  // namespace fourtune::tools

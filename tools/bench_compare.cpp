@@ -26,7 +26,7 @@ namespace fourtune::tools {
 namespace {
 
 int threads_of(const BenchOptions& options, const runtime::Backend& backend) {
-  return options.threads > 0 ? options.threads : std::max(1, backend.traits().cores);
+  return options.threads > 0 ? options.threads : std::max(1, backend.traits(options.device).cores);
 }
 
 std::string fftw_plan(int threads, const char* rigor) {
@@ -35,7 +35,7 @@ std::string fftw_plan(int threads, const char* rigor) {
 
 std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& options, const runtime::Backend& backend,
                                   int threads, const std::vector<Peer>& peers) {
-  const OursOptions untuned{std::string(backend.name()), threads, {}, {}};
+  const OursOptions untuned{std::string(backend.name()), threads, {}, {}, options.device};
   OursOptions tuned = untuned;
   tuned.db = options.db;
   const auto fftw = [&](const char* rigor) { return OursOptions{"cpu", threads, {}, fftw_plan(threads, rigor)}; };
@@ -43,8 +43,10 @@ std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& op
   std::vector<Entrant> list;
   if (with_fftw) list.push_back(our_entrant("fftw-estimate", Role::reference, fftw("estimate")));
   list.push_back(our_entrant("untuned", Role::untuned, untuned));
+  OursOptions forced = untuned;
+  forced.plan = options.plan;
   if (!options.plan.empty())
-    list.push_back(our_entrant("plan", Role::tuned, {untuned.backend, threads, {}, options.plan}));
+    list.push_back(our_entrant("plan", Role::tuned, forced));
   else if (!options.untuned_only && has_verdict(problem, tuned))
     list.push_back(our_entrant("tuned", Role::tuned, tuned));
   if (with_fftw) list.push_back(our_entrant("fftw-measure", Role::peer, fftw("measure")));
@@ -118,14 +120,14 @@ void show_earlier_run(const BenchOptions& options) {
 
 void run_comparison(const BenchOptions& options) {
   if (!options.from_csv.empty()) return show_earlier_run(options);
-  const runtime::Backend& backend = bench_backend(options.backend);
+  const runtime::Backend& backend = checked_backend(options.backend, options.device);
   const bool host = takes_host_arrays(backend);
   const int threads = threads_of(options, backend);
   check_clock(options, threads, backend);
   const std::vector<Problem> problems = problems_of(options);
-  const auto current = make_device_current(backend);
-  const std::vector<Peer> peers = load_peers(options.peers, backend);
-  BenchEnvironment environment = bench_environment(threads, backend);
+  const auto current = make_device_current(backend, options.device);
+  const std::vector<Peer> peers = load_peers(options.peers, backend, options.device);
+  BenchEnvironment environment = bench_environment(threads, backend, options.device);
   for (const Peer& peer : peers)
     environment.peers.push_back(fmt::format("{}: {}, {}", peer.name, peer.library->describe(), peer.path));
   print_heading(environment);
@@ -141,7 +143,7 @@ void run_comparison(const BenchOptions& options) {
     std::vector<ToMeasure> list;
     for (const Problem& problem : problems)
       list.push_back({problem, entrants_for(problem, options, backend, threads, peers)});
-    compile_first(list, backend.traits().cores);
+    compile_first(list, backend.traits(options.device).cores);
   }
   for (const Problem& problem : problems) {
     const std::string reason = why_not(problem, options, watch.seconds());
@@ -167,7 +169,7 @@ void run_memory_child(const BenchOptions& options) {
   const runtime::Backend& backend = bench_backend({});
   const int threads = threads_of(options, backend);
   const std::string& key = options.memory_child;
-  OursOptions ours{std::string(backend.name()), threads, key == "tuned" ? options.db : std::string(), {}};
+  OursOptions ours{std::string(backend.name()), threads, key == "tuned" ? options.db : std::string(), {}, 0};
   Entrant entrant;
   std::vector<Peer> peers;
   if (key.starts_with("peer:")) {

@@ -55,10 +55,11 @@ struct Entrant {
 };
 
 struct OursOptions {
-  std::string backend;  // empty: the best one here
+  std::string backend;  // empty: cpu
   int threads = 0;
   std::string db;    // the one database looked at; empty: none
   std::string plan;  // forces a plan text
+  int device = 0;    // of the backend
 };
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& options);
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options);

@@ -19,7 +19,7 @@ std::atomic<bool> stop_requested{false};
 
 void check_clock(const BenchOptions& options, int threads, const runtime::Backend& backend) {
   if (options.cpu_time && (threads != 1 || !takes_host_arrays(backend)))
-    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and no --backend");
+    throw UsageError("--cpu-time sees the calling thread only", "give --threads 1 with it, and --backend cpu");
 }
 
 void stop_on_signal() {
@@ -42,6 +42,7 @@ std::string why_not(const Problem& problem, const BenchOptions& options, double 
 MeasureOptions measure_options(const BenchOptions& options, const runtime::Backend& backend, int min_rounds) {
   MeasureOptions measure;
   measure.backend = &backend;
+  measure.device = options.device;
   measure.rounds = options.rounds;
   measure.min_rounds = min_rounds;
   measure.max_seconds = options.seconds_per_problem;

@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "generator/fft/plan_cost.h"
@@ -56,7 +57,9 @@ std::string said_by(const std::exception& error) {
 class Measurement {
  public:
   Measurement(const Problem& problem, const MeasureOptions& options, const runtime::Backend& backend)
-      : problem_(problem), options_(options), arrays_(make_bench_arrays(problem, options.seed, backend)) {
+      : problem_(problem),
+        options_(options),
+        arrays_(make_bench_arrays(problem, options.seed, backend, options.device)) {
     timing_.min_sample_seconds = 2e-3;
     if (options.cpu_time) host_timer_ = std::make_unique<CpuTimer>();
     timer_ = options.cpu_time ? host_timer_.get() : &arrays_->timer();
@@ -338,23 +341,24 @@ std::string does_not_fit(const Problem& problem, std::size_t contenders, const M
   // The host holds the data alone; the device the rotated sets and the contenders.
   const std::string host = too_large(" the host", memory_need(problem, 0), options.max_memory);
   if (!host.empty()) return host;
-  const auto all = static_cast<double>(backend.memory(0)->free_bytes());
+  const DeviceTraits traits = backend.traits(options.device);
+  const auto all = static_cast<double>(backend.memory(options.device)->free_bytes());
   const double bytes = static_cast<double>(array_bytes(problem).both());
-  const double more = bytes * (rotated_sets(array_bytes(problem).both(), backend.traits().l2_bytes) - 1);
-  return too_large(" the device", memory_need(problem, contenders, backend.traits()) + more, 0.9 * all);
+  const double more = bytes * (rotated_sets(array_bytes(problem).both(), traits.l2_bytes) - 1);
+  return too_large(" the device", memory_need(problem, contenders, traits) + more, 0.9 * all);
 }
 
 // Of arrays like the problem's, or large ones where no stage moves whole arrays.
-double copy_bandwidth(const Problem& problem, const runtime::Backend& backend) {
+double copy_bandwidth(const Problem& problem, const runtime::Backend& backend, int device) {
   constexpr std::size_t kLarge = std::size_t{256} << 20;
-  static std::map<std::pair<const runtime::Backend*, std::size_t>, double> known;
+  static std::map<std::tuple<const runtime::Backend*, int, std::size_t>, double> known;
   const bool fft = problem.kind == Kind::fft;
   const std::size_t bytes =
       fft ? array_bytes(problem).first
-          : std::min<std::size_t>(kLarge,
-                                  static_cast<std::size_t>(std::max<std::int64_t>(backend.traits().l2_bytes, 1) * 4));
-  double& found = known[{&backend, bytes}];
-  if (found == 0) found = measure_copy(backend, bytes);
+          : std::min<std::size_t>(
+                kLarge, static_cast<std::size_t>(std::max<std::int64_t>(backend.traits(device).l2_bytes, 1) * 4));
+  double& found = known[{&backend, device, bytes}];
+  if (found == 0) found = measure_copy(backend, bytes, device);
   return found;
 }
 
@@ -371,8 +375,8 @@ ProblemResult measure_problem(const Problem& problem, const std::vector<Entrant>
   if (!result.skipped.empty()) return result;
   try {
     if (!takes_host_arrays(backend)) {
-      result.copy_bandwidth = copy_bandwidth(problem, backend);
-      result.peak_flops = generator::fft::peak_flops(backend.traits(), problem.precision);
+      result.copy_bandwidth = copy_bandwidth(problem, backend, options.device);
+      result.peak_flops = generator::fft::peak_flops(backend.traits(options.device), problem.precision);
     }
     Measurement measurement(problem, options, backend);
     result.sets = measurement.sets();

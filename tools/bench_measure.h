@@ -58,7 +58,8 @@ struct ProblemResult {
 };
 
 struct MeasureOptions {
-  const runtime::Backend* backend = nullptr;  // null: the best one here
+  const runtime::Backend* backend = nullptr;  // null: cpu
+  int device = 0;                             // of the backend
   int rounds = 9;
   int min_rounds = 3;
   int set_points_rounds = 3;

@@ -8,7 +8,8 @@
 namespace fourtune::tools {
 
 struct BenchOptions {
-  std::string backend;             // empty: cpu, or the best one here without it
+  std::string backend;             // empty: cpu; suites of GPUs: cuda
+  int device = 0;                  // of the backend
   std::string plan;                // ours with this plan, in the tuned column
   std::vector<std::string> peers;  // shared libraries to compare with
   std::vector<std::string> tokens;

@@ -47,14 +47,18 @@ class ExecutorContender final : public Contender {
 class Ours final : public Contender {
  public:
   Ours(const Problem& problem, const Options& options)
-      : backend_(runtime::find_backend(options.backend)), transform_(to_token(problem), options) {}
+      : backend_(runtime::find_backend(options.backend)),
+        device_(options.device),
+        transform_(to_token(problem), options) {}
   void set_points(const Points& points) override { transform_.set_points(points); }
   void execute(void* first, void* second) override { transform_.execute(first, second); }
   std::vector<StageTime> stage_times() const override { return transform_.stage_times(); }
   std::string plan() const override { return transform_.plan(); }
   std::unique_ptr<Contender> timed() const override {
-    const auto bind = [&backend = backend_, text = transform_.plan()](const Problem& problem, bool time_stages) {
+    const auto bind = [&backend = backend_, device = device_, text = transform_.plan()](const Problem& problem,
+                                                                                        bool time_stages) {
       runtime::ExecutorOptions options;
+      options.device = device;
       options.time_stages = time_stages;
       return backend.bind(problem, generator::parse_plan(text, problem), options);
     };
@@ -63,6 +67,7 @@ class Ours final : public Contender {
 
  private:
   const runtime::Backend& backend_;
+  int device_;
   Transform transform_;
 };
 
@@ -73,7 +78,7 @@ runtime::Resolution resolved(const Problem& problem, const OursOptions& options)
     const std::filesystem::path packs[] = {options.db};
     lookup = db::Lookup::load({}, packs);
   }
-  DeviceTraits traits = runtime::find_backend(options.backend).traits();
+  DeviceTraits traits = runtime::find_backend(options.backend).traits(options.device);
   if (options.threads > 0) traits.cores = options.threads;
   return runtime::resolve(problem, traits, &lookup, options.plan);
 }
@@ -87,13 +92,16 @@ std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& 
   options.backend = wanted.backend;
   options.threads = wanted.threads;
   options.plan = wanted.plan;
+  options.device = wanted.device;
   return std::make_unique<Ours>(problem, options);
 }
 
 void compile_ours(const Problem& problem, const OursOptions& options) {
   const runtime::Backend& backend = runtime::find_backend(options.backend);
   const auto found = resolved(problem, options);
-  if (found.plan.backend == backend.name()) backend.prepare(problem, found.plan, {});
+  runtime::ExecutorOptions where;
+  where.device = options.device;
+  if (found.plan.backend == backend.name()) backend.prepare(problem, found.plan, where);
 }
 
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options) {

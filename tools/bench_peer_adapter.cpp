@@ -20,7 +20,7 @@ struct Api {
   decltype(&fourtune_peer_destroy) destroy;
 };
 
-fourtune_peer_problem described(const Problem& problem, const std::string& token, bool device, int threads) {
+fourtune_peer_problem described(const Problem& problem, const std::string& token, int device, int threads) {
   fourtune_peer_problem out{};
   out.size = sizeof(out);
   out.token = token.c_str();
@@ -28,7 +28,7 @@ fourtune_peer_problem described(const Problem& problem, const std::string& token
   out.dim = problem.dim;
   out.sign = problem.sign;
   out.precision = static_cast<std::int32_t>(real_bytes(problem.precision));
-  out.device = device ? 0 : -1;
+  out.device = device;
   out.threads = threads;
   for (int d = 0; d < 3; ++d) out.n[d] = problem.n[static_cast<std::size_t>(d)];
   out.batch = problem.batch;
@@ -55,7 +55,7 @@ fourtune_peer_problem described(const Problem& problem, const std::string& token
 
 class AdapterContender final : public Contender {
  public:
-  AdapterContender(const Api& api, const Problem& problem, bool device, int threads) : api_(api) {
+  AdapterContender(const Api& api, const Problem& problem, int device, int threads) : api_(api) {
     const std::string token = to_token(problem);
     const fourtune_peer_problem wanted = described(problem, token, device, threads);
     std::array<char, 512> message{};
@@ -117,16 +117,16 @@ class AdapterPeer final : public PeerLibrary {
     return (api_.kinds() & (kind == Kind::fft ? FOURTUNE_PEER_FFT : FOURTUNE_PEER_NUFFT)) != 0;
   }
   std::vector<Variant> variants(const Problem&, int threads) const override {
-    const bool device = device_;
+    const int device = device_;
     return {{{}, [this, threads, device](const Problem& problem) {
                return std::make_unique<AdapterContender>(api_, problem, device, threads);
              }}};
   }
-  void choose_device(bool device) override { device_ = device; }
+  void choose_device(int ordinal) override { device_ = ordinal; }
 
  private:
   Api api_{};
-  bool device_ = false;
+  int device_ = -1;
 };
 
 }  // namespace

@@ -148,6 +148,10 @@ class CufinufftPeer final : public PeerLibrary {
   std::string name() const override { return "cufinufft"; }
   std::string describe() const override { return fmt::format("cuFINUFFT with the options of {}", loaded_.version); }
   bool on_device() const override { return true; }
+  // It makes the device of its options current itself.
+  void choose_device(int ordinal) override {
+    loaded_.defaults.set<std::int32_t>(offsetof(OptionsHead, gpu_device_id), ordinal);
+  }
   bool does(Kind kind) const override { return kind == Kind::nufft; }
   // Its spreading methods and oversamplings; method 3 exists for type 1 alone.
   std::vector<Variant> variants(const Problem& problem, int) const override {

@@ -62,7 +62,7 @@ std::unique_ptr<PeerLibrary> load_own_cufft() {
   return make_cufft_peer(library, path);
 }
 
-std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtime::Backend& backend) {
+std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtime::Backend& backend, int ordinal) {
   const bool device = !takes_host_arrays(backend);
   std::vector<Peer> peers;
   std::set<std::string> names;
@@ -71,7 +71,7 @@ std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtim
       throw UsageError(
           fmt::format("--peer {}: {} works on arrays in {} memory", path, library->describe(), device ? "host" : "GPU"),
           device ? "leave --backend out for it" : "give --backend cuda with it");
-    library->choose_device(device);
+    library->choose_device(device ? ordinal : -1);
     std::string name = library->name();
     for (int copy = 2; !names.insert(name).second; ++copy) name = fmt::format("{}-{}", library->name(), copy);
     peers.push_back({name, path, std::move(library)});

@@ -21,8 +21,9 @@ class PeerLibrary {
   // Where its arrays are.
   virtual bool on_device() const = 0;
   virtual bool on_host() const { return !on_device(); }
-  // Which it is to be, for libraries that do both.
-  virtual void choose_device(bool) {}
+  // The GPU that arrays will be on, or -1 for the host's memory: for libraries that do both, or several GPUs. That
+  // GPU's context is current when a contender is made and used.
+  virtual void choose_device(int /*ordinal*/) {}
   virtual bool does(Kind kind) const = 0;
   // The ways to run it that are worth a trial. Making one throws what the library says against the problem.
   virtual std::vector<Variant> variants(const Problem& problem, int threads) const = 0;
@@ -44,7 +45,7 @@ struct Peer {
   std::unique_ptr<PeerLibrary> library;
 };
 // Throws PeerError, and UsageError for a library whose arrays are elsewhere than the backend's.
-std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtime::Backend& backend);
+std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtime::Backend& backend, int device = 0);
 Entrant peer_entrant(const Peer& peer, const Problem& problem, int threads);
 
 }  // namespace fourtune::tools

@@ -81,8 +81,8 @@ std::vector<std::string> summary_row(const std::string& name, const std::vector<
 
 }  // namespace
 
-BenchEnvironment bench_environment(int threads, const runtime::Backend& backend) {
-  const DeviceTraits traits = backend.traits();
+BenchEnvironment bench_environment(int threads, const runtime::Backend& backend, int device) {
+  const DeviceTraits traits = backend.traits(device);
   const db::Environment here = runtime::environment_here(traits);
   BenchEnvironment environment;
   environment.device = traits.name;

@@ -16,7 +16,7 @@ struct BenchEnvironment {
   int cores = 0, threads = 0;
   std::vector<std::string> peers;  // "name: FINUFFT 2.5.1, fftw"
 };
-BenchEnvironment bench_environment(int threads, const runtime::Backend& backend);
+BenchEnvironment bench_environment(int threads, const runtime::Backend& backend, int device = 0);
 
 // One line a problem, slowest relative to the peer first, then plans if wanted.
 std::string comparison_table(std::span<const ProblemResult> results, bool plans);

@@ -67,14 +67,13 @@ std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   generator::Plan whole;
   whole.backend = std::string(run.backend()->name());
   whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
-  whole.gpu_fft.plan = fft::bind(plan, run.backend()->traits());
+  whole.gpu_fft.plan = fft::bind(plan, run.traits());
   return generator::to_text(whole, problem_of(paper.lengths));
 }
 
 // In the plan's own, digit-reversed order: beneath the public interface, which knows natural order only.
 Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
-  const auto plan =
-      std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(corrected(paper)), run.backend()->traits()));
+  const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(corrected(paper)), run.traits()));
   const auto programs = [plan](const Problem& problem, const generator::Plan&, const DeviceTraits& traits) {
     fft::EmitOptions options;
     options.n = fft::lengths(*plan);
@@ -87,11 +86,12 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
     backend = std::make_shared<runtime::cuda::CudaBackend>(programs);
   else
     backend = std::make_shared<runtime::emulated::EmulatedBackend>(programs);
-  const auto bind = [backend](const Problem& problem, bool time_stages) {
+  const auto bind = [backend, device = run.device()](const Problem& problem, bool time_stages) {
     generator::Plan whole;
     whole.backend = std::string(backend->name());
     runtime::ExecutorOptions options;
     options.time_stages = time_stages;
+    options.device = device;
     return backend->bind(problem, whole, options);
   };
   const std::string text = fft::to_text(*plan);

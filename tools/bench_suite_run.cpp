@@ -16,12 +16,12 @@ SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title, int mi
     show_earlier_run(title);
     return;
   }
-  backend_ = &bench_backend(options.backend);
-  threads_ = options.threads > 0 ? options.threads : std::max(1, backend_->traits().cores);
+  backend_ = &checked_backend(options.backend, options.device);
+  threads_ = options.threads > 0 ? options.threads : std::max(1, traits().cores);
   check_clock(options, threads_, *backend_);
-  current_ = make_device_current(*backend_);
-  peers_ = load_peers(options.peers, *backend_);
-  environment_ = bench_environment(threads_, *backend_);
+  current_ = make_device_current(*backend_, options.device);
+  peers_ = load_peers(options.peers, *backend_, options.device);
+  environment_ = bench_environment(threads_, *backend_, options.device);
   for (const Peer& peer : peers_)
     environment_.peers.push_back(fmt::format("{}: {}", peer.name, peer.library->describe()));
   fmt::print("{} on {} ({}), {} threads, {}, {}\n", title, environment_.device, environment_.isa, threads_,
@@ -50,7 +50,7 @@ std::vector<Entrant> SuiteRun::usual(const Problem& problem) const {
 }
 
 void SuiteRun::compile(std::span<const ToMeasure> list) const {
-  if (options_.compile_first && backend_) compile_first(list, backend_->traits().cores);
+  if (options_.compile_first && backend_) compile_first(list, traits().cores);
 }
 
 ProblemResult SuiteRun::measure(const Problem& problem, const std::vector<Entrant>& entrants) {

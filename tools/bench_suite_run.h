@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/bench_compile.h"
@@ -25,8 +26,13 @@ class SuiteRun {
 
   // Null when an earlier run is shown.
   const runtime::Backend* backend() const { return backend_; }
+  // Of the device that the backend runs on.
+  DeviceTraits traits() const { return backend_->traits(options_.device); }
+  int device() const { return options_.device; }
   int threads() const { return threads_; }
-  OursOptions ours(std::string plan = {}) const { return {std::string(backend_->name()), threads_, {}, plan}; }
+  OursOptions ours(std::string plan = {}) const {
+    return {std::string(backend_->name()), threads_, {}, std::move(plan), options_.device};
+  }
   // Untuned, tuned where the database has a verdict, and the peers.
   std::vector<Entrant> usual(const Problem& problem) const;
   // With --compile-first: the kernels of all of them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tools/machine.h"
 #include "tools/machine_proof.h"
 #include "tools/stop_on_signal.h"
@@ -53,6 +55,10 @@ void add_doctor(CLI::App& app) {
   CLI::App* command = app.add_subcommand("doctor", "What this machine has, what is missing and what that costs");
   const auto db = add_database_option(*command);
   auto json = std::make_shared<bool>(false);
+  auto device = std::make_shared<int>(-1);
+  command->add_option("--device", *device, "This GPU alone, by its number from 0 (default: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command->add_flag("--json", *json, "Print JSON");
   auto seconds = std::make_shared<double>(60);
   auto prove = std::make_shared<bool>(false);
@@ -62,8 +68,9 @@ void add_doctor(CLI::App& app) {
       ->capture_default_str()
       ->type_name("S");
   command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json\n  fourtune doctor --prove --seconds 30");
-  command->callback([db, json, prove, seconds] {
-    auto findings = examine_machine(database_path(*db));
+  command->callback([db, device, json, prove, seconds] {
+    if (*device >= 0) checked_backend("cuda", *device);
+    auto findings = examine_machine(database_path(*db), *device < 0 ? std::nullopt : std::optional<int>(*device));
     if (*prove) {
       const StopOnSignal signals;
       for (Finding& finding : prove_devices(*seconds, signals.raised())) findings.push_back(std::move(finding));

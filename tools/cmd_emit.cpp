@@ -13,11 +13,11 @@
 #include "generator/fft/enumerate.h"
 #include "generator/fft/geometry.h"
 #include "generator/gpu_program.h"
-#include "generator/known_devices.h"
 #include "generator/plan.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
 #include "tools/fft_plan_argument.h"
+#include "tools/gpu_argument.h"
 #include "tools/text.h"
 
 namespace fourtune::tools {
@@ -151,7 +151,7 @@ std::string text_of(const Arguments& arguments) {
     if (arguments.stage == "dag") return fft::dag_text(codelet);
     return fmt::format("// {}\n{}", codelet.algorithm, fft::codelet_text(codelet));
   }
-  const DeviceTraits device = *generator::known_device(arguments.device);
+  const DeviceTraits device = gpu_traits(arguments.device);
   const Subject subject =
       is_token(arguments.plan) ? subject_of_problem(arguments, device) : subject_of_plan(arguments, device);
   const std::string title =
@@ -212,10 +212,8 @@ void add_emit(CLI::App& app) {
   command->add_option("--codelet", arguments->codelet, "The straight-line DFT of this size alone")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
-  command
-      ->add_option("--device", arguments->device,
-                   "Parameters that the plan leaves open, and grids, are chosen for this device")
-      ->check(CLI::IsMember(generator::known_device_names()))
+  add_gpu_option(*command, arguments->device,
+                 "Parameters that the plan leaves open, and grids, are chosen for this GPU")
       ->capture_default_str();
   command->add_option("--sign", arguments->sign, "Of the exponent")
       ->check(CLI::IsMember({-1, 1}))

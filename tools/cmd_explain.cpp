@@ -8,13 +8,13 @@
 
 #include "db/lookup.h"
 #include "generator/candidates.h"
-#include "generator/known_devices.h"
 #include "generator/plan.h"
-#include "runtime/backend.h"
 #include "runtime/resolve.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/errors.h"
+#include "tools/gpu_argument.h"
+#include "tools/gpu_backends.h"
 #include "tools/problem_list.h"
 #include "tools/text.h"
 #include "tuner/report.h"
@@ -26,16 +26,24 @@ struct Arguments {
   std::string token;
   std::string plan;
   std::string backend;
-  std::string device;  // instead of a backend: a GPU that need not be here
+  std::string device;  // a number of the backend's devices, or the name of a GPU that need not be here
   int threads = 0;
   std::shared_ptr<std::string> db;
   bool json = false;
 };
 
 DeviceTraits traits_of(const Arguments& arguments) {
-  if (!arguments.device.empty()) return *generator::known_device(arguments.device);  // the option has been checked
-  if (!arguments.backend.empty()) return runtime::find_backend(arguments.backend).traits();
-  return runtime::backends().front()->traits();
+  if (!names_known_gpu(arguments.device)) {
+    const int number = gpu_number(arguments.device);
+    return checked_backend(arguments.backend, number).traits(number);
+  }
+  if (!arguments.backend.empty() && arguments.backend != "cuda")
+    throw UsageError(
+        fmt::format("--device {}: this GPU runs plans of the cuda backend, and --backend asks for those of "
+                    "{}",
+                    arguments.device, arguments.backend),
+        "leave --backend out, or name a device of this machine by its number");
+  return gpu_traits(arguments.device);
 }
 
 void explain(const Arguments& arguments) {
@@ -73,9 +81,8 @@ void add_explain(CLI::App& app) {
   command->add_option("PROBLEM", arguments->token, "Problem token")->required()->type_name("TOKEN");
   arguments->db = add_database_option(*command);
   command->add_option("--plan", arguments->plan, "Force this plan: checks its text")->type_name("TEXT");
-  command->add_option("--backend", arguments->backend, "Force this backend")->type_name("NAME");
-  command->add_option("--device", arguments->device, "A GPU that need not be in this machine: what would run there")
-      ->check(CLI::IsMember(generator::known_device_names()));
+  add_backend_option(*command, arguments->backend, "cpu; cuda where --device names a GPU");
+  add_gpu_option(*command, arguments->device, "Device of the backend (default: 0)");
   command->add_option("--threads", arguments->threads, "Threads (default: all)")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");

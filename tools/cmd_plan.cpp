@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,11 @@
 #include "generator/fft/geometry.h"
 #include "generator/fft/plan_cost.h"
 #include "generator/gpu_candidates.h"
-#include "generator/known_devices.h"
 #include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
 #include "tools/fft_plan_argument.h"
+#include "tools/gpu_argument.h"
 #include "tools/text.h"
 
 namespace fourtune::tools {
@@ -55,8 +56,8 @@ fft::Lengths lengths_from(const std::string& text) {
 void show_plan(const Arguments& arguments) {
   fft::FftPlan plan = fft_plan_argument(
       arguments.plan, arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths));
-  // The option's check has refused other names.
-  const auto device = generator::known_device(arguments.device);
+  std::optional<DeviceTraits> device;
+  if (!arguments.device.empty()) device = gpu_traits(arguments.device);
   if (device) plan = fft::bind(plan, *device);
   fmt::print("{}", fft::report(plan, device ? &*device : nullptr));
   if (arguments.svg.empty()) return;
@@ -110,8 +111,8 @@ void list_candidates(const Arguments& arguments) {
   if (problem.kind != Kind::fft)
     throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
                      "a token as fft:type=c2c,n=256x256x256,prec=f32");
-  const auto device = generator::known_device(arguments.device.empty() ? "h200" : arguments.device);
-  if (arguments.order == "natural") return list_whole_plans(problem, *device, arguments.count);
+  const DeviceTraits device = gpu_traits(arguments.device.empty() ? "h200" : arguments.device);
+  if (arguments.order == "natural") return list_whole_plans(problem, device, arguments.count);
   if (problem.fft_type != FftType::c2c)
     throw UsageError(fmt::format("{}: only complex transforms leave their results in another order", arguments.list),
                      "--order natural");
@@ -121,15 +122,15 @@ void list_candidates(const Arguments& arguments) {
   request.place = problem.place;
   request.batch = problem.batch;
   request.order = order_from(arguments.order);
-  const auto found = fft::fft_candidates(request, *device);
+  const auto found = fft::fft_candidates(request, device);
   std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
   for (const auto& candidate : found.list) {
     if (static_cast<int>(rows.size()) > arguments.count) break;
     rows.push_back({microseconds(candidate.seconds),
-                    microseconds(fft::floors(candidate.plan, *device, request.batch).total),
+                    microseconds(fft::floors(candidate.plan, device, request.batch).total),
                     fft::to_text(candidate.plan)});
   }
-  print_list(fmt::format("{} on {}", to_token(problem), device->name), found.counts, rows);
+  print_list(fmt::format("{} on {}", to_token(problem), device.name), found.counts, rows);
 }
 
 void plan_command(const Arguments& arguments) {
@@ -149,10 +150,7 @@ void add_plan(CLI::App& app) {
   command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation")->type_name("TEXT");
   command->add_option("--n", arguments->lengths, "Lengths that the plan has to have")->type_name("NXxNYxNZ");
   command->add_option("--svg", arguments->svg, "Draw the plan")->type_name("FILE");
-  command
-      ->add_option("--device", arguments->device,
-                   "Fill in parameters and give floors for this device (--list: default h200)")
-      ->check(CLI::IsMember(generator::known_device_names()));
+  add_gpu_option(*command, arguments->device, "Fill in parameters and give floors for this GPU (--list: default h200)");
   command->add_option("--list", arguments->list, "List candidates for an FFT problem")->type_name("TOKEN");
   command->add_option("--order", arguments->order, "Output order of the candidates")
       ->check(CLI::IsMember({"natural", "grouped", "reversed"}));

@@ -60,6 +60,7 @@ void look_inside(const Arguments& arguments, const Transform& transform, const r
   runtime::ExecutorOptions options;
   options.time_stages = true;
   options.deterministic = arguments.options.deterministic;
+  options.device = arguments.options.device;
   const Problem& problem = transform.problem();
   const auto executor = backend.bind(problem, generator::parse_plan(transform.plan(), problem), options);
   if (problem.kind == Kind::nufft) executor->set_points(arrays.points());
@@ -77,7 +78,7 @@ void look_inside(const Arguments& arguments, const Transform& transform, const r
 Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& host) {
   Outcome outcome;
   const runtime::Backend& backend = bench_backend(arguments.options.backend);
-  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend);
+  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend, arguments.options.device);
   RunMemory& arrays = *memory;
   const Stopwatch create;
   Transform transform(to_token(problem), arguments.options);
@@ -177,6 +178,7 @@ void run(Arguments arguments) {
     arguments.options.default_databases = false;
     arguments.options.databases = {*arguments.db};
   }
+  checked_backend(arguments.options.backend, arguments.options.device);  // before arrays are made
   const auto arrays = make_run_arrays(problem, arguments.request);
   const Outcome outcome = carry_out(arguments, problem, *arrays);
   arguments.json ? print_json(outcome) : print_text(outcome);
@@ -198,7 +200,8 @@ void add_options(CLI::App& command, Arguments& arguments) {
       ->type_name("FILE.npy");
   command.add_option("--output", arguments.output, "Write the result there")->type_name("FILE.npy");
   command.add_option("--plan", arguments.options.plan, "Force this plan (see `fourtune explain`)")->type_name("TEXT");
-  command.add_option("--backend", arguments.options.backend, "Force this backend")->type_name("NAME");
+  add_backend_option(command, arguments.options.backend);
+  add_device_option(command, arguments.options.device);
   command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str()

@@ -12,11 +12,11 @@
 #include "db/recorded_space.h"
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
-#include "runtime/backend.h"
 #include "runtime/base/text.h"
 #include "tools/commands.h"
 #include "tools/database_option.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tools/problem_list.h"
 #include "tools/progress.h"
 #include "tools/stop_on_signal.h"
@@ -36,6 +36,7 @@ struct Arguments {
   std::string record;    // folder for recorded spaces
   std::string recorded;  // folder of recorded points
   std::string backend = "cpu";
+  int device = 0;
   std::string format = "table";
   bool quiet = false;
   tuner::SessionOptions session;
@@ -90,7 +91,7 @@ void tune(Arguments arguments) {
   options.problems = problems_of(arguments);
   const auto format = tuner::format_from(arguments.format);
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
-  runtime::find_backend(arguments.backend);
+  checked_backend(arguments.backend, arguments.device);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
     options.record_folder = arguments.record;  // with coordinates, for replay
@@ -109,6 +110,7 @@ void tune(Arguments arguments) {
   {
     tuner::WorkerOptions worker_options;
     worker_options.backend = arguments.backend;
+    worker_options.device = arguments.device;
     worker_options.recorded = arguments.recorded;
     worker_options.database = path;
     worker_options.stop = &signals.raised();
@@ -172,7 +174,8 @@ void add_options(CLI::App& command, Arguments& arguments) {
       .add_option("--record", arguments.record,
                   "Measure every candidate to the end and write each problem's space there, for replaying searches")
       ->type_name("DIR");
-  command.add_option("--backend", arguments.backend, "Where to run")->capture_default_str()->type_name("NAME");
+  add_backend_option(command, arguments.backend);
+  add_device_option(command, arguments.device);
   command.add_option("--format", arguments.format, "How to print the outcome")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command.add_flag("--quiet", arguments.quiet, "No progress");

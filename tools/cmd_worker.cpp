@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "runtime/backend.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
+#include "tools/gpu_backends.h"
 #include "tuner/worker.h"
 
 namespace fourtune::tools {
@@ -15,15 +15,17 @@ void add_worker(CLI::App& app) {
   auto recorded = std::make_shared<std::string>();
   CLI::App* worker = app.add_subcommand("worker", "Measures plans for `fourtune tune`; not for people");
   worker->group("");
-  worker->add_option("--backend", *backend, "Backend to measure on")->type_name("NAME");
+  auto device = std::make_shared<int>(0);
+  add_backend_option(*worker, *backend);
+  add_device_option(*worker, *device);
   worker->add_option("--recorded", *recorded, "Folder of recorded points")->type_name("DIR");
   auto database = std::make_shared<std::string>();
   worker->add_option("--db", *database, "Database that keeps compiled kernels")->type_name("PATH");
   worker->footer("Example:\n  fourtune tune --problems builtin:quick     (starts it)");
-  worker->callback([backend, recorded, database] {
+  worker->callback([backend, device, recorded, database] {
     // Backends ask for it when they are made, and this process has no other use for one.
     if (!database->empty()) ::setenv("FOURTUNE_DB", database->c_str(), 1);
-    if (tuner::worker_main(runtime::find_backend(*backend), *recorded) != 0)
+    if (tuner::worker_main(checked_backend(*backend, *device), *recorded, *device) != 0)
       throw Failure("the worker lost its parent");
   });
 }

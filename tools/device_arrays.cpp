@@ -51,24 +51,25 @@ Points DevicePoints::points() const {
 
 bool takes_host_arrays(const runtime::Backend& backend) { return backend.name() == "cpu"; }
 
-std::shared_ptr<void> make_device_current(const runtime::Backend& backend) {
+std::shared_ptr<void> make_device_current(const runtime::Backend& backend, int device) {
   if (backend.name() != "cuda") return nullptr;
   struct Current {
-    std::shared_ptr<const runtime::cuda::Device> device = runtime::cuda::Device::open(0);
-    runtime::cuda::ContextGuard guard{*device};
+    explicit Current(int ordinal) : device(runtime::cuda::Device::open(ordinal)), guard(*device) {}
+    std::shared_ptr<const runtime::cuda::Device> device;
+    runtime::cuda::ContextGuard guard;
   };
-  return std::make_shared<Current>();
+  return std::make_shared<Current>(device);
 }
 
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes) {
   return tuner::sets_past_cache(bytes_a_set, cache_bytes, 64);
 }
 
-double measure_copy(const runtime::Backend& backend, std::size_t bytes) {
-  const auto memory = backend.memory(0);
-  const auto timer = backend.timer(0);
+double measure_copy(const runtime::Backend& backend, std::size_t bytes, int device) {
+  const auto memory = backend.memory(device);
+  const auto timer = backend.timer(device);
   std::vector<std::pair<DeviceArray, DeviceArray>> sets;
-  for (int i = 0; i < rotated_sets(2 * bytes, backend.traits().l2_bytes); ++i)
+  for (int i = 0; i < rotated_sets(2 * bytes, backend.traits(device).l2_bytes); ++i)
     sets.emplace_back(DeviceArray(*memory, bytes), DeviceArray(*memory, bytes));
   for (const auto& [from, to] : sets) memory->fill(from.data(), 1, bytes);
   const auto run = [&](int loops) {

@@ -41,11 +41,11 @@ bool takes_host_arrays(const runtime::Backend& backend);
 
 // While the result lives, the device's context is current on this thread (for libraries that expect one); null where
 // there is none.
-std::shared_ptr<void> make_device_current(const runtime::Backend& backend);
+std::shared_ptr<void> make_device_current(const runtime::Backend& backend, int device);
 
 // Bytes a second, read and written, of copies between arrays of that size on the default stream, the arrays rotated
 // past a cache of cache_bytes; best of several samples, warm.
-double measure_copy(const runtime::Backend& backend, std::size_t bytes);
+double measure_copy(const runtime::Backend& backend, std::size_t bytes, int device);
 // tuner::sets_past_cache with as many sets as the bench takes.
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes);
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "fourtune/device_traits.h"
-#include "runtime/backend.h"
 #include "runtime/environment.h"
+#include "tools/gpu_backends.h"
 #include "tools/text.h"
 
 namespace fourtune::tools {
@@ -87,7 +87,7 @@ std::vector<Finding> examine_processor() {
 
 std::vector<Finding> examine_backends() {
   std::string names;
-  for (const runtime::Backend* backend : runtime::backends())
+  for (const runtime::Backend* backend : command_backends())
     names += (names.empty() ? "" : ", ") + std::string(backend->name());
   return {{"backends", State::ok, names, {}}};
 }
@@ -141,9 +141,9 @@ std::vector<Finding> examine_memory() {
   return findings;
 }
 
-std::vector<Finding> examine_machine(const std::filesystem::path& database) {
+std::vector<Finding> examine_machine(const std::filesystem::path& database, std::optional<int> gpu) {
   std::vector<Finding> all;
-  for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_gpu(),
+  for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_gpu(gpu),
                       examine_emulation(), examine_database(database)})
     all.insert(all.end(), part.begin(), part.end());
   return all;

@@ -16,7 +16,24 @@ namespace {
 
 namespace cuda = runtime::cuda;
 
-std::vector<Finding> driver_and_devices(std::vector<int>& targets) {
+// Opened, not only asked: a GPU of which no context can be had (compute mode, broken hardware) runs nothing. The
+// context is given back at once.
+Finding look_at(int ordinal, std::vector<int>& targets) {
+  const std::string name = fmt::format("GPU {}", ordinal);
+  try {
+    const DeviceTraits traits = cuda::Device::open(ordinal)->traits();
+    targets.push_back(traits.compute_capability);
+    return {name,
+            State::ok,
+            fmt::format("{}, {}, {} multiprocessors, {}, {:.2f} TB/s", traits.name, traits.isa, traits.multiprocessors,
+                        bytes_text(traits.memory_bytes), traits.memory_bandwidth / 1e12),
+            {}};
+  } catch (const Error& error) {
+    return {name, State::missing, error.what(), "nothing runs on this GPU"};
+  }
+}
+
+std::vector<Finding> driver_and_devices(std::optional<int> gpu, std::vector<int>& targets) {
   if (const std::string why = cuda::why_no_driver(); !why.empty())
     return {{"CUDA driver", State::missing, why, "no GPU: transforms run on the processor"}};
   std::vector<Finding> findings;
@@ -25,21 +42,8 @@ std::vector<Finding> driver_and_devices(std::vector<int>& targets) {
                       State::ok,
                       fmt::format("{}, CUDA {}.{}", cuda::driver().path, version / 1000, version % 1000 / 10),
                       {}});
-  for (int i = 0; i < cuda::device_count(); ++i) {
-    const std::string name = fmt::format("GPU {}", i);
-    try {
-      const DeviceTraits traits = cuda::Device::open(i)->traits();
-      targets.push_back(traits.compute_capability);
-      findings.push_back(
-          {name,
-           State::ok,
-           fmt::format("{}, {}, {} multiprocessors, {}, {:.2f} TB/s", traits.name, traits.isa, traits.multiprocessors,
-                       bytes_text(traits.memory_bytes), traits.memory_bandwidth / 1e12),
-           {}});
-    } catch (const Error& error) {
-      findings.push_back({name, State::missing, error.what(), "nothing runs on this GPU"});
-    }
-  }
+  for (int i = 0; i < cuda::device_count(); ++i)
+    if (gpu.value_or(i) == i) findings.push_back(look_at(i, targets));
   return findings;
 }
 
@@ -75,9 +79,9 @@ Finding library() {
 
 }  // namespace
 
-std::vector<Finding> examine_gpu() {
+std::vector<Finding> examine_gpu(std::optional<int> gpu) {
   std::vector<int> targets;
-  std::vector<Finding> findings = driver_and_devices(targets);
+  std::vector<Finding> findings = driver_and_devices(gpu, targets);
   findings.push_back(compiler(targets));
   findings.push_back(library());
   return findings;

@@ -23,10 +23,10 @@ class HostRunMemory final : public RunMemory {
 
 class DeviceRunMemory final : public RunMemory {
  public:
-  DeviceRunMemory(const Problem& problem, bool adjoint, RunArrays& host, const runtime::Backend& backend)
+  DeviceRunMemory(const Problem& problem, bool adjoint, RunArrays& host, const runtime::Backend& backend, int device)
       : host_(host),
-        memory_(backend.memory(0)),
-        timer_(backend.timer(0)),
+        memory_(backend.memory(device)),
+        timer_(backend.timer(device)),
         to_second_((problem.kind == Kind::fft || problem.type != 2) != adjoint) {
     const ArrayBytes bytes = array_bytes(problem);
     if (problem.kind == Kind::nufft) points_ = DevicePoints(*memory_, problem, host.points());
@@ -64,9 +64,9 @@ class DeviceRunMemory final : public RunMemory {
 }  // namespace
 
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
-                                           const runtime::Backend& backend) {
+                                           const runtime::Backend& backend, int device) {
   if (takes_host_arrays(backend)) return std::make_unique<HostRunMemory>(host, backend);
-  return std::make_unique<DeviceRunMemory>(problem, adjoint, host, backend);
+  return std::make_unique<DeviceRunMemory>(problem, adjoint, host, backend, device);
 }
 
 }  // namespace fourtune::tools

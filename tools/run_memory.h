@@ -22,8 +22,8 @@ class RunMemory {
   virtual runtime::StreamTimer& timer() = 0;
 };
 
-// `host` must outlive it. Throws Error{out_of_memory}.
+// On that device of the backend. `host` must outlive it. Throws Error{out_of_memory}.
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
-                                           const runtime::Backend& backend);
+                                           const runtime::Backend& backend, int device);
 
 }  // namespace fourtune::tools

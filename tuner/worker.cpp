@@ -143,7 +143,8 @@ struct WorkerProcess::Impl {
 WorkerProcess::WorkerProcess(WorkerOptions options) : impl_(std::make_unique<Impl>()) {
   impl_->options = std::move(options);
   if (auto& command = impl_->options.command; command.empty()) {
-    command = {"/proc/self/exe", "worker", "--backend", impl_->options.backend};
+    command = {"/proc/self/exe",       "worker",   "--backend",
+               impl_->options.backend, "--device", std::to_string(impl_->options.device)};
     if (!impl_->options.recorded.empty())
       command.insert(command.end(), {"--recorded", impl_->options.recorded.string()});
     if (!impl_->options.database.empty()) command.insert(command.end(), {"--db", impl_->options.database.string()});

@@ -89,14 +89,26 @@ TEST(KernelStore, NotesUsesWithoutWritingAtEveryOne) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
   const auto used = [&] { return Database::open(path, Access::read, 100).integer("SELECT max(used_ms) FROM kernel"); };
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
   KernelStore(path).put(origin_of("a"), kernel_of(1));
-  const std::int64_t first = used();
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_TRUE(KernelStore(path).find(origin_of("a")));
-  EXPECT_EQ(used(), first);
-  raw_sql(path, "UPDATE kernel SET used_ms = 1000");
-  EXPECT_TRUE(KernelStore(path).find(origin_of("a")));
-  EXPECT_GE(used(), first);
+  KernelStore(path).put(origin_of("b"), kernel_of(2));
+  // A minute less than a day ago: stands. A minute more: this use is noted, and that of no other kernel.
+  constexpr std::int64_t minute = 60'000, day = 24 * 60 * minute;
+  for (const std::int64_t ago : {day - minute, day + minute, 2 * day, 400 * day}) {
+    const std::int64_t begin = now(), last = begin - ago;
+    raw_sql(path, "UPDATE kernel SET used_ms = " + std::to_string(last));
+    EXPECT_TRUE(KernelStore(path).find(origin_of("a")));
+    if (ago < day) {
+      EXPECT_EQ(used(), last) << ago;
+    } else {
+      EXPECT_GE(used(), begin) << ago;
+      EXPECT_LE(used(), now()) << ago;
+    }
+    EXPECT_EQ(Database::open(path, Access::read, 100).integer("SELECT min(used_ms) FROM kernel"), last) << ago;
+  }
 }
 
 TEST(KernelStore, StaysWithinItsLimitAndDropsWhatWasUsedLongestAgo) {

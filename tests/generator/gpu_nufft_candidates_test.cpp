@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "fourtune/status.h"
 #include "generator/candidates.h"
@@ -177,11 +181,93 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
     ASSERT_NE(windowed, space.candidates.end()) << token;
     const Plan& plan = windowed->plan;
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
-    const auto fixed = gpu_nufft::deterministic(plan.gpu_points, shape_of(problem, plan), lead);
+    const nufft::Shape shape = shape_of(problem, plan);
+    // What a default happens to take proves nothing: a register window, in groups, with runs, is given by hand.
+    GpuPointsChoice choice =
+        lead == gpu_nufft::Lead::spread
+            ? plan.gpu_points
+            : gpu_nufft::with_partner_of_interpolate(shape, nufft::Interpolate::window,
+                                                     default_parameters(shape, nufft::Interpolate::window));
+    ASSERT_EQ(choice.spread, nufft::Spread::window) << token;
+    choice.spread_with.run = 2, choice.spread_with.group = 4;
+    const auto fixed = gpu_nufft::deterministic(choice, shape, lead);
     EXPECT_NE(fixed.spread, nufft::Spread::window);
     EXPECT_TRUE(fixed.spread_with.deterministic);
-    EXPECT_EQ(gpu_nufft::why_not(fixed, shape_of(problem, plan)), "");
+    EXPECT_EQ(fixed.spread_with.run, 1);
+    EXPECT_EQ(fixed.spread_with.group, 1);
+    EXPECT_EQ(gpu_nufft::why_not(fixed, shape), "");
+    if (lead == gpu_nufft::Lead::spread) continue;
+    EXPECT_EQ(fixed.interp, choice.interp) << "what leads stays";
+    EXPECT_EQ(fixed.interp_with, choice.interp_with);
+    EXPECT_EQ(fixed.spread_with.bin, choice.interp_with.bin) << "and its sort serves both";
   }
+  // One that needs no other family keeps its own.
+  const Problem flat = parse_problem("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5");
+  const Plan points = default_plan(flat, h200());
+  ASSERT_EQ(points.gpu_points.spread, nufft::Spread::points);
+  const auto fixed = gpu_nufft::deterministic(points.gpu_points, shape_of(flat, points), gpu_nufft::Lead::spread);
+  EXPECT_EQ(fixed.spread, nufft::Spread::points);
+  EXPECT_TRUE(fixed.spread_with.deterministic);
+}
+
+TEST(GpuNufftVariations, SlicesAreTakenUpDoubledAndGivenUpInBothKernels) {
+  const Problem problem = parse_problem("nufft:type=2,n=2048x2048,m=16777216,prec=f32,tol=1e-2");
+  Plan plan = default_plan(problem, h200());
+  const nufft::Shape shape = shape_of(problem, plan);
+  for (const auto lead : {gpu_nufft::Lead::spread, gpu_nufft::Lead::interpolate})
+    for (const auto& [from, expected] :
+         {std::pair<int, std::set<int>>{0, {1 << 21, 1 << 22}}, std::pair<int, std::set<int>>{1 << 20, {0, 1 << 21}}}) {
+      GpuPointsChoice choice = plan.gpu_points;
+      choice.spread_with.slice = choice.interp_with.slice = from;
+      std::set<int> slices;
+      for (const GpuPointsChoice& one : gpu_nufft::variations(choice, shape, lead)) {
+        EXPECT_EQ(one.spread_with.slice, one.interp_with.slice);
+        if (one.interp_with.slice != from) slices.insert(static_cast<int>(one.interp_with.slice));
+      }
+      EXPECT_EQ(slices, expected) << from;
+    }
+  std::set<std::int64_t> listed;
+  for (const Candidate& candidate : candidates(problem, h200()).candidates)
+    listed.insert(candidate.plan.gpu_points.interp_with.slice);
+  EXPECT_GE(listed.size(), 3u) << "the tuner gets them";
+}
+
+TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortIsShared) {
+  std::set<std::string> changed;
+  for (const char* token :
+       {"nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-3", "nufft:type=2,n=64x64x64,m=2000000,prec=f32,tol=1e-3",
+        "nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-3", "nufft:type=2,n=512x512,m=1000000,prec=f32,tol=1e-3"}) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = default_plan(problem, h200());
+    const nufft::Shape shape = shape_of(problem, plan);
+    const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
+    for (const GpuPointsChoice& one : gpu_nufft::variations(plan.gpu_points, shape, lead)) {
+      const bool spreads = lead == gpu_nufft::Lead::spread;
+      const nufft::Parameters &own = spreads ? one.spread_with : one.interp_with,
+                              &other = spreads ? one.interp_with : one.spread_with,
+                              &before = spreads ? plan.gpu_points.spread_with : plan.gpu_points.interp_with;
+      const auto note = [&](const char* name, bool differs) {
+        if (differs) changed.insert(name);
+      };
+      note("bin", own.bin != before.bin);
+      note("cap", own.cap != before.cap);
+      note("slice", own.slice != before.slice);
+      note("placement", own.placement != before.placement);
+      note("split", own.split != before.split);
+      note("fold", own.fold != before.fold);
+      note("warps", own.warps != before.warps);
+      note("unroll", own.unroll != before.unroll);
+      note("lanes", own.lanes != before.lanes);
+      note("run", own.run != before.run);
+      EXPECT_NE(one, plan.gpu_points) << token;
+      EXPECT_EQ(gpu_nufft::why_not(one, shape), "") << token;
+      EXPECT_EQ(std::tie(own.bin, own.cap, own.slice, own.placement),
+                std::tie(other.bin, other.cap, other.slice, other.placement))
+          << token;
+    }
+  }
+  EXPECT_EQ(changed, (std::set<std::string>{"bin", "cap", "slice", "placement", "split", "fold", "warps", "unroll",
+                                            "lanes", "run"}));
 }
 
 }  // namespace

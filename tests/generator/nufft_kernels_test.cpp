@@ -379,6 +379,27 @@ std::vector<Case> packed_cases() {
   }
   return cases;
 }
+// A coarse bin of exactly a segment is one block's work, and one point more is several blocks': with a point in the
+// next coarse bin, and scratch at once and only when asked for.
+std::vector<Case> segment_cases() {
+  std::vector<Case> cases;
+  for (const bool late : {false, true})
+    for (const int count : {511, 512, 513, 1023, 1024, 1025}) {
+      const std::string name = (late ? "LateSpotOf" : "SpotOf") + std::to_string(count) + "Points";
+      Case spreads = spreading(name, 1, Precision::f32, 4, Spread::points);
+      Case reads = interpolating(name + "Read", 1, Precision::f32, 4, Interpolate::points);
+      for (Case* c : {&spreads, &reads}) {
+        c->parameters.placement = Placement::two_level;
+        c->parameters.segment = 512;
+        c->points = Points::spot;
+        c->count = count + 3;
+        c->late = late;
+        cases.push_back(*c);
+      }
+    }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Segments, NufftKernels, ::testing::ValuesIn(segment_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
 
 // A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which no emulation shows.

@@ -1,6 +1,7 @@
 // A CUDA driver without a GPU: device memory is host memory, launches are counted, and the next result of some calls
 // can be chosen. Built as a module that is loaded instead of libcuda.so.1. Environment:
 //   FOURTUNE_FAKE_GPUS     devices in order, "h200,rtx4090"; unset: one h200
+//   FOURTUNE_FAKE_GPU_FREE bytes of memory that are free, for those who ask; unset: 12345
 //   FOURTUNE_FAKE_GPU_LOG  a file to which every process adds a line "context 1", "memory 1", "kernel 1" when it first
 //                          makes a context, takes memory or starts a kernel on a device, here device 1
 #include <fcntl.h>
@@ -172,7 +173,10 @@ Result cuLaunchKernelEx(const struct Config* config, void* function, void** argu
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
   return (void)function, (void)threads, (void)shared, *blocks = 3, 0;
 }
-Result cuMemGetInfo_v2(size_t* available, size_t* total) { return *available = 12345, *total = 54321, 0; }
+Result cuMemGetInfo_v2(size_t* available, size_t* total) {
+  const char* const some = getenv("FOURTUNE_FAKE_GPU_FREE");
+  return *available = some ? strtoul(some, NULL, 10) : 12345, *total = some ? *available : 54321, 0;
+}
 // In front of every array.
 struct Block {
   struct Block *before, *after;

@@ -97,18 +97,24 @@ TEST(BenchRatio, ReferencesAndFailedContendersCountInNoRatio) {
 TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
   const Scored scores[] = {{"a", {4, Outcome::counted}},
                            {"b", {0.25, Outcome::counted}},
-                           {"c", {1600, Outcome::lost_by_us}},
-                           {"d", {0.01, Outcome::lost_by_peer}},
+                           {"c", {100, Outcome::lost_by_us}},
+                           {"d", {0.04, Outcome::lost_by_peer}},
                            {"e", {kNone, Outcome::none}}};
   const Summary summary = summarise(scores);
   EXPECT_EQ(summary.counted, 2u);
   EXPECT_EQ(summary.lost_by_us, 1u);
   EXPECT_EQ(summary.lost_by_peer, 1u);
   EXPECT_NEAR(summary.mean, 1, 1e-15);
-  EXPECT_NEAR(summary.mean_with_lost, 2, 1e-15);
+  EXPECT_NEAR(summary.mean_with_lost, std::sqrt(2.0), 1e-12) << "(4 * 0.25 * 100 * 0.04)^(1/4)";
   EXPECT_EQ(summary.worst, 0.25);
   EXPECT_EQ(summary.worst_token, "b");
   EXPECT_TRUE(std::isnan(summarise({}).mean));
+  // Nothing counts: no mean without the lost, and one with them, of each kind.
+  for (const Outcome outcome : {Outcome::lost_by_us, Outcome::lost_by_peer}) {
+    const Scored lost[] = {{"a", {2, outcome}}, {"b", {8, outcome}}};
+    EXPECT_TRUE(std::isnan(summarise(lost).mean));
+    EXPECT_NEAR(summarise(lost).mean_with_lost, 4, 1e-12);
+  }
 }
 
 TEST(BenchReport, TableListsTheSlowestProblemFirstAndSaysWhatIsUntuned) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "fourtune/fourtune.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {
@@ -90,11 +91,16 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
 }
 
 TEST_F(CommandLine, VersionIsThatOfTheLibrary) {
-  EXPECT_EQ(run({"version"}).out, run({"--version"}).out);
-  std::smatch project;
-  const std::string cmake = read_text(std::filesystem::path(FOURTUNE_SOURCE_DIR) / "CMakeLists.txt");
-  ASSERT_TRUE(std::regex_search(cmake, project, std::regex("project\\(fourtune VERSION ([0-9.]+)")));
-  EXPECT_EQ(run({"version"}).out.rfind("fourtune " + project[1].str(), 0), 0u) << run({"version"}).out;
+  const std::string version = fourtune_version();
+  EXPECT_NE(
+      read_text(std::string(FOURTUNE_SOURCE_DIR) + "/CMakeLists.txt").find("project(fourtune VERSION " + version + " "),
+      std::string::npos)
+      << version;
+  for (const char* way : {"version", "--version"}) {
+    const Finished said = run({way});
+    EXPECT_EQ(said.code, 0) << way;
+    EXPECT_EQ(said.out.substr(0, said.out.find('\n')), "fourtune " + version) << way;
+  }
 }
 
 TEST_F(CommandLine, BadUsageIsRefusedWithTheReason) {
@@ -204,17 +210,32 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
   const std::string app = "nufft:type=1,n=20x20,m=900,prec=f64,tol=1e-5";
   const auto points = folder / "recorded";
   ::setenv("FOURTUNE_RECORD_POINTS", points.c_str(), 1);
-  const Finished first = run({"run", app + ",points=radial"}),
-                 again = run({"run", app + ",points=radial", "--seed", "9"});
+  const auto recorded = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(points))
+      files[entry.path().filename().string()] = read_text(entry.path());
+    return files;
+  };
+  const Finished first = run({"run", app + ",points=radial"});
+  const auto once = recorded();
+  const Finished again = run({"run", app + ",points=radial", "--seed", "9"});
+  EXPECT_EQ(recorded(), once) << "the first ones stay, whatever points come later";
   const Finished third = run({"run", "nufft:type=3,dim=2,m=300,k=200,prec=f32,tol=1e-3"});
   ::unsetenv("FOURTUNE_RECORD_POINTS");
   ASSERT_EQ(first.code + again.code + third.code, 0) << first.err << again.err << third.err;
-  std::map<std::string, std::uintmax_t> files;
-  for (const auto& entry : std::filesystem::directory_iterator(points))
-    files[entry.path().extension() == ".txt" ? read_text(entry.path()) : entry.path().filename().string()] =
-        entry.file_size();
-  EXPECT_EQ(files.size(), 5u);
-  EXPECT_TRUE(files.contains("nufft:type=1,n=20x20,m=900,prec=f64,tol=1e-5,points=recorded\n"));
+  ASSERT_EQ(once.size(), 2u);
+  const std::string stem = once.begin()->first.substr(0, once.begin()->first.find(".points.npy"));
+  EXPECT_EQ(once.at(stem + ".txt"), app + ",points=recorded\n");
+  const std::string coordinates = once.at(stem + ".points.npy");
+  for (const char* part : {"'<f8'", "(900, 2)"}) EXPECT_NE(coordinates.find(part), std::string::npos) << part;
+  EXPECT_EQ(npy_values(coordinates).size(), 900u);  // pairs of doubles
+  for (const auto& point : npy_values(coordinates)) EXPECT_LE(std::abs(point), std::numbers::pi * 1.0001) << "radial";
+  const auto all = recorded();
+  EXPECT_EQ(all.size(), 5u);
+  for (const auto& [name, text] : all)
+    if (!once.contains(name) && name.find(".npy") != name.npos) {
+      EXPECT_NE(text.find(name.find(".points.") != name.npos ? "(300, 2)" : "(200, 2)"), std::string::npos) << name;
+    }
 
   const std::string db = (folder / "own.db").string();
   const Finished tuned = run({"tune", "--recorded", points.string(), "--seconds", "3", "--threads", "1", "--db", db});
@@ -226,6 +247,8 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
     EXPECT_NE(why.out.find("why: verdict"), std::string::npos) << why.out;
   }
   const Finished other = run({"explain", "nufft:type=1,n=20x20,m=100,prec=f64,tol=1e-5", "--db", db, "--threads", "1"});
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(other.out.find("why: "), std::string::npos) << other.out;
   EXPECT_EQ(other.out.find("why: verdict"), std::string::npos) << other.out;
 
   // Points that do not fit their token, no folder, no points: named, and nothing is tuned.
