@@ -1,4 +1,4 @@
-// SHA-256, the name of things in stores and caches.
+// SHA-256, the name of things in stores and caches, and SHA-512.
 #pragma once
 
 #include <initializer_list>
@@ -11,5 +11,8 @@ namespace fourtune::db {
 std::string sha256(std::string_view bytes);
 // Digest of a list of parts: each part is preceded by its length, so that parts cannot run into each other.
 std::string sha256(std::initializer_list<std::string_view> parts);
+
+// The 64 bytes of SHA-512 themselves.
+std::string sha512_bytes(std::string_view bytes);
 
 }  // namespace fourtune::db
