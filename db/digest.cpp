@@ -75,4 +75,11 @@ std::string blake2b(std::initializer_list<std::string_view> parts) {
   return text_of(hash);
 }
 
+std::string sha512_bytes(std::string_view bytes) {
+  start_sodium();
+  std::array<unsigned char, crypto_hash_sha512_BYTES> hash{};
+  crypto_hash_sha512(hash.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  return {hash.begin(), hash.end()};
+}
+
 }  // namespace fourtune::db

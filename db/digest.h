@@ -1,5 +1,5 @@
-// SHA-256, the name of things in stores and caches; and BLAKE2b, several times as fast, for what is looked at on every
-// start.
+// SHA-256, the name of things in stores and caches; BLAKE2b, several times as fast, for what is looked at on every start;
+// and SHA-512.
 #pragma once
 
 #include <initializer_list>
@@ -14,5 +14,8 @@ std::string sha256(std::string_view bytes);
 std::string sha256(std::initializer_list<std::string_view> parts);
 // The same by BLAKE2b of 256 bits.
 std::string blake2b(std::initializer_list<std::string_view> parts);
+
+// The 64 bytes of SHA-512 themselves.
+std::string sha512_bytes(std::string_view bytes);
 
 }  // namespace fourtune::db

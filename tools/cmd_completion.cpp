@@ -36,6 +36,7 @@ std::vector<std::string> listed_values(const std::string& type) {
 Command describe(const CLI::App& app) {
   Command command{app.get_name(), app.get_description(), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // not for people
     const std::string type = option->get_type_name();
     const auto values = listed_values(type);
     if (option->nonpositional() && !option->get_lnames().empty()) {

@@ -1,11 +1,12 @@
 #include "tools/soak_python.h"
 
-#include <sodium.h>
-
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "db/digest.h"
 
 namespace fourtune::tools {
 namespace {
@@ -24,10 +25,7 @@ std::vector<std::uint32_t> words_of(const std::string& bytes) {
 }  // namespace
 
 PythonRandom::PythonRandom(std::string_view seed) {
-  unsigned char digest[crypto_hash_sha512_BYTES];
-  crypto_hash_sha512(digest, reinterpret_cast<const unsigned char*>(seed.data()), seed.size());
-  const std::vector<std::uint32_t> key =
-      words_of(std::string(seed) + std::string(reinterpret_cast<const char*>(digest), sizeof digest));
+  const std::vector<std::uint32_t> key = words_of(std::string(seed) + db::sha512_bytes(seed));
   // init_by_array of Matsumoto and Nishimura's reference code.
   state_[0] = 19650218;
   for (std::uint32_t i = 1; i < kWords; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;

@@ -58,7 +58,7 @@ class SoakSession {
   // Ours untuned and the peers in turns, on what a peer can do: the problem without options.
   Json measure(const Problem& problem) {
     if (!peers_loaded_) {
-      current_ = make_device_current(*backend_);
+      current_ = make_device_current(*backend_, options_.device);
       peers_ = load_peers(options_.peers, *backend_);
       peers_loaded_ = true;
     }

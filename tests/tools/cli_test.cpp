@@ -80,7 +80,7 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
   const Finished top = run({"--help"});
   EXPECT_EQ(top.code, 0);
   for (const char* name :
-       {"tune", "show", "explain", "plan", "emit", "run", "doctor", "bench", "version", "completion"}) {
+       {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "version", "completion"}) {
     EXPECT_NE(top.out.find(name), std::string::npos) << name;
     const Finished help = run({name, "--help"});
     EXPECT_EQ(help.code, 0) << name;
@@ -373,7 +373,7 @@ TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
     const Finished script = run({"completion", shell});
     EXPECT_EQ(script.code, 0);
     for (const char* word :
-         {"tune", "show", "explain", "plan", "emit", "run", "doctor", "bench", "completion", "runner-ups"})
+         {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "completion", "runner-ups"})
       EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
     EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
   }
