@@ -37,8 +37,8 @@ void use(const Plan& plan, const Problem& problem) {
   });
   fuzz::accepted([&] {
     const Plan adapted = adapt(plan, problem, traits);
-    require(parse_plan(to_text(adapted, problem), problem) == adapted, "an adapted plan is a valid one",
-            to_text(adapted, problem));
+    const std::string text = to_text(adapted, problem);
+    require(to_text(parse_plan(text, problem), problem) == text, "an adapted plan is a valid one", text);
   });
   if (plan.backend != "cpu" && problem.kind == Kind::fft && mode_count(problem) <= kSmall)
     fuzz::accepted([&] { gpu_fft_program(problem, plan, traits); });

@@ -19,6 +19,9 @@ names=("$@")
 export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=0:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1
 
+# A package has one program for all targets.
+program() { if [ -x "$targets/fuzz_all" ]; then echo "$targets/fuzz_all"; else echo "$targets/fuzz_$1"; fi; }
+
 fuzz_one() {  # TARGET PROCESSES
   local name=$1 processes=$2 options
   mkdir -p "$out/$name/new" "$out/$name/failed"
@@ -29,14 +32,14 @@ fuzz_one() {  # TARGET PROCESSES
   # The forked form goes on after a failure; the plain one stops, which is what a check wants.
   [ "$processes" -gt 1 ] && options+=(-fork="$processes" -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1)
   [ "$processes" -gt 1 ] || options+=(-seed="${SEED:-1}")
-  "$targets/fuzz_$name" "${options[@]}" "$out/$name/new" "$corpus/$name" > "$out/$name/log" 2>&1
+  FUZZ_TARGET=$name "$(program "$name")" "${options[@]}" "$out/$name/new" "$corpus/$name" > "$out/$name/log" 2>&1
   echo $? > "$out/$name/status"
 }
 
 each=$((jobs / ${#names[@]}))
 [ "$each" -ge 1 ] || each=1
 for name in "${names[@]}"; do
-  [ -x "$targets/fuzz_$name" ] || { echo "error: there is no target $targets/fuzz_$name" >&2; exit 2; }
+  [ -x "$(program "$name")" ] || { echo "error: there is no program $(program "$name")" >&2; exit 2; }
   while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
   fuzz_one "$name" "$each" &
 done
@@ -53,7 +56,7 @@ for name in "${names[@]}"; do
   if [ "$failed" -gt 0 ] || [ "$(cat "$out/$name/status")" -ne 0 ]; then
     bad=1
     grep -aE 'SUMMARY|broken promise|runtime error|^terminate|what\(\)' "$out/$name/log" | sort | uniq -c | sort -rn | head -5
-    find "$out/$name/failed" -type f | head -5 | sed "s|^|  $targets/fuzz_$name |"
+    find "$out/$name/failed" -type f | head -5 | sed "s|^|  FUZZ_TARGET=$name $(program "$name") |"
     [ "$failed" -gt 0 ] || tail -5 "$out/$name/log"
   fi
 done
