@@ -24,9 +24,61 @@ NUFFT_DEVICE Part nufft_part(double share) {
   return static_cast<Part>((bits & 0xfffffffffffffull) >> (52 - NUFFT_FRACTION));
 }
 
+// Binary digits 64 word to 64 word + 63 of 1 / (2 pi) behind its point: as many as the largest coordinate asks for.
+NUFFT_DEVICE unsigned long long nufft_turn_digits(int word) {
+  switch (word) {
+    case 0: return 0x28be60db9391054aull;
+    case 1: return 0x7f09d5f47d4d3770ull;
+    case 2: return 0x36d8a5664f10e410ull;
+    case 3: return 0x7f9458eaf7aef158ull;
+    case 4: return 0x6dc91b8e909374b8ull;
+#if NUFFT_DOUBLE
+    case 5: return 0x01924bba82746487ull;
+    case 6: return 0x3f877ac72c4a69cfull;
+    case 7: return 0xba208d7d4baed121ull;
+    case 8: return 0x3a671c09ad17df90ull;
+    case 9: return 0x4e64758e60d4ce7dull;
+    case 10: return 0x272117e2ef7e4a0eull;
+    case 11: return 0xc7fe25fff7816603ull;
+    case 12: return 0xfbcbc462d6829b47ull;
+    case 13: return 0xdb4d9fb3c9f2c26dull;
+    case 14: return 0xd3d18fd9a797fa8bull;
+    case 15: return 0x5d49eeb1faf97c5eull;
+    case 16: return 0xcf41ce7de294a4baull;
+    case 17: return 0x9afed7ec47e35742ull;
+    case 18: return 0x1580cc11bf1edaeaull;
+#endif
+    default: return 0;
+  }
+}
+
+// x / (2 pi) less whole turns, as r + p_low in [-1/2, 1/2], for 2^42 <= |x| < infinity: x is M 2^e, and digits whose
+// products with it are whole turns are left out (Payne and Hanek's reduction).
+NUFFT_DEVICE void nufft_fold(double x, double& r, double& p_low) {
+  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(x));
+  const unsigned long long m = (bits & 0xfffffffffffffull) | 1ull << 52;
+  const int at = (static_cast<int>(bits >> 52) & 2047) - 1075 + 64;  // the first digit, and a word of zeros before all
+  const int word = at / 64 - 1, shift = at % 64;
+  unsigned long long digits[3], next = nufft_turn_digits(word);
+  for (int i = 0; i < 3; ++i) {
+    const unsigned long long here = next;
+    next = nufft_turn_digits(word + i + 1);
+    digits[i] = shift == 0 ? here : here << shift | next >> (64 - shift);
+  }
+  const unsigned long long carry = __umul64hi(m, digits[2]), low = m * digits[1] + carry;
+  const unsigned long long high = m * digits[0] + __umul64hi(m, digits[1]) + (low < carry ? 1 : 0);
+  r = static_cast<double>(static_cast<long long>(high) >> 11) * 0x1p-53;
+  p_low = static_cast<double>((high & 2047) << 53 | low >> 11) * 0x1p-117;
+  if (x < 0) r = -r, p_low = -p_low;
+}
+
 // A coordinate of very many turns, whose product's rounding error p_low is turns itself, or one that is not finite (false;
 // it is put at the centre): what is left of it, so that every point stays inside the grid.
-NUFFT_DEVICE bool nufft_locate_far(double& r, double& p_low) {
+NUFFT_DEVICE bool nufft_locate_far(double x, double centre, double factor, double& r, double& p_low) {
+  if (centre == 0 && factor == 0x1.45f306dc9c883p-3 && fabs(x) <= 0x1.fffffffffffffp1023) {  // radians
+    nufft_fold(x, r, p_low);
+    return true;
+  }
   const double turns = r + (p_low - rint(p_low));
   const bool finite = turns * 0 == 0;
   r = finite ? turns - rint(turns) : 0;
@@ -47,11 +99,12 @@ NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double fact
   const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen);
   double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, factor_low, s_low * factor);
 #else
-  double p_low = 0 * factor_low;
+  double p_low = 0;  // within a hundred turns below 2^-47 of one
+  if (fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + s * factor_low;
 #endif
   double r = p - rint(p);
   bool finite = true;
-  if (!(fabs(p) < 0x1p40)) finite = nufft_locate_far(r, p_low);
+  if (!(fabs(p) < 0x1p40)) finite = nufft_locate_far(at, centre, factor, r, p_low);
   const double q = r * fine, nearest = rint(q);
   const double rest = (q - nearest) + nufft_fma(p_low, fine, nufft_fma(r, fine, -q));
   const double t = rest - (NUFFT_W % 2 != 0 ? 0.5 : 0.0), up = ceil(t);

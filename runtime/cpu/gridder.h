@@ -25,9 +25,12 @@ struct GridShape {
   std::int64_t elements = 0;                    // of one grid with its padding
 };
 
-struct PointMap {  // p = (x - centre) * factor; types 1 and 2: centre 0, factor 1/(2 pi)
+// p = (x - centre) * factor; types 1 and 2: centre 0, factor 1/(2 pi). What rounding has left of both is added in
+// double precision: over a grid of many cells it is a share of one (of 1/(2 pi) it is known).
+struct PointMap {
   std::array<double, 3> centre{0, 0, 0};
   std::array<double, 3> factor{};
+  std::array<double, 3> centre_low{}, factor_low{};
 };
 
 struct GridderSpec {

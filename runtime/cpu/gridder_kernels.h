@@ -13,11 +13,13 @@
 
 namespace fourtune::runtime::cpu {
 
-// Period coordinate along one dimension, p = (x - centre) * (factor + factor_low), and the grid it is mapped to.
+// Period coordinate along one dimension, p = (x - centre - centre_low) * (factor + factor_low), and the grid it is
+// mapped to.
 struct Axis {
   double centre = 0, factor = 0, factor_low = 0;
   std::int32_t fine = 1;
   int width = 2;
+  double centre_low = 0;
 };
 // The same in fixed point for points within a period of zero, and by way of p - round(p) for others: x * scale + shift
 // is an integer q, the position in cells times 2^bits less the grid where negative; i0 above, 1 - f below.

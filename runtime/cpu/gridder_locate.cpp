@@ -36,11 +36,12 @@ struct Lanes {
   Lanes(const Frame& f, int k)
       : Lanes(f.axes[k], static_cast<double>(f.tiling.tile[k]), static_cast<double>(f.tiling.count[k]),
               f.inverse_tile[k]) {}
-  V64 centre, factor, low, fine, odd, first, tile, tiles, inverse, half_inverse;
+  V64 centre, centre_low, factor, low, fine, odd, first, tile, tiles, inverse, half_inverse;
 
  private:
   Lanes(const Axis& a, double tile_cells, double tile_count, double inverse_tile)
       : centre(set(a.centre)),
+        centre_low(set(a.centre_low)),
         factor(set(a.factor)),
         low(set(a.factor_low)),
         fine(set(a.fine)),
@@ -56,7 +57,7 @@ HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   const D64 d;
   const V64 s = hn::Sub(x, a.centre);
   const V64 seen = hn::Sub(s, x);
-  const V64 s_low = hn::Sub(hn::Sub(x, hn::Sub(s, seen)), hn::Add(a.centre, seen));
+  const V64 s_low = hn::Sub(hn::Sub(hn::Sub(x, hn::Sub(s, seen)), hn::Add(a.centre, seen)), a.centre_low);
   const V64 p = hn::Mul(s, a.factor);
   const V64 p_low = hn::Add(hn::MulSub(s, a.factor, p), hn::MulAdd(s, a.low, hn::Mul(s_low, a.factor)));
   const V64 r = hn::Sub(p, hn::Round(p));

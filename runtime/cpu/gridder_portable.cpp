@@ -192,13 +192,13 @@ bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   const double fine = a.fine;
   const double d = x - a.centre;
   const double seen = d - x;  // what d holds of -centre: the error of the difference by Knuth's two-sum
-  const double d_low = (x - (d - seen)) - (a.centre + seen);
+  const double d_low = (x - (d - seen)) - (a.centre + seen) - a.centre_low;
   const double p = d * a.factor;
   if (!std::isfinite(p)) return false;
   double p_low = std::fma(d, a.factor, -p) + (d * a.factor_low + d_low * a.factor);
   double r = p - std::rint(p);
   if (std::abs(p) >= kManyTurns) {
-    const bool radians = a.factor_low != 0 && a.centre == 0;
+    const bool radians = a.factor == kInverseTwoPi && a.centre == 0;
     const Turns turns = radians ? fold_radians(x) : Turns{r, p_low - std::rint(p_low)};
     r = turns.high - std::rint(turns.high);
     p_low = turns.low;

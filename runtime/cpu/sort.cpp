@@ -11,14 +11,11 @@
 
 #include "fmt/format.h"
 #include "fourtune/status.h"
+#include "runtime/cpu/gridder_turns.h"
 #include "runtime/cpu/team.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
-
-// The radian map's factor is 1/(2 pi) rounded; this is what the rounding left.
-constexpr double kInverseTwoPi = 0.15915494309189535;
-constexpr double kInverseTwoPiLow = -9.839338337591243e-18;
 
 struct Share {
   std::int64_t begin, end;
@@ -96,8 +93,12 @@ void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool loca
   frame_.fixed = true;
   for (int d = 0; d < tiling.dim; ++d) {
     const bool radians = map.factor[d] == kInverseTwoPi;
-    frame_.axes[d] = {map.centre[d], map.factor[d], radians ? kInverseTwoPiLow : 0.0,
-                      static_cast<std::int32_t>(tiling.fine[d]), tiling.width};
+    frame_.axes[d] = {map.centre[d],
+                      map.factor[d],
+                      radians ? kInverseTwoPiLow : map.factor_low[d],
+                      static_cast<std::int32_t>(tiling.fine[d]),
+                      tiling.width,
+                      map.centre_low[d]};
     frame_.inverse_tile[d] = 1.0 / tiling.tile[d];
     prepare_fixed(d);
   }

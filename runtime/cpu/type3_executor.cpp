@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "generator/type3_model.h"
@@ -183,19 +184,23 @@ class Type3Executor final : public Executor {
     if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
   }
 
-  // Cell position of a coordinate: (x - centre) * cells, and half of an odd grid's cells rounded down, where position 0
-  // is in the middle.
-  static void map_to_middle(PointMap& map, int d, double centre, double cells_per_unit, std::int64_t cells) {
-    map.factor[d] = cells_per_unit / static_cast<double>(cells);
-    map.centre[d] = centre - static_cast<double>(cells / 2) / cells_per_unit;
+  // p = (x - centre) * cells_per_unit / cells, and half of an odd grid's cells rounded down more where position 0 is in
+  // the middle. With more digits than a double has: over N cells the rounding of the map alone would be N / 2 times
+  // that of a coordinate, the same for all points.
+  static void set_map(PointMap& map, int d, double centre, long double cells_per_unit, std::int64_t cells,
+                      bool middle) {
+    const long double factor = cells_per_unit / static_cast<long double>(cells);
+    const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
+    map.factor[d] = static_cast<double>(factor);
+    map.factor_low[d] = static_cast<double>(factor - map.factor[d]);
+    map.centre[d] = static_cast<double>(start);
+    map.centre_low[d] = static_cast<double>(start - map.centre[d]);
   }
   PointMap source_map() const {
     PointMap map;
     for (int d = 0; d < problem_.dim; ++d) {
       const Type3Dimension& g = geometry_[d];
-      map.centre[d] = g.source_centre;
-      map.factor[d] = 1 / (static_cast<double>(g.outer) * g.spacing);
-      if (g.middle) map_to_middle(map, d, g.source_centre, 1 / g.spacing, g.outer);
+      set_map(map, d, g.source_centre, 1 / static_cast<long double>(g.spacing), g.outer, g.middle);
     }
     return map;
   }
@@ -203,9 +208,9 @@ class Type3Executor final : public Executor {
     PointMap map;
     for (int d = 0; d < problem_.dim; ++d) {
       const Type3Dimension& g = geometry_[d];
-      map.centre[d] = g.target_centre;
-      map.factor[d] = g.spacing / (2 * kPi);
-      if (g.part) map_to_middle(map, d, g.target_centre, g.spacing * static_cast<double>(g.inner) / (2 * kPi), g.held);
+      const long double cells_per_unit = static_cast<long double>(g.spacing) * static_cast<long double>(g.inner) /
+                                         (2 * std::numbers::pi_v<long double>);
+      set_map(map, d, g.target_centre, cells_per_unit, g.held, g.part);
     }
     return map;
   }
@@ -279,8 +284,10 @@ class Type3Executor final : public Executor {
       parallel_for(m_ > kShared ? plan_.threads : 1, m_, [&](std::int64_t j) {
         Angle angle;
         for (int d = 0; d < problem_.dim; ++d)
-          if (geometry_[d].target_centre != 0)
-            angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j] - geometry_[d].source_centre);
+          if (geometry_[d].target_centre != 0) {  // apart: their difference is rounded
+            angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j]);
+            angle.add(problem_.sign * geometry_[d].target_centre, -geometry_[d].source_centre);
+          }
         before_[j] = Complex(angle.phase());
       });
     } else {

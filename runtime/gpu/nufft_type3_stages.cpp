@@ -133,12 +133,17 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
 void Type3Stages::set_maps() {
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {
     const Type3Dimension& g = geometry_[d];
-    const auto outer = static_cast<double>(outer_[d]), held = static_cast<double>(held_[d]);
-    const double per_source = 1 / g.spacing, per_target = g.spacing * static_cast<double>(inner_[d]) / (2 * kPi);
-    sources_.map[d] = {g.source_centre - (g.middle ? static_cast<double>(outer_[d] / 2) / per_source : 0),
-                       per_source / outer, 0};
-    targets_.map[d] = {g.target_centre - (g.part ? static_cast<double>(held_[d] / 2) / per_target : 0),
-                       per_target / held, 0};
+    const auto spacing = static_cast<long double>(g.spacing);
+    const auto map = [](double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
+      const long double factor = cells_per_unit / static_cast<long double>(cells);
+      const long double half = middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0;
+      const auto rounded = static_cast<double>(factor);
+      return generator::nufft::Map{static_cast<double>(centre - half), rounded, static_cast<double>(factor - rounded)};
+    };
+    sources_.map[d] = map(g.source_centre, 1 / spacing, outer_[d], g.middle);
+    targets_.map[d] =
+        map(g.target_centre, spacing * static_cast<long double>(inner_[d]) / (2 * std::numbers::pi_v<long double>),
+            held_[d], g.part);
   }
 }
 

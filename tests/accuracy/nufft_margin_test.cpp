@@ -72,5 +72,12 @@ TEST(NufftMargin, Type3WithEveryPairOfWindows) {
     }
 }
 
+// Phases of 26000 radians: a map whose factors are rounded to 53 bits alone errs more than the tolerance.
+TEST(NufftMargin, Type3OfALargeExtentKeepsTheDigitsOfItsMaps) {
+  const Problem problem = parse_problem("nufft:type=3,dim=1,m=2000,k=1500,prec=f64,tol=3e-13,extent=26000");
+  tuner::ProblemData data(problem, 3);
+  EXPECT_LE(badness(problem, generator::default_plan(problem, runtime::find_backend("cpu").traits()), data), kMargin);
+}
+
 }  // namespace
 }  // namespace fourtune

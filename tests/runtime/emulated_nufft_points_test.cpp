@@ -156,20 +156,29 @@ TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
 }
 
 // Of 1e22 a double tells where it is to within a million turns, but it is a number: its sine is known, and so is its
-// cell.
-TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
-  const std::vector<double> x{1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, -1e22, 0.5};
-  std::vector<std::complex<double>> ones(x.size(), 1), modes(41);
+// cell. So it is up to the largest number of either precision.
+template <class T>
+void expect_folded(const std::vector<T>& x, const char* rest, double allowed) {
+  std::vector<std::complex<T>> ones(x.size(), 1), modes(41);
   for (const char* backend : {"emulated", "cpu"}) {
     Options options = emulated(backend == std::string("cpu") ? "" : some_plan(1, false));
     options.backend = backend;
-    Transform transform(token(1, 1, ",prec=f64,tol=1e-6,sign=1"), options);
+    Transform transform(token(1, 1, rest), options);
     transform.set_points({static_cast<std::int64_t>(x.size()), x.data()});
     transform.execute(ones.data(), modes.data());
     std::complex<double> want = 0;
     for (const double at : x) want += std::complex<double>(std::cos(at), std::sin(at));
-    EXPECT_LE(std::abs(modes[21] - want), 1e-5) << backend;  // k = 1
+    EXPECT_LE(std::abs(std::complex<double>(modes[21]) - want), allowed) << backend << rest;  // k = 1
   }
+}
+TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  expect_folded<double>({1e10, -3e13, 1e16, 1e17, -5e18, 1e20, 1e22, -1e22, 0.5}, ",prec=f64,tol=1e-6,sign=1", 1e-5);
+  expect_folded<double>({1e25, -1e40, 7e60, 1e99, -3e150, 2e222, 1e300, -kMost, kMost / 3}, ",prec=f64,tol=1e-6,sign=1",
+                        1e-5);
+  constexpr float kMostSingle = std::numeric_limits<float>::max();
+  expect_folded<float>({1e6f, -3e9f, 1e12f, 7e12f, -1e13f, 1e20f, -3e30f, kMostSingle, -kMostSingle / 3, 0.5f},
+                       ",prec=f32,tol=1e-5,sign=1", 1e-4);
 }
 
 // Trusted points are not looked at: those that are no numbers spoil what they touch, and nothing else. Reads of the

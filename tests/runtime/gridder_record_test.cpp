@@ -67,9 +67,7 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
       ASSERT_EQ(seen[j], 0);
       seen[j] = 1;
       for (int d = 0; d < dim; ++d) {
-        const bool single = sizeof(T) == 4;
-        const Axis axis{0, kInverseTwoPi, single ? 0 : kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[d]),
-                        tiling.width};
+        const Axis axis{0, kInverseTwoPi, kInverseTwoPiLow, static_cast<std::int32_t>(tiling.fine[d]), tiling.width};
         std::int64_t cell = 0;
         double f = 0;
         ASSERT_TRUE(locate_one(points.c[d][j], axis, cell, f));

@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "generator/window.h"
 #include "runtime/cpu/gridder.h"
+#include "runtime/cpu/gridder_turns.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -23,9 +24,6 @@ using generator::SortFamily;
 using generator::SpreadFamily;
 using generator::WindowKind;
 __extension__ typedef __float128 Quad;
-
-inline constexpr double kInverseTwoPi = 0.15915494309189535;
-inline constexpr double kInverseTwoPiLow = -9.839338337591243e-18;
 
 template <class T>
 struct Points {
