@@ -1,0 +1,26 @@
+// What explain says of plans that nobody tuned.
+#include <gtest/gtest.h>
+
+#include "generator/known_devices.h"
+#include "runtime/resolve.h"
+
+namespace fourtune::runtime {
+namespace {
+
+TEST(UntunedExplain, NamesWhatThePlanIsAndOnlyTheCostModelsChoiceAsSuch) {
+  const DeviceTraits h100 = *generator::known_device("h100");
+  const auto explain = [&](const char* token) { return resolve(parse_problem(token), h100, nullptr, "").explain; };
+  const std::string known = explain("fft:type=c2c,n=256x256x256,prec=f32"),
+                    plain = explain("fft:type=c2c,n=100x100,prec=f32"),
+                    library = explain("fft:type=c2c,n=16777259,prec=f32"),
+                    model = explain("nufft:type=1,n=32x32,m=500,prec=f32,tol=1e-3");
+  EXPECT_NE(known.find("why: model (the known plan of this size, the winner on an H200"), std::string::npos) << known;
+  EXPECT_NE(plain.find("generated kernels that take any size"), std::string::npos) << plain;
+  EXPECT_NE(library.find("cuFFT, as no generated kernels take this problem: length 16777259"), std::string::npos)
+      << library;
+  EXPECT_NE(model.find("the cost model's choice; nothing tuned fits"), std::string::npos) << model;
+  for (const std::string& text : {known, plain, library}) EXPECT_EQ(text.find("cost model"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace fourtune::runtime
