@@ -4,8 +4,6 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
-
 #include "db/tuning_store.h"
 #include "fourtune/device_traits.h"
 #include "runtime/environment.h"

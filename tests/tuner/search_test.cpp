@@ -138,28 +138,6 @@ TEST(Search, SmallSpacesAreSearchedExhaustively) {
   EXPECT_NE(default_strategy(4000, 50).name, "exhaustive");
 }
 
-// Half of the space fails, and the cost model thinks that it is the better half.
-TEST(Search, SurrogateLearnsWhereCandidatesFail) {
-  Recording space;
-  space.axes = {"a", "b"};
-  for (int a = 0; a < 20; ++a)
-    for (int b = 0; b < 20; ++b) {
-      space.space.coordinates.push_back({a, b});
-      space.space.estimates.push_back(a >= 10 ? 1e-3 : 2e-3);
-      space.seconds.push_back(a >= 10 ? failed : 2e-3 + 1e-5 * ((a - 3) * (a - 3) + b));
-    }
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const auto search = find_strategy("surrogate").make(space.space, seed);
-    int failures = 0;
-    for (int asked = 0; asked < 60; ++asked) {
-      const std::size_t candidate = search->ask().value();
-      failures += !std::isfinite(space.seconds[candidate]);
-      search->tell(candidate, space.seconds[candidate]);
-    }
-    EXPECT_LT(failures, 20) << "of 60, seed " << seed;
-  }
-}
-
 // ---- quality
 void expect_quality(const Recording& space, int seeds) {
   const Strategy& strategy = default_strategy(space.space.size(), 0);
