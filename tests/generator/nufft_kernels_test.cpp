@@ -386,8 +386,8 @@ std::vector<Case> segment_cases() {
   for (const bool late : {false, true})
     for (const int count : {511, 512, 513, 1023, 1024, 1025}) {
       const std::string name = (late ? "LateSpotOf" : "SpotOf") + std::to_string(count) + "Points";
-      Case spreads = spreading(name, 1, Precision::f32, 4, Spread::points);
-      Case reads = interpolating(name + "Read", 1, Precision::f32, 4, Interpolate::points);
+      Case spreads = spreading(name, 1, Precision::f32, 4, Spread::tile_owned);
+      Case reads = interpolating(name + "Read", 1, Precision::f32, 4, Interpolate::tiled);
       for (Case* c : {&spreads, &reads}) {
         c->parameters.placement = Placement::two_level;
         c->parameters.segment = 512;

@@ -24,7 +24,7 @@ using Complex = std::complex<double>;
 using runtime::emulated::run_program;
 using runtime::emulated::RunOptions;
 
-// spot: all but three of them on one spot.
+// spot: all but three of them on one spot, those in the other half of the grid.
 enum class Points { uniform, clustered, clusters, edges, one, none, spot };
 
 struct Case {
@@ -63,7 +63,7 @@ inline std::array<std::vector<double>, 3> make_points(const Case& c) {
       double value = c.points == Points::clustered  ? narrow(random)
                      : c.points == Points::clusters ? narrow(random) + 1.5 * (i % 4)
                      : c.points == Points::edges    ? edge[random() % 10]
-                     : c.points == Points::spot     ? 0.31 + 1.4 * std::max(0, i - (m - 4))
+                     : c.points == Points::spot     ? (i < m - 3 ? 0.31 : -2.9 + 1.4 * (i - (m - 3)))
                                                     : wide(random);
       if (c.shape.precision == Precision::f32) value = static_cast<float>(value);
       x[d].push_back(value);
