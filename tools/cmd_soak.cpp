@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fourtune/device_traits.h"
+#include "runtime/cuda/device.h"
 #include "tools/commands.h"
 #include "tools/errors.h"
 #include "tools/progress.h"
@@ -76,6 +77,7 @@ void settle(Arguments& arguments) {
   if (options.megabytes < kLeastMegabytes)
     throw UsageError(fmt::format("--megabytes {}: no problem is that small", options.megabytes),
                      fmt::format("{} is the least", kLeastMegabytes));
+  if (options.worker.backend == "cuda") options.devices = std::max(1, runtime::cuda::device_count());
   if (options.worker.threads == 0 && options.jobs > 1)
     options.worker.threads = std::max(1, cpu_traits().cores / options.jobs);
   if (options.count == 0 && options.seconds == 0) options.seconds = 60;

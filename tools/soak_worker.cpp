@@ -86,8 +86,9 @@ struct SoakWorker::Impl {
       ended(false);
       return {{}, "exit", "the worker's answer makes no sense"};
     }
-    if (read == LinePipe::Read::closed) return ended(true);
-    ended(false);
+    stopping = stopping || (options.stop && *options.stop);
+    if (read == LinePipe::Read::closed && !stopping) return ended(true);
+    ended(read == LinePipe::Read::closed);
     if (stopping) throw Error(Status::interrupted, "stopped by the user");
     return {{}, "timeout", fmt::format("no answer within {:.0f} s", seconds)};
   }

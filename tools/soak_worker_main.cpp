@@ -93,7 +93,8 @@ class SoakSession {
 }  // namespace
 
 void soak_worker_main(const SoakWorkerOptions& options) {
-  signal(SIGINT, SIG_IGN);
+  signal(SIGINT, SIG_IGN);  // the parent decides what a stop means; it may have gone to the whole group
+  signal(SIGTERM, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   tuner::LinePipe pipe(3, 3);
   std::unique_ptr<SoakSession> session;
