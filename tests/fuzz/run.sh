@@ -25,7 +25,8 @@ program() { if [ -x "$targets/fuzz_all" ]; then echo "$targets/fuzz_all"; else e
 fuzz_one() {  # TARGET PROCESSES
   local name=$1 processes=$2 options
   mkdir -p "$out/$name/new" "$out/$name/failed"
-  options=(-artifact_prefix="$out/$name/failed/" -timeout=25 -rss_limit_mb=2560 -detect_leaks=0 -print_final_stats=1
+  options=(-artifact_prefix="$out/$name/failed/" -timeout=60 -report_slow_units=60 -rss_limit_mb=2560 -detect_leaks=0
+    -print_final_stats=1
     -max_total_time="$seconds")
   [ -z "${RUNS:-}" ] || options+=(-runs="$RUNS")
   [ -f "$corpus/$name.dict" ] && options+=(-dict="$corpus/$name.dict")
