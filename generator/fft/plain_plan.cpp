@@ -198,7 +198,10 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       values *= more;
     }
     w.threads = threads_for(values, group);
-    if ((d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;  // two blocks on a multiprocessor
+    const std::int64_t exchanged = group.size() > 1 ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
+    const bool tight = exchanged > options.device.shared_per_block;
+    // For two blocks on a multiprocessor, or one at all.
+    if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
     w.store = Store::sorted;
     w.to = Target::out;
     plan.kernels.push_back(kernel);

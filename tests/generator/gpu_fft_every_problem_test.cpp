@@ -74,6 +74,7 @@ TEST(GpuFftEveryProblem, ThoseThatWereRefusedOrWroteOutsideHavePrograms) {
         "fft:type=r2c,n=9000,prec=f64,place=in", "fft:type=c2c,n=1,prec=f32", "fft:type=r2c,n=1,prec=f64,batch=5",
         "fft:type=c2r,n=1x1,prec=f64,place=in", "fft:type=r2c,n=1x67,prec=f32", "fft:type=c2r,n=1x67x3,prec=f64"})
     expect_programs(parse_problem(token), h100);
+  expect_programs(parse_problem("fft:type=r2c,n=89x729,prec=f64,batch=32"), generated_only("t4"));
 }
 
 // Every length up to a few thousand, and lines of several kernels.
