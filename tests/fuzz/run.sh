@@ -26,8 +26,7 @@ fuzz_one() {  # TARGET PROCESSES
   local name=$1 processes=$2 options
   mkdir -p "$out/$name/new" "$out/$name/failed"
   options=(-artifact_prefix="$out/$name/failed/" -timeout=60 -report_slow_units=60 -rss_limit_mb=2560 -detect_leaks=0
-    -print_final_stats=1
-    -max_total_time="$seconds")
+    -print_final_stats=1 -max_total_time="$seconds")
   [ -z "${RUNS:-}" ] || options+=(-runs="$RUNS")
   [ -f "$corpus/$name.dict" ] && options+=(-dict="$corpus/$name.dict")
   # The forked form goes on after a failure; the plain one stops, which is what a check wants.
