@@ -156,16 +156,21 @@ class CaseRun {
     return heap_bytes() - heap_before - static_cast<std::int64_t>(output.capacity());
   }
 
-  // What create said would be held is an upper limit, and what is held is what is said.
+  // What create said would be held is an upper limit, and what is held is what is said. Copies of the points of crowded
+  // bins are known only when the points are: on a GPU such points have twice the room.
   void check_memory(std::int64_t taken) {
     outcome_.held = transform_->memory().held;
     constexpr std::int64_t kSmall = 8 << 20;  // programs, plans, tables
     // Where points are unknown until they are set, so are the grids of a type 3; an adjoint is made when first used.
     const bool known = !data_.one.adjoint && (data_.one.problem.kind == Kind::fft || data_.one.problem.type != 3);
-    if (known && outcome_.held > outcome_.promised + outcome_.promised / 4 + kSmall)
+    const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.points == PointClass::cluster;
+    if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
     if (setup_.backend->name() != "cpu") return;
-    if (taken > outcome_.held + outcome_.held / 4 + kSmall)
+    // The allocator also counts what it leaves unused before arrays that begin at a huge page, one or two a thread.
+    constexpr std::int64_t kHugePage = 2 << 20;
+    const std::int64_t aligned = kHugePage * (2 * std::max(1, data_.one.threads) + 4);
+    if (taken > outcome_.held + outcome_.held / 4 + kSmall + aligned)
       throw Trouble{"memory", fmt::format("{} bytes were taken and {} are said to be held", taken, outcome_.held)};
   }
 
@@ -207,9 +212,13 @@ class CaseRun {
     const double forward = inner_product(data_.to, output, output);
     const double backward = inner_product(data_.from, data_.input, back);
     outcome_.mismatch = forward == backward ? 0 : std::abs(forward - backward) / forward;
-    if (!(outcome_.mismatch <= setup_.slack * outcome_.allowed))
+    // A's error is relative to |Ax|, that of A* to |A*Ax|, which x may be almost orthogonal to.
+    const double norms =
+        std::sqrt(inner_product(data_.from, data_.input, data_.input) * inner_product(data_.from, back, back));
+    const double allowed = setup_.slack * outcome_.allowed * (forward > 0 ? 1 + norms / forward : 1);
+    if (!(outcome_.mismatch <= allowed))
       throw Trouble{"adjoint", fmt::format("<Ax,Ax> and <x,A*Ax> are off by {:.2e}, allowed is {:.1e}",
-                                           outcome_.mismatch, outcome_.allowed)};
+                                           outcome_.mismatch, allowed)};
   }
 
   void wait() const {
@@ -226,6 +235,9 @@ class CaseRun {
   std::array<std::unique_ptr<WatchedArray>, 6> points_;
 };
 
+// A plan that is forced may be refused by name; what runs untuned may not.
+bool refuses_a_plan(Status status) { return status == Status::invalid_plan || status == Status::unsupported; }
+
 }  // namespace
 
 SoakOutcome try_case(const CaseData& data, const SoakSetup& setup) {
@@ -235,7 +247,7 @@ SoakOutcome try_case(const CaseData& data, const SoakSetup& setup) {
   } catch (const Trouble& trouble) {
     outcome.failure = trouble.failure, outcome.message = trouble.message;
   } catch (const Error& error) {
-    if (error.status() == Status::out_of_memory) {
+    if (error.status() == Status::out_of_memory || (!setup.plan.empty() && refuses_a_plan(error.status()))) {
       outcome.refused = error.what();
     } else {
       outcome.failure = fmt::format("status {}", status_name(error.status()));

@@ -18,7 +18,7 @@ namespace fourtune::tools {
 struct SoakOutcome {
   std::string failure;  // empty: all is well
   std::string message;
-  std::string refused;  // not empty: it did not run, and need not have (no room on this device)
+  std::string refused;  // not empty: it did not run, and need not have (no room, or a forced plan that does not fit)
   std::string plan;     // that ran
   double error = 0, allowed = 0, mismatch = 0, repeat = 0;
   double create_seconds = 0, set_points_seconds = 0, execute_seconds = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace fourtune::runtime::cpu {
 
@@ -32,5 +33,11 @@ class AlignedBytes {
   void* data_ = nullptr;
   std::int64_t bytes_ = 0;
 };
+
+// What a table holds.
+template <class E>
+std::int64_t bytes_of(const std::vector<E>& table) {
+  return static_cast<std::int64_t>(table.size() * sizeof(E));
+}
 
 }  // namespace fourtune::runtime::cpu

@@ -30,7 +30,10 @@ class LongChirp {
   static bool supports(std::int64_t n);
   LongChirp(std::int64_t n, int sign, int threads);
   void transform(const Value* in, std::int64_t in_stride, Value* out, std::int64_t out_stride);
-  std::int64_t bytes() const { return data_.bytes() + work_.bytes() + forward_.bytes() + backward_.bytes(); }
+  std::int64_t bytes() const {
+    return data_.bytes() + work_.bytes() + forward_.bytes() + backward_.bytes() + bytes_of(chirp_.chirp) +
+           bytes_of(chirp_.filter);
+  }
 
  private:
   AlignedBytes data_, work_;  // before the tables: what does not fit memory is refused at once

@@ -38,7 +38,7 @@ class LongFft {
   // Precondition: supports(n).
   LongFft(std::int64_t n, int sign, int threads);
   std::int64_t n() const { return rows_ * columns_; }
-  std::int64_t bytes() const { return work_.bytes(); }
+  std::int64_t bytes() const { return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_); }
 
   // Whole transform; element i at i * stride. work: n elements, neither in nor out; in == out is allowed.
   void transform(const Value* in, std::int64_t in_stride, Value* work, Value* out, std::int64_t out_stride) const;

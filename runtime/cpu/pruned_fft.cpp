@@ -86,7 +86,11 @@ class PrunedLines final : public PrunedFft<T> {
            std::int64_t count) override {
     run(false, grids, grid_distance, const_cast<Value*>(modes), mode_distance, count);
   }
-  std::int64_t bytes() const override { return work_.bytes() + (long_ ? long_->bytes() : 0); }
+  std::int64_t bytes() const override {
+    std::int64_t sum = work_.bytes() + (long_ ? long_->bytes() : 0);
+    for (int d = 0; d < dim_; ++d) sum += bytes_of(factor_[d]) + bytes_of(spec_.factors[d]);
+    return sum;
+  }
   std::string wisdom() const override {
     std::vector<std::string> texts;
     for (int d = 0; d < dim_; ++d) {

@@ -9,7 +9,7 @@
 namespace fourtune::runtime::cpu {
 
 // How long a wait stays awake. The last units of a loop end some tens of microseconds apart, and waking a sleeper takes
-// as long in a virtual machine: with 10 us loops of 0.6 ms took 1.5 times as long (2 cores of an EPYC, Linux 6.18).
+// as long in a virtual machine.
 inline constexpr std::chrono::microseconds kAwake{50};
 
 class Patience {

@@ -37,16 +37,17 @@ class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string why = why_not_available(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
-    store_ = fs::temp_directory_path() / ("fourtune-gpu-test-" + std::to_string(::getpid()) + ".db");
+    folder_ = fs::temp_directory_path() / ("fourtune-gpu-test-" + std::to_string(::getpid()));
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);  // kernels are loaded from folders that nobody else can write
+    store_ = folder_ / "kernels.db";
   }
-  void TearDown() override {
-    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(store_.string() + suffix);
-  }
+  void TearDown() override { fs::remove_all(folder_); }
   static std::shared_ptr<const Device> device() {
     static const auto opened = Device::open(0);
     return opened;
   }
-  fs::path store_;
+  fs::path folder_, store_;
 };
 
 // Runs the problem on the device; strided outputs start as 7.

@@ -42,6 +42,7 @@ class ProbeExecutor final : public runtime::Executor {
 class ProbeBackend final : public runtime::Backend {
  public:
   std::string_view name() const override { return "probe"; }
+  int device_count() const override { return 8; }
   DeviceTraits traits_of(int) const override {
     DeviceTraits traits;
     traits.backend = "cpu";  // its plans are those of processors
