@@ -1,5 +1,5 @@
-// SHA-256, the name of things in stores and caches; BLAKE2b, several times as fast, for what is looked at on every start;
-// and SHA-512.
+// SHA-256, the name of things in stores and caches; BLAKE2b, several times as fast, for what is looked at on every
+// start; and SHA-512.
 #pragma once
 
 #include <initializer_list>

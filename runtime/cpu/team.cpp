@@ -34,15 +34,14 @@ int this_thread() {
 class Loop;
 
 // ---- workers
-// -------------------------------------------------------------------------------------------------------
 struct alignas(kLine) Worker {
   // free: awake and without work. asleep: to be woken. called: has work and has not begun.
   enum State : std::int32_t { kFree, kAsleep, kCalled, kWorking, kDismissed };
   WaitWord state{kFree};
   Loop* loop = nullptr;
-  int number = 0;                  // in the loop
-  Worker* next = nullptr;          // of the crew, or idle too
-  Worker* next_sleeper = nullptr;  // of those that the loop has to wake
+  int number = 0;                              // in the loop
+  Worker* next = nullptr;                      // of the crew, or idle too
+  std::atomic<Worker*> next_sleeper{nullptr};  // of those that the loop has to wake
   pthread_t thread{};
 
   // True when it has to be woken.
@@ -86,7 +85,6 @@ bool Worker::wait_for_call() {
 }
 
 // ---- one loop
-// ------------------------------------------------------------------------------------------------------
 // Lives on its caller's stack until every worker has left it.
 class Loop {
  public:
@@ -216,7 +214,6 @@ void Worker::work() {
 }
 
 // ---- the team
-// ------------------------------------------------------------------------------------------------------
 std::atomic<int> forced_error{0};
 std::atomic<int> capacity{1};  // threads that may be inside loops
 
