@@ -44,6 +44,8 @@ void repeat_one(const Arguments& arguments) {
   arguments.json ? print_trial_json(trial) : print_trial(trial);
   if (!trial.outcome.failure.empty())
     throw Failure(fmt::format("{}: {}", trial.outcome.failure, trial.outcome.message));
+  if (!trial.outcome.refused.empty() && trial.kind == PlanKind::given)
+    throw Failure(fmt::format("this plan was refused: {}", trial.outcome.refused));
 }
 
 void run_hunt(const Arguments& arguments) {

@@ -163,7 +163,7 @@ class CaseRun {
     constexpr std::int64_t kSmall = 8 << 20;  // programs, plans, tables
     // Where points are unknown until they are set, so are the grids of a type 3; an adjoint is made when first used.
     const bool known = !data_.one.adjoint && (data_.one.problem.kind == Kind::fft || data_.one.problem.type != 3);
-    const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.points == PointClass::cluster;
+    const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.kind == Kind::nufft;
     if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
     if (setup_.backend->name() != "cpu") return;

@@ -25,6 +25,8 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   op.choice = plan.fft;
   op.threads = plan.threads;
   op.wisdom = options.wisdom;
+  op.deterministic = options.deterministic;
+  if (op.deterministic) op.choice.rigor = generator::Rigor::estimate, op.wisdom.clear();
   // Strides that nothing is multiplied by may be anything; further on they are as good as dense ones.
   for (ArrayLayout* layout : {&op.in, &op.out}) {
     for (std::size_t d = 0; d < 3; ++d)

@@ -29,6 +29,9 @@ struct FftOperation {
   generator::FftChoice choice;
   int threads = 1;
   std::string wisdom;
+  // The same bits on arrays of any alignment, with any number of threads and from process to process: nothing is
+  // measured.
+  bool deterministic = false;
 };
 
 // Positions along x on the complex side (n for c2c).

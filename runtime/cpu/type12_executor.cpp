@@ -104,6 +104,7 @@ class Type12Executor final : public Executor {
     spec.fft = plan_.fft;
     spec.threads = plan_.threads;
     spec.wisdom = options_.wisdom;
+    if (options_.deterministic) spec.fft.rigor = generator::Rigor::estimate, spec.wisdom.clear();
     return make_pruned_fft<T>(spec, truncates);
   }
 

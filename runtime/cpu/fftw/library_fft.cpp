@@ -58,7 +58,7 @@ class LibraryFft final : public FftRunner {
       work_ = AlignedBytes(bytes_of_one * chunk_);
       plan_in_ = dense;
     }
-    aligned_ = make_plan(false);
+    aligned_ = make_plan(op.deterministic);
     if (!aligned_) throw Error(Status::unsupported, "FFTW has no plan for this layout");
   }
 
@@ -106,7 +106,7 @@ class LibraryFft final : public FftRunner {
     if (!op_.in_place) flags |= staged_ ? FFTW_DESTROY_INPUT : FFTW_PRESERVE_INPUT;
     auto* in = a.as<Value>();
     auto* out = op_.in_place ? in : b.as<Value>();
-    const PlannerSession<T> session(op_.wisdom, op_.threads);
+    const PlannerSession<T> session(op_.wisdom, op_.deterministic ? 1 : op_.threads);
     typename Api::Plan plan = nullptr;
     if (real_in) {
       plan = Api::plan_r2c(op_.dim, dims, loops, &loop, reinterpret_cast<T*>(in), fftw_cast(out), flags);
@@ -124,9 +124,10 @@ class LibraryFft final : public FftRunner {
     parallel_for(op_.threads, bytes.bytes() / static_cast<std::int64_t>(sizeof(T)), [=](auto i) { data[i] = 0; });
   }
 
-  // Arrays aligned like those of the planner run the plan made for them; others get a second plan on first use.
+  // Arrays aligned like those of the planner run the plan made for them; others get a second plan on first use. A
+  // deterministic plan is for all.
   void execute(void* in, void* out) {
-    const bool aligned = Api::alignment_of(in) == 0 && Api::alignment_of(out) == 0;
+    const bool aligned = op_.deterministic || (Api::alignment_of(in) == 0 && Api::alignment_of(out) == 0);
     if (!aligned && !unaligned_) {
       unaligned_ = make_plan(true);
       if (!unaligned_) throw Error(Status::internal, "FFTW has no plan for arrays of this alignment");
