@@ -180,11 +180,13 @@ class CaseRun {
       throw Trouble{"wrong", fmt::format("error {:.2e}, allowed is {:.1e}", outcome_.error, outcome_.allowed)};
   }
 
-  // Sums in another order differ by rounding, which grows with the values that one cell takes.
+  // Sums in another order differ by rounding, which grows with the values that one cell takes, and which deconvolution
+  // magnifies.
   double rounding() const {
     const Problem& problem = data_.one.problem;
     const auto values = static_cast<double>(std::max(problem.m.value_or(1), problem.k.value_or(1)));
-    return std::min(2 * setup_.slack * outcome_.allowed, 30 * epsilon(problem.precision) * (1 + std::sqrt(values)));
+    return std::min(2 * setup_.slack * outcome_.allowed,
+                    (problem.kind == Kind::fft ? 30 : 300) * epsilon(problem.precision) * (1 + std::sqrt(values)));
   }
 
   void check_repeat(const Bytes& one, const Bytes& other, const char* what) {
