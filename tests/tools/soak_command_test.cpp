@@ -76,8 +76,9 @@ TEST_F(Soak, AForcedPlanIsTheOneThatRuns) {
 }
 
 TEST_F(Soak, CtrlCEndsWithTheFiguresSoFar) {
-  const Finished result = run_program({"timeout", "--preserve-status", "-s", "INT", "10", FOURTUNE_PROGRAM, "soak",
-                                       "--seconds", "500", "--megabytes", "1"},
+  // --foreground: else a second signal follows at once, and that ends the program.
+  const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "10",
+                                       FOURTUNE_PROGRAM, "soak", "--seconds", "500", "--megabytes", "1"},
                                       folder.path(), {});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_NE(result.out.find("interrupted\nsoak: "), std::string::npos) << result.out;
