@@ -1,10 +1,11 @@
-# The library that other programs link: the layers' objects as one shared and one static library, with a CMake package
+# The library that other programs link: the rooms' objects as one shared and one static library, with a CMake package
 # and a pkg-config file. Tuner and tools are not in it.
 include(CMakePackageConfigHelpers)
 
 set(objects "")
-foreach(layer fourtune_base fourtune_generator fourtune_db fourtune_runtime)
-  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+get_property(rooms GLOBAL PROPERTY FOURTUNE_LIBRARY_ROOMS)
+foreach(room ${rooms})
+  list(APPEND objects $<TARGET_OBJECTS:${room}>)
 endforeach()
 if(TARGET fourtune_fmt)
   list(APPEND objects $<TARGET_OBJECTS:fourtune_fmt>)
@@ -16,7 +17,7 @@ add_library(fourtune_static STATIC ${objects})
 add_library(fourtune::fourtune_static ALIAS fourtune_static)
 set_target_properties(fourtune fourtune_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME fourtune)
 foreach(library fourtune fourtune_static)
-  target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
+  target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${library} INTERFACE cxx_std_20)
 endforeach()
@@ -45,7 +46,7 @@ install(TARGETS fourtune EXPORT fourtuneTargets LIBRARY DESTINATION ${CMAKE_INST
 install(TARGETS fourtune_static EXPORT fourtuneStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT fourtuneTargets NAMESPACE fourtune:: DESTINATION ${package})
 install(EXPORT fourtuneStaticTargets NAMESPACE fourtune:: DESTINATION ${package})
-install(DIRECTORY runtime/include/fourtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY include/fourtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/fourtuneConfig.cmake.in ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake

@@ -1,378 +1,45 @@
-// Lists the plans worth trying. An axis is one decision; a candidate is one choice on every axis; choices that cannot
-// work on this device or that the model thinks hopeless are left out.
+// The table of planners.
 #include "generator/candidates.h"
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "generator/gpu_candidates.h"
-#include "generator/nufft_binding.h"
-#include "generator/type3_model.h"
+#include "generator/planner/cpu/planner.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_nufft/planner.h"
 
 namespace fourtune::generator {
 namespace {
 
-constexpr double kHopeless = 6;       // times the best estimate
-constexpr double kMemoryShare = 0.7;  // of the device's memory
-constexpr std::size_t kMostPlans = 20000;
-
-void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width) {
-  plan.window = WindowChoice{kind, binding.sigma, width, binding.fine, 0};
-  plan.inner = plan.window;
-}
-
-// The best first, by measurement on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
-std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
-  if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
-  if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
-  if (problem.dim == 2) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
-  if (problem.precision == Precision::f32)
-    return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}};
-  return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}};
-}
-
-std::vector<int> thread_counts(const DeviceTraits& traits) {
-  std::vector<int> counts{std::max(1, traits.cores)};
-  while (counts.back() > 1 && counts.size() < 3) counts.push_back((counts.back() + 1) / 2);
-  return counts;
-}
-
-std::vector<int> chunks(const Problem& problem, const DeviceTraits& traits) {
-  std::vector<int> out;
-  for (const std::int64_t chunk :
-       {std::int64_t{traits.cores}, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, problem.batch}) {
-    const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
-    if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
-  }
-  return out;
-}
-
-struct Method {
-  SpreadFamily spread;
-  AddRule add;
-  InterpFamily interp;
-  bool sorted;
+struct Entry {
+  bool gpu;
+  Kind kind;
+  const Planner& planner;
 };
-// The best first. Types 1 and 2 vary the side they run; the other follows (the adjoint of the same plan).
-std::vector<Method> methods(const Problem& problem) {
-  using enum SpreadFamily;
-  std::vector<Method> out;
-  if (problem.type != 2) {
-    out = {{subgrid, AddRule::lock, InterpFamily::tile, true},
-           {subgrid, AddRule::colour, InterpFamily::tile, true},
-           {colour_index, AddRule::lock, InterpFamily::direct, true},
-           {colour_list, AddRule::lock, InterpFamily::direct, true},
-           {atomic, AddRule::lock, InterpFamily::direct, false}};
-    if (problem.type == 3) {
-      out.push_back({subgrid, AddRule::lock, InterpFamily::direct, true});
-      out.push_back({colour_index, AddRule::lock, InterpFamily::tile, true});
-    }
-  } else {
-    out = {{subgrid, AddRule::lock, InterpFamily::tile, true},
-           {subgrid, AddRule::lock, InterpFamily::direct, true},
-           {atomic, AddRule::lock, InterpFamily::direct, false}};
-  }
-  return out;
-}
+constexpr Entry kPlanners[] = {{false, Kind::fft, cpu_fft_planner},
+                               {false, Kind::nufft, cpu_nufft_planner},
+                               {true, Kind::fft, gpu_fft_planner},
+                               {true, Kind::nufft, gpu_nufft_planner}};
 
-// Calls visit(coordinates) for every point of the box, last axis fastest.
-template <class Visit>
-void for_each(const std::vector<int>& sizes, Visit&& visit) {
-  std::vector<int> at(sizes.size(), 0);
-  for (bool more = true; more;) {
-    visit(at);
-    more = false;
-    for (std::size_t axis = sizes.size(); axis-- > 0;) {
-      if (++at[axis] < sizes[axis]) {
-        more = true;
-        break;
-      }
-      at[axis] = 0;
-    }
-  }
-}
-
-class SpaceBuilder {
- public:
-  SpaceBuilder(const Problem& problem, const DeviceTraits& traits) : problem_(problem), traits_(traits) {}
-  void add(const Plan& plan, const std::vector<int>& coordinates) {
-    const Cost cost = estimate(plan, problem_, traits_);
-    if (traits_.memory_bytes > 0 && cost.bytes > kMemoryShare * static_cast<double>(traits_.memory_bytes)) return;
-    if (texts_.insert(to_text(plan, problem_)).second) space.candidates.push_back({plan, coordinates, cost.execute});
-  }
-  // Drops what the model thinks hopeless, and the worst of very large spaces.
-  Space finish() && {
-    double best = INFINITY;
-    for (const auto& candidate : space.candidates) best = std::min(best, candidate.estimate);
-    double limit = kHopeless * best;
-    if (space.candidates.size() > kMostPlans) {
-      std::vector<double> estimates;
-      for (const auto& candidate : space.candidates) estimates.push_back(candidate.estimate);
-      std::nth_element(estimates.begin(), estimates.begin() + kMostPlans, estimates.end());
-      limit = std::min(limit, estimates[kMostPlans]);
-    }
-    std::erase_if(space.candidates, [&](const Candidate& c) { return c.estimate > limit; });
-    return std::move(space);
-  }
-  Space space;
-
- private:
-  const Problem& problem_;
-  const DeviceTraits& traits_;
-  std::set<std::string> texts_;
-};
-
-Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
-  const std::vector<int> threads = thread_counts(traits);
-  struct Choice {
-    FftFamily family;
-    Rigor rigor;
-    int block;
-  };
-  const std::vector<Choice> choices = {{FftFamily::rows, Rigor::measure, 64}, {FftFamily::rows, Rigor::measure, 32},
-                                       {FftFamily::rows, Rigor::measure, 16}, {FftFamily::rows, Rigor::measure, 128},
-                                       {FftFamily::rows, Rigor::patient, 64}, {FftFamily::fftw, Rigor::measure, 64},
-                                       {FftFamily::fftw, Rigor::patient, 64}, {FftFamily::fftw, Rigor::estimate, 64}};
-  SpaceBuilder builder(problem, traits);
-  builder.space.axes = {"fft", "threads"};
-  for_each({static_cast<int>(choices.size()), static_cast<int>(threads.size())}, [&](const std::vector<int>& at) {
-    const Choice& choice = choices[at[0]];
-    Plan plan;
-    plan.threads = threads[at[1]];
-    plan.fft = FftChoice{choice.family, choice.rigor, choice.block};
-    builder.add(plan, at);
-  });
-  Space space = std::move(builder.space);  // a dozen plans: all are measured
-  return space;
-}
-
-constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
-constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
-constexpr int kCaps[] = {8192, 2048, 32768};
-constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
-                               {FftFamily::pruned, Rigor::measure, 32},
-                               {FftFamily::pruned, Rigor::measure, 128},
-                               {FftFamily::pruned, Rigor::measure, 16},
-                               {FftFamily::pruned, Rigor::measure, 8}};
-
-// Pairs of windows of a type 3, the best first by the model with one method; a few of them, as the rest of the space
-// multiplies them.
-std::vector<Type3Windows> best_type3_windows(const Problem& problem, const DeviceTraits& traits, WindowKind kind,
-                                             double tol) {
-  constexpr std::size_t kOuter = 5, kInner = 3;
-  std::vector<Type3Windows> list = type3_windows(problem, kind, tol);
-  Plan plan;
-  plan.spread.family = SpreadFamily::colour_index;
-  plan.interp.family = InterpFamily::direct;
-  const auto cost = [&](const WindowChoice& outer, const WindowChoice& inner) {
-    plan.window = outer, plan.inner = inner;
-    return estimate(plan, problem, traits).execute;
-  };
-  for (Type3Windows& entry : list) {
-    std::stable_sort(entry.inner.begin(), entry.inner.end(), [&](const WindowChoice& a, const WindowChoice& b) {
-      return cost(entry.outer, a) < cost(entry.outer, b);
-    });
-    if (entry.inner.size() > kInner) entry.inner.resize(kInner);
-  }
-  std::stable_sort(list.begin(), list.end(), [&](const Type3Windows& a, const Type3Windows& b) {
-    return cost(a.outer, a.inner[0]) < cost(b.outer, b.inner[0]);
-  });
-  if (list.size() > kOuter) list.resize(kOuter);
-  return list;
-}
-
-// Choices on every axis of a nonuniform problem. Type 3: the outer window on the sigma axis, the inner one on the axis
-// of fine grids, errors up to what still counts as right on that of widths.
-struct NufftAxes {
-  NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds, int variants)
-      : tiles(tile_shapes(problem)),
-        threads(thread_counts(traits)),
-        chunk(chunks(problem, traits)),
-        method(methods(problem)),
-        type(problem.type),
-        dim(problem.dim) {
-    if (type == 3 && threads.back() > 1) threads.push_back(1);  // small ones
-    for (std::size_t k = 0; k < kinds; ++k) {
-      if (type == 3) {
-        const double tol = type3_tolerance(problem);
-        for (int lax = 0; lax < variants && (lax == 0 || tol == problem.tol); ++lax) {
-          pairs[k][lax] = best_type3_windows(problem, traits, kKinds[k], lax == 0 ? tol : kStillRight * tol);
-          outer = std::max(outer, pairs[k][lax].size());
-          for (const Type3Windows& pair : pairs[k][lax]) inner = std::max(inner, pair.inner.size());
-        }
-        continue;
-      }
-      for (std::size_t s = 0; s < std::size(kSigmas); ++s)
-        for (int v = 0; v < variants; ++v) binding[s][k][v] = bind_window(problem, kKinds[k], kSigmas[s], v);
-    }
-  }
-  std::vector<std::array<int, 3>> tiles;
-  std::vector<int> threads, chunk;
-  std::vector<Method> method;
-  int type, dim;
-  Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
-  std::vector<Type3Windows> pairs[std::size(kKinds)][2];
-  std::size_t outer = 0, inner = 0;  // most of any list
-};
-
-enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
-const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "width", "method", "tile",
-                                             "cap",   "records", "threads", "chunk", "fft"};
-
-// False when there is no such plan (no width reaches the tolerance).
-bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
-  if (axes.type == 3) {
-    const auto& pairs = axes.pairs[at[kWindow]][at[kWidth]];
-    const auto outer = static_cast<std::size_t>(at[kSigma]), inner = static_cast<std::size_t>(at[kFine]);
-    if (outer >= pairs.size() || inner >= pairs[outer].inner.size()) return false;
-    plan.window = pairs[outer].outer, plan.inner = pairs[outer].inner[inner];
-  } else {
-    const Binding& binding = axes.binding[at[kSigma]][at[kWindow]][at[kFine]];
-    const int width = at[kWidth] == 0 ? binding.width : binding.narrower;
-    if (width == 0) return false;
-    bind_windows(plan, kKinds[at[kWindow]], binding, width);
-  }
-  const Method& method = axes.method[at[kMethod]];
-  plan.spread.family = method.spread;
-  plan.spread.add = method.add;
-  plan.interp.family = method.interp;
-  plan.sort.family = method.sorted ? SortFamily::tiles : SortFamily::none;
-  plan.sort.tile = axes.tiles[at[kTile]];
-  plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
-  plan.sort.copy = at[kRecords] < 2;
-  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading but a fifth of
-  // interpolation: types 1 and 3 try it first, type 2 second.
-  plan.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
-  plan.threads = axes.threads[at[kThreads]];
-  plan.chunk = axes.chunk[at[kChunk]];
-  plan.fft = kFfts[at[kFft]];
-  return true;
-}
-
-Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
-  const NufftAxes axes(problem, traits, std::size(kKinds), 2);
-  const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
-  std::vector<int> sizes(kAxes);
-  sizes[kSigma] = size(kSigmas), sizes[kWindow] = size(kKinds), sizes[kFine] = 2, sizes[kWidth] = 2;
-  if (problem.type == 3) sizes[kSigma] = static_cast<int>(axes.outer), sizes[kFine] = static_cast<int>(axes.inner);
-  sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kRecords] = 3;
-  sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
-  // One dimension has no strided pass; few lines at a time are for the small grids of type 3.
-  sizes[kFft] = problem.dim == 1 ? 1 : problem.type == 3 ? size(kFfts) : 3;
-  SpaceBuilder builder(problem, traits);
-  builder.space.axes = kAxisNames;
-  for_each(sizes, [&](const std::vector<int>& at) {
-    // Details that seldom matter are varied two at a time, not all against all.
-    const int details = (at[kFine] > 0) + (at[kCap] > 0) + (at[kRecords] > 0) + (at[kThreads] > 0) + (at[kFft] > 0);
-    if (details > 2) return;
-    if (!axes.method[at[kMethod]].sorted && (at[kTile] > 0 || at[kCap] > 0 || at[kRecords] > 0)) return;
-    Plan plan;
-    if (make_plan(plan, at, axes)) builder.add(plan, at);
-  });
-  if (problem.type == 3)
-    for (const double r : {2.2, 2.5, 3.0}) {  // the parameterisation of paper nufft-type3-cuda
-      Plan plan;
-      plan.threads = axes.threads[0];
-      plan.type3 = Type3Rule::gaussian;
-      plan.gaussian_r = r;
-      plan.sort.tile = axes.tiles[0];
-      std::vector<int> at(kAxes, 0);
-      at[kSigma] = 100 + static_cast<int>(r * 10);  // its own place on the sigma axis
-      builder.add(plan, at);
-    }
-  return std::move(builder).finish();
+const Planner& planner_of(const Problem& problem, const DeviceTraits& traits) {
+  for (const Entry& entry : kPlanners)
+    if (entry.gpu == is_gpu(traits.backend) && entry.kind == problem.kind) return entry.planner;
+  throw Error(Status::internal, "no planner for this kind of problem");
 }
 
 }  // namespace
 
 Space candidates(const Problem& problem, const DeviceTraits& traits) {
-  if (is_gpu(traits.backend))
-    return problem.kind == Kind::fft ? gpu_fft_candidates(problem, traits).space
-                                     : gpu_nufft_candidates(problem, traits);
-  return problem.kind == Kind::fft ? fft_candidates(problem, traits) : nufft_candidates(problem, traits);
+  return planner_of(problem, traits).candidates(problem, traits);
 }
-
-namespace {
-
-// Whether an untuned plan may take more transforms together than there are threads: their private cells leave room in
-// the second-level cache, and their grids are too small for anybody to miss the memory.
-bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
-  double tile = value, grid = value;
-  for (int d = 0; d < problem.dim; ++d) {
-    tile *= plan.sort.tile[d] + plan.window.width;
-    grid *= static_cast<double>(plan.window.fine[d]);
-  }
-  const auto cache = static_cast<double>(traits.l2_bytes);
-  return tile <= cache / 2 && grid <= cache;
-}
-
-}  // namespace
-
 Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
-  const bool fft = problem.kind == Kind::fft;
-  if (is_gpu(traits.backend) && fft) return gpu_fft_default_plan(problem, traits, why);
-  if (why) *why = fft ? "the usual plan of the processor" : "the cost model's choice";
-  if (is_gpu(traits.backend)) return gpu_nufft_default_plan(problem, traits);
-  Plan best;
-  best.threads = std::max(1, traits.cores);
-  if (fft) {
-    best.fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
-    return best;
-  }
-  const NufftAxes axes(problem, traits, 1, 1);
-  double least = INFINITY;
-  const bool type3 = problem.type == 3;
-  std::vector<int> sizes(kAxes, 1);
-  sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
-  sizes[kMethod] = static_cast<int>(axes.method.size());
-  if (!type3) sizes[kChunk] = static_cast<int>(axes.chunk.size());
-  if (type3) {  // small ones: tiles, and threads that may cost more than they save
-    sizes[kFine] = static_cast<int>(axes.inner);
-    sizes[kTile] = static_cast<int>(axes.tiles.size());
-    sizes[kThreads] = static_cast<int>(axes.threads.size());
-    sizes[kFft] = problem.dim == 1 ? 1 : static_cast<int>(std::size(kFfts));
-  }
-  const bool any = std::all_of(sizes.begin(), sizes.end(), [](int size) { return size > 0; });
-  for_each(sizes, [&](const std::vector<int>& at) {
-    Plan plan;
-    if (!any || !make_plan(plan, at, axes)) return;
-    if (at[kChunk] > 0 && !is_light_chunk(plan, problem, traits)) return;
-    // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
-    const Cost parts = estimate(plan, problem, traits);
-    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
-    if (cost < least) least = cost, best = plan;
-  });
-  if (least == INFINITY)
-    throw Error(Status::tolerance_unreachable,
-                "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
-  return best;
+  return planner_of(problem, traits).default_plan(problem, traits, why);
 }
-
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  if (is_gpu(traits.backend))
-    return problem.kind == Kind::fft ? gpu_fft_adapt(plan, problem, traits) : gpu_nufft_adapt(plan, problem, traits);
-  Plan out = plan;
-  out.threads = std::clamp(plan.threads, 1, std::max(1, traits.cores));
-  if (problem.kind == Kind::nufft) {
-    out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
-    if (problem.type == 3 && plan.type3 == Type3Rule::compose) {
-      const double tol = type3_tolerance(problem);
-      out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
-      out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
-    } else if (problem.type != 3) {
-      const Binding binding = bind_window(problem, plan.window.kind, plan.window.sigma, 0);
-      bind_windows(out, plan.window.kind, binding, binding.width);
-      out.window.table = plan.window.table;
-    }
-    if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
-      throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
-    if (problem.type == 3 && plan.type3 == Type3Rule::compose &&
-        !type3_rounding_is_small(problem, out.window, out.inner))
-      throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
-  }
-  return parse_plan(to_text(out, problem), problem);
+  return planner_of(problem, traits).adapt(plan, problem, traits);
+}
+Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  return planner_of(problem, traits).estimate(plan, problem, traits);
+}
+double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  return planner_of(problem, traits).floor_seconds(plan, problem, traits);
 }
 
 }  // namespace fourtune::generator

@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
-#ifdef FOURTUNE_FFTW
-#include <fftw3.h>
-#endif
-
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/cufft_api.h"
-#include "runtime/cuda/driver_api.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/backends/cpu/fft/library.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/driver_api.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime {
 
 db::Environment environment_here(const DeviceTraits& traits) {
   db::Environment here = db::environment_of(traits);
-#ifdef FOURTUNE_FFTW
-  here.libraries = fftw_version;
-#endif
+  here.libraries = cpu::fft_library_version();
   if (traits.backend == "cuda") {
     here.driver = cuda::why_no_driver().empty()
                       ? fmt::format("CUDA {}.{}", cuda::driver().version / 1000, cuda::driver().version % 1000 / 10)

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/npy.h"
+#include "base/npy.h"
 
 namespace fourtune::runtime {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
-#include "runtime/backend.h"
+#include "runtime/backends/backend.h"
 
 namespace fourtune::runtime {
 

@@ -7,14 +7,14 @@
 #include <limits>
 #include <optional>
 
+#include "base/text.h"
 #include "db/lookup.h"
 #include "db/trusted_file.h"
 #include "generator/candidates.h"
-#include "generator/plan_accuracy.h"
-#include "generator/type3_model.h"
-#include "runtime/base/text.h"
+#include "generator/plan/accuracy.h"
+#include "generator/plan/type3_windows.h"
+#include "runtime/backends/families.h"
 #include "runtime/environment.h"
-#include "runtime/families.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 

@@ -1,7 +1,7 @@
 // Which plan runs a problem, and why: forced plan, else exact verdict, else nearest valid winner, else the cost model.
 //
 // A plan from a database is a stranger's word. It runs only if it parses, fits the problem, can meet its tolerance by
-// the window model (generator/plan_accuracy.h), fits the device's memory and has not been refused by the backend; else
+// the window model (generator/plan/accuracy.h), fits the device's memory and has not been refused by the backend; else
 // it is passed over, named in explain, and the next one is looked at. A forced plan is the caller's own word.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
-#include "generator/plan.h"
+#include "generator/plan/plan.h"
 
 namespace fourtune::db {
 class Lookup;

@@ -15,7 +15,8 @@
 #include "db/lookup.h"
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
-#include "runtime/backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 #include "runtime/record_points.h"
 #include "runtime/resolve.h"
 

@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(256)
   out[i] = value;
 }
 #elif TYPE3_PASS == 2
-// The window's transform as polynomials of degree TYPE3_TERMS - 1 on equal intervals (generator/window_fourier.h).
+// The window's transform as polynomials of degree TYPE3_TERMS - 1 on equal intervals (generator/window/fourier.h).
 __device__ inline double type3_transform(const double* __restrict__ table, double per_interval, long long intervals,
                                          double xi) {
   const double position = (xi < 0 ? -xi : xi) * per_interval;

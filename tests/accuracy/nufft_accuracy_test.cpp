@@ -7,7 +7,7 @@
 
 #include "fourtune/transform.h"
 #include "generator/candidates.h"
-#include "generator/fft_size.h"
+#include "generator/window/fft_size.h"
 #include "tests/support/covering.h"
 #include "tests/support/nufft_experiment.h"
 

@@ -9,10 +9,11 @@
 
 #include "fmt/format.h"
 #include "generator/candidates.h"
-#include "generator/nufft_binding.h"
-#include "generator/type3_model.h"
-#include "runtime/backend.h"
-#include "tuner/validate.h"
+#include "generator/plan/binding.h"
+#include "generator/plan/type3_windows.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
+#include "tuner/measure/validate.h"
 
 namespace fourtune {
 namespace {

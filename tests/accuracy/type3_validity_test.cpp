@@ -11,12 +11,14 @@
 #include "db/lookup.h"
 #include "db/tuning_store.h"
 #include "fmt/format.h"
-#include "generator/type3_model.h"
-#include "runtime/backend.h"
+#include "generator/candidates.h"
+#include "generator/plan/type3_windows.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "runtime/validity.h"
-#include "tuner/validate.h"
+#include "tuner/measure/validate.h"
 
 namespace fourtune {
 namespace {

@@ -1,9 +1,12 @@
-// Which folder may include which: the layers of docs/design.md.
+// Which folder may include which: the floor plan of docs/design.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -38,7 +41,7 @@ const std::vector<Include>& all_includes() {
   static const std::vector<Include> all = [] {
     std::vector<Include> list;
     const fs::path root = FOURTUNE_SOURCE_DIR;
-    for (const char* top : {"runtime", "generator", "db", "tuner", "tools", "examples", "tests"})
+    for (const char* top : {"include", "base", "runtime", "generator", "db", "tuner", "tools", "examples", "tests"})
       for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
         const std::string extension = entry.path().extension().string();
         if (extension != ".cpp" && extension != ".h" && extension != ".c" && extension != ".in") continue;
@@ -54,23 +57,42 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& st
   return std::any_of(starts.begin(), starts.end(), [&](const std::string& start) { return text.starts_with(start); });
 }
 
-// A folder, and what its files may include of ours; the first row that fits a file counts.
-struct Layer {
+// A folder and the folders whose headers it may include, as the build has them (cmake/rooms.cmake); lowest first.
+struct Room {
   std::string folder;
-  std::vector<std::string> may;
+  std::vector<std::string> uses;
 };
-const std::vector<Layer> kLayers{
-    {"runtime/include/", {"fourtune/"}},
-    {"runtime/base/", {"fourtune/", "runtime/base/"}},
-    {"generator/", {"fourtune/", "runtime/base/", "generator/", "fft_", "nufft_", "launch_order_text.h"}},
-    {"db/", {"fourtune/", "runtime/base/", "db/", "schema_text.h"}},
-    {"runtime/emulated/", {"fourtune/", "runtime/", "generator/", "db/", "embedded_texts.h"}},
-    {"runtime/", {"fourtune/", "runtime/", "generator/", "db/"}},
-    {"tuner/", {"fourtune/", "runtime/", "generator/", "db/", "tuner/"}},
-    {"examples/", {"fourtune/", "examples/"}},
-    {"tools/", {"fourtune/", "runtime/", "generator/", "db/", "tuner/", "tools/"}},
-    {"tests/", {"fourtune/", "runtime/", "generator/", "db/", "tuner/", "tools/", "examples/", "tests/"}},
-};
+const std::vector<Room>& rooms() {
+  static const std::vector<Room> all = [] {
+    std::vector<Room> list;
+    std::istringstream text(read_text(fs::path(FOURTUNE_BUILD_DIR) / "rooms.txt"));
+    for (std::string line; std::getline(text, line);) {
+      const std::size_t colon = line.find(':');
+      Room room{line.substr(0, colon), {}};
+      std::istringstream uses(line.substr(colon + 1));
+      for (std::string used; uses >> used;) room.uses.push_back(used);
+      list.push_back(room);
+    }
+    return list;
+  }();
+  return all;
+}
+
+// The room of a file: the longest folder that is one. Null: none.
+const Room* room_of(const std::string& file) {
+  const Room* found = nullptr;
+  for (const Room& room : rooms())
+    if (file.starts_with(room.folder + "/") && (!found || room.folder.size() > found->folder.size())) found = &room;
+  return found;
+}
+
+// The room and everything below it.
+std::set<std::string> seen_from(const std::string& folder) {
+  std::set<std::string> seen{folder};
+  for (auto room = rooms().rbegin(); room != rooms().rend(); ++room)
+    if (seen.contains(room->folder)) seen.insert(room->uses.begin(), room->uses.end());
+  return seen;
+}
 
 // Headers of others, and the only folders that may know them.
 struct Stranger {
@@ -78,12 +100,12 @@ struct Stranger {
   std::vector<std::string> folders;
 };
 const std::vector<Stranger> kStrangers{
-    {std::regex("fftw3.*"), {"runtime/", "tests/", "tools/bench"}},
+    {std::regex("fftw3.*"), {"runtime/backends/cpu/fft/fftw/", "tests/"}},
     {std::regex("sqlite3\\.h"), {"db/", "tools/", "tests/"}},
-    {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/cuda/"}},
-    {std::regex("boost/.*"), {"runtime/emulated/"}},
+    {std::regex("(cuda|nvrtc|cufft|cu_|nvJitLink).*"), {"runtime/backends/cuda/"}},
+    {std::regex("boost/.*"), {"runtime/backends/emulated/"}},
     {std::regex("(sodium|zstd).*"), {"db/"}},
-    {std::regex("hwy/.*"), {"runtime/", "tests/"}},
+    {std::regex("hwy/.*"), {"runtime/backends/cpu/", "tests/"}},
     {std::regex("CLI/.*"), {"tools/", "examples/"}},
     {std::regex("nlohmann/.*"), {"db/", "runtime/", "tools/", "tuner/", "tests/"}},
     {std::regex("gtest/.*"), {"tests/"}},
@@ -101,15 +123,55 @@ std::string place(const Include& include) {
   return include.file + ":" + std::to_string(include.line) + " includes " + include.name;
 }
 
-TEST(Layers, AFolderIncludesOnlyTheFoldersBelowIt) {
+TEST(Layers, ARoomUsesOnlyRoomsBelowIt) {
+  ASSERT_GT(rooms().size(), 30u);
+  std::set<std::string> below;
+  for (const Room& room : rooms()) {
+    for (const std::string& used : room.uses)
+      EXPECT_TRUE(below.contains(used)) << room.folder << " uses " << used << ", which is not below it";
+    below.insert(room.folder);
+  }
+}
+
+TEST(Layers, AFileIncludesOnlyWhatItsRoomSees) {
   ASSERT_GT(all_includes().size(), 200u);
   for (const Include& include : all_includes()) {
-    if (!is_ours(include)) continue;
-    const auto layer = std::find_if(kLayers.begin(), kLayers.end(),
-                                    [&](const Layer& row) { return include.file.starts_with(row.folder); });
-    ASSERT_NE(layer, kLayers.end()) << place(include);
-    EXPECT_TRUE(starts_with_any(include.name, layer->may)) << place(include) << ", which its layer may not";
+    if (!is_ours(include) || generated(include.name) || include.name.starts_with("fourtune/")) continue;
+    if (starts_with_any(include.file, {"tests/", "examples/", "include/"})) continue;
+    const Room *from = room_of(include.file), *to = room_of(include.name);
+    ASSERT_TRUE(from && to) << place(include) << ", and one of them is in no room";
+    EXPECT_TRUE(seen_from(from->folder).contains(to->folder)) << place(include) << ", which its room does not see";
   }
+}
+
+// The build sees to it: a room's headers are found only by who uses the room.
+TEST(Layers, AWrongIncludeDoesNotCompile) {
+  const ScratchFolder folder;
+  const auto compiles = [&](const std::string& room, const std::string& header) {
+    const fs::path file = folder / "try.cpp";
+    write_text(file, "#include \"" + header + "\"\n");
+    std::string command = "c++ -std=c++20 -fsyntax-only -I" FOURTUNE_SOURCE_DIR "/include";
+    for (std::string seen : seen_from(room)) {
+      std::replace(seen.begin(), seen.end(), '/', '_');
+      command += " -I" FOURTUNE_BUILD_DIR "/rooms/fourtune_" + seen;
+    }
+    return std::system((command + " " + file.string() + " 2>/dev/null").c_str()) == 0;
+  };
+  EXPECT_TRUE(compiles("generator/plan", "generator/window/window.h"));
+  EXPECT_FALSE(compiles("generator/plan", "generator/codegen/fft/lower/pass.h"));
+  EXPECT_TRUE(compiles("runtime/backends/gpu", "generator/codegen/nufft/kernels.h"));
+  EXPECT_FALSE(compiles("runtime/backends/gpu", "runtime/resolve.h"));
+  EXPECT_FALSE(compiles("runtime/backends/cuda", "runtime/backends/cpu/base/team.h"));
+}
+
+TEST(Layers, CudaTextIncludesNothing) {
+  int seen = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / "templates")) {
+    if (entry.path().extension() != ".cuh") continue;
+    ++seen;
+    EXPECT_TRUE(includes_of(entry.path(), entry.path().filename()).empty()) << entry.path();
+  }
+  EXPECT_GT(seen, 20);
 }
 
 TEST(Layers, ForeignHeadersStayInTheirFolders) {
@@ -130,7 +192,7 @@ TEST(Layers, PublicHeadersUseTheStandardLibraryOnly) {
   const std::regex standard("[a-z_]+|stddef\\.h|stdint\\.h");
   int seen = 0;
   for (const Include& include : all_includes()) {
-    if (!include.file.starts_with("runtime/include/")) continue;
+    if (!include.file.starts_with("include/")) continue;
     ++seen;
     if (!include.quoted) EXPECT_TRUE(std::regex_match(include.name, standard)) << place(include);
   }
@@ -140,9 +202,9 @@ TEST(Layers, PublicHeadersUseTheStandardLibraryOnly) {
 TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
   int seen = 0;
   for (const Include& include : all_includes())
-    if (include.name.starts_with("runtime/emulated/")) {
+    if (include.name.starts_with("runtime/backends/emulated/")) {
       ++seen;
-      EXPECT_TRUE(starts_with_any(include.file, {"runtime/emulated/", "tools/", "tests/"})) << place(include);
+      EXPECT_TRUE(starts_with_any(include.file, {"runtime/backends/emulated/", "tools/", "tests/"})) << place(include);
     }
   EXPECT_GT(seen, 10);
 }
@@ -151,7 +213,7 @@ TEST(Layers, EveryIncludeOfOursExists) {
   const fs::path root = FOURTUNE_SOURCE_DIR;
   for (const Include& include : all_includes()) {
     if (!is_ours(include) || generated(include.name)) continue;
-    const bool there = fs::exists(root / include.name) || fs::exists(root / "runtime/include" / include.name);
+    const bool there = fs::exists(root / include.name) || fs::exists(root / "include" / include.name);
     EXPECT_TRUE(there) << place(include) << " by a path that is not from the root";
   }
 }

@@ -1,5 +1,5 @@
 // Spans of strided arrays, and arrays that overlap themselves.
-#include "runtime/base/layout.h"
+#include "base/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Text of unknown origin on its way to people.
-#include "runtime/base/text.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How many threads are of use: trees of control groups as files in a folder, and the environment.
-#include "runtime/base/usable_threads.h"
+#include "base/usable_threads.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // The CSV of `fourtune bench`: what is read can be written, and reading that gives the same file again.
 #include "tests/fuzz/fuzz.h"
-#include "tools/bench_csv_read.h"
-#include "tools/errors.h"
+#include "tools/bench/report/csv_read.h"
+#include "tools/common/errors.h"
 
 using namespace fourtune;
 using namespace fourtune::tools;

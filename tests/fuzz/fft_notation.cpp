@@ -1,9 +1,9 @@
 // The notation of GPU FFT plans. What breaks no rule has one spelling, can be bound to a device, and its kernels can be
 // written, or are refused by name.
-#include "generator/fft/emit.h"
-#include "generator/fft/enumerate.h"
-#include "generator/fft/notation.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/codegen/fft/emit/emit.h"
+#include "generator/plan/fft/notation.h"
+#include "generator/planner/gpu_fft/enumerate.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace fourtune;

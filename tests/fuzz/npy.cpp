@@ -1,5 +1,5 @@
 // Arrays of NumPy: as many values as the shape says, and the same after writing and reading them.
-#include "runtime/base/npy.h"
+#include "base/npy.h"
 
 #include <cstring>
 

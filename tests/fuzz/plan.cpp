@@ -1,10 +1,10 @@
 // Plan texts: the first line is the problem's token, the rest the plan of any backend. What is accepted has one
 // spelling, and the generator can work with it: a cost, and for uniform transforms kernels or a refusal by name.
-#include "generator/plan.h"
+#include "generator/plan/plan.h"
 
+#include "base/known_devices.h"
 #include "generator/candidates.h"
-#include "generator/gpu_program.h"
-#include "generator/known_devices.h"
+#include "generator/planner/gpu_fft/program.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace fourtune;

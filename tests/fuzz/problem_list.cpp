@@ -1,10 +1,10 @@
 // Problem lists: every problem is valid and comes once.
-#include "tools/problem_list.h"
+#include "tools/common/problem_list.h"
 
 #include <algorithm>
 
 #include "tests/fuzz/fuzz.h"
-#include "tools/errors.h"
+#include "tools/common/errors.h"
 
 using namespace fourtune;
 

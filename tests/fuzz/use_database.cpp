@@ -9,7 +9,7 @@
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "tests/fuzz/fuzz.h"
-#include "tuner/report.h"
+#include "tuner/report/report.h"
 
 namespace fourtune::fuzz {
 namespace {

@@ -1,10 +1,10 @@
 // Uniform problems drawn at random, run on the emulator by the programs that nobody tuned, against direct sums.
 #include <gtest/gtest.h>
 
-#include "generator/fft/any_size.h"
-#include "generator/gpu_candidates.h"
-#include "generator/gpu_program.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
 #include "tests/generator/fft_reference.h"
 #include "tests/support/drawn_ffts.h"
 

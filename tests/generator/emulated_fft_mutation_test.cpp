@@ -2,8 +2,8 @@
 // threads and copies, or by a report.
 #include <gtest/gtest.h>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/geometry.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 
 namespace fourtune::test {

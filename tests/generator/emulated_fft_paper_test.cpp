@@ -3,7 +3,7 @@
 // one is run whole and of the others planes through two dimensions, which have the same sub-FFTs side by side.
 #include <gtest/gtest.h>
 
-#include "generator/fft/geometry.h"
+#include "generator/plan/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 #include "tests/support/paper_plans.h"
 

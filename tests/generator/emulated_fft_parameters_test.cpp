@@ -2,8 +2,8 @@
 // shuffles, swizzled and dense shared memory, landing buffers in any number.
 #include <gtest/gtest.h>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/geometry.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 #include "tests/support/fft_plans.h"
 

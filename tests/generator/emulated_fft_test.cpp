@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/geometry.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
 #include "tests/generator/fft_reference.h"
 
 namespace fourtune::test {

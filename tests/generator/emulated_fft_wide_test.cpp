@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/geometry.h"
-#include "runtime/emulated/engine.h"
-#include "runtime/gpu/launch_arguments.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
+#include "runtime/backends/emulated/engine.h"
+#include "runtime/backends/gpu/launch_arguments.h"
 #include "tests/generator/fft_reference.h"
 
 namespace fourtune::test {

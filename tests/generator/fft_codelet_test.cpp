@@ -8,7 +8,7 @@
 #include <set>
 
 #include "fourtune/status.h"
-#include "generator/fft/codelet.h"
+#include "generator/codegen/fft/codelet/codelet.h"
 
 namespace fourtune::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <random>
 #include <regex>
 
-#include "generator/fft/draw.h"
-#include "generator/fft/enumerate.h"
-#include "generator/fft/paper_plans.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/planner/gpu_fft/draw.h"
+#include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/paper_plans.h"
 #include "tests/support/fft_plans.h"
 
 namespace fourtune::generator::fft {

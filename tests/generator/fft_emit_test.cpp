@@ -8,13 +8,14 @@
 #include <set>
 #include <sstream>
 
+#include "base/known_devices.h"
 #include "fourtune/status.h"
-#include "generator/fft/any_size.h"
-#include "generator/fft/emit.h"
-#include "generator/fft/enumerate.h"
-#include "generator/fft/geometry.h"
-#include "generator/fft/paper_plans.h"
-#include "generator/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/emit/emit.h"
+#include "generator/codegen/fft/emit/emit_pass.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/paper_plans.h"
 #include "tests/support/paper_plans.h"
 
 namespace fourtune::test {

@@ -7,11 +7,11 @@
 #include <random>
 #include <set>
 
-#include "generator/fft/enumerate.h"
-#include "generator/fft/geometry.h"
-#include "generator/fft/paper_plans.h"
-#include "generator/fft/plan_cost.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/paper_plans.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
 #include "tests/support/fft_reference.h"
 
 namespace fourtune::generator::fft {

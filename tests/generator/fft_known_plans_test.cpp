@@ -1,10 +1,10 @@
 // Plans that nobody tuned: right for the problem, and the device can run them.
 #include <gtest/gtest.h>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/geometry.h"
-#include "generator/fft/known_plans.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/known_plans.h"
 
 namespace fourtune::generator::fft {
 namespace {

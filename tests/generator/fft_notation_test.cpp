@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "generator/fft/geometry.h"
-#include "generator/fft/notation.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/plan/fft/notation.h"
 #include "tests/support/fft_plans.h"
 
 namespace fourtune::generator::fft {

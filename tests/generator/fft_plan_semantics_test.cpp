@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "generator/fft/paper_plans.h"
+#include "generator/planner/gpu_fft/paper_plans.h"
 #include "tests/support/fft_plans.h"
 #include "tests/support/fft_reference.h"
 

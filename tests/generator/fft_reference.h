@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/fft/emit.h"
-#include "generator/fft/geometry.h"
-#include "runtime/emulated/emulator.h"
+#include "generator/codegen/fft/emit/emit.h"
+#include "generator/plan/fft/geometry.h"
+#include "runtime/backends/emulated/emulator.h"
 
 namespace fourtune::test {
 

@@ -1,4 +1,4 @@
-#include "generator/fft_size.h"
+#include "generator/window/fft_size.h"
 
 #include <gtest/gtest.h>
 

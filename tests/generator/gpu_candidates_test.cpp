@@ -1,14 +1,14 @@
 // Plans of uniform transforms on GPUs: every candidate can be stored, read back and made into kernels.
-#include "generator/gpu_candidates.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "generator/fft/geometry.h"
-#include "generator/gpu_program.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/candidates.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
 
 namespace fourtune::generator {
 namespace {

@@ -1,14 +1,14 @@
 // Every valid uniform problem has a program: the default plan is made, its kernels are written, and what they touch is
-// compared with the arrays (generator/fft/reach.h), also for sizes that nobody could run in a test.
+// compared with the arrays (generator/codegen/fft/lower/reach.h), also for sizes that nobody could run in a test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "generator/fft/any_size.h"
-#include "generator/fft/reach.h"
-#include "generator/gpu_candidates.h"
-#include "generator/gpu_program.h"
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/lower/reach.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
 #include "tests/support/drawn_ffts.h"
 
 namespace fourtune::generator {

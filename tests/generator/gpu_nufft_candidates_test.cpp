@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/known_devices.h"
 #include "fourtune/status.h"
 #include "generator/candidates.h"
-#include "generator/gpu_nufft_choices.h"
-#include "generator/known_devices.h"
+#include "generator/planner/gpu_nufft/choices.h"
 
 namespace fourtune::generator {
 namespace {

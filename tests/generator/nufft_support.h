@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "fourtune/status.h"
-#include "generator/nufft/kernels.h"
-#include "runtime/emulated/emulator.h"
+#include "generator/codegen/nufft/kernels.h"
+#include "runtime/backends/emulated/emulator.h"
 
 namespace fourtune::generator::nufft::testing {
 

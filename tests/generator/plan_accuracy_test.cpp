@@ -1,12 +1,11 @@
 // Which plans the window model lets a database serve: all candidates, and none that cannot meet the tolerance.
-#include "generator/plan_accuracy.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "base/known_devices.h"
 #include "generator/candidates.h"
-#include "generator/known_devices.h"
+#include "generator/plan/accuracy.h"
 
 namespace fourtune::generator {
 namespace {

@@ -1,5 +1,5 @@
 // Plan text: one canonical spelling, and refusals that name stage and key.
-#include "generator/plan.h"
+#include "generator/plan/plan.h"
 
 #include <gtest/gtest.h>
 

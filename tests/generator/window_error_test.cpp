@@ -15,7 +15,7 @@
 #include <string>
 
 #include "fourtune/status.h"
-#include "generator/window.h"
+#include "generator/window/window.h"
 
 namespace fourtune::generator {
 namespace {

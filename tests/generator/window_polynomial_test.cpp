@@ -1,11 +1,10 @@
 // The polynomials that kernels evaluate: what they add to a transform's error.
-#include "generator/window_polynomial.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "fourtune/status.h"
+#include "generator/window/polynomial.h"
 
 namespace fourtune::generator {
 namespace {

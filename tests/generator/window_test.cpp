@@ -1,5 +1,5 @@
 // Windows: values, Fourier transforms and piecewise polynomials, each against an independent computation.
-#include "generator/window.h"
+#include "generator/window/window.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <mutex>
 
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/driver_api.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/driver_api.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

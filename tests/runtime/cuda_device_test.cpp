@@ -9,12 +9,12 @@
 #include <string>
 #include <thread>
 
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cufft_api.h"
-#include "runtime/cuda/dynamic_library.h"
-#include "runtime/cuda/nvrtc_api.h"
-#include "runtime/cuda/program.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/dynamic_library.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
+#include "runtime/backends/cuda/program.h"
 #include "tests/runtime/gpu_programs.h"
 
 namespace fourtune::runtime::cuda {

@@ -16,11 +16,12 @@
 #include "fourtune/fourtune.h"
 #include "fourtune/transform.h"
 #include "generator/candidates.h"
-#include "runtime/backend.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
-#include "tuner/evaluate.h"
+#include "tuner/measure/evaluate.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

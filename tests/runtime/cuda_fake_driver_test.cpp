@@ -9,14 +9,14 @@
 #include <string>
 
 #include "generator/candidates.h"
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/launch_list.h"
-#include "runtime/cuda/nvrtc_api.h"
-#include "runtime/cuda/program.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/launch_list.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
+#include "runtime/backends/cuda/program.h"
 #include "tests/runtime/gpu_programs.h"
 #include "tests/support/program.h"
-#include "tuner/evaluate.h"
+#include "tuner/measure/evaluate.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

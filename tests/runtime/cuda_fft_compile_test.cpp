@@ -6,12 +6,12 @@
 #include <random>
 #include <utility>
 
-#include "generator/fft/any_size.h"
-#include "generator/gpu_candidates.h"
-#include "generator/gpu_program.h"
-#include "generator/known_devices.h"
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "base/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "tests/support/paper_plans.h"
 
 namespace fourtune::runtime::cuda {

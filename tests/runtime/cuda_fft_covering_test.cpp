@@ -9,10 +9,10 @@
 #include <random>
 #include <set>
 
-#include "generator/fft/emit.h"
-#include "generator/fft/geometry.h"
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "generator/codegen/fft/emit/emit.h"
+#include "generator/plan/fft/geometry.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

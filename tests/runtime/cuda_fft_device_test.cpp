@@ -8,11 +8,10 @@
 #include <string>
 
 #include "fourtune/problem.h"
-#include "generator/fft/geometry.h"
-#include "generator/gpu_candidates.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/gpu/program_source.h"
-#include "tuner/validate.h"
+#include "generator/plan/fft/geometry.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/gpu/program_source.h"
+#include "tuner/measure/validate.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/driver_api.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver_api.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

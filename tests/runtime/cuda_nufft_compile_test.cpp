@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "generator/nufft/kernels.h"
-#include "generator/nufft/record.h"
-#include "runtime/cuda/compiler.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "generator/codegen/nufft/kernels.h"
+#include "generator/codegen/nufft/record.h"
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime::cuda {
 namespace {

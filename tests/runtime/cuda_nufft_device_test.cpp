@@ -4,8 +4,9 @@
 #include <cstdio>
 #include <limits>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/device.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/device.h"
 #include "tests/support/nufft_gpu_cases.h"
 
 namespace fourtune {

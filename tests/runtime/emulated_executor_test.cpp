@@ -3,9 +3,10 @@
 
 #include <string>
 
-#include "runtime/emulated/emulated_backend.h"
-#include "runtime/gpu/gpu_executor.h"
-#include "runtime/gpu/launch_arguments.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/emulated/emulated_backend.h"
+#include "runtime/backends/gpu/gpu_executor.h"
+#include "runtime/backends/gpu/launch_arguments.h"
 #include "tests/runtime/gpu_programs.h"
 
 namespace fourtune::runtime::emulated {

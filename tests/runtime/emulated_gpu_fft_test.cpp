@@ -6,10 +6,10 @@
 #include <random>
 
 #include "fourtune/transform.h"
-#include "generator/gpu_candidates.h"
-#include "runtime/emulated/emulated_backend.h"
-#include "runtime/gpu/gpu_executor.h"
-#include "tuner/validate.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/emulated/emulated_backend.h"
+#include "runtime/backends/gpu/gpu_executor.h"
+#include "tuner/measure/validate.h"
 
 namespace fourtune::runtime::emulated {
 namespace {

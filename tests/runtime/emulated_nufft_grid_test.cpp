@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "generator/fft/any_size.h"
-#include "generator/gpu_nufft_fft.h"
-#include "generator/window.h"
-#include "runtime/emulated/emulator.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/nufft/fft.h"
+#include "generator/window/window.h"
+#include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
 
 namespace fourtune {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/emulated/emulator.h"
+#include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
 
 namespace fourtune {

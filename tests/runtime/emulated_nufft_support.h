@@ -5,7 +5,8 @@
 #include <string>
 
 #include "fourtune/transform.h"
-#include "runtime/emulated/emulated_backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/emulated/emulated_backend.h"
 #include "tests/support/nufft_gpu_cases.h"
 
 namespace fourtune::test {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "generator/fft/any_size.h"
-#include "runtime/emulated/emulator.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
 
 namespace fourtune {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/emulated/emulator.h"
+#include "runtime/backends/emulated/emulator.h"
 
 namespace fourtune::runtime::emulated::testing {
 

@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "runtime/cpu/aligned_bytes.h"
-#include "runtime/cpu/fft.h"
-#include "runtime/cpu/fft_lines.h"
+#include "runtime/backends/cpu/base/aligned_bytes.h"
+#include "runtime/backends/cpu/fft/fft.h"
+#include "runtime/backends/cpu/fft/lines.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

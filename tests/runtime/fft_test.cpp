@@ -1,4 +1,4 @@
-#include "runtime/cpu/fft.h"
+#include "runtime/backends/cpu/fft/fft.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/families.h"
+#include "runtime/backends/families.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/usable_threads.h"
 #include "fourtune/transform.h"
-#include "runtime/base/usable_threads.h"
-#include "runtime/cpu/team.h"
+#include "runtime/backends/cpu/base/team.h"
 
 namespace fourtune {
 namespace {

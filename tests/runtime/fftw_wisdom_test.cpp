@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/fft.h"
+#include "runtime/backends/cpu/fft/fft.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "fourtune/device_traits.h"
-#include "runtime/cpu/fft_simd.h"
-#include "runtime/cpu/gridder_kernels.h"
+#include "runtime/backends/cpu/fft/simd.h"
+#include "runtime/backends/cpu/gridder/kernels.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

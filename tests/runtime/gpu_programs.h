@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fourtune/problem.h"
-#include "generator/kernel_source.h"
-#include "runtime/gpu/program_source.h"
+#include "generator/codegen/kernel_source.h"
+#include "runtime/backends/gpu/program_source.h"
 
 namespace fourtune::runtime::testing {
 

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "fourtune/status.h"
-#include "runtime/cpu/gridder_turns.h"
+#include "runtime/backends/cpu/gridder/turns.h"
 #include "tests/runtime/gridder_reference.h"
-#include "tuner/reference_phase.h"
+#include "tuner/reference/phase.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "generator/fft_size.h"
-#include "runtime/backend.h"
-#include "tuner/guarded_memory.h"
+#include "generator/window/fft_size.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
+#include "tuner/measure/guarded_memory.h"
 
 namespace fourtune {
 namespace {

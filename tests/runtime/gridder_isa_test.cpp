@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "runtime/cpu/gridder.h"
-#include "runtime/cpu/gridder_kernels.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
+#include "runtime/backends/cpu/gridder/kernels.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

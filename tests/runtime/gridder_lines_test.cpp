@@ -1,4 +1,4 @@
-// Spreading and interpolation by whole aligned lines (gridder_simd_aligned-inl.h), made for every instruction set and
+// Spreading and interpolation by whole aligned lines (gridder/simd_aligned-inl.h), made for every instruction set and
 // not only for those that use it: grids that end, or begin, where nothing may be touched, windows at every place of
 // their lines, every width, and what they add up to.
 #include <gtest/gtest.h>
@@ -12,20 +12,20 @@
 #include <string>
 #include <vector>
 
-#include "generator/window.h"
-#include "runtime/cpu/gridder_targets.h"
-#include "tuner/guarded_memory.h"
+#include "generator/window/window.h"
+#include "runtime/backends/cpu/gridder/targets.h"
+#include "tuner/measure/guarded_memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/runtime/gridder_lines_test.cpp"
 #include <hwy/foreach_target.h>
 
-#include "runtime/cpu/gridder_simd-inl.h"
-#include "runtime/cpu/gridder_tables.h"
+#include "runtime/backends/cpu/gridder/simd-inl.h"
+#include "runtime/backends/cpu/gridder/tables.h"
 // The kernels lie on these.
-#include "runtime/cpu/gridder_simd_aligned-inl.h"
-#include "runtime/cpu/gridder_simd_interp-inl.h"
-#include "runtime/cpu/gridder_simd_spread-inl.h"
+#include "runtime/backends/cpu/gridder/simd_aligned-inl.h"
+#include "runtime/backends/cpu/gridder/simd_interp-inl.h"
+#include "runtime/backends/cpu/gridder/simd_spread-inl.h"
 
 #ifndef FOURTUNE_GRIDDER_LINES_TEST_
 #define FOURTUNE_GRIDDER_LINES_TEST_

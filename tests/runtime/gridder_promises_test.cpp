@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "fourtune/status.h"
-#include "runtime/cpu/gridder.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
 #include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {

@@ -1,6 +1,4 @@
 // Packed records: every field comes back, they are as short as promised, and rounded positions cost what is allowed.
-#include "runtime/cpu/gridder_record.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +7,9 @@
 #include <random>
 
 #include "fmt/format.h"
-#include "runtime/cpu/gridder_weights.h"
-#include "runtime/cpu/sort.h"
+#include "runtime/backends/cpu/gridder/record.h"
+#include "runtime/backends/cpu/gridder/sort.h"
+#include "runtime/backends/cpu/gridder/weights.h"
 #include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "generator/window.h"
-#include "runtime/cpu/gridder.h"
-#include "runtime/cpu/gridder_turns.h"
+#include "generator/window/window.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
+#include "runtime/backends/cpu/gridder/turns.h"
 
 namespace fourtune::runtime::cpu {
 

@@ -1,9 +1,9 @@
 // The gridder's sums against direct ones: every family, width, window and shape of tile.
-#include "runtime/cpu/gridder.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
 
 #include <gtest/gtest.h>
 
-#include "runtime/cpu/buffer.h"
+#include "runtime/backends/cpu/base/buffer.h"
 #include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {

@@ -6,7 +6,8 @@
 
 #include "fourtune/fourtune.h"
 #include "fourtune/transform.h"
-#include "runtime/backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 
 namespace fourtune {
 namespace {

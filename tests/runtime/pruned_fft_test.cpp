@@ -1,4 +1,4 @@
-#include "runtime/cpu/pruned_fft.h"
+#include "runtime/backends/cpu/nufft/pruned_fft.h"
 
 #include <gtest/gtest.h>
 

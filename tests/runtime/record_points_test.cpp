@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/npy.h"
 #include "fourtune/transform.h"
-#include "runtime/base/npy.h"
 
 namespace fourtune::runtime {
 namespace {

@@ -13,8 +13,8 @@
 #include "db/lookup.h"
 #include "db/tuning_store.h"
 #include "generator/candidates.h"
+#include "runtime/backends/families.h"
 #include "runtime/environment.h"
-#include "runtime/families.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 

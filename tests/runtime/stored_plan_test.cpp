@@ -10,7 +10,8 @@
 #include "db/tuning_store.h"
 #include "fourtune/transform.h"
 #include "generator/candidates.h"
-#include "runtime/backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 #include "runtime/environment.h"
 #include "runtime/validity.h"
 

@@ -1,6 +1,6 @@
 // The library's threads: every unit once, whoever does it; fewer threads than asked for, none, many callers, fork,
 // exit.
-#include "runtime/cpu/team.h"
+#include "runtime/backends/cpu/base/team.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/base/usable_threads.h"
+#include "base/usable_threads.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

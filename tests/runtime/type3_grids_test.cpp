@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "generator/candidates.h"
-#include "runtime/cpu/nufft_executor.h"
+#include "runtime/backends/cpu/nufft/nufft_executor.h"
 
 namespace fourtune::runtime::cpu {
 namespace {

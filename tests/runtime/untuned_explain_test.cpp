@@ -1,7 +1,7 @@
 // What explain says of plans that nobody tuned.
 #include <gtest/gtest.h>
 
-#include "generator/known_devices.h"
+#include "base/known_devices.h"
 #include "runtime/resolve.h"
 
 namespace fourtune::runtime {

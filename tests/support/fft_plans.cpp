@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "generator/fft/geometry.h"
+#include "generator/plan/fft/geometry.h"
 
 namespace fourtune::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "generator/fft/notation.h"
+#include "generator/plan/fft/notation.h"
 
 namespace fourtune::test {
 

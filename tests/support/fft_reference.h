@@ -1,13 +1,13 @@
-// GPU FFT plans executed on the host, sub-FFT by sub-FFT, exactly as their five numbers say (generator/fft/notation.h),
-// in double precision and with direct DFTs as codelets. Slow and plain on purpose: kernels and emitters are tested
-// against it.
+// GPU FFT plans executed on the host, sub-FFT by sub-FFT, exactly as their five numbers say
+// (generator/plan/fft/notation.h), in double precision and with direct DFTs as codelets. Slow and plain on purpose:
+// kernels and emitters are tested against it.
 #pragma once
 
 #include <complex>
 #include <cstdint>
 #include <vector>
 
-#include "generator/fft/geometry.h"
+#include "generator/plan/fft/geometry.h"
 
 namespace fourtune::test {
 

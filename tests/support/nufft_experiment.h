@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fourtune/transform.h"
-#include "generator/plan.h"
-#include "runtime/backend.h"
+#include "generator/plan/plan.h"
+#include "runtime/backends/backend.h"
 
 namespace fourtune::test {
 

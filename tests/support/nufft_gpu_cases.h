@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
-#include "generator/fft_size.h"
-#include "generator/gpu_plan.h"
-#include "generator/nufft/kernels.h"
-#include "generator/window.h"
+#include "generator/codegen/nufft/kernels.h"
+#include "generator/plan/gpu_plan.h"
+#include "generator/window/fft_size.h"
+#include "generator/window/window.h"
 #include "tests/support/covering.h"
 #include "tests/support/nufft_experiment.h"
 

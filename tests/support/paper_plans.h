@@ -1,8 +1,8 @@
 // The paper's plans made ready for kernels.
 #pragma once
 
-#include "generator/fft/enumerate.h"
-#include "generator/fft/paper_plans.h"
+#include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/paper_plans.h"
 
 namespace fourtune::test {
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 
 namespace fourtune::test {
 

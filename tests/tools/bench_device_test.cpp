@@ -7,15 +7,15 @@
 #include <sstream>
 
 #include "tests/support/program.h"
-#include "tools/bench_arrays.h"
-#include "tools/bench_measure.h"
-#include "tools/bench_peer_finufft.h"
-#include "tools/bench_peers.h"
-#include "tools/bench_report.h"
-#include "tools/bench_series.h"
-#include "tools/bench_suites.h"
-#include "tools/device_arrays.h"
-#include "tools/gpu_backends.h"
+#include "tools/bench/measure/arrays.h"
+#include "tools/bench/measure/measure.h"
+#include "tools/bench/peers/finufft.h"
+#include "tools/bench/peers/peers.h"
+#include "tools/bench/report/report.h"
+#include "tools/bench/report/series.h"
+#include "tools/bench/suites/suites.h"
+#include "tools/common/device_arrays.h"
+#include "tools/common/gpu_backends.h"
 
 namespace fourtune::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/support/program.h"
-#include "tools/bench_peer_finufft.h"
-#include "tuner/validate.h"
+#include "tools/bench/peers/finufft.h"
+#include "tuner/measure/validate.h"
 
 namespace fourtune::tools {
 namespace {

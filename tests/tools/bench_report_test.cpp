@@ -1,5 +1,3 @@
-#include "tools/bench_report.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +6,13 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/backend_table.h"
 #include "tests/support/program.h"
-#include "tools/bench_csv_read.h"
-#include "tools/bench_memory.h"
-#include "tools/bench_ratio.h"
-#include "tools/errors.h"
+#include "tools/bench/measure/memory.h"
+#include "tools/bench/report/csv_read.h"
+#include "tools/bench/report/ratio.h"
+#include "tools/bench/report/report.h"
+#include "tools/common/errors.h"
 
 namespace fourtune::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {

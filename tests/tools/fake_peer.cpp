@@ -7,7 +7,7 @@
 
 #include "tests/tools/fake_fft.h"
 #include "tests/tools/fake_nufft.h"
-#include "tools/peer_interface.h"
+#include "tools/bench/peers/peer_interface.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "db/kernel_store.h"
 #include "db/tuning_store.h"
-#include "runtime/cuda/nvrtc_api.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {

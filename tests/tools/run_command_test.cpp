@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "runtime/base/npy.h"
+#include "base/npy.h"
 #include "tests/support/command.h"
 
 namespace fourtune::test {

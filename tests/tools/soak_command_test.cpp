@@ -1,4 +1,4 @@
-// `fourtune soak` as a user runs it, on a backend with faults put in (FOURTUNE_TEST_FAULT, tools/soak_fault.h).
+// `fourtune soak` as a user runs it, on a backend with faults put in (FOURTUNE_TEST_FAULT, tools/soak/fault.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,16 +1,15 @@
 // The drawing of problems and what is done with a case as text: the same everywhere.
-#include "tools/soak_draw.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "tools/errors.h"
-#include "tools/soak_case.h"
-#include "tools/soak_data.h"
-#include "tools/soak_python.h"
+#include "tools/common/errors.h"
+#include "tools/soak/case.h"
+#include "tools/soak/data.h"
+#include "tools/soak/draw.h"
+#include "tools/soak/python.h"
 
 namespace fourtune::tools {
 namespace {

@@ -3,10 +3,11 @@
 
 #include <string>
 
-#include "runtime/backend.h"
-#include "tools/soak_arrays.h"
-#include "tools/soak_run.h"
-#include "tools/soak_shrink.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
+#include "tools/soak/arrays.h"
+#include "tools/soak/run.h"
+#include "tools/soak/shrink.h"
 
 namespace fourtune::tools {
 namespace {

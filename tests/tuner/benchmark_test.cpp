@@ -1,5 +1,5 @@
 // Sampling, racing and intervals, on clocks of known behaviour.
-#include "tuner/benchmark.h"
+#include "tuner/measure/benchmark.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tuner/random.h"
+#include "base/random.h"
 
 namespace fourtune::tuner {
 namespace {

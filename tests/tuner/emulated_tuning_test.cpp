@@ -9,15 +9,16 @@
 
 #include "db/lookup.h"
 #include "fourtune/transform.h"
-#include "runtime/emulated/emulated_backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "tests/support/program.h"
-#include "tuner/compile_ahead.h"
-#include "tuner/device_arrays.h"
-#include "tuner/evaluate.h"
-#include "tuner/session.h"
-#include "tuner/validate.h"
+#include "tuner/measure/compile_ahead.h"
+#include "tuner/measure/device_arrays.h"
+#include "tuner/measure/evaluate.h"
+#include "tuner/measure/validate.h"
+#include "tuner/session/session.h"
 
 namespace fourtune::tuner {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backend.h"
-#include "tuner/session.h"
+#include "runtime/backends/backend.h"
+#include "tuner/session/session.h"
 
 namespace fourtune::tuner::testing {
 

@@ -11,7 +11,7 @@
 #include "runtime/environment.h"
 #include "runtime/validity.h"
 #include "tests/tuner/fake_backend.h"
-#include "tuner/session.h"
+#include "tuner/session/session.h"
 
 namespace fourtune::tuner {
 namespace {

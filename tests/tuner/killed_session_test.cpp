@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "runtime/environment.h"
 #include "tests/tuner/fake_backend.h"
-#include "tuner/evaluate.h"
-#include "tuner/pipe.h"
-#include "tuner/random.h"
-#include "tuner/session.h"
+#include "tuner/measure/evaluate.h"
+#include "tuner/session/session.h"
+#include "tuner/worker/pipe.h"
 
 namespace fourtune::tuner {
 namespace {

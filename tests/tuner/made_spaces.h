@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tuner/random.h"
-#include "tuner/replay.h"
+#include "base/random.h"
+#include "tuner/search/replay.h"
 
 namespace fourtune::tuner::testing {
 

@@ -7,8 +7,8 @@
 
 #include "runtime/environment.h"
 #include "tests/tuner/fake_backend.h"
-#include "tuner/evaluator.h"
-#include "tuner/session.h"
+#include "tuner/measure/evaluator.h"
+#include "tuner/session/session.h"
 
 namespace fourtune::tuner {
 namespace {

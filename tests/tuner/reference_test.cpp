@@ -1,4 +1,4 @@
-#include "tuner/reference.h"
+#include "tuner/reference/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <numbers>
 #include <numeric>
 
-#include "tuner/reference_check.h"
-#include "tuner/reference_phase.h"
-#include "tuner/synthetic.h"
+#include "tuner/reference/check.h"
+#include "tuner/reference/phase.h"
+#include "tuner/reference/synthetic.h"
 
 namespace fourtune::tuner {
 namespace {

@@ -1,5 +1,5 @@
 // Search strategies on made-up and recorded spaces, replayed offline.
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "fourtune/status.h"
 #include "tests/tuner/made_spaces.h"
-#include "tuner/replay.h"
+#include "tuner/search/replay.h"
 
 namespace fourtune::tuner {
 namespace {

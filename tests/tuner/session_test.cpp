@@ -1,5 +1,5 @@
 // Whole sessions on a backend of known behaviour: in this process, in a worker process that misbehaves, and resumed.
-#include "tuner/session.h"
+#include "tuner/session/session.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 
 #include "runtime/environment.h"
 #include "tests/tuner/fake_backend.h"
-#include "tuner/benchmark.h"
-#include "tuner/evaluate.h"
-#include "tuner/replay.h"
-#include "tuner/report.h"
-#include "tuner/worker.h"
+#include "tuner/measure/benchmark.h"
+#include "tuner/measure/evaluate.h"
+#include "tuner/report/report.h"
+#include "tuner/search/replay.h"
+#include "tuner/worker/worker.h"
 
 namespace fourtune::tuner {
 namespace {

@@ -1,4 +1,4 @@
-#include "tuner/synthetic.h"
+#include "tuner/reference/synthetic.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

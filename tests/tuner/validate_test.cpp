@@ -1,5 +1,5 @@
 // What counts as a right result, on the CPU backend's own transforms and on spoilt ones.
-#include "tuner/validate.h"
+#include "tuner/measure/validate.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <functional>
 
 #include "generator/candidates.h"
-#include "runtime/backend.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 
 namespace fourtune::tuner {
 namespace {

@@ -1,0 +1,39 @@
+#include "base/fork_safe_mutex.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <new>
+
+namespace fourtune {
+
+struct ForkSafeMutexes {
+  static inline std::atomic<ForkSafeMutex*> first{nullptr};
+  static inline ForkSafeMutex* held = nullptr;  // from the first one that fork() took
+
+  static void before() {
+    held = first.load(std::memory_order_acquire);
+    for (ForkSafeMutex* m = held; m; m = m->next_) m->lock();
+  }
+  static void after_in_parent() {
+    for (ForkSafeMutex* m = held; m; m = m->next_) m->unlock();
+  }
+  // The owner's number is another one in the child, which may therefore not unlock: made anew instead.
+  static void after_in_child() {
+    for (ForkSafeMutex* m = held; m; m = m->next_) new (&m->mutex_) std::recursive_mutex;
+  }
+  static void add(ForkSafeMutex& mutex) {
+    mutex.next_ = first.load(std::memory_order_relaxed);
+    while (!first.compare_exchange_weak(mutex.next_, &mutex, std::memory_order_release)) {
+    }
+  }
+};
+
+namespace {
+[[maybe_unused]] const int registered =
+    pthread_atfork(&ForkSafeMutexes::before, &ForkSafeMutexes::after_in_parent, &ForkSafeMutexes::after_in_child);
+}
+
+ForkSafeMutex::ForkSafeMutex() { ForkSafeMutexes::add(*this); }
+
+}  // namespace fourtune

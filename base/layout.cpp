@@ -1,0 +1,139 @@
+// Self-overlap of strided arrays. Two indices share an element where the difference e of their coordinates, not all
+// zero and |e_d| < size_d, has sum_d stride_d e_d = 0.
+//
+// 1. Nested: sorted by stride, each stride is beyond the reach of all smaller ones together. Almost every layout in use
+//    is; such a sum is zero only for e = 0.
+// 2. More indices than elements: two of them share one.
+// 3. Else the sum is solved exactly: all differences along the shortest dimensions but two are tried, and for the two
+//    left stride_1 e_1 + stride_2 e_2 = rest has its solutions on a line, of which those inside the sizes are an
+//    interval. As there are no more indices than elements, the tries are few: at most twice the square root of the
+//    span.
+#include "base/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace fourtune {
+namespace {
+
+__extension__ using Wide = __int128;
+
+std::int64_t checked_add(std::int64_t a, std::int64_t b, const char* what) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result))
+    throw Error(Status::size_overflow, fmt::format("{}: {} + {} does not fit in 64 bits", what, a, b));
+  return result;
+}
+
+struct Dimension {
+  std::int64_t stride = 1, size = 1;
+  std::int64_t reach() const { return stride * (size - 1); }
+};
+
+Wide floor_divide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Wide ceil_divide(Wide a, Wide b) { return -floor_divide(-a, b); }
+
+// a^-1 modulo m, for a prime to m; m >= 1.
+std::int64_t inverse(std::int64_t a, std::int64_t m) {
+  Wide r0 = m, r1 = a % m, t0 = 0, t1 = 1;
+  while (r1 != 0) {
+    const Wide q = r0 / r1;
+    std::swap(r0 -= q * r1, r1);
+    std::swap(t0 -= q * t1, t1);
+  }
+  return static_cast<std::int64_t>((t0 % m + m) % m);
+}
+
+// Solutions of a.stride e_a + b.stride e_b = rest with |e_a| < a.size and |e_b| < b.size.
+class TwoDimensions {
+ public:
+  TwoDimensions(const Dimension& a, const Dimension& b)
+      : a_(a),
+        b_(b),
+        common_(std::gcd(a.stride, b.stride)),
+        step_a_(b.stride / common_),
+        step_b_(a.stride / common_),
+        inverse_(inverse(step_b_, step_a_)) {}
+
+  // Two indices of these dimensions alone share an element.
+  bool overlap() const { return step_a_ < a_.size && step_b_ < b_.size; }
+  bool solvable(std::int64_t rest) const {
+    if (rest % common_ != 0) return false;
+    // e_a = at + t step_a, e_b = (rest - a.stride at) / b.stride - t step_b.
+    const Wide at = Wide(rest / common_) % step_a_ * inverse_ % step_a_;
+    const Wide other = (rest - Wide(a_.stride) * at) / b_.stride;
+    const Wide most_a = a_.size - 1, most_b = b_.size - 1;
+    const Wide low = std::max(ceil_divide(-most_a - at, step_a_), ceil_divide(other - most_b, step_b_));
+    const Wide high = std::min(floor_divide(most_a - at, step_a_), floor_divide(other + most_b, step_b_));
+    return low <= high;
+  }
+
+ private:
+  Dimension a_, b_;
+  std::int64_t common_, step_a_, step_b_, inverse_;
+};
+
+bool nested(const std::vector<Dimension>& by_stride) {
+  std::int64_t reach = 0;
+  for (const Dimension& dimension : by_stride) {
+    if (dimension.stride <= reach) return false;
+    reach += dimension.reach();
+  }
+  return true;
+}
+
+// by_size: the longest last, at least two. A sum and its negative are both zero or both not, so only differences whose
+// first one that is not zero is positive are tried.
+Overlap solve(const std::vector<Dimension>& by_size) {
+  const TwoDimensions longest(by_size[by_size.size() - 2], by_size.back());
+  const Dimension first = by_size.size() > 3 ? by_size[0] : Dimension{};
+  const Dimension second = by_size.size() > 2 ? by_size[by_size.size() - 3] : Dimension{};
+  constexpr Wide kMostTries = Wide(1) << 22;
+  if (Wide(first.size) * (2 * Wide(second.size) - 1) > kMostTries) return Overlap::unknown;
+  if (longest.overlap()) return Overlap::found;
+  for (std::int64_t i = 0; i < first.size; ++i)
+    for (std::int64_t j = i == 0 ? 1 : 1 - second.size; j < second.size; ++j)
+      if (longest.solvable(-(first.stride * i + second.stride * j))) return Overlap::found;
+  return Overlap::none;
+}
+
+}  // namespace
+
+std::int64_t layout_span(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch,
+                         const char* what) {
+  std::int64_t last = batch > 1 ? checked_multiply(batch - 1, layout.distance, what) : 0;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (sizes[d] > 1) last = checked_add(last, checked_multiply(sizes[d] - 1, layout.stride[d], what), what);
+  return checked_add(last, 1, what);
+}
+
+Overlap self_overlap(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch) {
+  std::vector<Dimension> dimensions;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (sizes[d] > 1) dimensions.push_back({layout.stride[d], sizes[d]});
+  if (batch > 1) dimensions.push_back({layout.distance, batch});
+  std::sort(dimensions.begin(), dimensions.end(),
+            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+  if (nested(dimensions)) return Overlap::none;
+  Wide indices = 1, span = 1;  // an index has at most 2^63 values, and no more than two are multiplied before the test
+  for (const Dimension& dimension : dimensions) span += dimension.reach();
+  for (const Dimension& dimension : dimensions) {
+    indices *= dimension.size;
+    if (indices > span) return Overlap::found;
+  }
+  std::sort(dimensions.begin(), dimensions.end(),
+            [](const Dimension& a, const Dimension& b) { return a.size < b.size; });
+  return solve(dimensions);
+}
+
+void require_adjoint(const Problem& fft) {
+  if (!fft.input_layout || self_overlap(*fft.input_layout, input_sizes(fft), fft.batch) == Overlap::none) return;
+  throw Error(Status::unsupported,
+              "the layout of the input overlaps itself: it can be read, but the adjoint would write some of its values "
+              "more than once");
+}
+
+}  // namespace fourtune

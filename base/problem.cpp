@@ -1,0 +1,183 @@
+// The problem's facts: validation, sizes, layouts, spellings. The token's grammar is in token.cpp.
+#include "fourtune/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/layout.h"
+#include "base/text.h"
+
+namespace fourtune {
+namespace {
+
+[[noreturn]] void bad(const std::string& message) { throw Error(Status::invalid_problem, message); }
+
+std::int64_t product(const std::array<std::int64_t, 3>& sizes, const char* what) {
+  return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
+}
+
+// Dense strides, x fastest; `row` elements from one y to the next.
+ArrayLayout dense(const Problem& problem, const std::array<std::int64_t, 3>& sizes, std::int64_t row) {
+  ArrayLayout layout;
+  layout.stride[0] = 1;
+  if (problem.dim > 1) layout.stride[1] = row;
+  if (problem.dim > 2) layout.stride[2] = checked_multiply(row, sizes[1], "array size");
+  layout.distance = checked_multiply(row, sizes[1] * sizes[2], "array size");
+  return layout;
+}
+
+void validate_layout(const Problem& problem, const ArrayLayout& layout, const char* which) {
+  for (int d = 0; d < 3; ++d) {
+    if (d < problem.dim && layout.stride[d] < 1)
+      bad(fmt::format("layout: the {} stride of dimension {} is {}; strides are at least 1", which, "xyz"[d],
+                      layout.stride[d]));
+    if (d >= problem.dim && layout.stride[d] != 0)
+      bad(fmt::format("layout: {} strides for {} dimensions are needed, one each", which, problem.dim));
+  }
+  if (problem.batch > 1 && layout.distance < 1)
+    bad(fmt::format("layout: a batch of {} needs a {} distance (stride[xstride..]+distance)", problem.batch, which));
+}
+
+// Dense arrays of n complex numbers in either precision must be addressable in bytes.
+void validate_modes(const Problem& problem) {
+  checked_multiply(checked_multiply(product(problem.n, "n"), 16, "n"), problem.batch, "n times batch");
+}
+
+// The array's bytes must be countable, and what is written must have a place of its own. An input that is only read may
+// overlap itself.
+void validate_array(const Problem& problem, bool input) {
+  const auto sizes = input ? input_sizes(problem) : output_sizes(problem);
+  const ArrayLayout layout = input ? resolved_input_layout(problem) : resolved_output_layout(problem);
+  const bool real = problem.fft_type == (input ? FftType::r2c : FftType::c2r);
+  const char* what = input ? "layout of the input" : "layout of the output";
+  checked_multiply(layout_span(layout, sizes, problem.batch, what), (real ? 1 : 2) * real_bytes(problem.precision),
+                   what);
+  if (!(input ? problem.input_layout : problem.output_layout) || (input && problem.place == Place::out)) return;
+  const Overlap overlap = self_overlap(layout, sizes, problem.batch);
+  if (overlap == Overlap::none) return;
+  std::string size, stride;
+  for (int d = 0; d < problem.dim; ++d) {
+    size += fmt::format("{}{}", d ? "x" : "", sizes[d]);
+    stride += fmt::format("{}{}", d ? "x" : "", layout.stride[d]);
+  }
+  if (problem.batch > 1) size += fmt::format(" times {}", problem.batch), stride += fmt::format("+{}", layout.distance);
+  bad(
+      fmt::format("{}: {} values at strides {} {}, and would be written more than once; strides and distance keep them "
+                  "apart when each is beyond the reach of the smaller ones",
+                  what, size, stride, overlap == Overlap::found ? "overlap themselves" : "may overlap themselves"));
+}
+
+void validate_fft(const Problem& problem) {
+  if (problem.m || problem.k || problem.extent || problem.points || problem.tol != 0)
+    bad("an fft has no m, k, tol, extent or points");
+  for (int d = 0; d < problem.dim; ++d)
+    if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyz"[d], problem.n[d]));
+  if (problem.input_layout) validate_layout(problem, *problem.input_layout, "input");
+  if (problem.output_layout) validate_layout(problem, *problem.output_layout, "output");
+  if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout)
+    bad("layout: an in-place c2c transform has one layout for both sides");
+  validate_modes(problem);
+  validate_array(problem, true);
+  validate_array(problem, false);
+}
+
+void validate_nufft(const Problem& problem) {
+  if (problem.type < 1 || problem.type > 3) bad(fmt::format("type: {} is none of 1, 2, 3", problem.type));
+  if (problem.place != Place::out || problem.input_layout || problem.output_layout)
+    bad("place and layout belong to an fft");
+  if (!(problem.tol > 0 && problem.tol < 1)) bad(fmt::format("tol: {} is not between 0 and 1", problem.tol));
+  if (problem.m && *problem.m < 0) bad(fmt::format("m: {} points; a count is not negative", *problem.m));
+  if (problem.type == 3) {
+    if (problem.n != std::array<std::int64_t, 3>{1, 1, 1}) bad("n: a type 3 problem has no modes; give dim, m and k");
+    if (problem.k && *problem.k < 0) bad(fmt::format("k: {} targets; a count is not negative", *problem.k));
+    if (problem.extent)
+      for (int d = 0; d < problem.dim; ++d)
+        if (!((*problem.extent)[d] >= 0 && std::isfinite((*problem.extent)[d])))
+          bad(fmt::format("extent: {} is not a finite number of at least 0", (*problem.extent)[d]));
+  } else {
+    if (problem.k || problem.extent) bad("k and extent belong to type 3");
+    for (int d = 0; d < problem.dim; ++d)
+      if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyz"[d], problem.n[d]));
+  }
+  validate_modes(problem);
+  for (const auto& count : {problem.m, problem.k})
+    if (count) checked_multiply(checked_multiply(*count, 24, "points"), problem.batch, "points times batch");
+}
+
+}  // namespace
+
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result))
+    throw Error(Status::size_overflow, fmt::format("{}: {} * {} does not fit in 64 bits", what, a, b));
+  return result;
+}
+
+void validate(const Problem& problem) {
+  if (problem.dim < 1 || problem.dim > 3) bad(fmt::format("dim: {} is none of 1, 2, 3", problem.dim));
+  for (int d = problem.dim; d < 3; ++d)
+    if (problem.n[d] != 1) bad(fmt::format("n: {} sizes are given for {} dimensions", d + 1, problem.dim));
+  if (problem.batch < 1) bad(fmt::format("batch: {} is less than 1", problem.batch));
+  if (problem.sign != 1 && problem.sign != -1) bad(fmt::format("sign: {} is neither -1 nor 1", problem.sign));
+  problem.kind == Kind::fft ? validate_fft(problem) : validate_nufft(problem);
+}
+
+double epsilon(Precision precision) noexcept {
+  return precision == Precision::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+}
+std::int64_t real_bytes(Precision precision) noexcept { return precision == Precision::f32 ? 4 : 8; }
+double allowed_error(const Problem& problem) noexcept {
+  return std::max(3 * problem.tol, 30 * epsilon(problem.precision));
+}
+
+std::array<std::int64_t, 3> input_sizes(const Problem& problem) {
+  auto sizes = problem.n;
+  if (problem.kind == Kind::fft && problem.fft_type == FftType::c2r) sizes[0] = sizes[0] / 2 + 1;
+  return sizes;
+}
+std::array<std::int64_t, 3> output_sizes(const Problem& problem) {
+  auto sizes = problem.n;
+  if (problem.kind == Kind::fft && problem.fft_type == FftType::r2c) sizes[0] = sizes[0] / 2 + 1;
+  return sizes;
+}
+
+ArrayLayout resolved_input_layout(const Problem& problem) {
+  if (problem.input_layout) return *problem.input_layout;
+  const auto sizes = input_sizes(problem);
+  const bool padded = problem.fft_type == FftType::r2c && problem.place == Place::in;
+  return dense(problem, sizes, padded ? 2 * (problem.n[0] / 2 + 1) : sizes[0]);
+}
+ArrayLayout resolved_output_layout(const Problem& problem) {
+  if (problem.output_layout) return *problem.output_layout;
+  const auto sizes = output_sizes(problem);
+  const bool padded = problem.fft_type == FftType::c2r && problem.place == Place::in;
+  return dense(problem, sizes, padded ? 2 * (problem.n[0] / 2 + 1) : sizes[0]);
+}
+
+std::int64_t mode_count(const Problem& problem) {
+  if (problem.kind == Kind::nufft && problem.type == 3) bad("a type 3 problem has targets, not modes");
+  return product(problem.n, "n");
+}
+
+const char* to_string(Kind kind) noexcept { return kind == Kind::fft ? "fft" : "nufft"; }
+const char* to_string(FftType type) noexcept {
+  return type == FftType::c2c ? "c2c" : type == FftType::r2c ? "r2c" : "c2r";
+}
+const char* to_string(Precision precision) noexcept { return precision == Precision::f32 ? "f32" : "f64"; }
+const char* to_string(Place place) noexcept { return place == Place::in ? "in" : "out"; }
+const char* to_string(PointClass points) noexcept {
+  static constexpr const char* names[] = {"uniform", "cluster", "radial", "spiral", "stack", "ewald", "recorded"};
+  return names[static_cast<int>(points)];
+}
+PointClass point_class_from(std::string_view text) {
+  for (const auto points : {PointClass::uniform, PointClass::cluster, PointClass::radial, PointClass::spiral,
+                            PointClass::stack, PointClass::ewald, PointClass::recorded})
+    if (text == to_string(points)) return points;
+  bad(fmt::format("points: '{}' is none of uniform, cluster, radial, spiral, stack, ewald, recorded",
+                  text::shown(text)));
+}
+
+}  // namespace fourtune

@@ -1,0 +1,302 @@
+// Transforms of which some length has a prime factor above 61: one dimension after the other, each by the plan of its
+// length, or by convolutions inside one kernel, or, where a line is longer than a block holds, by the plans of the
+// convolution's two DFTs with the products on their loads and stores.
+#include "generator/codegen/fft/any_length/any_size.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/any_length/bluestein.h"
+#include "generator/codegen/fft/lower/copy_pass.h"
+#include "generator/codegen/fft/lower/reach.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// An array between two dimensions.
+struct Place3 {
+  BufferRef::Where where = BufferRef::Where::first;
+  int index = 0;
+  ArrayLayout layout;
+};
+constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
+
+// A transform along dimensions of length 1 only: its values as they are.
+PlannedPass whole_copy(const EmitOptions& options) {
+  const auto side = [&](bool input) {
+    const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
+    return CopySide{real ? Values::real : Values::complex, array_strides(options, input)};
+  };
+  double scale = options.scale;
+  for (int d = 0; d < 3; ++d)
+    if (options.n[at(d)] == 1)
+      for (const auto* factors : {&options.hooks[at(d)].input_factors, &options.hooks[at(d)].output_factors})
+        if (!factors->empty()) scale *= factors->front();
+  return copy_pass(options, {options.n[0], options.n[1], options.n[2], options.batch}, side(true), side(false), scale);
+}
+
+class ByDimension {
+ public:
+  explicit ByDimension(const EmitOptions& options) : options_(options), n_(options.n) {}
+
+  GpuProgram emit() {
+    std::vector<int> order;
+    for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 0} : std::array{0, 1, 2})
+      if (options_.n[at(d)] > 1 || (d == 0 && options_.type != FftType::c2c)) order.push_back(d);
+    if (options_.type == FftType::c2r) n_[0] = options_.n[0] / 2 + 1;
+    Place3 from{BufferRef::Where::first, 0, input_layout()};
+    for (std::size_t i = 0; i < order.size();) {
+      const std::optional<FftPlan> two = i + 1 < order.size() ? joined(order[i], order[i + 1]) : std::nullopt;
+      const std::size_t next = i + (two ? 2 : 1);
+      const bool last = next == order.size();
+      Place3 to{BufferRef::Where::second, 0, output_layout()};
+      if (!last && options_.type == FftType::c2r)  // the output has no room for the spectrum
+        to = {BufferRef::Where::workspace, half_spectrum, dense(n_)};
+      if (two)
+        append(plan_passes(*two, line_options(from, to, last)), from, to);
+      else
+        dimension(order[i], from, to, last);
+      from = to, i = next;
+    }
+    all_.workspaces = workspaces_;
+    return emit_program(all_, options_);
+  }
+
+ private:
+  static ArrayLayout dense(const std::array<std::int64_t, 3>& n) {
+    return {{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  }
+  ArrayLayout layout(bool input) const {
+    auto n = options_.n;
+    const bool real = options_.type == (input ? FftType::r2c : FftType::c2r);
+    if (options_.type == (input ? FftType::c2r : FftType::r2c)) n[0] = n[0] / 2 + 1;
+    if (real && options_.in_place) n[0] = 2 * (n[0] / 2 + 1);
+    return dense(n);
+  }
+  ArrayLayout input_layout() const { return options_.input.value_or(layout(true)); }
+  ArrayLayout output_layout() const { return options_.output.value_or(layout(false)); }
+
+  // Complex lines of the lengths that the last array has.
+  EmitOptions line_options(const Place3& from, const Place3& to, bool last) const {
+    EmitOptions line = options_;
+    line.n = n_;
+    line.type = FftType::c2c;
+    line.input = from.layout, line.output = to.layout;
+    line.scale = last ? options_.scale : 1;
+    line.in_place = from.where == to.where ? from.index == to.index
+                                           : options_.in_place && from.where == BufferRef::Where::first &&
+                                                 to.where == BufferRef::Where::second;
+    return line;
+  }
+  // One kernel for two dimensions, where both have codelets and are short.
+  std::optional<FftPlan> joined(int d, int next) const {
+    if (options_.type != FftType::c2c || next != d + 1) return {};
+    if (!has_codelets(options_.n[at(d)]) || !has_codelets(options_.n[at(next)])) return {};
+    return joined_plan(options_, d);
+  }
+
+  void dimension(int d, const Place3& from, const Place3& to, bool last) {
+    const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
+    const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
+    EmitOptions line = line_options(from, to, last);
+    line.n[at(d)] = n;
+    line.type = r2c ? FftType::r2c : c2r ? FftType::c2r : FftType::c2c;
+    if (n == 1)
+      append(one_value(line), from, to);
+    else if (has_codelets(n))
+      by_plan(d, flattened(line, d), from, to);
+    else if (!by_convolution(d, line, kept, from, to))
+      by_two_plans(d, flattened(line, d), kept, from, to);
+    n_[at(d)] = kept;
+  }
+
+  // A real line of one value: its spectrum is that value.
+  static PlannedProgram one_value(const EmitOptions& line) {
+    PlannedProgram out;
+    out.passes.push_back(whole_copy(line));
+    return out;
+  }
+
+  // Lines along x that lie one behind the other in both arrays, as a batch: a tile then carries several of them.
+  static EmitOptions flattened(EmitOptions line, int d) {
+    const std::int64_t others = line.n[1] * line.n[2] * line.batch;
+    const auto behind = [&](const ArrayLayout& layout) {
+      return (line.n[2] == 1 || layout.stride[2] == line.n[1] * layout.stride[1]) &&
+             (line.batch == 1 || layout.distance == line.n[1] * line.n[2] * layout.stride[1]);
+    };
+    if (d != 0 || line.n[1] == 1 || !behind(*line.input) || !behind(*line.output)) return line;
+    for (ArrayLayout* layout : {&*line.input, &*line.output})
+      layout->distance = layout->stride[1], layout->stride[1] = layout->stride[2] = 0;
+    line.n[1] = line.n[2] = 1, line.batch = others;
+    line.hooks[1] = line.hooks[2] = {};  // of the other dimensions' kernels
+    return line;
+  }
+
+  // Joins the passes, which read their first array and write their second one, to what is there.
+  void append(PlannedProgram part, const Place3& from, const Place3& to) {
+    for (PlannedPass& pass : part.passes) {
+      const bool first = &pass == &part.passes.front(), end = &pass == &part.passes.back();
+      if (pass.from == BufferRef::Where::second && !first) pass.from = to.where, pass.from_index = to.index;
+      if (pass.to == BufferRef::Where::second && !end) pass.to = to.where, pass.to_index = to.index;
+      if (first) pass.from = from.where, pass.from_index = from.index;
+      if (end) pass.to = to.where, pass.to_index = to.index;
+      pass.spec.name = fmt::format("d{}_{}", ++parts_, pass.spec.name);
+      for (const auto& [where, index] : {std::pair(pass.from, pass.from_index), std::pair(pass.to, pass.to_index)})
+        if (where == BufferRef::Where::workspace) workspaces_ = std::max(workspaces_, index + 1);
+      all_.passes.push_back(std::move(pass));
+    }
+    const std::int64_t half = n_[0] * n_[1] * n_[2] * options_.batch;
+    all_.work_values = std::max({all_.work_values, part.work_values, half});
+  }
+
+  void by_plan(int d, const EmitOptions& line, const Place3& from, const Place3& to) {
+    append(plan_passes(line_plan(line, d), line), from, to);
+  }
+
+  // In one kernel or in three; false: the convolution is too long for them.
+  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+    Lines lines;
+    for (int other = 0; other < 3; ++other)
+      lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = from.layout.stride[at(other)],
+      lines.store[at(other)] = to.layout.stride[at(other)];
+    lines.n[3] = options_.batch, lines.load[3] = from.layout.distance, lines.store[3] = to.layout.distance;
+    lines.kept = kept;
+    if (line.type == FftType::r2c) lines.loaded = Values::real;
+    if (line.type == FftType::c2r) lines.loaded = Values::hermitian, lines.stored = Values::real;
+    const ConvolutionArrays arrays = convolution_arrays(lines, d, line.precision);
+    std::optional<ConvolutionShape> shape = shape_in_one(line.n[at(d)], arrays, line.device);
+    if (!shape) shape = shape_in_three(line.n[at(d)], arrays, line.device);
+    if (!shape) return false;
+    Convolution made = convolution(line, d, lines, *shape);
+    made.passes.back().spec.store.scale = line.scale;
+    if (made.passes.size() > 1) {
+      const Place3 middle{BufferRef::Where::workspace, spectrum, {}};
+      for (std::size_t i = 0; i < made.passes.size(); ++i) {
+        PlannedPass& pass = made.passes[i];
+        if (i > 0) pass.from = middle.where, pass.from_index = middle.index;
+        if (i + 1 < made.passes.size()) pass.to = middle.where, pass.to_index = middle.index;
+      }
+    }
+    PlannedProgram part;
+    part.passes = std::move(made.passes), part.work_values = made.work_values;
+    append(std::move(part), from, to);
+    return true;
+  }
+
+  // The spectrum of the padded lines goes through a workspace of its own.
+  void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+    const std::int64_t n = line.n[at(d)], m = convolution_length(n);
+    if (m > (std::int64_t{1} << 24))
+      throw Error(Status::unsupported,
+                  fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));
+    EmitOptions forward = line, inverse = line;
+    forward.type = inverse.type = FftType::c2c;
+    forward.n[at(d)] = inverse.n[at(d)] = m;
+    forward.sign = -1, inverse.sign = 1;
+    forward.in_place = inverse.in_place = false;
+    forward.scale = 1;
+    const Place3 middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
+    forward.output = inverse.input = middle.layout;
+    auto& load = forward.hooks[at(d)];
+    auto& store = inverse.hooks[at(d)];
+    load.input = store.output = Window{};
+    load.input->kept = n, store.output->kept = kept;
+    load.input_turns = store.output_turns = chirps(n, options_.sign);
+    store.output_turns.resize(at(kept));
+    load.output_turns = filter(n, m, options_.sign);
+    load.output_factors.clear(), store.input_factors.clear();
+    if (!store.output_factors.empty()) store.output_factors.resize(at(kept));
+    PlannedProgram there = plan_passes(line_plan(forward, d), forward),
+                   back = plan_passes(line_plan(inverse, d), inverse);
+    real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
+    append(std::move(there), from, middle);
+    append(std::move(back), middle, to);
+    all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * forward.batch);
+  }
+  // Real arrays instead of complex ones; half a spectrum instead of padded lines.
+  static void real_values(const EmitOptions& line, std::int64_t n, Port& load, Port& store) {
+    if (line.type == FftType::r2c) load.values = Values::real;
+    if (line.type != FftType::c2r) return;
+    store.values = Values::real;
+    load.values = Values::hermitian;
+    load.mirror = load.windows.front();
+    load.mirror.n = n;
+    load.windows.clear();
+    load.bounds.push_back({load.mirror.index, n});
+  }
+
+  const EmitOptions& options_;
+  std::array<std::int64_t, 3> n_;  // of what the last array holds
+  PlannedProgram all_;
+  int parts_ = 0, workspaces_ = 0;
+};
+
+}  // namespace
+
+namespace {
+
+GpuProgram emit_separate(const EmitOptions& options) {
+  if (options.n == Lengths{1, 1, 1}) {
+    PlannedProgram one;
+    one.passes.push_back(whole_copy(options));
+    return emit_program(one, options);
+  }
+  bool codelets = true, hooks = false;
+  for (int d = 0; d < 3; ++d) {
+    const auto& hook = options.hooks[at(d)];
+    codelets = codelets && has_codelets(options.n[at(d)]);
+    hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
+  }
+  if (codelets) return emit_program(plain_plan(options), options);
+  if (hooks) throw Error(Status::unsupported, "a length with a prime factor above 61 takes real factors only as hooks");
+  return ByDimension(options).emit();
+}
+
+// Real arrays whose rows lie elsewhere than those of the half spectrum that takes their place: the input is copied to a
+// workspace first.
+GpuProgram emit_from_copy(const EmitOptions& options) {
+  EmitOptions apart = options;
+  apart.in_place = false;
+  const auto n = array_sizes(options, true);
+  apart.input = ArrayLayout{{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  apart.output = [&] {
+    const auto s = array_strides(options, false);
+    return ArrayLayout{{s[0], s[1], s[2]}, s[3]};
+  }();
+  GpuProgram program = emit_separate(apart);
+  const int work = static_cast<int>(program.workspace_bytes.size());
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument); ref && ref->where == BufferRef::Where::first)
+        ref->where = BufferRef::Where::workspace, ref->index = work;
+  const Values values = options.type == FftType::r2c ? Values::real : Values::complex;
+  PlannedProgram copy;
+  copy.passes.push_back(copy_pass(options, {n[0], n[1], n[2], options.batch}, {values, array_strides(options, true)},
+                                  {values, array_strides(apart, true)}, 1));
+  copy.passes.front().to = BufferRef::Where::workspace, copy.passes.front().to_index = work;
+  copy.workspaces = work + 1;
+  copy.work_values = array_bytes(apart, true) / (2 * real_bytes(options.precision)) + 1;
+  GpuProgram whole = emit_program(copy, options);
+  const int kernels = static_cast<int>(whole.kernels.size());
+  for (Launch launch : program.launches) launch.kernel += kernels, whole.launches.push_back(std::move(launch));
+  for (KernelSource& kernel : program.kernels) whole.kernels.push_back(std::move(kernel));
+  for (int w = 0; w < work; ++w) whole.workspace_bytes[at(w)] = program.workspace_bytes[at(w)];
+  whole.constants = std::move(program.constants);
+  whole.alignment[1] = program.alignment[1];
+  return whole;
+}
+
+}  // namespace
+
+GpuProgram emit_any_size(const EmitOptions& options) {
+  const bool real = options.type != FftType::c2c;
+  return real && options.in_place && !same_rows(options) ? emit_from_copy(options) : emit_separate(options);
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,324 @@
+// Known-good plans: not tuned, right on every device.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// Values of one line in one kernel along y and z, where a tile should carry 16 neighbours.
+constexpr std::int64_t most_strided = 1024;
+
+// The same along x: 8192 where a block's shared memory holds the parts of a line apart with some padding.
+std::int64_t most_line(const EmitOptions& options) {
+  return 8192 * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block ? 8192 : 4096;
+}
+
+std::vector<int> radices_of(std::int64_t n) {
+  std::vector<int> primes, radices;
+  for (std::int64_t p = 2; n > 1; ++p)
+    while (n % p == 0) primes.push_back(static_cast<int>(p)), n /= p;
+  std::sort(primes.rbegin(), primes.rend());
+  for (const int p : primes) {  // the largest radix up to 16 that takes the factor
+    int* best = nullptr;
+    for (int& r : radices)
+      if (r * p <= 16 && (!best || r > *best)) best = &r;
+    if (best)
+      *best *= p;
+    else
+      radices.push_back(p);
+  }
+  std::sort(radices.rbegin(), radices.rend());
+  // 16 16 16 2 as 16 8 8 8: a round of two values costs as much as any other.
+  if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
+    radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
+  return radices;
+}
+
+// Groups of radices, each a kernel, with products of at most `most`.
+std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most) {
+  std::int64_t total = 1;
+  for (const int r : radices) total *= r;
+  std::int64_t count = 1, reach = most;
+  while (reach < total) ++count, reach *= most;
+  for (;; ++count) {  // even shares
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> product(groups.size(), 1);
+    for (const int r : radices) {
+      const auto least = static_cast<std::size_t>(std::min_element(product.begin(), product.end()) - product.begin());
+      groups[least].push_back(r), product[least] *= r;
+    }
+    if (*std::max_element(product.begin(), product.end()) <= most) return groups;
+  }
+}
+
+int threads_for(std::int64_t values, const std::vector<int>& group) {
+  const std::int64_t most = *std::max_element(group.begin(), group.end());
+  const std::int64_t threads = (values / std::max<std::int64_t>(most, 8) + 31) / 32 * 32;
+  return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 512));
+}
+
+// A kernel whose tiles are whole lines may write the array that it reads.
+bool keeps_tiles(const Kernel& kernel) {
+  return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
+         kernel.subs.back().stride == 1;
+}
+// Values of the transform fit the output array and lie there as the next kernel expects them.
+bool output_may_hold(const EmitOptions& options) {
+  bool may = options.type != FftType::c2r && !options.output && (!options.in_place || !options.input);
+  for (const auto& hook : options.hooks) may = may && !hook.input && !hook.output;
+  return may;
+}
+// Of a half spectrum that is so only when x is finished: until then whole complex lines lie between the kernels.
+bool finishes_x(const FftPlan& plan, std::size_t k) {
+  return std::none_of(plan.kernels.begin() + static_cast<std::ptrdiff_t>(k) + 1, plan.kernels.end(),
+                      [](const Kernel& kernel) { return kernel.subs.front().dim == Dim::x; });
+}
+// Where each kernel writes: the last one the output, none the output that it reads unless it keeps its tiles (there are
+// two workspaces); the output rather than a workspace.
+void choose_targets(FftPlan& plan, const EmitOptions& options) {
+  const std::size_t count = plan.kernels.size();
+  const bool may = output_may_hold(options);
+  const std::size_t ways = std::size_t{1} << (count ? count - 1 : 0);
+  for (std::size_t way = 0; way < ways; ++way) {  // bit k: kernel k writes the workspace
+    bool right = true;
+    int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: an input of its own
+    for (std::size_t k = 0; k < count; ++k) {
+      const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
+      const bool hold = may && (options.type == FftType::c2c || finishes_x(plan, k));
+      right = right && (to != before || to == 1 || keeps_tiles(plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
+      plan.kernels[k].with.to = to ? Target::work : Target::out;
+      before = to;
+    }
+    if (right) return;
+  }
+  throw Error(Status::unsupported, "no order of arrays for the kernels of this transform");
+}
+
+// Two radices of at most 32, the larger one first, or nothing. A strided line of 384 values in two rounds (24, 16) ran
+// at 94-97 % of copy on an H200 and in three (16, 12, 2) at 73 %; tiles hold 24 to 32 values a thread.
+std::vector<int> two_radices(std::int64_t n) {
+  for (int large = 32; large >= 16; --large)
+    if (n % large == 0 && n / large <= large && n / large >= 8) {
+      int a = large;  // the most even pair
+      for (int b = large - 1; b * b >= n; --b)
+        if (n % b == 0) a = b;
+      return {a, static_cast<int>(n / a)};
+    }
+  return {};
+}
+
+// Neighbours that a tile may carry along a dimension that passes by: at most `wanted`, in even shares that are
+// multiples of 4.
+std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
+  const std::int64_t tile = std::min(wanted, count);
+  if (tile < 8) return tile;
+  const std::int64_t tiles = (count + tile - 1) / tile, share = ((count + tiles - 1) / tiles + 3) / 4 * 4;
+  return std::min(share, tile);
+}
+
+// The same on a line that takes several kernels. Positions that are done lie below those still to come, so a tile holds
+// a divisor of the former, or all of them times a divisor of the latter (rule tile).
+std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t done, std::int64_t to_come) {
+  std::int64_t tile = std::min(wanted, done * to_come);
+  while (tile < done ? done % tile != 0 : tile % done != 0 || to_come % (tile / done) != 0) --tile;
+  return tile;
+}
+
+}  // namespace
+
+bool has_codelets(std::int64_t n) {
+  for (std::int64_t p = 2; p <= 61; ++p)
+    while (n % p == 0) n /= p;
+  return n == 1;
+}
+
+namespace {
+
+// Less a block where the device has more multiprocessors than there are tiles: small grids are a matter of latency.
+// `halves` says whether a tile may be halved.
+template <class Halves>
+std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options,
+                        const Halves& halves) {
+  const std::int64_t values = options.n[0] * options.n[1] * options.n[2] * options.batch;
+  while (halves(tile) && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
+  return tile;
+}
+bool is_even(std::int64_t tile) { return tile % 2 == 0; }
+
+// The kernels of one dimension.
+void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  const std::int64_t n = options.n[static_cast<std::size_t>(d)];
+  if (!has_codelets(n)) throw Error(Status::invalid_plan, fmt::format("length {} has a prime factor above 61", n));
+  if (n == 1) return;
+  const std::int64_t most = d == 0 ? most_line(options) : most_strided;
+  auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
+  std::int64_t most_values = 8192, beside = run;  // of a tile; neighbours along x
+  const bool aligned =
+      options.n[0] % run == 0 || n > 400;  // 300^3: 380 us so, 362 us in three rounds; 500^3: 1.82, 2.07 ms
+  if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
+    if (const auto pair = two_radices(n); !pair.empty())  // as many values a thread as its larger DFT has
+      groups = {pair}, most_values = 16384, beside = pair[1] <= 16 && options.n[0] % (2 * run) == 0 ? 2 * run : run;
+  std::int64_t left = n;
+  for (const auto& group : groups) {
+    Kernel kernel;
+    std::int64_t product = 1;
+    const std::int64_t done = n / left;
+    for (const int r : group) {
+      kernel.subs.push_back({static_cast<Dim>(d), n / r, r, left / r, left, left != r});
+      left /= r, product *= r;
+    }
+    auto& w = kernel.with;
+    w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
+    w.tile = {1, 1, 1, 1};
+    // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+    const bool along = d == 0 && groups.size() > 1;
+    const std::size_t carrier = d == 0 && !along ? 1 : 0;
+    const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
+    const bool tiny = d > 0 && product * run < 512;  // many short lines a block
+    const std::int64_t wanted = d > 0 && !tiny ? beside : along ? run : std::max<std::int64_t>(1, 2048 / product);
+    const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
+    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, done, left); };
+    const std::int64_t most_held = along ? on_line(most_wanted) : neighbours(most_wanted, count);
+    // Strided tiles keep whole sectors of 32 bytes.
+    const std::int64_t least = carrier == 0 && !tiny ? run / 4 : (512 + product - 1) / product;
+    w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options, [&](std::int64_t tile) {
+      return is_even(tile) && (!along || on_line(tile / 2) == tile / 2);
+    }));
+    std::int64_t values = product * w.tile[carrier];
+    for (int other = 1; tiny && w.tile[carrier] == most_held && other < dims;
+         ++other) {  // short lines side by side: further dimensions too
+      if (other == d || 2 * values > 2048) continue;
+      auto& more = w.tile[static_cast<std::size_t>(other)];
+      more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)]));
+      values *= more;
+    }
+    w.threads = threads_for(values, group);
+    const std::int64_t exchanged = group.size() > 1 ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
+    const bool tight = exchanged > options.device.shared_per_block;
+    // For two blocks on a multiprocessor, or one at all.
+    if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
+    w.store = Store::sorted;
+    w.to = Target::out;
+    plan.kernels.push_back(kernel);
+  }
+}
+
+std::int64_t values_of(const Kernel& kernel) {
+  std::int64_t product = 1;
+  for (const SubFft& sub : kernel.subs) product *= sub.radix;
+  return product;
+}
+
+// The end of y and all of a short z in one kernel: a trip through memory less.
+void join_short(FftPlan& plan, const EmitOptions& options) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8, most = 4096;
+  for (const auto& hook : options.hooks)
+    if (hook.input || hook.output) return;
+  if (options.type != FftType::c2c || plan.kernels.size() < 2) return;
+  Kernel& end = plan.kernels[plan.kernels.size() - 2];
+  const Kernel& short_one = plan.kernels.back();
+  const std::int64_t product = values_of(end) * values_of(short_one);
+  const bool whole = values_of(short_one) == options.n[2];
+  if (end.subs[0].dim != Dim::y || short_one.subs[0].dim != Dim::z || !whole || product * run > most) return;
+  end.subs.insert(end.subs.end(), short_one.subs.begin(), short_one.subs.end());
+  std::vector<int> radices;
+  for (const SubFft& sub : end.subs) radices.push_back(sub.radix);
+  end.with.exchange = Exchange::shared;
+  end.with.tile = {static_cast<int>(neighbours(product * run < 512 ? 2048 / product : run, options.n[0])), 1, 1, 1};
+  end.with.threads = threads_for(product * end.with.tile[0], radices);
+  plan.kernels.pop_back();
+}
+
+FftPlan empty_plan(const EmitOptions& options) {
+  FftPlan plan;
+  plan.order = Order::natural;
+  plan.precision = options.precision;
+  plan.place = options.in_place ? Place::in : Place::out;
+  return plan;
+}
+
+}  // namespace
+
+FftPlan plain_plan(const EmitOptions& options) {
+  FftPlan plan = empty_plan(options);
+  int dims = 3;
+  while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
+  // A real output has x last, everything else x first.
+  for (int d = 0; d < dims; ++d)
+    add_line(plan, options,
+             options.type == FftType::c2r ? (d + 1) % dims
+             : options.last_first         ? dims - 1 - d
+                                          : d,
+             dims);
+  join_short(plan, options);
+  choose_targets(plan, options);
+  return plan;
+}
+
+void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
+  Kernel& kernel = to_first ? plan.kernels.front() : plan.kernels.back();
+  const std::size_t rank = static_cast<std::size_t>(options.n[2] > 1 ? 3 : options.n[1] > 1 ? 2 : 1);
+  std::int64_t product = 1;
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
+  auto& tile = kernel.with.tile;
+  const bool strided = kernel.subs.front().dim != Dim::x;
+  // Side by side 32 bytes of one array and 64 of the other, or what a block holds.
+  const std::int64_t single = options.precision == Precision::f32 ? 2 : 1, most = 16384 * single / 2;
+  std::int64_t carried = 1;
+  const std::int64_t line = product * (strided ? 2 * single : tile[0]);
+  while (carried < 4 * single && 2 * carried <= options.batch && 2 * carried * line <= most) carried *= 2;
+  if (strided || rank > 1) {
+    int& neighbours = tile[strided ? 0 : 1];
+    const std::int64_t least = strided ? std::min<std::int64_t>(2 * single, options.n[0]) : 1;
+    neighbours = static_cast<int>(std::max(least, neighbours / carried));
+  }
+  tile[rank] = static_cast<int>(carried);
+  std::int64_t values = product;
+  for (const int t : tile) values *= t;
+  if (values > most / 2) kernel.with.parts = Parts::apart;
+  kernel.with.threads = threads_for(values, radices);
+}
+
+FftPlan line_plan(const EmitOptions& options, int dimension) {
+  FftPlan plan = empty_plan(options);
+  add_line(plan, options, dimension, dimension + 1);
+  choose_targets(plan, options);
+  return plan;
+}
+
+std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
+  const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
+  const std::int64_t product =
+      options.n[static_cast<std::size_t>(dimension)] * options.n[static_cast<std::size_t>(dimension + 1)];
+  const std::int64_t beside = dimension == 0 ? 1 : std::min(run, options.n[0]);
+  if (product * beside > (dimension == 0 ? 128 : 512) * run) return {};
+  FftPlan plan = empty_plan(options);
+  for (const int d : {dimension, dimension + 1}) add_line(plan, options, d, 3);
+  if (plan.kernels.size() != 2) return {};
+  Kernel& kernel = plan.kernels.front();
+  const Kernel& other = plan.kernels.back();
+  kernel.subs.insert(kernel.subs.end(), other.subs.begin(), other.subs.end());
+  std::vector<int> radices;
+  for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
+  kernel.with.exchange = Exchange::shared;
+  kernel.with.tile = {1, 1, 1, 1};
+  // Beside planes of x and y lie further ones of z or, where there is none, of the batch.
+  const std::int64_t others = dimension > 0 ? options.n[0] : options.n[2] > 1 ? options.n[2] : options.batch;
+  std::int64_t wanted = std::max<std::int64_t>(beside, 2048 / product);
+  if (dimension == 0) wanted = spread_out(wanted, 1, product, options, is_even);
+  int& tile = kernel.with.tile[dimension > 0 ? 0 : 2];
+  tile = static_cast<int>(neighbours(std::max<std::int64_t>(1, wanted), others));
+  kernel.with.threads = threads_for(product * tile, radices);
+  kernel.with.parts = product * tile > 4096 ? Parts::apart : Parts::together;
+  plan.kernels.pop_back();
+  choose_targets(plan, options);
+  return plan;
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,152 @@
+// Values on their way to other threads through shared memory, of the block or of a cluster.
+#include <algorithm>
+
+#include "generator/codegen/fft/emit/index_text.h"
+#include "generator/codegen/fft/emit/pass_writer.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Exclusive-or contributions of consecutive bits of a number: bit i of number / divisor gives first << i, which adds up
+// without carries.
+struct BitRun {
+  std::int64_t divisor = 1, size = 2, first = 0, all = 0;
+};
+
+std::vector<BitRun> runs_of(const std::vector<std::int64_t>& contributions) {
+  std::vector<BitRun> runs;
+  std::int64_t divisor = 1;
+  for (const std::int64_t value : contributions) {
+    BitRun* last = runs.empty() ? nullptr : &runs.back();
+    const bool next = last && last->divisor * last->size == divisor;
+    if (value != 0 && next && value == last->first * last->size && (last->all & value) == 0)
+      last->size *= 2, last->all |= value;
+    else if (value != 0)
+      runs.push_back({divisor, 2, value, value});
+    divisor *= 2;
+  }
+  return runs;
+}
+
+// 0 for what chooses the block.
+std::int64_t part_of(const SharedLayout& layout, const AtomBit& bit) {
+  const auto& bits = layout.bits[at(bit.atom)];
+  return at(bit.bit) < bits.size() ? bits[at(bit.bit)] : 0;
+}
+
+}  // namespace
+
+bool powers_of_two(const PassSpec& pass, const std::vector<int>& atoms) {
+  return std::all_of(atoms.begin(), atoms.end(), [&](int atom) {
+    const std::int64_t size = pass.atoms[at(atom)].size;
+    return (size & (size - 1)) == 0;
+  });
+}
+
+std::vector<AtomBit> bits_of(const PassSpec& pass, const std::vector<int>& atoms) {
+  std::vector<AtomBit> bits;
+  for (const int atom : atoms)
+    for (int bit = 0; (std::int64_t{1} << bit) < pass.atoms[at(atom)].size; ++bit) bits.push_back({atom, bit});
+  return bits;
+}
+
+// The thread's own part of a place in the exchange buffer.
+std::string PassWriter::place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const {
+  if (layout.bits.empty()) return sum_text(thread_text(layout_index(layout.stride), round, group), "");
+  std::string text;
+  const auto add = [&](const std::vector<int>& atoms, const std::string& number) {
+    std::vector<std::int64_t> contributions;
+    for (const AtomBit& bit : bits_of(pass_, atoms)) contributions.push_back(part_of(layout, bit));
+    const std::int64_t end = std::int64_t{1} << contributions.size();
+    for (const BitRun& run : runs_of(contributions)) {
+      std::string value = number;
+      if (run.divisor > 1) value += fmt::format(" / {}", run.divisor);
+      if (run.divisor * run.size < end) value += fmt::format(" % {}", run.size);
+      if (run.first != 1) value += fmt::format(" * {}", run.first);
+      text += (text.empty() ? "(" : " ^ (") + value + ")";
+    }
+  };
+  add(round.threads, thread_number(round, group));
+  add(round.blocks, "rank");
+  return text.empty() ? "0" : text;
+}
+
+void PassWriter::write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read) {
+  const char* type = pass_.apart ? "real" : "real2";
+  if (layout.bits.empty())
+    line("{}{}* p = shared + ({});", read ? "const " : "", type, place_text(layout, round, group));
+  else
+    line("const unsigned a = {};", place_text(layout, round, group));
+}
+
+// Where register e lies; bits that a thread's own part may have are toggled, the others added.
+std::string PassWriter::shared_element(const SharedLayout& layout, const Round& round, std::int64_t, std::int64_t e,
+                                       const std::string& pointer) const {
+  if (layout.bits.empty()) return fmt::format("{}[{}]", pointer, register_part(layout_index(layout.stride), round, e));
+  std::int64_t own = 0, value = 0;
+  for (const auto* atoms : {&round.threads, &round.blocks})
+    for (const AtomBit& bit : bits_of(pass_, *atoms)) own |= part_of(layout, bit);
+  for (const AtomBit& bit : bits_of(pass_, round.registers)) {
+    if (e & 1) value ^= part_of(layout, bit);
+    e >>= 1;
+  }
+  std::string text = value & own ? fmt::format("(a ^ {})", value & own) : "a";
+  if (value & ~own) text += fmt::format(" + {}", value & ~own);
+  return fmt::format("{}[{}]", pointer, text);
+}
+
+void PassWriter::write_exchange(std::size_t r) {
+  const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
+  if (from.registers == to.registers && from.threads == to.threads && from.blocks == to.blocks) return;
+  if (shuffled()) return write_shuffle(r);
+  const bool cross = from.blocks != to.blocks;
+  const char* barrier = cross ? "dev_cluster_sync();" : layouts_[r].within_warp ? "__syncwarp();" : "__syncthreads();";
+  const std::string parts = pass_.apart ? "xy" : "2";
+  for (const char part : parts) write_part(r, part, cross, barrier);
+}
+
+// One trip of the real parts ('x'), the imaginary ones ('y') or of both ('2').
+void PassWriter::write_part(std::size_t r, char part, bool cross, const char* barrier) {
+  const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
+  const SharedLayout& layout = layouts_[r];
+  if (cross && part != 'y')
+    line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
+  else if (shared_read_)
+    line("{}", part == 'y' ? barrier : "__syncthreads();");
+  for_groups(from, [&](std::int64_t group, std::int64_t first) {
+    put_group(layout, from, group, first, part, cross ? &to : nullptr);
+  });
+  line("{}", barrier);
+  for_groups(to, [&](std::int64_t group, std::int64_t first) { get_group(layout, to, group, first, part); });
+  shared_read_ = true;
+}
+
+// across: the round to come, whose blocks are others.
+void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
+                           char part, const Round* across) {
+  write_place(layout, round, group, false);
+  const std::string pointer = layout.bits.empty() ? "p" : "shared";
+  for (std::int64_t b = 0; across && b < pass_.cluster; ++b)
+    line("{0}* p{1} = dev_cluster_map({2}, {1});", pass_.apart ? "real" : "real2", b, pointer);
+  for (std::int64_t e = 0; e < product(round.registers); ++e)
+    line("{} = {};",
+         shared_element(layout, round, group, e,
+                        across ? fmt::format("p{}", register_part(block_index(*across), round, e)) : pointer),
+         part != '2' ? fmt::format("{}[{}]", part, first + e) : fmt::format("ft_make(x[{0}], y[{0}])", first + e));
+}
+
+void PassWriter::get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
+                           char part) {
+  write_place(layout, round, group, true);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::string value = shared_element(layout, round, group, e, layout.bits.empty() ? "p" : "shared");
+    if (part != '2')
+      line("{}[{}] = {};", part, first + e, value);
+    else
+      line("{{ const real2 v = {0}; x[{1}] = v.x; y[{1}] = v.y; }}", value, first + e);
+  }
+}
+
+}  // namespace fourtune::generator::fft

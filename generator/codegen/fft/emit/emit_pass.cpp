@@ -1,0 +1,150 @@
+// From PassSpec to the text of one kernel: what it consists of, in order.
+#include <algorithm>
+
+#include "generator/codegen/fft/emit/pass_writer.h"
+
+namespace fourtune::generator::fft {
+
+PassText PassWriter::run() {
+  plan_shared();
+  PassText out;
+  out.entry = fmt::format("ft_{}_{}", pass_.name, pass_.precision == Precision::f32 ? "f32" : "f64");
+  entry_ = out.entry;
+  write_kernel();
+  out.text = text_;
+  out.shared_bytes = static_cast<std::uint32_t>(shared_bytes_);
+  out.codelets.assign(codelets_.begin(), codelets_.end());
+  for (const auto& layout : layouts_) out.conflicts = std::max(out.conflicts, layout.conflicts);
+  return out;
+}
+
+int PassWriter::most_registers() const {
+  std::int64_t most = 1;
+  for (const Round& round : pass_.rounds) most = std::max(most, held(round));
+  return static_cast<int>(most);
+}
+
+void PassWriter::plan_shared() {
+  std::int64_t values = 0;
+  if (pass_.resident && pass_.rounds.size() > 1) {
+    layouts_.push_back(resident_layout(pass_, static_cast<int>(word())));
+    values = layouts_.back().values;
+  }
+  for (std::size_t r = 0; r + 1 < pass_.rounds.size() && !shuffled() && !pass_.resident; ++r) {
+    layouts_.push_back(shared_layout(pass_, pass_.rounds[r], pass_.rounds[r + 1], static_cast<int>(word())));
+    values = std::max(values, layouts_.back().values);
+  }
+  shared_bytes_ = (values * word() + 127) / 128 * 128;
+  if (!landed()) return;
+  landing_offset_ = shared_bytes_;
+  const std::int64_t barriers = pass_.load_by == Load::bulk ? 8 * pass_.pipeline : 0;
+  shared_bytes_ += (slot_bytes() * pass_.pipeline + barriers + 15) / 16 * 16;
+}
+
+void PassWriter::write_signature() {
+  line("// {}", pass_.title);
+  std::string parameters =
+      fmt::format("const {}* __restrict__ in, {}* __restrict__ out", value_type(pass_.load), value_type(pass_.store));
+  for (std::size_t i = 0; i < pass_.tables.size(); ++i)
+    parameters += fmt::format(", const real2* __restrict__ turns{}", i);
+  for (int i = 0; i < pass_.extra_tables; ++i)
+    parameters += fmt::format(", const {}* __restrict__ table{}", table_is_complex(i) ? "real2" : "real", i);
+  line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({}) {{", pass_.threads,
+       pass_.blocks_per_multiprocessor, entry_, parameters);
+}
+
+void PassWriter::write_kernel() {
+  const int count = most_registers();
+  if (pass_.load_by == Load::bulk) write_bulk_fetch();
+  if (pass_.load_by == Load::async) write_async_fetch();
+  write_signature();
+  indent_ = 2;
+  line("const unsigned t = threadIdx.x;");
+  line("dev_follow();");
+  if (shared_bytes_) line("FT_SHARED({}, shared);", pass_.apart ? "real" : "real2");
+  line("real x[{}], y[{}];", count, count);
+  if (pass_.load_by == Load::bulk) {
+    write_bulk_loop();
+  } else if (pass_.load_by == Load::async) {
+    write_async_loop();
+  } else {
+    if (pass_.cluster > 1) {
+      line("const unsigned rank = dev_cluster_rank();");
+      line("const unsigned tile = blockIdx.x / {};", pass_.cluster);
+      line("dev_cluster_arrive();");
+    } else {
+      // Of one tile alone nothing depends on its number.
+      line("{}const unsigned tile = blockIdx.x;", tile_count(pass_) == 1 ? "[[maybe_unused]] " : "");
+    }
+    write_port_pointer("from", "in", pass_.load, true);
+    const Round& round = pass_.rounds.front();
+    if (!pass_.resident)
+      for_groups(round, [&](std::int64_t group, std::int64_t first) { load_group(round, group, first); });
+  }
+  pass_.resident ? write_resident_rounds() : write_rounds();
+  if (landed()) {
+    indent_ = 2;
+    line("}}");
+  }
+  indent_ = 0;
+  line("}}");
+}
+
+void PassWriter::write_rounds() {
+  for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
+    line("// ---- round {} of {}", r + 1, pass_.rounds.size());
+    write_transforms(pass_.rounds[r]);
+    if (r + 1 < pass_.rounds.size()) write_exchange(r);
+  }
+  write_port_pointer("to", "out", pass_.store, false);
+  const Round& round = pass_.rounds.back();
+  for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
+}
+
+// Places are read and then written by one thread a round, so that a barrier behind each round is enough.
+void PassWriter::write_resident_rounds() {
+  write_port_pointer("to", "out", pass_.store, false);
+  for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
+    const Round& round = pass_.rounds[r];
+    const bool last = r + 1 == pass_.rounds.size();
+    if (r > 0) line("__syncthreads();");
+    line("// ---- round {} of {}", r + 1, pass_.rounds.size());
+    for_groups(round, [&](std::int64_t group, std::int64_t first) {
+      // Names of the loads, of the DFTs and of the stores in braces of their own.
+      line("{{"), r == 0 ? load_group(round, group, first) : get_group(layouts_[0], round, group, first, '2'),
+          line("}}");
+      transform_group(round, group, first);
+      line("{{"), last ? store_group(round, group, first) : put_group(layouts_[0], round, group, first, '2', nullptr),
+          line("}}");
+    });
+  }
+}
+
+bool PassWriter::table_is_complex(int table) const {
+  bool complex = false;
+  const auto look = [&](const std::vector<Factor>& factors) {
+    for (const auto& factor : factors) complex = complex || (factor.table == table && factor.complex);
+  };
+  look(pass_.load.factors), look(pass_.store.factors);
+  for (const Round& round : pass_.rounds)
+    for (const Transform& transform : round.transforms) look(transform.before);
+  return complex;
+}
+
+std::int64_t tile_count(const PassSpec& pass) {
+  std::int64_t count = 1;
+  for (const Atom& atom : pass.atoms)
+    if (!atom.in_tile) count *= atom.size;
+  return count;
+}
+
+std::int64_t tile_values(const PassSpec& pass) {
+  std::int64_t count = 1;
+  for (const Atom& atom : pass.atoms)
+    if (atom.in_tile) count *= atom.size;
+  return count;
+}
+
+PassText emit_pass(const PassSpec& pass) { return PassWriter(pass).run(); }
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,159 @@
+// Loads and stores of global memory with what rides on them: windows, bounds, factors, scale, conjugate mirrors.
+#include <algorithm>
+
+#include "generator/codegen/fft/codelet/codelet.h"
+#include "generator/codegen/fft/emit/index_text.h"
+#include "generator/codegen/fft/emit/pass_writer.h"
+
+namespace fourtune::generator::fft {
+
+void PassWriter::write_port_pointer(const char* name, const char* base, const Port& port, bool load) {
+  const std::string offset = grid_text(port.address, pass_.wide);
+  line("{}{}* {} = {}{};", load ? "const " : "", value_type(port), name, base,
+       offset.empty() ? "" : " + (" + offset + ")");
+}
+
+PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round, std::int64_t group,
+                                            const char* pointer) {
+  Access access;
+  const auto define = [&](const std::string& name, const Index& index) {
+    line("const unsigned {} = {};", name, sum_text(grid_text(index), thread_text(index, round, group)));
+    return name;
+  };
+  if (pointer) {
+    const std::string offset = thread_text(port.address, round, group, pass_.wide);
+    line("{}{}* p = {}{};", &port == &pass_.load ? "const " : "", value_type(port), pointer,
+         offset.empty() ? "" : " + (" + offset + ")");
+    access.base = "p";
+    for (std::size_t i = 0; i < port.bounds.size(); ++i)
+      access.bound.push_back(define(fmt::format("b{}", i), port.bounds[i].index));
+    for (std::size_t i = 0; i < port.windows.size(); ++i)
+      access.window.push_back(define(fmt::format("n{}", i), port.windows[i].index));
+  }
+  if (port.values == Values::hermitian) access.mirror = define("m", port.mirror.index);
+  return access;
+}
+
+void PassWriter::define_factors(Access& access, const Port& port, const Round& round, std::int64_t group) {
+  for (std::size_t i = 0; i < port.factors.size(); ++i) {
+    const Index& index = port.factors[i].index;
+    access.factor.push_back(fmt::format("f{}", i));
+    line("const unsigned f{} = {};", i, sum_text(grid_text(index), thread_text(index, round, group)));
+  }
+}
+
+std::int64_t PassWriter::most_elsewhere(const Index& index, const Round& round) const {
+  std::int64_t most = 0;
+  for (const auto& term : index)
+    if (std::find(round.registers.begin(), round.registers.end(), term.atom) == round.registers.end())
+      most += (size(term.atom) - 1) * term.weight;
+  return most;
+}
+
+bool PassWriter::never_there(const Port& port, const Round& round, std::int64_t e) const {
+  return std::any_of(port.bounds.begin(), port.bounds.end(),
+                     [&](const Bound& bound) { return register_part(bound.index, round, e) >= bound.limit; });
+}
+
+std::pair<std::string, std::string> PassWriter::element(const Port& port, const Access& access, const Round& round,
+                                                        std::int64_t e) const {
+  std::string condition, position = number_text(register_part(port.address, round, e));
+  const auto also = [&](const std::string& text) { condition += (condition.empty() ? "" : " && ") + text; };
+  for (std::size_t i = 0; i < port.bounds.size(); ++i) {
+    const Bound& bound = port.bounds[i];
+    const std::int64_t here = register_part(bound.index, round, e);
+    if (here + most_elsewhere(bound.index, round) < bound.limit) continue;
+    also(fmt::format("{} < {}", plus(access.bound[i], here), bound.limit));
+  }
+  for (std::size_t i = 0; i < port.windows.size(); ++i) {
+    const Window& window = port.windows[i];
+    const std::string n = plus(access.window[i], register_part(window.index, round, e));
+    const char* kind = window.kind == Window::Kind::head      ? "head"
+                       : window.kind == Window::Kind::wrapped ? "wrapped"
+                                                              : "centred";
+    also(fmt::format("ft_kept_{}({}, {}, {})", kind, n, window.n, window.kept));
+    position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n, window.n,
+                            window.kept, number_text(window.stride));
+  }
+  if (port.values == Values::hermitian)
+    position += fmt::format(" + {}ft_mirror({}, {}) * {}", pass_.wide ? "(long long)" : "",
+                            plus(access.mirror, register_part(port.mirror.index, round, e)), port.mirror.n,
+                            number_text(port.mirror.stride));
+  return {condition, fmt::format("{}[{}]", access.base, position)};
+}
+
+void PassWriter::write_factors(const std::vector<Factor>& factors, const std::vector<std::string>& names,
+                               const Round& round, std::int64_t e, std::int64_t i) {
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const std::string value =
+        fmt::format("table{}[{}]", factors[f].table, plus(names[f], register_part(factors[f].index, round, e)));
+    if (factors[f].complex)
+      line("ft_turn(x[{0}], y[{0}], {1});", i, value);
+    else
+      line("{{ const real f = {1}; x[{0}] *= f; y[{0}] *= f; }}", i, value);
+  }
+}
+
+void PassWriter::write_scale(const Port& port, std::int64_t i) {
+  if (port.scale != 1) line("x[{0}] *= real({1}); y[{0}] *= real({1});", i, literal(port.scale, Precision::f64));
+}
+
+void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t first) {
+  Access access = begin_access(pass_.load, round, group, "from");
+  define_factors(access, pass_.load, round, group);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e;
+    if (never_there(pass_.load, round, e)) {  // the compiler drops what a DFT does with it
+      line("x[{0}] = y[{0}] = 0;", i);
+      continue;
+    }
+    const auto [condition, value] = element(pass_.load, access, round, e);
+    if (!condition.empty()) line("x[{0}] = y[{0}] = 0;", i);
+    const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    if (pass_.load.values == Values::real)
+      line("{}{{ x[{}] = {}; y[{}] = 0; }}", guard, i, value, i);
+    else
+      line("{}{{ const real2 v = {}; x[{}] = v.x; y[{}] = v.y; }}", guard, value, i, i);
+  }
+  write_loaded(access, round, first);
+}
+
+// What is done to values that have arrived in registers.
+void PassWriter::write_loaded(const Access& access, const Round& round, std::int64_t first) {
+  const Port& port = pass_.load;
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e;
+    if (never_there(port, round, e)) continue;
+    if (port.values == Values::hermitian)
+      line("if ({} > {}) y[{}] = -y[{}];", plus(access.mirror, register_part(port.mirror.index, round, e)),
+           port.mirror.n / 2, i, i);
+    write_factors(port.factors, access.factor, round, e, i);
+    write_scale(port, i);
+  }
+}
+
+void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_t first) {
+  Access access = begin_access(pass_.store, round, group, "to");
+  define_factors(access, pass_.store, round, group);
+  for (std::int64_t e = 0; e < product(round.registers); ++e) {
+    const std::int64_t i = first + e;
+    if (never_there(pass_.store, round, e)) continue;
+    const auto [condition, value] = element(pass_.store, access, round, e);
+    const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
+      if (!guard.empty()) line("{}{{", guard);
+      write_factors(pass_.store.factors, access.factor, round, e, i);
+      write_scale(pass_.store, i);
+      line("{} = {};", value, stored(i));
+      if (!guard.empty()) line("}}");
+    } else {
+      line("{}{} = {};", guard, value, stored(i));
+    }
+  }
+}
+
+std::string PassWriter::stored(std::int64_t i) const {
+  return pass_.store.values == Values::real ? fmt::format("x[{}]", i) : fmt::format("ft_make(x[{}], y[{}])", i, i);
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,91 @@
+// Exchanges inside a warp without shared memory. Every value is known by the bits of its place in the tile; some of
+// them number a thread's registers, five its lane, the rest its warp. From one round to the next bits of registers and
+// lanes change places: one for one by shuffles of half the registers, lanes among themselves by one shuffle of all of
+// them, registers among themselves by renaming.
+#include <algorithm>
+#include <array>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/emit/pass_writer.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+constexpr std::size_t lane_bits = 5;
+
+std::size_t place_of(const std::vector<AtomBit>& bits, const AtomBit& bit) {
+  return static_cast<std::size_t>(std::find(bits.begin(), bits.end(), bit) - bits.begin());
+}
+
+}  // namespace
+
+void PassWriter::write_shuffle(std::size_t r) {
+  const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
+  const auto bad = [&](const char* what) {
+    throw Error(Status::invalid_plan,
+                fmt::format("rule exchange: {}: exchange=shuffle {}; exchange=shared", pass_.title, what));
+  };
+  for (const Round* round : {&from, &to})
+    if (!powers_of_two(pass_, round->registers) || !powers_of_two(pass_, round->threads) ||
+        product(round->threads) != pass_.threads)
+      bad("takes tiles of powers of two that fill the block's threads");
+  std::vector<AtomBit> registers = bits_of(pass_, from.registers), threads = bits_of(pass_, from.threads);
+  const std::vector<AtomBit> wanted = bits_of(pass_, to.registers), lanes = bits_of(pass_, to.threads);
+  for (std::size_t i = lane_bits; i < threads.size(); ++i)
+    if (threads[i] != lanes[i]) bad("keeps values in their warp, and here they change it");
+  if (!shared_read_) line("__syncwarp();");  // all lanes have read what an array in place gets later
+  shared_read_ = true;
+  line("{{");
+  indent_ += 2;
+  const std::int64_t count = std::int64_t{1} << registers.size();
+  // Lanes that want a bit of the registers.
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t l = 0; l < lane_bits; ++l) {
+      const std::size_t bit = place_of(registers, lanes[l]);
+      if (threads[l] == lanes[l] || bit == registers.size()) continue;
+      line("const bool upper{} = t & {};", l, 1 << l);
+      for (std::int64_t e = 0; e < count; ++e)
+        if (!(e >> bit & 1))
+          line("ft_trade(x[{0}], x[{1}], {2}, upper{3}); ft_trade(y[{0}], y[{1}], {2}, upper{3});", e,
+               e | std::int64_t{1} << bit, 1 << l, l);
+      std::swap(registers[bit], threads[l]);
+      moved = true;
+    }
+  }
+  std::string source;
+  for (std::size_t l = 0; l < lane_bits; ++l) {
+    const std::size_t old = place_of(threads, lanes[l]);  // lane bit l of the receiver is bit `old` of the sender
+    source += fmt::format("{}(t >> {} & 1) << {}", l ? " | " : "", l, old);
+  }
+  if (!std::equal(lanes.begin(), lanes.begin() + lane_bits, threads.begin())) {
+    line("const unsigned source = {};", source);
+    for (std::int64_t e = 0; e < count; ++e)
+      line("x[{0}] = __shfl_sync(0xffffffffu, x[{0}], source); y[{0}] = __shfl_sync(0xffffffffu, y[{0}], source);", e);
+  }
+  // Register e of the next round is register old(e) of this one: cycle by cycle.
+  std::vector<bool> done(at(count), false);
+  const auto old = [&](std::int64_t e) {
+    std::int64_t place = 0;
+    for (std::size_t bit = 0; bit < wanted.size(); ++bit)
+      if (e >> bit & 1) place |= std::int64_t{1} << place_of(registers, wanted[bit]);
+    return place;
+  };
+  for (std::int64_t start = 0; start < count; ++start) {
+    if (done[at(start)] || old(start) == start) continue;
+    line("{{");
+    line("  const real2 v = ft_make(x[{0}], y[{0}]);", start);
+    std::int64_t e = start;
+    for (; old(e) != start; e = old(e)) {
+      line("  x[{0}] = x[{1}]; y[{0}] = y[{1}];", e, old(e));
+      done[at(e)] = true;
+    }
+    line("  x[{0}] = v.x; y[{0}] = v.y;", e);
+    done[at(e)] = true;
+    line("}}");
+  }
+  indent_ -= 2;
+  line("}}");
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,158 @@
+// Writes the text of one kernel; emit_pass's own. One idea in each source: emit_pass.cpp (the kernel as a whole),
+// emit_index.cpp (numbers of tile and thread to offsets), emit_ports.cpp (global memory), emit_landing.cpp (copies
+// ahead of time), emit_rounds.cpp (DFTs, twiddles), emit_exchange.cpp (shared memory), emit_shuffle.cpp (inside warps).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/codegen/fft/emit/emit_pass.h"
+
+namespace fourtune::generator::fft {
+
+class PassWriter {
+ public:
+  explicit PassWriter(const PassSpec& pass) : pass_(pass) {}
+  PassText run();
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  // ---- sizes
+  std::int64_t size(int atom) const { return pass_.atoms[at(atom)].size; }
+  std::int64_t product(const std::vector<int>& atoms) const;
+  std::int64_t threads_needed(const Round& round) const { return product(round.threads); }
+  // Groups of `registers` values that one thread holds.
+  std::int64_t groups(const Round& round) const { return (threads_needed(round) + pass_.threads - 1) / pass_.threads; }
+  int most_registers() const;
+  int real_size() const { return pass_.precision == Precision::f32 ? 4 : 8; }
+  std::int64_t word() const { return real_size() * (pass_.apart ? 1 : 2); }  // bytes of one exchanged value
+  bool shuffled() const { return pass_.exchange == Exchange::shuffle; }
+  bool landed() const { return pass_.load_by != Load::plain; }
+  std::int64_t held(const Round& round) const {
+    return (pass_.resident ? 1 : groups(round)) * product(round.registers);
+  }
+  void plan_shared();
+
+  // ---- offsets: what the grid's atoms and a thread's contribute to an index; "" for nothing
+  static std::int64_t weight_of(const Index& index, int atom);
+  std::string grid_text(const Index& index, bool wide = false) const;
+  std::string thread_text(const Index& index, const Round& round, std::int64_t group, bool wide = false) const;
+  std::string thread_number(const Round& round, std::int64_t group) const;
+  static std::string sum_text(const std::string& a, const std::string& b);
+  static std::string plus(const std::string& base, std::int64_t constant);
+  // Contribution of register number e of a group.
+  std::int64_t register_part(const Index& index, const Round& round, std::int64_t e) const;
+  static Index layout_index(const std::vector<std::int64_t>& stride);
+  Index block_index(const Round& round) const;  // number of the block that holds a value in this round
+
+  // ---- text
+  template <class... Arguments>
+  void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    text_ += std::string(at(indent_), ' ') + fmt::format(format, std::forward<Arguments>(arguments)...) + "\n";
+  }
+  // `body` for every group of values of a thread, inside braces with a guard where threads are left over.
+  // Body's second argument is the group's first register.
+  template <class Body>
+  void for_groups(const Round& round, Body body) {
+    const std::int64_t needed = threads_needed(round), count = groups(round);
+    for (std::int64_t g = 0; g < count; ++g) {
+      const bool guard = (g + 1) * pass_.threads > needed;
+      line("{}{{", guard ? fmt::format("if ({} < {}) ", plus("t", g * pass_.threads), needed) : "");
+      indent_ += 2;
+      body(g, pass_.resident ? 0 : g * product(round.registers));
+      indent_ -= 2;
+      line("}}");
+    }
+  }
+  std::string value_type(const Port& port) const { return port.values == Values::real ? "real" : "real2"; }
+  void write_kernel();
+  void write_rounds();
+  void write_resident_rounds();
+  void write_signature();
+  bool table_is_complex(int table) const;
+
+  // ---- global memory
+  // Names of what a port's guards and positions need; then per value: condition ("" if always) and element.
+  struct Access {
+    std::vector<std::string> bound, window, factor;
+    std::string base, mirror;
+  };
+  void write_port_pointer(const char* name, const char* base, const Port& port, bool load);
+  Access begin_access(const Port& port, const Round& round, std::int64_t group, const char* pointer);
+  void define_factors(Access& access, const Port& port, const Round& round, std::int64_t group);
+  std::pair<std::string, std::string> element(const Port& port, const Access& access, const Round& round,
+                                              std::int64_t e) const;
+  // The most that grid and threads add to a value's index, and whether a bound excludes register e whatever they add.
+  std::int64_t most_elsewhere(const Index& index, const Round& round) const;
+  bool never_there(const Port& port, const Round& round, std::int64_t e) const;
+  void write_factors(const std::vector<Factor>& factors, const std::vector<std::string>& names, const Round& round,
+                     std::int64_t e, std::int64_t i);
+  void write_scale(const Port& port, std::int64_t i);
+  void load_group(const Round& round, std::int64_t group, std::int64_t first);
+  void write_loaded(const Access& access, const Round& round, std::int64_t first);
+  void store_group(const Round& round, std::int64_t group, std::int64_t first);
+  std::string stored(std::int64_t i) const;
+
+  // ---- landing buffers
+  // Tile atoms by ascending address, how many values lie in one run, and where each atom lies in the buffer.
+  struct Landing {
+    std::vector<int> order;
+    std::int64_t run = 1, rows = 1;
+    std::size_t run_atoms = 0;
+    std::vector<std::int64_t> stride;
+  };
+  Landing landing() const;
+  std::int64_t slot_bytes() const;
+  void check_bulk(const Landing& land) const;
+  void write_bulk_fetch();
+  void write_async_fetch();
+  void write_bulk_loop();
+  void write_async_loop();
+  void write_next_slot();
+
+  // ---- DFTs
+  void write_transforms(const Round& round);
+  void transform_group(const Round& round, std::int64_t group, std::int64_t first);
+  void write_products(const Round& round, const std::vector<Factor>& factors, std::int64_t group, std::int64_t first);
+  void write_transform(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first);
+  static Index digit_index(const Transform& transform);
+  void write_twiddles(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first,
+                      std::int64_t radix, std::int64_t step, const std::vector<std::int64_t>& starts, int sign);
+  std::string twiddle_text(const Transform& transform, std::int64_t k, std::int64_t scale, int sign) const;
+
+  // ---- exchange
+  void write_exchange(std::size_t r);
+  void write_part(std::size_t r, char part, bool cross, const char* barrier);
+  void put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part,
+                 const Round* across);
+  void get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part);
+  // A statement that defines the thread's place in the exchange buffer, and the element of register e there.
+  void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read);
+  std::string place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const;
+  std::string shared_element(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t e,
+                             const std::string& pointer) const;
+  void write_shuffle(std::size_t r);
+
+  const PassSpec& pass_;
+  std::string entry_, text_;
+  int indent_ = 0;
+  std::vector<SharedLayout> layouts_;
+  std::int64_t shared_bytes_ = 0, landing_offset_ = 0;
+  bool shared_read_ = false;  // some thread may still read what the exchange buffer held
+  std::set<int> codelets_;
+};
+
+// One bit of a tile atom's value, for exchanges that move bits: swizzled layouts and warp shuffles.
+struct AtomBit {
+  int atom = 0, bit = 0;
+  friend bool operator==(const AtomBit&, const AtomBit&) = default;
+};
+bool powers_of_two(const PassSpec& pass, const std::vector<int>& atoms);
+std::vector<AtomBit> bits_of(const PassSpec& pass, const std::vector<int>& atoms);  // lowest first
+
+}  // namespace fourtune::generator::fft

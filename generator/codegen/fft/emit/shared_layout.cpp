@@ -1,0 +1,204 @@
+// Where values lie in shared memory between two rounds. Mixed-radix addresses with padding are found by counting bank
+// conflicts of every candidate; a thread computes one address, all its values are constant offsets from it. Swizzled
+// addresses (powers of two) need no padding and have no conflicts; values cost an exclusive or each.
+#include <algorithm>
+#include <array>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/emit/pass_writer.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+using Strides = std::vector<std::int64_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Passes of shared memory per access over the least possible, averaged over the first warps.
+double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {
+  constexpr std::int64_t kLanes = 128;
+  std::int64_t threads = 1;
+  for (const int atom : round.threads) threads *= pass.atoms[at(atom)].size;
+  const std::int64_t lanes = std::min<std::int64_t>({threads, pass.threads, kLanes});
+  std::array<std::int64_t, kLanes> address{};  // the first atom counts fastest
+  std::int64_t done = 1;
+  for (const int atom : round.threads) {
+    for (std::int64_t lane = done; lane < std::min(lanes, done * pass.atoms[at(atom)].size); ++lane)
+      address[at(lane)] = address[at(lane - done)] + stride[at(atom)];
+    done *= pass.atoms[at(atom)].size;
+  }
+  const std::int64_t group = std::min(128 / word, 32), words = word / 4;  // threads of one pass; banks of one value
+  std::int64_t passes = 0, groups = 0;
+  for (std::int64_t first = 0; first < lanes; first += group) {
+    std::array<int, 32> load{};
+    const auto *begin = &address[at(first)], *end = begin + std::min(lanes - first, group);
+    for (const auto* value = begin; value != end; ++value)
+      if (std::find(begin, value, *value) == value) ++load[at(*value * words % 32)];
+    passes += *std::max_element(load.begin(), load.end());
+    ++groups;
+  }
+  return groups ? static_cast<double>(passes) / static_cast<double>(groups) : 1;
+}
+
+struct Candidate {
+  Strides stride;
+  std::int64_t values = 0;
+  double conflicts = 1e9;
+  bool better_than(const Candidate& other) const {
+    return conflicts < other.conflicts - 1e-9 || (conflicts <= other.conflicts + 1e-9 && values < other.values);
+  }
+};
+
+// Rounds that write or read a layout.
+using Users = std::vector<const Round*>;
+
+// Conflicts above `limit` are not counted to the end.
+Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order,
+                   const std::vector<std::int64_t>& pad, double limit) {
+  Candidate out;
+  out.stride.assign(pass.atoms.size(), 0);
+  std::int64_t next = 1, last = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::int64_t size = pass.atoms[at(order[i])].size;
+    out.stride[at(order[i])] = next;
+    last += (size - 1) * next;
+    next = next * size + pad[i];
+  }
+  out.values = last + 1;
+  // Much padding of much: what it takes from other blocks costs more than conflicts.
+  const bool large = out.values > 8192 && out.values > tile_values(pass) / pass.cluster * 9 / 8;
+  double sum = large ? 100 * static_cast<double>(users.size()) : 0, left = static_cast<double>(users.size());
+  for (const Round* user : users) {
+    if ((sum + left) / static_cast<double>(users.size()) > limit + 1e-9) return out;
+    sum += conflicts_of(pass, *user, out.stride, word), --left;
+  }
+  out.conflicts = sum / static_cast<double>(users.size());
+  return out;
+}
+
+// No padding, then one padded place, then two, then one place more as long as that helps.
+Candidate search(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order) {
+  constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
+  std::vector<std::int64_t> pad(order.size(), 0);
+  Candidate best = evaluate(pass, users, word, order, pad, Candidate{}.conflicts);
+  std::vector<std::int64_t> best_pad = pad;
+  if (pass.banks == Banks::plain) return best;
+  const auto consider = [&] {
+    const Candidate candidate = evaluate(pass, users, word, order, pad, best.conflicts);
+    if (candidate.better_than(best)) best = candidate, best_pad = pad;
+  };
+  for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
+    for (const auto p : pads) pad[i] = p, consider(), pad[i] = 0;
+  for (std::size_t i = 0; i + 1 < order.size() && best.conflicts > 1; ++i)
+    for (std::size_t k = i + 1; k + 1 < order.size(); ++k)
+      for (const auto p : pads)
+        for (const auto q : pads) pad[i] = p, pad[k] = q, consider(), pad[i] = pad[k] = 0;
+  for (double before = 0; best.conflicts > 1 && before != best.conflicts;) {
+    before = best.conflicts;
+    const std::vector<std::int64_t> start(best_pad.begin(), best_pad.end());  // `consider` moves best_pad
+    for (std::size_t i = 0; i + 1 < order.size(); ++i)
+      for (const auto p : pads) pad = start, pad[i] = p, consider();
+  }
+  return best;
+}
+
+// Atoms that number the warps, from lane 32 up; empty optional when an atom straddles that border.
+bool same_warps(const PassSpec& pass, const Round& from, const Round& to) {
+  const auto warp_atoms = [&](const Round& round, std::vector<int>& atoms, std::int64_t& lanes) {
+    std::int64_t count = 1;
+    for (const int atom : round.threads) {
+      if (count >= 32) atoms.push_back(atom);
+      count *= pass.atoms[at(atom)].size;
+      if (count > 32 && atoms.empty()) return false;
+    }
+    lanes = count;
+    return count <= pass.threads;
+  };
+  std::vector<int> a, b;
+  std::int64_t lanes_a = 1, lanes_b = 1;
+  return warp_atoms(from, a, lanes_a) && warp_atoms(to, b, lanes_b) && a == b && lanes_a == lanes_b;
+}
+
+bool contains(const std::vector<int>& list, int atom) {
+  return std::find(list.begin(), list.end(), atom) != list.end();
+}
+
+// Atoms of both rounds, the first lists of `lists` first, without those that choose the reader's block.
+std::vector<int> order_of(const std::vector<std::vector<int>>& lists, const Round& to) {
+  std::vector<int> order;
+  for (const auto& list : lists)
+    for (const int atom : list)
+      if (!contains(order, atom) && !contains(to.blocks, atom)) order.push_back(atom);
+  return order;
+}
+
+// Addresses in the writer's order, except that bits which number lanes of the reader only toggle, besides their own
+// place, one of the lowest bits that only the writer's lanes have. So the lanes of both sides differ in the lowest
+// bits: no two of them meet in a bank.
+SharedLayout swizzled(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  std::vector<int> order = order_of({from.threads, from.registers, to.threads, to.registers}, to);
+  if (!powers_of_two(pass, order))
+    throw Error(Status::invalid_plan,
+                "rule banks: " + pass.title + ": banks=swizzle takes tiles of powers of two; banks=pad");
+  const std::vector<AtomBit> place = bits_of(pass, order), reader = bits_of(pass, to.threads);
+  const std::size_t low = std::min<std::size_t>(word == 4 ? 5 : word == 8 ? 4 : 3, place.size());
+  const auto lane_of_reader = [&](const AtomBit& bit) {
+    const auto end = reader.begin() + static_cast<std::ptrdiff_t>(std::min(low, reader.size()));
+    return std::find(reader.begin(), end, bit) != end;
+  };
+  SharedLayout out;
+  out.stride.assign(pass.atoms.size(), 0);
+  out.bits.resize(pass.atoms.size());
+  std::vector<std::int64_t> free;
+  for (std::size_t i = 0; i < low; ++i)
+    if (!lane_of_reader(place[i])) free.push_back(std::int64_t{1} << i);
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    std::int64_t address = std::int64_t{1} << i;
+    if (i >= low && lane_of_reader(place[i])) address |= free.back(), free.pop_back();
+    auto& bits = out.bits[at(place[i].atom)];
+    bits.resize(std::max(bits.size(), at(place[i].bit) + 1));
+    bits[at(place[i].bit)] = address;
+  }
+  out.values = std::int64_t{1} << place.size();
+  return out;
+}
+
+SharedLayout affine(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  const std::vector<std::vector<int>> all{from.threads, to.threads, from.registers, to.registers};
+  std::vector<int> write = order_of({from.threads, from.registers, to.threads, to.registers}, to);
+  Candidate best;
+  for (const auto& order :
+       {write, order_of({to.threads, to.registers, from.threads, from.registers}, to), order_of(all, to)}) {
+    const Candidate candidate = search(pass, {&from, &to}, word, order);
+    if (candidate.better_than(best)) best = candidate;
+    if (best.conflicts <= 1) break;
+  }
+  std::sort(write.begin(), write.end());
+  while (best.conflicts > 1 && write.size() <= 5 && std::next_permutation(write.begin(), write.end())) {
+    const Candidate candidate = search(pass, {&from, &to}, word, write);
+    if (candidate.better_than(best)) best = candidate;
+  }
+  return {best.stride, best.values, {}, best.conflicts, false};
+}
+
+}  // namespace
+
+SharedLayout resident_layout(const PassSpec& pass, int word) {
+  Users users;
+  for (const Round& round : pass.rounds) users.push_back(&round);
+  Candidate best;
+  for (const Round* round : users) {
+    const Candidate candidate = search(pass, users, word, order_of({round->threads, round->registers}, *round));
+    if (candidate.better_than(best)) best = candidate;
+    if (best.conflicts <= 1) break;
+  }
+  return {best.stride, best.values, {}, best.conflicts, false};
+}
+
+SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word) {
+  SharedLayout out = pass.banks == Banks::swizzle ? swizzled(pass, from, to, word) : affine(pass, from, to, word);
+  out.within_warp = from.blocks == to.blocks && same_warps(pass, from, to);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,250 @@
+#include "generator/codegen/fft/lower/arrange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "fourtune/status.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t weight_of(const Index& index, int atom) {
+  std::int64_t weight = 0;
+  for (const auto& term : index)
+    if (term.atom == atom) weight += term.weight;
+  return weight;
+}
+
+bool contains(const std::vector<int>& list, int atom) {
+  return std::find(list.begin(), list.end(), atom) != list.end();
+}
+
+class Arranger {
+ public:
+  Arranger(PassSpec& pass, std::vector<Transform> transforms) : pass_(pass), transforms_(std::move(transforms)) {}
+
+  void run() {
+    const std::int64_t values = tile_values(pass_);
+    per_thread_ = std::max<std::int64_t>(1, values / pass_.threads / pass_.cluster);
+    const bool even = values % (pass_.threads * pass_.cluster) == 0 && !pass_.resident;
+    if (!even && pass_.cluster > 1)
+      bad_cluster(fmt::format("the tile's {} values are no multiple of its {} blocks of {} threads; other threads",
+                              values, pass_.cluster, pass_.threads));
+    if (even) split_all();
+    for (std::size_t i = 0; i < transforms_.size();) {
+      Round round;
+      std::int64_t used = 0;
+      while (i < transforms_.size()) {
+        const bool there = contains(round.registers, transforms_[i].digits.front());
+        const std::int64_t radix = there ? 1 : product(transforms_[i].digits);
+        if (used && !there && (!even || used * radix > per_thread_)) break;
+        used = (used ? used : 1) * radix;
+        if (!there)
+          round.registers.insert(round.registers.end(), transforms_[i].digits.begin(), transforms_[i].digits.end());
+        round.transforms.push_back(transforms_[i++]);
+      }
+      pass_.rounds.push_back(round);
+    }
+    transforms_.clear();  // they live in the rounds now
+    if (pass_.rounds.empty()) pass_.rounds.emplace_back();
+    if (pass_.cluster > 1) choose_blocks();
+    for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
+    join();
+  }
+
+ private:
+  std::int64_t size(int atom) const { return pass_.atoms[at(atom)].size; }
+  std::int64_t product(const std::vector<int>& atoms) const {
+    std::int64_t p = 1;
+    for (const int atom : atoms) p *= size(atom);
+    return p;
+  }
+
+  // ---- splitting ----
+  void for_indices(const std::function<void(Index&)>& use) {
+    for (Port* port : {&pass_.load, &pass_.store}) {
+      use(port->address), use(port->mirror.index);
+      for (auto& window : port->windows) use(window.index);
+      for (auto& factor : port->factors) use(factor.index);
+      for (auto& bound : port->bounds) use(bound.index);
+    }
+    const auto use_transform = [&](Transform& transform) {
+      use(transform.index);
+      for (auto& factor : transform.before) use(factor.index);
+    };
+    for (auto& transform : transforms_) use_transform(transform);
+    for (auto& round : pass_.rounds)
+      for (auto& transform : round.transforms) use_transform(transform);
+  }
+  // Splits the factor `low` off the atom; the rest becomes a new atom above it.
+  void split(int atom, std::int64_t low) {
+    const int high = static_cast<int>(pass_.atoms.size());
+    Atom upper = pass_.atoms[at(atom)];
+    upper.size /= low;
+    pass_.atoms[at(atom)].size = low;
+    pass_.atoms.push_back(upper);
+    for_indices([&](Index& index) {
+      if (const std::int64_t weight = weight_of(index, atom)) index.push_back({high, weight * low});
+    });
+    for (auto& transform : transforms_) {
+      const auto it = std::find(transform.digits.begin(), transform.digits.end(), atom);
+      if (it != transform.digits.end()) transform.digits.insert(it + 1, high);
+    }
+  }
+  void split_all() {
+    for (std::size_t i = 0; i < pass_.atoms.size(); ++i) {
+      if (!pass_.atoms[i].in_tile) continue;
+      for (std::int64_t p = 2; p < pass_.atoms[i].size; ++p)
+        if (pass_.atoms[i].size % p == 0) {
+          split(static_cast<int>(i), p);
+          break;
+        }
+    }
+  }
+
+  // ---- clusters ----
+  [[noreturn]] void bad_cluster(const std::string& what) const {
+    throw Error(Status::invalid_plan,
+                fmt::format("rule cluster: {}: cluster={}: {}", pass_.title, pass_.cluster, what));
+  }
+  // Values cross blocks between the first two rounds: what the second one needs in registers is spread over blocks in
+  // the first, and in exchange something that the first has in registers is from then on.
+  void choose_blocks() {
+    if (pass_.rounds.size() < 2)
+      bad_cluster(
+          "values cross its blocks between two rounds, and a thread's registers hold all at once; more threads");
+    const auto later = [&](int atom, std::size_t from) {
+      for (std::size_t r = from; r < pass_.rounds.size(); ++r)
+        if (contains(pass_.rounds[r].registers, atom)) return true;
+      return false;
+    };
+    const auto pick = [&](const std::vector<int>& candidates, const Index& address, const auto& allowed) {
+      std::vector<int> sorted = candidates, picked;
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](int a, int b) { return weight_of(address, a) > weight_of(address, b); });
+      for (const int atom : sorted)
+        if (allowed(atom) && pass_.cluster % (product(picked) * size(atom)) == 0) picked.push_back(atom);
+      if (product(picked) != pass_.cluster)
+        bad_cluster("it does not divide the DFTs of the first two rounds; a smaller one");
+      return picked;
+    };
+    first_blocks_ = pick(pass_.rounds[1].registers, pass_.load.address, [](int) { return true; });
+    later_blocks_ = pick(pass_.rounds[0].registers, pass_.store.address, [&](int atom) { return !later(atom, 1); });
+  }
+
+  // ---- registers and threads of a round ----
+  bool transformed(int atom) const {
+    for (const Round& round : pass_.rounds)
+      for (const Transform& transform : round.transforms)
+        if (contains(transform.digits, atom)) return true;
+    return false;
+  }
+  // Shuffles: what numbers the warps in every round, the carried values that are furthest apart in memory.
+  std::vector<int> warp_atoms() const {
+    std::vector<int> carried, picked;
+    for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
+      if (pass_.atoms[i].in_tile && !transformed(static_cast<int>(i))) carried.push_back(static_cast<int>(i));
+    std::stable_sort(carried.begin(), carried.end(),
+                     [&](int a, int b) { return weight_of(pass_.load.address, a) > weight_of(pass_.load.address, b); });
+    for (const int atom : carried)
+      if (pass_.threads / 32 % (product(picked) * size(atom)) == 0) picked.insert(picked.begin(), atom);
+    return picked;
+  }
+  void fill(std::size_t r, bool even) {
+    Round& round = pass_.rounds[r];
+    const bool last = r + 1 == pass_.rounds.size();
+    const Index& address = last && r > 0 ? pass_.store.address : pass_.load.address;
+    round.blocks = r == 0 ? first_blocks_ : later_blocks_;
+    std::vector<int> rest;
+    for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
+      if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) &&
+          !contains(round.blocks, static_cast<int>(i)))
+        rest.push_back(static_cast<int>(i));
+    // What the addresses do not see (windowed dimensions) counts by its position there.
+    const auto key = [&](int atom) {
+      std::int64_t weight = weight_of(address, atom);
+      const Port& port = last && r > 0 ? pass_.store : pass_.load;
+      for (const auto& window : port.windows) weight += weight_of(window.index, atom) * window.stride;
+      if (port.values == Values::hermitian) weight += weight_of(port.mirror.index, atom) * port.mirror.stride;
+      return weight;
+    };
+    std::stable_sort(rest.begin(), rest.end(), [&](int a, int b) { return key(a) < key(b); });
+    const std::vector<int> warps = pass_.exchange == Exchange::shuffle ? warp_atoms() : std::vector<int>();
+    std::erase_if(rest, [&](int atom) { return contains(warps, atom); });
+    if (even) {
+      while (product(round.registers) < per_thread_) {  // the furthest apart in memory that fits
+        auto pick = rest.rend();
+        for (auto it = rest.rbegin(); it != rest.rend() && pick == rest.rend(); ++it)
+          if (per_thread_ % (product(round.registers) * size(*it)) == 0) pick = it;
+        if (pick == rest.rend()) break;
+        round.registers.push_back(*pick);
+        rest.erase(std::next(pick).base());
+      }
+    }
+    round.threads = rest;
+    round.threads.insert(round.threads.end(), warps.begin(), warps.end());
+  }
+
+  // ---- joining ----
+  bool follows_everywhere(int a, int b) const {
+    const auto list_ok = [&](const std::vector<int>& list) {
+      const auto i = std::find(list.begin(), list.end(), a), k = std::find(list.begin(), list.end(), b);
+      if (i == list.end() && k == list.end()) return true;
+      return i != list.end() && k != list.end() && k == i + 1;
+    };
+    for (const auto& round : pass_.rounds) {
+      if (!list_ok(round.registers) || !list_ok(round.threads) || !list_ok(round.blocks)) return false;
+      for (const auto& transform : round.transforms)
+        if (!list_ok(transform.digits)) return false;
+    }
+    return true;
+  }
+  void join() {
+    for (std::size_t a = 0; a < pass_.atoms.size(); ++a)
+      for (std::size_t b = 0; b < pass_.atoms.size(); ++b) {
+        const int low = static_cast<int>(a), high = static_cast<int>(b);
+        if (a == b || !pass_.atoms[a].in_tile || !pass_.atoms[b].in_tile || !follows_everywhere(low, high)) continue;
+        bool continues = true;
+        for_indices([&](Index& index) {
+          continues = continues && weight_of(index, high) == weight_of(index, low) * size(low);
+        });
+        if (!continues) continue;
+        merge(low, high);
+        return join();
+      }
+  }
+  void merge(int low, int high) {
+    pass_.atoms[at(low)].size *= size(high);
+    const auto renamed = [&](int atom) { return atom > high ? atom - 1 : atom; };
+    const auto fix = [&](std::vector<int>& list) {
+      std::erase(list, high);
+      for (int& atom : list) atom = renamed(atom);
+    };
+    for_indices([&](Index& index) {
+      std::erase_if(index, [&](const IndexTerm& term) { return term.atom == high; });
+      for (auto& term : index) term.atom = renamed(term.atom);
+    });
+    for (auto& round : pass_.rounds) {
+      fix(round.registers), fix(round.threads), fix(round.blocks);
+      for (auto& transform : round.transforms) fix(transform.digits);
+    }
+    fix(pass_.grid_order);
+    pass_.atoms.erase(pass_.atoms.begin() + high);
+    transforms_.clear();
+  }
+
+  PassSpec& pass_;
+  std::vector<Transform> transforms_;
+  std::int64_t per_thread_ = 1;
+  std::vector<int> first_blocks_, later_blocks_;  // spread over the blocks in the first round, and from then on
+};
+
+}  // namespace
+
+void arrange(PassSpec& pass, const std::vector<Transform>& transforms) { Arranger(pass, transforms).run(); }
+
+}  // namespace fourtune::generator::fft

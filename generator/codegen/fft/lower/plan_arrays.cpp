@@ -1,0 +1,74 @@
+// Where digits lie in the arrays that a kernel reads and writes.
+#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/reach.h"
+
+namespace fourtune::generator::fft {
+
+Weights Planner::positions(const Line& axis, int k) const {
+  if (axis.digits.front().kernel < 0) return {1};
+  return layout(plan_, k)[at(axis.dim)];
+}
+
+std::int64_t Planner::length_between(int d, int k) const {
+  const Line& axis = axes_[at(d)];
+  if (d == 3) return axis.n;
+  const bool before = axis.digits.front().kernel >= k, after = axis.digits.back().kernel < k;
+  if (before && options_.hooks[at(d)].input) return options_.hooks[at(d)].input->kept;
+  if (after && options_.hooks[at(d)].output) return options_.hooks[at(d)].output->kept;
+  if (d == 0 && options_.type == FftType::r2c && after) return axis.n / 2 + 1;
+  if (d == 0 && options_.type == FftType::c2r && before) return axis.n / 2 + 1;
+  return axis.n;
+}
+
+Placings Planner::outside(bool input) const {
+  Placings out;
+  const auto s = array_strides(options_, input);
+  for (int d = 0; d < 4; ++d) out[at(d)] = straight(s[at(d)]);
+  return out;
+}
+
+Placings Planner::between(int k) {
+  Placings out;
+  std::int64_t next = 1;
+  for (int d = 0; d < 4; ++d) out[at(d)] = straight(next), next *= length_between(d, k);
+  work_values_ = std::max(work_values_, next);
+  if (with(k).load != Load::bulk || with(k - 1).to != Target::work) return out;
+  Placings tiled;
+  std::int64_t low = 1;
+  for (int d = 0; d < 4; ++d) {
+    const std::int64_t cut = tile_cut(d, k);
+    if (cut == 0) return out;
+    tiled[at(d)] = {cut, low, 0};
+    low *= cut;
+  }
+  for (int d = 0; d < 4; ++d) {
+    tiled[at(d)].high = low;
+    low *= axes_[at(d)].n / tiled[at(d)].cut;
+  }
+  return tiled;
+}
+
+std::int64_t Planner::tile_cut(int d, int k) const {
+  const Line& axis = axes_[at(d)];
+  if (length_between(d, k) != axis.n) return 0;
+  const Weights before = positions(axis, k);
+  std::int64_t active = 1, span = 1;
+  for (std::size_t i = 0; i < axis.digits.size(); ++i)
+    if (axis.digits[i].kernel == k)
+      active *= axis.digits[i].radix, span = std::max(span, before[i] * axis.digits[i].radix);
+  const std::int64_t tile = tile_along(d, k);
+  if (active > 1 && (span != active || tile != 1)) return 0;
+  const std::int64_t cut = active * tile;
+  for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+    const std::int64_t low = before[i], size = axis.digits[i].radix;
+    if (low < cut && cut < low * size && (cut % low != 0 || size % (cut / low) != 0)) return 0;
+  }
+  return axis.n % cut ? 0 : cut;
+}
+
+int Planner::tile_along(int d, int k) const {
+  if (d < 3 && d >= rank(plan_)) return 1;
+  return std::max(1, with(k).tile[at(d < 3 ? d : rank(plan_))]);
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,93 @@
+// What rides on loads and stores: windows, factors, real arrays.
+#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/tables.h"
+
+namespace fourtune::generator::fft {
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept,
+                                   std::int64_t n) {
+  if (!hook || hook->kind == Window::Kind::head) return i;
+  if (hook->kind == Window::Kind::wrapped) return i < (kept + 1) / 2 ? i : i + n - kept;
+  return i >= kept / 2 ? i - kept / 2 : i + n - kept / 2;
+}
+
+// Values of the kept positions, by position in the transform; 0 elsewhere.
+template <class T>
+std::vector<T> by_position(const std::optional<Window>& window, const std::vector<T>& values, std::int64_t n) {
+  const std::int64_t kept = window ? window->kept : n;
+  if (static_cast<std::int64_t>(values.size()) != kept)
+    throw Error(Status::invalid_plan, fmt::format("{} factors for {} kept positions", values.size(), kept));
+  std::vector<T> full(at(n), T(0));
+  for (std::int64_t i = 0; i < kept; ++i) full[at(position_in_transform(window, i, kept, n))] = values[at(i)];
+  return full;
+}
+
+}  // namespace
+
+bool Planner::windowed(int d, int k, bool load) const {
+  if (d == 3) return false;
+  const Line& axis = axes_[at(d)];
+  if (load) {
+    if (axis.digits.front().kernel != k) return false;
+    return options_.hooks[at(d)].input.has_value() || (d == 0 && options_.type == FftType::c2r);
+  }
+  if (axis.digits.back().kernel != k) return false;
+  return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
+}
+
+void Planner::finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
+                           const Placings& store) {
+  PassSpec& spec = out.spec;
+  for (int d = 0; d < 3; ++d) {
+    const Line& axis = axes_[at(d)];
+    for (const bool load : {true, false}) {
+      if (!windowed(d, k, load)) continue;
+      Port& port = load ? spec.load : spec.store;
+      Window window;
+      const auto& hook = load ? options_.hooks[at(d)].input : options_.hooks[at(d)].output;
+      if (hook) window = *hook;
+      window.index = natural(parts[at(d)], load);
+      window.n = axis.n;
+      window.stride = (load ? in : store)[at(d)].low;
+      if (d == 0 && load && options_.type == FftType::c2r) {
+        port.values = Values::hermitian;
+        port.mirror = window;
+        continue;
+      }
+      if (!hook) window.kind = Window::Kind::head, window.kept = axis.n / 2 + 1;  // r2c
+      if (!load && plan_.order != Order::natural) bad("truncated output needs natural order");
+      port.windows.push_back(window);
+    }
+  }
+  if (k == 0 && options_.type == FftType::r2c) spec.load.values = Values::real;
+  if (k + 1 == kernels()) {
+    spec.store.scale = options_.scale;
+    if (options_.type == FftType::c2r) spec.store.values = Values::real;
+  }
+}
+
+void Planner::add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts) {
+  for (int d = 0; d < 3; ++d) {
+    const Line& axis = axes_[at(d)];
+    const DimensionHooks& hooks = options_.hooks[at(d)];
+    for (const bool load : {true, false}) {
+      if ((load ? axis.digits.front().kernel : axis.digits.back().kernel) != k) continue;
+      const auto& window = load ? hooks.input : hooks.output;
+      const auto add = [&](std::vector<std::byte> table, bool complex) {
+        out.tables.push_back(std::move(table));
+        (load ? out.spec.load : out.spec.store)
+            .factors.push_back({natural(parts[at(d)], load), out.spec.extra_tables++, complex});
+      };
+      if (const auto& factors = load ? hooks.input_factors : hooks.output_factors; !factors.empty())
+        add(real_table(by_position(window, factors, axis.n), options_.precision), false);
+      if (const auto& turns = load ? hooks.input_turns : hooks.output_turns; !turns.empty())
+        add(complex_table(by_position(window, turns, axis.n), options_.precision), true);
+    }
+  }
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,165 @@
+// What a tile of a kernel holds: digits that it transforms, neighbours that it carries; the rest numbers its tiles.
+#include "generator/codegen/fft/lower/planner.h"
+#include "generator/codegen/fft/lower/tables.h"
+
+namespace fourtune::generator::fft {
+
+namespace {
+
+constexpr std::int64_t most_table = 65536;  // entries of a twiddle table
+
+}  // namespace
+
+std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const {
+  std::vector<Run> runs;
+  bool active = false;
+  for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+    const Digit& digit = axis.digits[i];
+    if (digit.kernel == k)
+      active = true;
+    else
+      runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.before < b.before; });
+  // Where the axis is worked on, later digits also count in twiddles and earlier ones in the output's index.
+  const auto joins = [&](const Run& a, const Run& b) {
+    if (b.before != a.before * a.size || b.after != a.after * a.size) return false;
+    const bool later = axis.digits[a.digit].kernel > k;
+    if (later != (axis.digits[b.digit].kernel > k)) return !active;
+    return !active || (later ? b.in == a.in * a.size : b.out == a.out * a.size);
+  };
+  for (std::size_t i = 0; i + 1 < runs.size();) {
+    if (joins(runs[i], runs[i + 1])) {
+      runs[i].size *= runs[i + 1].size;
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else {
+      ++i;
+    }
+  }
+  return runs;
+}
+
+int Planner::add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile) {
+  spec.atoms.push_back({name, size, tile});
+  return static_cast<int>(spec.atoms.size()) - 1;
+}
+
+void Planner::add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
+                        Part part, const Placing& in, const Placing& out) {
+  if (size == 1) return;
+  for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
+    if (low == 0) continue;
+    if (low == 1 || size % low != 0)
+      bad(fmt::format(
+          "rule tile: {}: {} neighbours of {} do not divide the digit that lies across tiles of the workspace", name,
+          low, size));
+    add_parts(spec, parts, name + "l", low, tile, part, in, out);
+    part.in *= low, part.out *= low, part.before *= low, part.after *= low;
+    return add_parts(spec, parts, name + "h", size / low, tile, part, in, out);
+  }
+  part.atom = add_atom(spec, name, size, tile);
+  part.load = stride_of(in, part.before), part.store = stride_of(out, part.after);
+  parts.push_back(part);
+}
+
+std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out) {
+  const Line& axis = axes_[at(d)];
+  const Weights before = positions(axis, k), after = positions(axis, k + 1);
+  std::int64_t tile = tile_along(d, k);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < axis.digits.size(); ++i) {
+    const Digit& digit = axis.digits[i];
+    if (digit.kernel == k)
+      add_parts(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix, true,
+                {0, i, digit.in, digit.out, before[i], after[i], 0, 0}, in, out);
+  }
+  const bool active = !parts.empty();
+  const std::int64_t length = active ? 0 : length_between(d, k);
+  if (!active && (length % tile != 0 || length != axis.n)) {
+    // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
+    const bool bits = with(k).exchange == Exchange::shuffle || with(k).banks == Banks::swizzle;
+    if (tile > length && !bits) tile = length;  // tiles of powers of two stay so
+    const std::int64_t tiles = (length + tile - 1) / tile;
+    const int low = add_atom(spec, axis.name + "_in", tile, true),
+              high = add_atom(spec, axis.name + "_tile", tiles, false);
+    for (Port* port : {&spec.load, &spec.store}) {
+      const std::int64_t stride = (port == &spec.load ? in : out).low;
+      port->address.push_back({low, stride}), port->address.push_back({high, stride * tile});
+      if (length % tile) port->bounds.push_back({{{low, 1}, {high, tile}}, length});
+    }
+    return parts;
+  }
+  std::int64_t left = tile;
+  for (const Run& run : passive_runs(axis, k, before, after)) {
+    const std::int64_t low = std::min(left, run.size);
+    if (run.size % low || left % low)
+      bad(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile,
+                      axis.name, run.size));
+    left /= low;
+    const std::string name = fmt::format("{}{}", axis.name, run.digit + 1);
+    add_parts(spec, parts, name + "_in", low, true, {0, run.digit, run.in, run.out, run.before, run.after, 0, 0}, in,
+              out);
+    add_parts(spec, parts, name + "_tile", run.size / low, false,
+              {0, run.digit, run.in * low, run.out * low, run.before * low, run.after * low, 0, 0}, in, out);
+  }
+  if (left > 1)
+    bad(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile,
+                    axis.name));
+  for (const Part& part : parts) {
+    if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, part.load});
+    if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, part.store});
+  }
+  return parts;
+}
+
+Index Planner::natural(const std::vector<Part>& parts, bool input) {
+  Index out;
+  for (const Part& part : parts) out.push_back({part.atom, input ? part.in : part.out});
+  return out;
+}
+
+Transform Planner::transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i) {
+  Transform t;
+  for (const Part& part : parts)
+    if (part.digit == i) t.digits.push_back(part.atom);
+  t.period = i + 1 == axis.digits.size() ? 1 : axis.digits[i].in * axis.digits[i].radix;
+  for (const Part& part : parts)
+    if (part.digit > i) t.index.push_back({part.atom, part.in});
+  if (t.period > 1 && t.period <= most_table && out.spec.twiddles == Twiddles::powers)
+    t.table = table_for(out, t.period);
+  if (t.period > most_table && out.spec.twiddles == Twiddles::powers) t.table = -1;
+  return t;
+}
+
+int Planner::table_for(PlannedPass& out, std::int64_t period) {
+  for (std::size_t i = 0; i < out.tables.size(); ++i)
+    if (table_length(out.tables[i]) % period == 0) return static_cast<int>(i);
+  out.tables.push_back(unit_table(period, options_.sign, options_.precision));
+  return static_cast<int>(out.tables.size()) - 1;
+}
+
+std::int64_t Planner::table_length(const std::vector<std::byte>& table) const {
+  return static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision));
+}
+
+void Planner::order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&) {
+  const auto append = [&](const std::string& axis) {
+    std::vector<int> atoms;
+    for (std::size_t i = 0; i < spec.atoms.size(); ++i)
+      if (!spec.atoms[i].in_tile && spec.atoms[i].name.rfind(axis, 0) == 0) atoms.push_back(static_cast<int>(i));
+    std::stable_sort(atoms.begin(), atoms.end(),
+                     [&](int a, int b) { return load_weight(spec, a) < load_weight(spec, b); });
+    spec.grid_order.insert(spec.grid_order.end(), atoms.begin(), atoms.end());
+  };
+  for (const Dim d : w.blocks) append(axes_[at(index(d))].name);
+  append("batch");
+}
+
+std::int64_t Planner::weight_in(const Index& index, int atom) {
+  std::int64_t weight = 0;
+  for (const auto& term : index)
+    if (term.atom == atom) weight += term.weight;
+  return weight;
+}
+
+}  // namespace fourtune::generator::fft

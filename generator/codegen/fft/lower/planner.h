@@ -1,0 +1,115 @@
+// How plan_passes turns a plan into passes; its own. Every sub-FFT of a dimension is one digit of its index: value n_i
+// with weight n/radix on the way in. A digit keeps its place (its atom) when it is transformed; only the weights that
+// the arrays give it change: that is where natural order, grouped and sorted stores, and workspaces laid out for the
+// next kernel come from.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/lower/lower.h"
+#include "generator/codegen/fft/lower/placing.h"
+#include "generator/plan/fft/geometry.h"
+
+namespace fourtune::generator::fft {
+
+// One digit of one dimension through the plan.
+struct Digit {
+  std::int64_t radix = 1;
+  std::int64_t in = 1;   // weight in the input's index: n_i
+  std::int64_t out = 1;  // weight in the output's index: k_i
+  int kernel = -1;       // that transforms it; -1: never (the dimension has length 1, or is the batch)
+};
+// A dimension, or the batch.
+struct Line {
+  std::string name;
+  std::int64_t n = 1;
+  int dim = 0;                // 3: the batch
+  std::vector<Digit> digits;  // first sub-FFT first
+};
+
+// Weights of a line's digits in an array.
+using Weights = std::vector<std::int64_t>;
+// A run of an axis' digits that is one atom: transformed in this kernel, or neighbours, or part of the grid.
+struct Part {
+  int atom = 0;
+  std::size_t digit = 0;               // of the axis; of several joined ones, any
+  std::int64_t in = 1, out = 1;        // weights in the input's and the output's index
+  std::int64_t before = 1, after = 1;  // positions along the axis in the array read and written
+  std::int64_t load = 0, store = 0;    // strides in these arrays
+};
+// Passive digits that move as one number.
+struct Run {
+  std::size_t digit = 0;
+  std::int64_t size = 1, in = 1, out = 1, before = 1, after = 1;
+};
+
+class Planner {
+ public:
+  Planner(const FftPlan& plan, const EmitOptions& options);
+  PlannedProgram run();
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  [[noreturn]] static void bad(const std::string& message) { throw Error(Status::invalid_plan, message); }
+  int kernels() const { return static_cast<int>(plan_.kernels.size()); }
+  const KernelParameters& with(int k) const { return plan_.kernels[at(k)].with; }
+  static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_in(spec.load.address, atom); }
+  static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_in(spec.store.address, atom); }
+
+  // ---- a pass
+  // Whether a kernel's blocks write places that others still have to read, when both arrays are one.
+  static bool moves_values(const PassSpec& spec);
+  // A kernel that reads a workspace and gives its values other places writes the other workspace.
+  void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const;
+  PlannedPass pass(int k);
+  // Of the largest array, in elements.
+  std::int64_t last_element() const;
+
+  // ---- arrays (plan_arrays.cpp)
+  // Positions along an axis after `k` kernels, as weights of its digits.
+  Weights positions(const Line& axis, int k) const;
+  // Length along an axis of the intermediate arrays: x of a real transform keeps half, windows shrink what is not yet
+  // padded or already cut.
+  std::int64_t length_between(int d, int k) const;
+  Placings outside(bool input) const;
+  // The array between kernels k-1 and k: dense, x fastest; or, where kernel k copies whole tiles in bulk, tile after
+  // tile of it.
+  Placings between(int k);
+  // How many of the lowest positions of an axis are in one tile of kernel k; 0: they are not the lowest, or do not
+  // divide the axis or the digit that they end in.
+  std::int64_t tile_cut(int d, int k) const;
+  int tile_along(int d, int k) const;
+
+  // ---- tiles and transforms (plan_tiles.cpp)
+  std::vector<Run> passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const;
+  int add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile);
+  // Adds the atoms of one digit, or of part of one, split where an array's stride changes inside it.
+  void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
+                 Part part, const Placing& in, const Placing& out);
+  std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out);
+  static Index natural(const std::vector<Part>& parts, bool input);
+  // Sub-FFT i of an axis: value k turns by k * (index of the digits still to come) / n.
+  Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i);
+  int table_for(PlannedPass& out, std::int64_t period);
+  std::int64_t table_length(const std::vector<std::byte>& table) const;
+  void order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&);
+  static std::int64_t weight_in(const Index& index, int atom);
+
+  // ---- loads and stores (plan_ports.cpp)
+  // This kernel pads (load) or cuts (store) this axis, so that a window gives its addresses.
+  bool windowed(int d, int k, bool load) const;
+  void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
+                    const Placings& store);
+  // Factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
+  void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts);
+
+  const FftPlan& plan_;
+  const EmitOptions& options_;
+  std::vector<Line> axes_;
+  std::int64_t work_values_ = 0;
+};
+
+}  // namespace fourtune::generator::fft

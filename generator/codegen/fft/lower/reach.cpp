@@ -1,0 +1,142 @@
+#include "generator/codegen/fft/lower/reach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fourtune/status.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t weight_in(const Index& index, int atom) {
+  std::int64_t weight = 0;
+  for (const IndexTerm& term : index)
+    if (term.atom == atom) weight += term.weight;
+  return weight;
+}
+
+std::int64_t largest(const PassSpec& pass, const Index& index) {
+  std::int64_t most = 0;
+  for (const IndexTerm& term : index) most += (pass.atoms[at(term.atom)].size - 1) * term.weight;
+  return most;
+}
+
+// Elements that the address moves when the bounded index moves by one; 0 where it does not follow the index.
+std::int64_t stride_of(const Index& address, const Bound& bound) {
+  std::int64_t stride = -1;
+  for (const IndexTerm& term : bound.index) {
+    const std::int64_t weight = weight_in(bound.index, term.atom), here = weight_in(address, term.atom);
+    if (here % weight != 0 || (stride >= 0 && here / weight != stride)) return 0;
+    stride = here / weight;
+  }
+  return std::max<std::int64_t>(stride, 0);
+}
+
+// The largest value of an index where every bound of the port holds.
+std::int64_t largest_within(const PassSpec& pass, const Port& port, const Index& index) {
+  std::int64_t most = largest(pass, index);
+  for (const Bound& bound : port.bounds)
+    if (const std::int64_t beyond = largest(pass, bound.index) - (bound.limit - 1); beyond > 0)
+      most -= beyond * stride_of(index, bound);
+  return most;
+}
+
+class ReachCheck {
+ public:
+  ReachCheck(const std::vector<std::int64_t>& workspace_bytes, const EmitOptions& options)
+      : workspace_bytes_(workspace_bytes), options_(options), real_(real_bytes(options.precision)) {}
+
+  void check(const PlannedPass& pass, std::size_t kernel) const {
+    const PassSpec& spec = pass.spec;
+    side(spec, spec.load, pass.from, pass.from_index, fmt::format("kernel {} reads", kernel + 1));
+    side(spec, spec.store, pass.to, pass.to_index, fmt::format("kernel {} writes", kernel + 1));
+    const std::string looks = fmt::format("kernel {} looks up", kernel + 1);
+    const auto factors = [&](const std::vector<Factor>& list) {
+      for (const Factor& factor : list)
+        lookup(largest(spec, factor.index),
+               static_cast<std::int64_t>(pass.tables[spec.tables.size() + at(factor.table)].size()) /
+                   (real_ * (factor.complex ? 2 : 1)),
+               looks);
+    };
+    factors(spec.load.factors), factors(spec.store.factors);
+    for (const Round& round : spec.rounds)
+      for (const Transform& transform : round.transforms) {
+        factors(transform.before);
+        if (transform.period > 1) lookup(largest(spec, transform.index), transform.period, looks);
+      }
+  }
+
+ private:
+  // Twiddles are looked up at a multiple of their index, which is less than their period as the table is longer.
+  static void lookup(std::int64_t last, std::int64_t length, const std::string& looks) {
+    if (last >= length)
+      throw Error(Status::invalid_plan, fmt::format("rule target: {} factor {} of {}", looks, last + 1, length));
+  }
+
+  void side(const PassSpec& pass, const Port& port, BufferRef::Where where, int index, const std::string& does) const {
+    const std::int64_t bytes = reach(pass, port) * real_ * (port.values == Values::real ? 1 : 2);
+    const bool workspace = where == BufferRef::Where::workspace;
+    const std::int64_t there =
+        workspace ? workspace_bytes_[at(index)] : array_bytes(options_, where == BufferRef::Where::first);
+    if (bytes <= there) return;
+    const char* const array = workspace                          ? "a workspace"
+                              : where == BufferRef::Where::first ? "the input array"
+                                                                 : "the output array; to=work before";
+    throw Error(Status::invalid_plan,
+                fmt::format("rule target: {} {} bytes, there are {} of {}", does, bytes, there, array));
+  }
+
+  const std::vector<std::int64_t>& workspace_bytes_;
+  const EmitOptions& options_;
+  std::int64_t real_;
+};
+
+}  // namespace
+
+std::array<std::int64_t, 3> array_sizes(const EmitOptions& options, bool input) {
+  std::array<std::int64_t, 3> n = options.n;
+  if (options.type == (input ? FftType::c2r : FftType::r2c)) n[0] = n[0] / 2 + 1;
+  for (int d = 0; d < 3; ++d)
+    if (const auto& window = input ? options.hooks[at(d)].input : options.hooks[at(d)].output) n[at(d)] = window->kept;
+  return n;
+}
+
+std::array<std::int64_t, 4> array_strides(const EmitOptions& options, bool input) {
+  if (const auto& layout = input ? options.input : options.output)
+    return {layout->stride[0], layout->stride[1], layout->stride[2], layout->distance};
+  std::array<std::int64_t, 3> n = array_sizes(options, input);
+  const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
+  if (options.in_place && real) n[0] = 2 * (options.n[0] / 2 + 1);  // rows padded to hold the half spectrum
+  return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]};
+}
+
+std::int64_t array_bytes(const EmitOptions& options, bool input) {
+  const auto bytes = [&](bool first) {
+    const auto n = array_sizes(options, first);
+    const auto s = array_strides(options, first);
+    const bool real = options.type == (first ? FftType::r2c : FftType::c2r);
+    std::int64_t last = s[3] * (options.batch - 1);
+    for (std::size_t d = 0; d < 3; ++d) last += s[d] * (n[d] - 1);
+    return (last + 1) * real_bytes(options.precision) * (real ? 1 : 2);
+  };
+  return options.in_place ? std::max(bytes(true), bytes(false)) : bytes(input);
+}
+
+std::int64_t reach(const PassSpec& pass, const Port& port) {
+  std::int64_t last = largest_within(pass, port, port.address);
+  for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
+  if (port.values == Values::hermitian) last += port.mirror.n / 2 * port.mirror.stride;
+  return last + 1;
+}
+
+void check_reach(const PlannedProgram& planned, const std::vector<std::int64_t>& workspace_bytes,
+                 const EmitOptions& options) {
+  const ReachCheck check(workspace_bytes, options);
+  for (std::size_t i = 0; i < planned.passes.size(); ++i) check.check(planned.passes[i], i);
+}
+
+}  // namespace fourtune::generator::fft

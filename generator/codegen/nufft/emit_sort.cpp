@@ -1,0 +1,379 @@
+// The launches of the sort.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "fourtune/status.h"
+#include "generator/codegen/nufft/kernels.h"
+#include "generator/codegen/nufft/launches.h"
+#include "nufft_block_sums_text.h"
+#include "nufft_locate_text.h"
+#include "nufft_points_text.h"
+#include "nufft_scan_text.h"
+#include "nufft_sort_text.h"
+#include "nufft_tasks_text.h"
+
+namespace fourtune::generator::nufft {
+namespace {
+
+constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
+constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one block a multiprocessor
+constexpr std::int64_t kMostPoints = 16384;         // of a block: places of 14 bits
+constexpr std::int64_t kLeastPoints = 2048;         // of a block, if all are to work
+constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
+// Room for coarse bins: more where they would not fit a block. Up to kFinalBins bins are the coarse bins themselves,
+// and so are bins that each hold more than a block sorts.
+constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
+constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
+constexpr std::int64_t kMultiprocessors = 132;   // of the device that all was measured on
+constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
+// Up to so many subproblems and points one block makes offsets and the list in one launch.
+constexpr std::int64_t kOneBlockTasks = 8192, kOneBlockPoints = std::int64_t{1} << 20;
+constexpr std::int64_t kHeldBytes = 64;   // of points that a thread of the second level reads at a time
+constexpr std::int64_t kMostBatches = 8;  // in which the points of large coarse bins are sorted
+// Bytes of a batch that fill a device; smaller ones leave most of it idle (a million clustered points in eight batches:
+// 606 us on an H200, in one 106 us).
+constexpr std::int64_t kFullBatch = std::int64_t{128} << 20;
+
+std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+// At least so many blocks for m points: in whole waves, unless points are few.
+std::int64_t waves(std::int64_t blocks, std::int64_t m) {
+  const std::int64_t whole = ceil_div(std::max<std::int64_t>(blocks, 1), kMultiprocessors) * kMultiprocessors;
+  return std::max(blocks, std::min(whole, ceil_div(m, kLeastPoints)));
+}
+
+}  // namespace
+
+// Where the launches of the stage go, and what they have in common.
+struct Kernels::SortLaunches {
+  const Kernels& kernels;
+  GpuProgram& program;
+  std::vector<LaunchArgument> maps;
+
+  void operator()(const char* name, const std::string& text, const std::string& constants, std::uint32_t grid,
+                  int threads, std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
+    const int at = add(program, kernels.kernel(name, text, constants, threads, shared, false));
+    program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
+  }
+  std::vector<LaunchArgument> with_maps(std::vector<LaunchArgument> arguments) const {
+    arguments.insert(arguments.end(), maps.begin(), maps.end());
+    return arguments;
+  }
+  void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
+                 std::int64_t bytes) const {
+    (*this)(name, nufft_scan_text, fmt::format("#define NUFFT_PASS {}\n", pass), grid, 256, 9 * 8, std::move(arguments),
+            bytes);
+  }
+  void clear(BufferRef at, std::int64_t bytes, std::int64_t value) const {
+    scan_text("clear", 0, std::min(blocks(bytes / 8, 256 * 8), 4096u), {at, (bytes + 7) / 8, value}, bytes);
+  }
+  void scan(BufferRef values, BufferRef sums, std::int64_t n, std::int64_t count) const {
+    const std::uint32_t tiles = blocks(n, 2048);
+    scan_text("scan_tiles", 1, tiles, {values, sums, n}, n * count);
+    scan_text("scan_sums", 2, 1, {sums, std::int64_t{tiles}}, tiles * count * 2);
+    scan_text("scan_apply", 3, tiles, {values, sums, n}, n * count * 2);
+  }
+};
+
+// Geometry of the sort in two levels. A coarse bin is `per` bins; what depends on m is an argument of the kernels.
+struct Kernels::TwoLevels {
+  std::int64_t staged = 0, align = 4;          // bytes of a point between the levels: record and index
+  std::int64_t place_points = 0, segment = 0;  // at most, of a block of the first and second level
+  std::int64_t most_coarse = 0, most_fine = 0, place_bytes = 0;
+  std::int64_t per = 1, coarse = 1;
+  bool final = false;  // one level: coarse bins are the bins
+
+  // Bin / per as a product and a shift by `reach` bits, exact below 2^31.
+  std::int64_t reach() const { return 31 + std::bit_width(static_cast<std::uint64_t>(per - 1)); }
+  std::int64_t magic() const { return ceil_div(std::int64_t{1} << reach(), per); }
+};
+
+// Bits of a bin's number in its coarse bin, however many points there are.
+int Kernels::most_coarse_bits() const {
+  int bits = kFineBits;
+  while ((bins() + (std::int64_t{1} << bits) - 1) >> bits > kUsualCoarse) ++bits;
+  return bits;
+}
+
+Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, words = 4 * layout_.words;
+  TwoLevels l;
+  l.staged = (words + 2 * count - 1) / count * count;
+  l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
+  const std::int64_t all = bins() * slices(m);
+  int bits = kFineBits;
+  while (ceil_div(all, std::int64_t{1} << bits) > kUsualCoarse) ++bits;
+  if (bits > 14)
+    throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", all));
+  l.most_fine = std::int64_t{1} << bits;
+  const auto fitting = [](std::int64_t room, std::int64_t each) {
+    return std::min(kMostPoints, room / each / 512 * 512);
+  };
+  l.segment = parameters_.segment > 0 ? parameters_.segment
+                                      : fitting(kSegmentBytes - (l.most_fine + 64) * (4 + count), words + count + 2);
+  const std::int64_t full = l.segment / 10 * 9;  // of a coarse bin: uniform points do not pass the segment
+  // As few coarse bins as hold all points: their runs in what a block of the first level writes are the longest.
+  std::int64_t wanted = std::max(ceil_div(all, l.most_fine), ceil_div(m, full));
+  wanted = std::max(std::min(waves(wanted, m), all), wanted);
+  const bool few = all <= kFinalBins && parameters_.segment == 0;
+  l.per = few ? 1 : ceil_div(all, wanted);
+  if (l.per > 1 && m * l.per > all * (l.segment / 20 * 19)) --l.per;
+  if (ceil_div(all, l.per) > kMostCoarse.back()) l.per = ceil_div(all, kUsualCoarse);  // all of them are large
+  l.final = l.per == 1 && parameters_.segment == 0;
+  l.coarse = ceil_div(all, l.per);
+  l.most_coarse = *std::lower_bound(kMostCoarse.begin(), kMostCoarse.end(), l.coarse);
+  const std::int64_t counters = l.most_coarse * (count + 4) + 34 * 4;
+  l.place_points = fitting(kSegmentBytes - counters, words + 4);
+  l.place_bytes = l.place_points * (words + 4) + counters;
+  return l;
+}
+
+std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, bool tasks) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
+  const std::int64_t all = slices(m), longest = bins() * all + 1, records = layout_.bytes(m);
+  const bool sorted = parameters_.order != Order::caller;
+  const bool two_level = sorted && parameters_.placement == Placement::two_level;
+  const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
+  // One level: the place of each point in its bin is kept where the tasks come later (or, where those come first, in
+  // scratch: also for a set of fewer points), and its bin where the records do.
+  const std::int64_t list = tasks || one_block(m) ? padded(most_tasks(m) * task) + (groups() * all + 1) * count : 0;
+  const std::int64_t places = two_level || one_block(m) ? 0 : m * count;
+  std::int64_t scratch = 0;
+  if (sorted && parameters_.placement == Placement::staged)
+    scratch = records;
+  else if (sorted && !two_level)
+    scratch = std::min(m, kOneBlockPoints) * count;
+  return {padded(two_level ? records : std::max(records, m * count)),
+          padded(m * count),
+          padded(std::max(list, places)),
+          padded((bins() * all + 2) * count),
+          padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
+          32,
+          padded(scratch),
+          parameters_.deterministic                         ? 16 + shape_.fine[0] * shape_.fine[1] * shape_.fine[2] * 16
+          : parameters_.group > 1 && parameters_.interleave ? padded(m * parameters_.group * 2 * real_bytes())
+                                                            : 16};
+}
+
+BufferRef Kernels::task_parts(const Arrays& arrays, std::int64_t m) const {
+  return work(arrays, kTasks, padded(most_tasks(m) * (shape_.large_counts ? 24 : 16)));
+}
+BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
+  BufferRef at = task_parts(arrays, m);
+  at.byte_offset += groups() * slices(m) * (shape_.large_counts ? 8 : 4);
+  return at;
+}
+
+std::int64_t Kernels::large_bytes(std::int64_t m, std::int64_t points) const {
+  const bool sorted = parameters_.order != Order::caller;
+  if (!sorted || points == 0 || parameters_.placement != Placement::two_level) return 0;
+  const TwoLevels l = two_levels(m);
+  return l.final ? 0 : padded(points * l.staged);
+}
+
+std::int64_t Kernels::least_late_bytes(std::int64_t m, const LargeBins& large) const {
+  return large_bytes(m, std::min(large.points, large.largest + ceil_div(large.points, kMostBatches)));
+}
+
+std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
+  return std::min(large_bytes(m, large.points), std::max(least_late_bytes(m, large), kFullBatch));
+}
+
+void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
+                        std::int64_t scratch, bool tasks) const {
+  if (!shape_.large_counts && m >= std::int64_t{1} << 31)
+    throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
+  if (bins() * slices(m) >= std::int64_t{1} << (shape_.large_counts ? 40 : 31))
+    throw Error(Status::unsupported,
+                fmt::format("nufft kernels: {} slices of {} bins are too many", slices(m), bins()));
+  if (!layout_.whole && m > std::int64_t{1} << (32 - kMostStolen))
+    throw Error(Status::unsupported, "nufft kernels: more than 2^28 points need whole_cells");
+  SortLaunches out{*this, program, {}};
+  for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
+  const bool sorted = parameters_.order != Order::caller;
+  if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
+    emit_two_levels(out, arrays, m, scratch);
+  } else {
+    emit_one_level(out, arrays, m);
+  }
+  if (sorted && tasks && !one_block(m)) emit_tasks(out, arrays, m);
+}
+
+void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
+                         std::int64_t scratch, bool tasks) const {
+  SortLaunches out{*this, program, {}};
+  const std::int64_t capacity = scratch / two_levels(m).staged;
+  const std::int64_t step = capacity >= large.points ? large.points : capacity - large.largest;
+  if (step < 1) throw Error(Status::internal, "no room for the largest coarse bin");
+  for (std::int64_t from = 0; from < large.points; from += step) emit_second_level(out, arrays, m, scratch, from, step);
+  if (tasks) emit_tasks(out, arrays, m);
+}
+
+void Kernels::emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
+  SortLaunches out{*this, program, {}};
+  if (parameters_.order != Order::caller && !one_block(m)) emit_tasks(out, arrays, m);
+}
+
+void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const bool sorted = parameters_.order != Order::caller;
+  const bool staged = sorted && parameters_.placement == Placement::staged;
+  const bool gather = staged || (sorted && parameters_.placement == Placement::fetch);
+  const auto launch = [&](const char* name, int pass, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+    const std::string constants =
+        fmt::format("#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_SORTED {}\n#define NUFFT_KEEP {}\n",
+                    pass, pass == 0 && parameters_.check ? 1 : 0, sorted ? 1 : 0,
+                    staged   ? 2
+                    : gather ? 1
+                             : 0);
+    out(name, std::string(nufft_locate_text) + nufft_points_text, constants, blocks(m, 256), 256, 0,
+        std::move(arguments), bytes);
+  };
+  const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
+  // Bins of the points are kept where the records come later.
+  const bool at_once = one_block(m);
+  const BufferRef place = work(arrays, at_once ? kScratch : kTasks), of_point = work(arrays, kRecords);
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = layout_.bytes(m);
+  // One more word than needed may be cleared where counts are 32 bits: there is room for it.
+  const std::int64_t all = bins() * slices(m);
+  const std::int64_t words = ((all + 1) * count + 7) / 8;
+  out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
+  if (m > 0 && (sorted || parameters_.check))
+    launch("count", 0,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
+                          work(arrays, kScratch), status, m}),
+           coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
+  if (at_once)
+    one_block_kernel(out, "offsets", 8, {offsets, task_parts(arrays, m), work(arrays, kTasks), bins(), groups()},
+                     (bins() + groups()) * count * 3);
+  else if (sorted)
+    out.scan(offsets, work(arrays, kSums), all + 1, count);
+  if (m == 0) return;
+  if (!gather) {
+    launch("place", 1,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, work(arrays, kRecords),
+                          work(arrays, kIndex), status, m}),
+           coordinates + 2 * m * count + records);
+    return;
+  }
+  launch("index", 2, {offsets, place, of_point, work(arrays, kIndex), m}, 3 * m * count);
+  if (staged)
+    launch("fetch_records", 4, {work(arrays, kScratch), work(arrays, kIndex), work(arrays, kRecords), m},
+           m * count + 2 * records);
+  else
+    launch("fetch", 3,
+           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], work(arrays, kIndex),
+                          work(arrays, kRecords), status, m}),
+           coordinates + m * count + records);
+}
+
+// Constants and arrays of the kernels of both levels.
+struct Kernels::LevelLaunches {
+  const SortLaunches& out;
+  const Kernels& kernels;
+  TwoLevels l;
+  std::int64_t all = 0;  // bins, of all slices
+  BufferRef counts, starts, cursors, chunks, befores, offsets, records, index, spare, status;
+
+  LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
+      : out(launches), kernels(of), l(of.two_levels(m)) {
+    const std::int64_t count = of.shape_.large_counts ? 8 : 4;
+    all = of.bins() * of.slices(m);
+    const std::int64_t sums = padded(((all + 1 + 2047) / 2048 + 1) * count);
+    const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
+    offsets = work(arrays, kOffsets), records = work(arrays, kRecords), index = work(arrays, kIndex);
+    counts = part(0), starts = l.final ? offsets : part(l.most_coarse), cursors = part(2 * l.most_coarse + 1);
+    chunks = part(3 * l.most_coarse + 1), befores = part(4 * l.most_coarse + 2);
+    spare = work(arrays, kScratch), status = work(arrays, kStatus);
+  }
+  void operator()(const char* name, int pass, std::uint32_t grid, int threads, std::int64_t points, std::int64_t shared,
+                  std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
+    const std::string constants = fmt::format(
+        "#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n#define NUFFT_THREADS {}\n#define NUFFT_PLACE_POINTS {}\n"
+        "#define NUFFT_SEGMENT {}u\n#define NUFFT_STAGED_ALIGN {}\n#define NUFFT_HELD {}\n#define NUFFT_FINAL {}\n",
+        pass, pass == 0 && kernels.parameters_.check ? 1 : 0, threads, points, l.segment, l.align,
+        std::max<std::int64_t>(2, kHeldBytes / l.staged), l.final ? 1 : 0);
+    out(name, std::string(nufft_locate_text) + nufft_block_sums_text + nufft_sort_text, constants, grid, threads,
+        shared, std::move(arguments), bytes);
+  }
+};
+
+void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const LevelLaunches launch(out, *this, arrays, m);
+  const TwoLevels& l = launch.l;
+  const std::int64_t coordinates = m * shape_.dim * real_bytes();
+  const BufferRef &x = arrays.points[0], &y = arrays.points[1], &z = arrays.points[2];
+
+  // A word too many is no harm: written later.
+  const std::int64_t words = (l.coarse * count + 7) / 8;
+  out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {launch.counts, words, launch.status},
+                8 * words);
+  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 528u), kCountThreads, kCountPoints, l.most_coarse * 4,
+         out.with_maps({x, y, z, launch.counts, launch.status, m, l.coarse, l.per, l.magic(), l.reach()}), coordinates);
+  launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
+         {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, l.coarse},
+         5 * l.coarse * count);
+  const std::int64_t shares = waves(ceil_div(m, l.place_points), m);
+  const std::int64_t chunk = std::min(l.place_points, ceil_div(ceil_div(m, shares), 32) * 32);
+  launch("coarse_place", 2, blocks(m, chunk), kPlaceThreads, l.place_points, l.place_bytes,
+         out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, chunk, l.coarse, l.per,
+                        l.magic(), l.reach()}),
+         coordinates + m * l.staged);
+  if (!l.final) emit_second_level(out, arrays, m, scratch, 0, 0);
+}
+
+// step > 0: those large coarse bins alone of which `from` to from + step points of large ones lie before.
+void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
+                                std::int64_t from, std::int64_t step) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const LevelLaunches launch(out, *this, arrays, m);
+  const TwoLevels& l = launch.l;
+  const std::int64_t capacity = scratch / l.staged;
+  const std::vector<LaunchArgument> arguments{
+      launch.records, launch.index,   launch.spare, launch.starts, launch.chunks,
+      launch.befores, launch.offsets, l.coarse,     l.per,         launch.all,
+      capacity,       from,           step};
+  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * (4 * layout_.words + count + 2);
+  if (from == 0)
+    launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
+           step > 0 ? 0 : 2 * m * l.staged + launch.all * count);
+  // Nothing to do unless some coarse bin is large.
+  const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
+  launch("large_count", 5, few, kFineThreads, l.segment, counters, arguments, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count,
+         {launch.starts, launch.befores, launch.offsets, l.coarse, l.per, launch.all, capacity, from, step}, 0);
+  launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, arguments, 0);
+}
+
+// Few bins and points: one block makes offsets of the counts, and the subproblems, in one launch.
+bool Kernels::one_block(std::int64_t m) const {
+  return m > 0 && m <= kOneBlockPoints && parameters_.slice == 0 &&
+         (parameters_.placement == Placement::scatter || parameters_.placement == Placement::fetch) &&
+         parameters_.order != Order::caller && bins() <= kOneBlockGroups && most_tasks(m) <= kOneBlockTasks;
+}
+
+void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
+                               std::int64_t bytes) const {
+  out(name, std::string(nufft_block_sums_text) + nufft_tasks_text,
+      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_THREADS 1024\n", pass), 1, 1024,
+      32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
+}
+
+void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4;
+  const std::int64_t all = groups() * slices(m);
+  const BufferRef offsets = work(arrays, kOffsets), parts = task_parts(arrays, m);
+  if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // whatever the number of points: the same kernels
+    one_block_kernel(out, "groups", 7, {offsets, parts, all}, all * count * 3);
+  } else {
+    out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);
+    out.scan(parts, work(arrays, kSums), all + 1, count);
+  }
+  out.scan_text("list_tasks", 5, blocks(most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), all},
+                all * count * 2);
+}
+
+}  // namespace fourtune::generator::nufft

@@ -1,0 +1,224 @@
+#include "generator/codegen/nufft/fft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "fourtune/status.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "launch_order_text.h"
+#include "nufft_modes_text.h"
+
+namespace fourtune::generator::gpu_nufft {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The frequency of element i of an array of modes.
+std::int64_t frequency(std::int64_t i, std::int64_t modes, fft::Window::Kind order) {
+  if (order == fft::Window::Kind::centred) return i - modes / 2;
+  return i < (modes + 1) / 2 ? i : i - modes;
+}
+
+std::vector<std::byte> packed(const std::vector<double>& values, Precision precision) {
+  std::vector<std::byte> bytes(values.size() * at(real_bytes(precision)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto single = static_cast<float>(values[i]);
+    if (precision == Precision::f32)
+      std::memcpy(bytes.data() + 4 * i, &single, 4);
+    else
+      std::memcpy(bytes.data() + 8 * i, &values[i], 8);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<double> deconvolution_factors(const Window& window, std::int64_t fine, std::int64_t modes,
+                                          fft::Window::Kind order) {
+  const auto table =
+      window.fourier_table(2 * std::numbers::pi / static_cast<double>(fine), static_cast<long>(modes / 2 + 1));
+  std::vector<double> factors(at(modes));
+  for (std::int64_t i = 0; i < modes; ++i) factors[at(i)] = 1 / table[at(std::abs(frequency(i, modes, order)))];
+  return factors;
+}
+
+GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_modes) {
+  fft::EmitOptions options;
+  options.n = spec.fine;
+  options.precision = spec.precision;
+  options.sign = spec.sign;
+  options.batch = spec.batch;
+  for (int d = 0; d < spec.dim; ++d) {
+    fft::DimensionHooks& hooks = options.hooks[at(d)];
+    fft::Window window;
+    window.kind = spec.order;
+    window.kept = spec.modes[at(d)];
+    (to_modes ? hooks.output : hooks.input) = window;
+    (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors[at(d)];
+    if (spec.held[at(d)] == 0 || spec.held[at(d)] == spec.fine[at(d)]) continue;
+    window.kind = fft::Window::Kind::centred;
+    window.kept = spec.held[at(d)];
+    (to_modes ? hooks.input : hooks.output) = window;
+  }
+  if (choice.family == GpuFftFamily::cufft)
+    throw Error(Status::unsupported, "fft=cufft: a library's transform is not a program of kernels");
+  options.last_first = to_modes && spec.save_memory && !spec.interleaved;
+  const bool codelets = std::all_of(spec.fine.begin(), spec.fine.end(), fft::has_codelets);
+  if (spec.interleaved) {
+    const std::int64_t run = spec.batch;
+    (to_modes ? options.input : options.output) =
+        ArrayLayout{{run, run * spec.fine[0], run * spec.fine[0] * spec.fine[1]}, 1};
+    const std::int64_t modes = spec.modes[0] * spec.modes[1] * spec.modes[2];
+    ArrayLayout side{{1, spec.modes[0], spec.modes[0] * spec.modes[1]}, modes};
+    if (spec.dim < 3) side.stride[at(spec.dim)] = run * modes;
+    (to_modes ? options.output : options.input) = side;
+  }
+  if (choice.family == GpuFftFamily::plain && spec.interleaved && codelets) {
+    fft::FftPlan plan = fft::plain_plan(options);
+    if (!plan.kernels.empty()) fft::carry_batch(plan, options, to_modes);
+    if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that only passes by
+    return fft::emit_program(plan, options);
+  }
+  if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
+  fft::FftPlan plan = choice.plan;
+  // Neither array can hold what lies between two kernels: the modes are too few, the grid may still be read.
+  plan.place = Place::out;
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k)
+    plan.kernels[k].with.to = k + 1 < plan.kernels.size() ? fft::Target::work : fft::Target::out;
+  if (plan.order != fft::Order::natural)
+    throw Error(Status::invalid_plan, "fft: a nonuniform transform needs its fine grid's FFT in natural order");
+  return fft::emit_program(plan, options);
+}
+
+GpuProgram grid_copy(const GridFft& spec, bool to_modes) {
+  std::int64_t cells = 1, modes = 1;
+  std::string constants;
+  for (int d = 0; d < 3; ++d) {
+    cells *= spec.fine[at(d)], modes *= spec.modes[at(d)];
+    if (spec.held[at(d)] != 0 && spec.held[at(d)] != spec.fine[at(d)])
+      throw Error(Status::unsupported, "fft=cufft: the library transforms whole grids");
+    if (spec.fine[at(d)] >= std::int64_t{1} << 31)
+      throw Error(Status::unsupported, fmt::format("fft=cufft: {} cells in one dimension", spec.fine[at(d)]));
+    constants +=
+        fmt::format("#define MODES_N{0} {1}\n#define MODES_F{0} {2}\n", d, spec.modes[at(d)], spec.fine[at(d)]);
+  }
+  GpuProgram program;
+  KernelSource source;
+  source.entry = fmt::format("nufft_{}_{}d_{}", to_modes ? "truncate" : "pad", spec.dim,
+                             spec.precision == Precision::f32 ? "f32" : "f64");
+  source.text = fmt::format("typedef {0} real;\ntypedef {0}2 real2;\n#define MODES_ENTRY {1}\n#define MODES_PAD {2}\n",
+                            spec.precision == Precision::f32 ? "float" : "double", source.entry, to_modes ? 0 : 1) +
+                fmt::format("#define MODES_CENTRED {}\n", spec.order == fft::Window::Kind::centred ? 1 : 0) +
+                constants + launch_order_text + nufft_modes_text;
+  source.block = {256, 1, 1};
+  program.kernels.push_back(std::move(source));
+  const std::int64_t blocks = ((to_modes ? modes : cells) + 255) / 256;
+  if (blocks >= std::int64_t{1} << 31 || spec.batch > 65535)
+    throw Error(Status::unsupported, fmt::format("fft=cufft: {} blocks for {} transforms", blocks, spec.batch));
+  Launch launch;
+  launch.grid = {static_cast<std::uint32_t>(blocks), static_cast<std::uint32_t>(spec.batch), 1};
+  launch.arguments = {BufferRef{BufferRef::Where::first, 0, 0}, BufferRef{BufferRef::Where::second, 0, 0}};
+  for (int d = 0; d < 3; ++d) {
+    launch.arguments.push_back(BufferRef{BufferRef::Where::constant, d, 0});
+    program.constants.push_back(packed(d < spec.dim ? spec.factors[at(d)] : std::vector<double>{1.0}, spec.precision));
+  }
+  launch.stage = "deconvolve";
+  launch.bytes = spec.batch * (cells + modes) * 2 * real_bytes(spec.precision);
+  program.launches.push_back(std::move(launch));
+  return program;
+}
+
+GpuProgram placed(GpuProgram program, const BufferRef& first, const BufferRef& second, int first_work) {
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments) {
+      auto* ref = std::get_if<BufferRef>(&argument);
+      if (!ref || ref->where == BufferRef::Where::constant) continue;
+      const std::int64_t offset = ref->byte_offset;
+      if (ref->where == BufferRef::Where::workspace)
+        ref->index += first_work;
+      else
+        *ref = ref->where == BufferRef::Where::first ? first : second;
+      if (ref->where != BufferRef::Where::workspace || ref->index < first_work) ref->byte_offset += offset;
+    }
+  program.workspace_bytes.insert(program.workspace_bytes.begin(), at(first_work), 0);
+  return program;
+}
+
+namespace {
+
+BufferRef* workspace_in(LaunchArgument& argument, int workspace) {
+  auto* ref = std::get_if<BufferRef>(&argument);
+  return ref && ref->where == BufferRef::Where::workspace && ref->index == workspace ? ref : nullptr;
+}
+
+// All of a workspace to a place in the grid.
+void move_to_grid(GpuProgram& program, int workspace, int grid, std::int64_t offset) {
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (BufferRef* ref = workspace_in(argument, workspace)) ref->index = grid, ref->byte_offset += offset;
+  program.workspace_bytes[at(workspace)] = 0;
+}
+
+// The first kernel (of to_modes) or the last one in place: its workspace lies at the beginning of the grid. Its blocks
+// begin at equal places in both arrays, a step apart, and touch every value of both once. Then each block's values are
+// runs of a step at multiples of all blocks' steps (no other set fills an array so), those in the smaller array are
+// among those in the grid, and no block touches another's. Every value of a line depends on all that were read, so
+// reads come before writes. The other workspace goes behind the first one if there is room.
+bool in_place(GpuProgram& program, bool first, int grid, std::int64_t bytes, int first_work) {
+  if (program.launches.empty()) return false;
+  Launch& one = first ? program.launches.front() : program.launches.back();
+  if (one.arguments.size() < 2 || one.load_step <= 0 || one.load_step != one.store_step) return false;
+  const auto* other = std::get_if<BufferRef>(&one.arguments[first ? 1 : 0]);
+  const BufferRef* whole = workspace_in(one.arguments[first ? 0 : 1], grid);
+  if (!other || !whole || other->where != BufferRef::Where::workspace || other->index < first_work) return false;
+  const int work = other->index;
+  const std::int64_t size = program.workspace_bytes[at(work)], row = one.load_step * one.grid[0];
+  if (other->byte_offset != 0 || whole->byte_offset != 0 || size > bytes || size % row != 0 || bytes % row != 0)
+    return false;
+  for (Launch& launch : program.launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (&launch != &one && workspace_in(argument, grid)) return false;
+  move_to_grid(program, work, grid, 0);
+  std::int64_t used = (size + 255) / 256 * 256;
+  for (int w = first_work; w < static_cast<int>(program.workspace_bytes.size()); ++w) {
+    const std::int64_t next = program.workspace_bytes[at(w)];
+    if (next == 0 || used + next > bytes) continue;
+    move_to_grid(program, w, grid, used);
+    used += (next + 255) / 256 * 256;
+  }
+  return true;
+}
+
+}  // namespace
+
+void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_work, std::int64_t offset,
+                bool interleaved) {
+  if (offset == 0 && !interleaved &&
+      (in_place(program, true, grid, bytes, first_work) || in_place(program, false, grid, bytes, first_work)))
+    return;
+  const int launches = static_cast<int>(program.launches.size());
+  // First and last launch that touches a workspace.
+  const auto used = [&](int workspace) {
+    std::pair<int, int> range{launches, -1};
+    for (int i = 0; i < launches; ++i)
+      for (const LaunchArgument& argument : program.launches[at(i)].arguments)
+        if (const auto* ref = std::get_if<BufferRef>(&argument);
+            ref && ref->where == BufferRef::Where::workspace && ref->index == workspace)
+          range = {std::min(range.first, i), i};
+    return range;
+  };
+  const auto whole = used(grid);
+  for (int w = static_cast<int>(program.workspace_bytes.size()) - 1; w >= first_work; --w) {
+    const auto range = used(w);
+    if (range.second >= whole.first && range.first <= whole.second) continue;
+    if (program.workspace_bytes[at(w)] > bytes || range.second < 0) continue;
+    move_to_grid(program, w, grid, offset);
+    return;
+  }
+}
+
+}  // namespace fourtune::generator::gpu_nufft

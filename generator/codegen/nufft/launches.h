@@ -1,0 +1,33 @@
+// Small helpers of the files that emit launches.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fourtune/status.h"
+#include "generator/codegen/nufft/kernels.h"
+
+namespace fourtune::generator::nufft {
+
+inline std::uint32_t blocks(std::int64_t work, std::int64_t per_block) {
+  const std::int64_t n = std::max<std::int64_t>(1, (work + per_block - 1) / per_block);
+  if (n >= std::int64_t{1} << 31)
+    throw Error(Status::unsupported, fmt::format("nufft kernels: {} blocks in a launch", n));
+  return static_cast<std::uint32_t>(n);
+}
+
+// Index of the kernel in the program, which gets it if it is new.
+inline int add(GpuProgram& program, KernelSource source) {
+  const auto found = std::find(program.kernels.begin(), program.kernels.end(), source);
+  if (found != program.kernels.end()) return static_cast<int>(found - program.kernels.begin());
+  program.kernels.push_back(std::move(source));
+  return static_cast<int>(program.kernels.size()) - 1;
+}
+
+inline BufferRef work(const Arrays& arrays, Workspace which, std::int64_t byte_offset = 0) {
+  return {BufferRef::Where::workspace, arrays.workspace + which, byte_offset};
+}
+
+}  // namespace fourtune::generator::nufft

@@ -1,0 +1,105 @@
+#include "generator/plan/accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/plan/binding.h"
+#include "generator/plan/type3_geometry.h"
+#include "generator/plan/type3_windows.h"
+#include "generator/window/table.h"
+
+namespace fourtune::generator {
+namespace {
+
+constexpr double kSlack = 1.01;  // candidates may lie on a bound itself
+
+// Errors up to this are those of candidates. width_for takes no tolerance below 10 eps of double.
+double allowed_aliasing(double tol) { return kSlack * kStillRight * std::max(tol, 10 * 0x1p-52); }
+
+double window_error(const WindowChoice& choice, const Window& window, int dim, int stages) {
+  return choice.table > 0 ? aliasing_error_of_table(window, choice.table, dim, stages)
+                          : aliasing_error(window, dim, stages);
+}
+
+// What one dimension of a grid makes of the window.
+struct Along {
+  double square = 0;     // squared relative error
+  double magnified = 1;  // rounding
+};
+Along along(const WindowChoice& choice, double beta, double oversampling) {
+  const Window window(choice.kind, choice.width, std::min(oversampling, kMaxSigma), beta);
+  const double error = window_error(choice, window, 1, 1);
+  return {error * error, rounding_magnification(window)};
+}
+
+// Types 1 and 2. sigma shapes the window; which modes have to come out right is the grid's own oversampling.
+std::string grid_fault(const WindowChoice& choice, const Problem& problem) {
+  const double beta = beta_rule(choice.kind, choice.width, choice.sigma);
+  double logs = 0, magnified = 1, last = 0;
+  Along one;
+  for (int d = 0; d < problem.dim; ++d) {
+    const double oversampling = static_cast<double>(choice.fine[d]) / static_cast<double>(problem.n[d]);
+    if (!(oversampling > 1))
+      return fmt::format("a fine grid of {} cells for {} modes along {} oversamples nothing", choice.fine[d],
+                         problem.n[d], "xyz"[d]);
+    if (oversampling != last) one = along(choice, beta, last = oversampling);
+    logs += std::log1p(one.square);
+    magnified *= one.magnified;
+  }
+  const double error = std::sqrt(std::expm1(logs)), allowed = allowed_aliasing(window_tolerance(problem));
+  if (!(error <= allowed))
+    return fmt::format("its window gives errors of {:.2g} on its grid, above the {:.2g} that tol={:g} leaves it", error,
+                       allowed, problem.tol);
+  const double rounding = epsilon(problem.precision) * magnified;
+  const double most = kSlack * std::max(0.5 * problem.tol, 8 * epsilon(problem.precision));
+  if (!(rounding <= most))
+    return fmt::format("rounding is magnified to {:.2g} on its grid, above the {:.2g} that tol={:g} leaves it",
+                       rounding, most, problem.tol);
+  return {};
+}
+
+std::string width_fault(const char* stage, const WindowChoice& choice, int least, const Problem& problem, double tol) {
+  if (least == 0 || choice.width < least)
+    return fmt::format("{}: width={} at sigma={:g} cannot meet tol={:g}; {}", stage, choice.width, choice.sigma,
+                       problem.tol, least == 0 ? "no width can" : fmt::format("{} is the least", least));
+  if (choice.table == 0) return {};
+  const double error = window_error(choice, Window(choice.kind, choice.width, choice.sigma), problem.dim, 2);
+  if (error <= allowed_aliasing(tol)) return {};
+  return fmt::format("{}: table={} gives errors of {:.2g}, too much for tol={:g}", stage, choice.table, error,
+                     problem.tol);
+}
+
+// Type 3: grids are made from the points by the plan's own sigmas.
+std::string type3_fault(const Plan& plan, const Problem& problem) {
+  if (plan.type3 == Type3Rule::gaussian) {
+    gaussian_rule(problem.tol, plan.gaussian_r);  // binds the window to the tolerance, or throws
+    return {};
+  }
+  const double tol = type3_tolerance(problem), wide = kSlack * kStillRight * tol;
+  const WindowChoice &outer = plan.window, &inner = plan.inner;
+  std::string fault =
+      width_fault("window", outer, type3_outer_width(problem, outer.kind, outer.sigma, wide), problem, tol);
+  if (fault.empty())
+    fault = width_fault("inner", inner, type3_inner_width(problem, inner.kind, inner.sigma, outer.sigma, wide), problem,
+                        tol);
+  if (fault.empty() && !type3_rounding_is_small(problem, outer, inner))
+    fault = fmt::format("rounding, magnified by windows of sigma={:g} and {:g}, is too large for tol={:g}", outer.sigma,
+                        inner.sigma, problem.tol);
+  return fault;
+}
+
+}  // namespace
+
+std::string accuracy_fault(const Plan& plan, const Problem& problem) {
+  if (problem.kind == Kind::fft) return {};
+  try {
+    return problem.type == 3 ? type3_fault(plan, problem) : grid_fault(plan.window, problem);
+  } catch (const Error& error) {  // numbers that no window has
+    return error.what();
+  }
+}
+
+}  // namespace fourtune::generator

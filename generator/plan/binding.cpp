@@ -1,0 +1,43 @@
+#include "generator/plan/binding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/plan/type3_windows.h"
+#include "generator/window/fft_size.h"
+
+namespace fourtune::generator {
+
+constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: a window may not wrap around more than once at full speed
+
+std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
+  std::array<std::int64_t, 3> fine{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) {
+    const double exact = sigma * static_cast<double>(problem.n[d]);
+    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), kLeastFine));
+    for (int v = 0; v < variant; ++v) fine[d] = smooth_size(fine[d] + 1);
+  }
+  return fine;
+}
+
+Binding bind_window(const Problem& problem, WindowKind kind, double nominal, const std::array<std::int64_t, 3>& fine) {
+  Binding out;
+  out.fine = fine;
+  double least = kMaxSigma;
+  for (int d = 0; d < problem.dim; ++d)
+    least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
+  out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
+  const double tol = window_tolerance(problem);
+  out.width = width_for(kind, tol, out.sigma, problem.dim);
+  if (out.width > 0) {
+    const double rounding =
+        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), problem.dim);
+    if (rounding > std::max(0.5 * problem.tol, 8 * epsilon(problem.precision))) out.width = 0;
+  }
+  if (out.width > kMinWidth && tol == problem.tol &&
+      predicted_error(kind, out.width - 1, out.sigma, problem.dim) <= kStillRight * tol)
+    out.narrower = out.width - 1;
+  return out;
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,12 @@
+// Rules of kernel parameters; called by check() when the decomposition itself is right.
+#pragma once
+
+#include <vector>
+
+#include "generator/plan/fft/notation.h"
+
+namespace fourtune::generator::fft {
+
+std::vector<Violation> check_parameters(const FftPlan& plan);
+
+}  // namespace fourtune::generator::fft

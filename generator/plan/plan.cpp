@@ -1,0 +1,148 @@
+// Plan text: printing, and parsing with range checks. The grammar is in plan.h.
+#include "generator/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/plan/plan_text.h"
+
+namespace fourtune::generator {
+using namespace plan_text;
+namespace {
+
+constexpr Spelling<Rigor> rigors[] = {
+    {Rigor::estimate, "estimate"}, {Rigor::measure, "measure"}, {Rigor::patient, "patient"}};
+constexpr Spelling<FftFamily> fft_families[] = {
+    {FftFamily::fftw, "fftw"}, {FftFamily::rows, "rows"}, {FftFamily::pruned, "pruned"}};
+constexpr Spelling<SortFamily> sorts[] = {{SortFamily::none, "none"}, {SortFamily::tiles, "tiles"}};
+constexpr Spelling<SpreadFamily> spreads[] = {{SpreadFamily::atomic, "atomic"},
+                                              {SpreadFamily::colour_index, "colour_index"},
+                                              {SpreadFamily::colour_list, "colour_list"},
+                                              {SpreadFamily::subgrid, "subgrid"}};
+constexpr Spelling<AddRule> adds[] = {{AddRule::lock, "lock"}, {AddRule::colour, "colour"}};
+constexpr Spelling<InterpFamily> interps[] = {{InterpFamily::direct, "direct"}, {InterpFamily::tile, "tile"}};
+// ---- stages -------------------------------------------------------------------------------------------------------
+std::string print_fft(const FftChoice& fft) {
+  std::string out = fmt::format("fft={}(rigor={}", name_of(fft_families, fft.family), name_of(rigors, fft.rigor));
+  if (fft.family != FftFamily::fftw) out += fmt::format(",block={}", fft.block);
+  return out + ")";
+}
+FftChoice parse_fft(StageText& text, const Problem& problem) {
+  FftChoice fft;
+  fft.family = value_of(fft_families, "fft", text.family());
+  if (problem.kind == Kind::fft && fft.family == FftFamily::pruned)
+    bad("fft=pruned: only a nufft has lines to skip; allowed are fftw, rows");
+  if (problem.kind == Kind::nufft && fft.family == FftFamily::rows) bad("fft=rows: a nufft takes pruned (or fftw)");
+  if (const auto rigor = text.take("rigor")) fft.rigor = value_of(rigors, "fft: rigor", *rigor);
+  if (fft.family != FftFamily::fftw) fft.block = text.number<int>("block", 1, 4096, 64);
+  return fft;
+}
+
+std::string print_sort(const SortChoice& sort, const Problem& problem) {
+  if (sort.family == SortFamily::none) return "sort=none";
+  return fmt::format("sort=tiles(tile={}{}{})", sizes_text(sort.tile, problem.dim), sort.copy ? "" : ",copy=0",
+                     sort.local ? ",local=1" : "");
+}
+SortChoice parse_sort(StageText& text, const Problem& problem) {
+  SortChoice sort;
+  sort.family = value_of(sorts, "sort", text.family());
+  if (sort.family == SortFamily::none) return sort;
+  sort.tile = text.sizes<int>("tile", problem.dim, 1, 1 << 20);
+  sort.copy = text.number<int>("copy", 0, 1, 1) == 1;
+  sort.local = text.number<int>("local", 0, 1, 0) == 1;
+  return sort;
+}
+
+std::string print_spread(const SpreadChoice& spread) {
+  if (spread.family != SpreadFamily::subgrid) return fmt::format("spread={}", name_of(spreads, spread.family));
+  return fmt::format("spread=subgrid(cap={},add={})", spread.cap, name_of(adds, spread.add));
+}
+SpreadChoice parse_spread(StageText& text) {
+  SpreadChoice spread;
+  spread.family = value_of(spreads, "spread", text.family());
+  if (spread.family != SpreadFamily::subgrid) return spread;
+  spread.cap = text.number<int>("cap", 1, 1 << 30);
+  if (const auto add = text.take("add")) spread.add = value_of(adds, "spread: add", *add);
+  return spread;
+}
+
+std::string print_interp(const InterpChoice& interp) {
+  if (interp.family == InterpFamily::direct) return "interp=direct";
+  return fmt::format("interp=tile(cap={})", interp.cap);
+}
+InterpChoice parse_interp(StageText& text) {
+  InterpChoice interp;
+  interp.family = value_of(interps, "interp", text.family());
+  if (interp.family == InterpFamily::tile) interp.cap = text.number<int>("cap", 1, 1 << 30);
+  return interp;
+}
+
+// Every stage that plans of this problem have, in printing order.
+std::vector<std::string> stages_of(const Problem& problem) {
+  if (problem.kind == Kind::fft) return {"fft"};
+  std::vector<std::string> stages = {"window"};
+  if (problem.type == 3) stages = {"type3", "window", "inner"};
+  stages.push_back("sort");
+  stages.push_back("spread");
+  stages.push_back("interp");
+  stages.push_back("fft");
+  stages.push_back("chunk");
+  return stages;
+}
+
+void check_families(const Plan& plan) {
+  const bool blocks = plan.spread.family == SpreadFamily::colour_index ||
+                      plan.spread.family == SpreadFamily::colour_list || plan.spread.family == SpreadFamily::subgrid;
+  if (blocks && plan.sort.family == SortFamily::none)
+    bad(fmt::format("spread={}: works on blocks of points, so sort=tiles(...) is needed",
+                    name_of(spreads, plan.spread.family)));
+  if (plan.interp.family == InterpFamily::tile && plan.sort.family == SortFamily::none)
+    bad("interp=tile: works on tiles of points, so sort=tiles(...) is needed");
+}
+
+}  // namespace
+
+std::string to_text(const Plan& plan, const Problem& problem) {
+  if (is_gpu(plan.backend)) return gpu_to_text(plan, problem);
+  std::string out = fmt::format("{};threads={}", plan.backend, plan.threads);
+  for (const std::string& stage : stages_of(problem)) {
+    if (stage == "fft") out += ";" + print_fft(plan.fft);
+    if (stage == "type3") out += ";" + print_type3(plan);
+    if (plan.type3 == Type3Rule::gaussian && problem.type == 3 && (stage == "window" || stage == "inner")) continue;
+    if (stage == "window") out += ";" + print_window("window", plan.window, problem);
+    if (stage == "inner") out += ";" + print_window("inner", plan.inner, problem);
+    if (stage == "sort") out += ";" + print_sort(plan.sort, problem);
+    if (stage == "spread") out += ";" + print_spread(plan.spread);
+    if (stage == "interp") out += ";" + print_interp(plan.interp);
+    if (stage == "chunk" && problem.batch > 1) out += fmt::format(";chunk={}", plan.chunk);
+  }
+  return out;
+}
+
+Plan parse_plan(std::string_view plan_text, const Problem& problem) {
+  if (plan_text.size() > 4096) bad("the text is longer than 4096 characters");
+  if (is_gpu(plan_text.substr(0, plan_text.find(';')))) return parse_gpu_plan(plan_text, problem);
+  Plan plan;
+  auto known = stages_of(problem);
+  known.insert(known.begin(), "threads");
+  std::set<std::string> seen;
+  plan.backend = for_each_stage(plan_text, known, seen, [&](StageText& text) {
+    const std::string& stage = text.stage();
+    if (stage == "threads") plan.threads = plain_number(text, 1, 4096);
+    if (stage == "chunk") plan.chunk = plain_number(text, 1, 1 << 20);
+    if (stage == "fft") plan.fft = parse_fft(text, problem);
+    if (stage == "window") plan.window = parse_window(text, problem);
+    if (stage == "inner") plan.inner = parse_window(text, problem);
+    if (stage == "sort") plan.sort = parse_sort(text, problem);
+    if (stage == "spread") plan.spread = parse_spread(text);
+    if (stage == "interp") plan.interp = parse_interp(text);
+    if (stage == "type3") parse_type3(text, plan);
+  });
+  check_stages(plan, problem, stages_of(problem), seen);
+  if (problem.kind == Kind::nufft) check_families(plan);
+  return plan;
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,114 @@
+// A plan: a family for every stage with all parameters bound, and its one canonical text.
+//
+//   cpu;threads=2;fft=fftw(rigor=measure)
+//   cpu;threads=2;window=pswf(sigma=1.5,width=6,fine=384x384x384);sort=tiles(tile=24x16x16);spread=subgrid(cap=8192,
+//   add=lock);fft=pruned(rigor=measure)                                            (on one line, without the blank)
+//
+// Grammar: backend { ";" stage "=" family [ "(" key "=" value { "," key "=" value } ")" ] }, plain stages may be a bare
+// value (threads=2). Text from a database or a user is parsed and range-checked here before anything else sees it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "fourtune/status.h"
+#include "generator/plan/gpu_plan.h"
+#include "generator/window/window.h"
+
+namespace fourtune::generator {
+
+// ---- uniform and shared parts -----------------------------------------------------------------------------------
+enum class Rigor { estimate, measure, patient };  // of FFTW's planner
+enum class FftFamily {
+  fftw,    // one FFTW plan for the whole transform, exactly what the library itself would run
+  rows,    // our own loop over dimensions, one small measured FFTW plan a dimension (known-good shapes, cheap planning)
+  pruned,  // rows that skip lines known to be zero or unwanted, with deconvolution inside (nufft only)
+};
+struct FftChoice {
+  FftFamily family = FftFamily::pruned;
+  Rigor rigor = Rigor::measure;
+  int block = 64;  // rows, pruned: lines transformed together along a strided dimension
+  friend bool operator==(const FftChoice&, const FftChoice&) = default;
+};
+
+// ---- nonuniform parts -------------------------------------------------------------------------------------------
+struct WindowChoice {
+  WindowKind kind = WindowKind::pswf;
+  double sigma = 2;                           // nominal oversampling
+  int width = 6;                              // taps per dimension
+  std::array<std::int64_t, 3> fine{1, 1, 1};  // fine grid; {0,0,0} where it depends on points not yet seen (type 3)
+  int table = 0;                              // look-up entries per cell; 0: piecewise polynomial
+  friend bool operator==(const WindowChoice&, const WindowChoice&) = default;
+};
+enum class SortFamily {
+  none,   // points stay in the caller's order
+  tiles,  // points grouped by tiles of the fine grid
+};
+struct SortChoice {
+  SortFamily family = SortFamily::tiles;
+  std::array<int, 3> tile{32, 16, 16};  // cells a side
+  bool copy = true;                     // keep permuted coordinates (else only an index)
+  bool local = false;                   // 3D copies: neighbours first inside a tile too (slower to sort, faster to run)
+  friend bool operator==(const SortChoice&, const SortChoice&) = default;
+};
+enum class SpreadFamily {
+  atomic,        // one point per iteration, atomic adds straight to the fine grid (paper nufft-type3-cuda, CPU version)
+  colour_index,  // blocks + colour scheduling, points of a block through an index array (paper
+                 // nufft3d-cpu-optimization)
+  colour_list,   // the same through a static linked list (its memory-saving form)
+  subgrid,       // private padded subgrids, added to the fine grid when done
+};
+enum class AddRule { lock, colour };  // how a finished subgrid is added; colour is bit-reproducible
+struct SpreadChoice {
+  SpreadFamily family = SpreadFamily::subgrid;
+  int cap = 8192;  // most points of one subproblem
+  AddRule add = AddRule::lock;
+  friend bool operator==(const SpreadChoice&, const SpreadChoice&) = default;
+};
+enum class InterpFamily {
+  direct,  // every point reads the fine grid itself
+  tile,    // a padded tile is copied to private memory first
+};
+struct InterpChoice {
+  InterpFamily family = InterpFamily::tile;
+  int cap = 8192;
+  friend bool operator==(const InterpChoice&, const InterpChoice&) = default;
+};
+
+enum class Type3Rule {
+  compose,  // spread, then a type 2 (any window)
+  gaussian  // the parameterisation of paper nufft-type3-cuda, Table 1 and equations 6-7
+};
+
+struct Plan {
+  std::string backend = "cpu";
+  // GPU backends take these two in place of threads, fft, sort, spread and interp, and share the rest.
+  GpuFftChoice gpu_fft;
+  GpuPointsChoice gpu_points;
+  int threads = 1;
+  FftChoice fft;
+  // nufft only
+  WindowChoice window;  // types 1 and 2; type 3: of the outer spreading
+  WindowChoice inner;   // type 3 compose: of the inner type 2
+  SortChoice sort;
+  SpreadChoice spread;  // types 1 and 3
+  InterpChoice interp;  // types 2 and 3
+  int chunk = 1;        // transforms of a batch that run together
+  Type3Rule type3 = Type3Rule::compose;
+  double gaussian_r = 2.2;  // type 3 gaussian: R of Table 1, strictly above 2
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// Canonical text of the plan for this kind of problem (only the stages that the problem has are printed).
+std::string to_text(const Plan& plan, const Problem& problem);
+// Parses and range-checks against the problem. Throws Error{invalid_plan} naming the stage, the key and what is
+// allowed.
+Plan parse_plan(std::string_view text, const Problem& problem);
+
+}  // namespace fourtune::generator

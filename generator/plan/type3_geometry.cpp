@@ -1,0 +1,94 @@
+#include "generator/plan/type3_geometry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "generator/window/fft_size.h"
+
+namespace fourtune::generator {
+
+constexpr double kPi = std::numbers::pi;
+
+GaussianRule gaussian_rule(double accuracy, double r) {
+  const double alpha = 2 + 1 / std::sqrt(2 * kPi);
+  const double gamma = kPi * kPi * (1 - 2 / (r * r));
+  double b = 1;
+  for (int step = 0; step < 100; ++step) {
+    const double next = std::log((4 * alpha * b + 9 * alpha) / accuracy) / gamma;
+    if (std::abs(next - b) < 1e-12 * next) break;
+    b = next;
+  }
+  GaussianRule rule;
+  rule.b = b;
+  rule.width = 2 * static_cast<int>(std::ceil(2 * kPi * b)) + 1;
+  if (rule.width > kMaxGaussianWidth)
+    throw Error(Status::invalid_plan,
+                fmt::format("type3=gaussian(r={}): accuracy {} needs {} taps, more than {}; a larger r needs fewer", r,
+                            accuracy, rule.width, kMaxGaussianWidth));
+  return rule;
+}
+
+Interval type3_interval(double low, double high) {
+  Interval out{(low + high) / 2, (high - low) / 2};
+  if (std::abs(out.centre) < 0.1 * out.half) {
+    out.half += std::abs(out.centre);
+    out.centre = 0;
+  }
+  return out;
+}
+
+namespace {
+
+// A size that fits in 64 bits even when multiplied out later; sizes this large cannot be allocated anyway.
+std::int64_t cells(double least) {
+  if (!(least < 1e15))
+    throw Error(
+        Status::size_overflow,
+        fmt::format("type 3: the space-bandwidth product asks for a grid of {:.3g} cells in one dimension", least));
+  return static_cast<std::int64_t>(std::ceil(least));
+}
+
+std::int64_t even(std::int64_t n) { return n + n % 2; }
+
+}  // namespace
+
+Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const Interval& target,
+                               const GaussianRule& gaussian) {
+  Type3Dimension out;
+  out.source_centre = source.centre;
+  out.target_centre = target.centre;
+  // A single source or target (half-width 0) leaves the scale free: a product of 1 costs nothing.
+  double x = source.half, s = target.half;
+  if (s == 0) s = x > 0 ? 1 / x : 1;
+  if (x == 0) x = 1 / s;
+  if (plan.type3 == Type3Rule::gaussian) {
+    const double r = plan.gaussian_r;
+    out.spacing = kPi / (r * s);
+    out.inner = smooth_size(cells(2 * (x * s * r * r / kPi + 2 * kPi * r * gaussian.b)));
+    out.outer = std::min(out.inner, cells(2 * x / out.spacing) + gaussian.width + 1);
+    out.held = out.inner;
+  } else {
+    out.spacing = kPi / (plan.window.sigma * s);
+    const double band = 2 * x / out.spacing;
+    out.outer = even(cells(band) + plan.window.width + 2);
+    out.middle = true;
+    // The cells beyond the band hold tails of windows: those of their outer halves are small and stand more aliasing.
+    const double strong = band + 0.5 * plan.window.width;
+    const std::int64_t inner =
+        std::max(cells(plan.inner.sigma * strong) + out.outer - cells(strong), std::int64_t{2} * plan.inner.width);
+    // A grid that holds every window without wrapping around is faster to read; on small ones that takes a few cells.
+    const double unwrapped = (plan.inner.width + 4) / (1 - 1 / plan.window.sigma);
+    out.part = unwrapped < 1.5 * static_cast<double>(inner);
+    out.inner = smooth_size(out.part ? std::max(inner, cells(unwrapped)) : inner);
+    out.held = out.inner;
+    if (out.part)
+      out.held =
+          std::min(out.inner, even(cells(static_cast<double>(out.inner) / plan.window.sigma) + plan.inner.width + 2));
+  }
+  return out;
+}
+
+}  // namespace fourtune::generator

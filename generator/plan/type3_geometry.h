@@ -1,0 +1,54 @@
+// Geometry of a type 3 transform: centring, rescaling and grid sizes.
+//
+// With sources x = C + x', |x'| <= X and targets s = D + s', |s'| <= S (one dimension shown),
+//   sum_j c_j exp(+-i s x_j) = exp(+-i s C) sum_j [c_j exp(+-i D x'_j)] exp(+-i s' x'_j).
+// The bracket is spread on a grid of spacing h (`outer` cells); the grid is then read at the angles theta = h s' by a
+// type 2 whose fine grid has `inner` cells, of which only those are needed that windows at |theta| <= h S touch
+// (`held`).
+//   compose   h = pi / (sigma1 S): the outer window has decayed where aliases begin (Lee & Greengard 2005; Barnett et
+//             al. 2019 section 3.3); outer >= 2 X / h + w1 + 2, even, position 0 in the middle; inner >= sigma2 (2 X
+//             / h + w1 / 2) + w1 / 2 + 2 (the cells beyond hold the outer halves of windows only); held >= inner /
+//             sigma1 + w2 + 2, even, position 0 in the middle; where that is far more than inner, all of inner in FFT
+//             order.
+//   gaussian  paper nufft-type3-cuda, Table 1: h = pi / (R S), inner = M_r >= 2 (X S R^2 / pi + 2 pi R b),
+//             m_sp = 2 pi b taps a side, and b from equation 6. Position 0 at cell 0, everything held.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fourtune/problem.h"
+#include "generator/plan/plan.h"
+
+namespace fourtune::generator {
+
+struct Interval {
+  double centre = 0;
+  double half = 0;
+};
+
+struct Type3Dimension {
+  double source_centre = 0, target_centre = 0;  // C and D; 0 where centring gains nothing
+  double spacing = 1;                           // h
+  std::int64_t outer = 1, inner = 1, held = 1;  // cells
+  bool part = false;                            // of the fine grid only the cells about position 0 are held
+  bool middle = false;                          // position 0 of the outer grid is cell outer / 2, else cell 0
+};
+
+struct GaussianRule {
+  double b = 0;   // variance parameter: weights exp(-t^2 / (4 b)), t in cells
+  int width = 0;  // 2 m_sp + 1 taps
+};
+// Equation 6 of the paper by successive approximation: b = (1/gamma) log((4 alpha b + 9 alpha) / e), alpha =
+// 2 + 1/sqrt(2 pi), gamma = pi^2 (1 - 2/R^2), e the accuracy asked for. Throws Error{invalid_plan} when m_sp is too
+// wide.
+GaussianRule gaussian_rule(double accuracy, double r);
+
+// Centre and half-width of coordinates from low to high; the centre becomes 0 when it is within a tenth of the
+// half-width, so that no phase is needed.
+Interval type3_interval(double low, double high);
+
+Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const Interval& target,
+                               const GaussianRule& gaussian);
+
+}  // namespace fourtune::generator

@@ -1,0 +1,144 @@
+// What a plan is expected to cost on a CPU. Counts (rows, cells, operations) are exact, the price of each is a constant
+// below. The model orders candidates and picks the untuned default; it is tested for direction, not for time.
+#include <algorithm>
+#include <cmath>
+
+#include "generator/planner/cpu/planner.h"
+
+namespace fourtune::generator {
+namespace {
+
+// Cycles, fitted to `fourtune run` stage times of 1D-3D problems, f32 and f64, on a Sapphire Rapids core at about 3 GHz
+// with AVX-512 (docs/benchmarks.md). Only their ratios matter for a choice.
+constexpr double kClock = 3e9;
+constexpr double kPoint = 35;        // locate, gather, evaluate the window in one dimension more or less
+constexpr double kPerDimension = 8;  // evaluate in one dimension
+// One 64-byte line of one row. Spreading loads, multiplies, adds and stores it, interpolation only reads.
+constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, kInterpLine64 = 0.5;
+constexpr double kBatchPoint = 12;  // per further transform: gather and broadcast
+// Per 64-byte line of the fine grid, of one in the second-level cache and of a larger one, which clearing, adding and
+// every pass over it move through memory.
+constexpr double kCellLine = 6, kFarCellLine = 60;
+constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
+constexpr double kNearBytes = 2e6;
+constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
+constexpr double kSortPoint = 22;
+constexpr double kAtomicCell = 20;  // compare-and-swap per real number
+
+struct Counts {
+  double rows = 1, lines = 1, cells = 1;
+};
+
+double lanes(const Problem& problem) { return 64.0 / (2.0 * static_cast<double>(real_bytes(problem.precision))); }
+
+bool is_far(double cells, const Problem& problem) { return cells * 64 / lanes(problem) > kNearBytes; }
+
+Counts counts_of(const WindowChoice& window, const Problem& problem, const std::array<double, 3>& fine) {
+  Counts out;
+  for (int d = 1; d < problem.dim; ++d) out.rows *= window.width;
+  out.lines = std::ceil(window.width / lanes(problem));
+  for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d];
+  return out;
+}
+
+// One transform of `points` between points and grid, window evaluated for 1/batch of it.
+double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan) {
+  const double share =
+      1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
+  const bool f32 = problem.precision == Precision::f32;
+  const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
+  double point = (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
+  double cell_line = is_far(counts.cells, problem) ? kFarCellLine : kCellLine;
+  if (spreads && plan.spread.family == SpreadFamily::atomic)
+    point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
+  // Reading cells from the grid itself: unaligned rows, no private copy; its lines come through the caches all the
+  // same.
+  if (!spreads && plan.interp.family == InterpFamily::direct)
+    point *= problem.dim == 3 ? 1.8 : 1.25, cell_line -= kCellLine;
+  // Unsorted points miss the cache unless the grid lies in it; then they save the tiles' bookkeeping.
+  if (plan.sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
+  return points * point + counts.cells / lanes(problem) * cell_line;
+}
+
+// Passes of a pruned FFT: along each dimension only lines that are neither zero nor unwanted.
+double fft_cycles(const Problem& problem, const std::array<double, 3>& fine, const std::array<double, 3>& kept) {
+  const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
+  double cycles = 0, lines = fine[0] * fine[1] * fine[2];
+  const double pass = is_far(lines, problem) ? kFarFftPassLine : kFftPassLine;
+  for (int d = 0; d < problem.dim; ++d) {
+    cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * pass;
+    lines *= kept[d] / fine[d];
+  }
+  return cycles;
+}
+
+double points_of(const Problem& problem, const std::array<double, 3>& fine) {
+  return static_cast<double>(
+      problem.m.value_or(static_cast<std::int64_t>(std::min(1e15, fine[0] * fine[1] * fine[2]))));
+}
+
+Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
+  std::array<double, 3> fine{1, 1, 1}, kept{1, 1, 1};
+  const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
+  const double batch = static_cast<double>(problem.batch);
+  Cost cost;
+  for (int d = 0; d < problem.dim; ++d) {
+    fine[d] = static_cast<double>(plan.window.fine[d]);
+    kept[d] = static_cast<double>(problem.n[d]);
+  }
+  const double m = points_of(problem, fine);
+  const Counts counts = counts_of(plan.window, problem, fine);
+  cost.execute =
+      batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
+  cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+  cost.bytes = counts.cells * plan.chunk * complex_bytes +
+               m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
+  cost.execute /= kClock * threads;
+  cost.set_points /= kClock * threads;
+  return cost;
+}
+
+Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
+  const double n =
+      static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1]) * static_cast<double>(problem.n[2]);
+  const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
+  std::array<double, 3> fine{1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) fine[d] = static_cast<double>(problem.n[d]);
+  Cost cost;
+  cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
+  // FFTW's heuristic planner falls into plans many times slower (256^3 f32 in place: 11 times, docs/benchmarks.md).
+  if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
+  // Rarely faster than measure by more than noise, and planning takes tens of seconds: a search looks at it last.
+  if (plan.fft.rigor == Rigor::patient) cost.execute *= 1.01;
+  cost.bytes = problem.place == Place::in ? 0 : n * 2 * static_cast<double>(real_bytes(problem.precision)) * 0.01;
+  return cost;
+}
+
+}  // namespace
+
+Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
+  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
+  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
+  if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
+  return cost;
+}
+
+double cpu_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  // Peak of a core that no current processor exceeds: 5 GHz, two 512-bit multiply-adds a cycle.
+  const double flops = threads * 5e9 * (problem.precision == Precision::f32 ? 64 : 32);
+  if (problem.kind == Kind::fft) {
+    const double n =
+        static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1]) * static_cast<double>(problem.n[2]);
+    const double real = problem.fft_type == FftType::c2c ? 1 : 0.5;
+    return 4 * real * static_cast<double>(problem.batch) * n * std::log2(std::max(2.0, n)) / flops;
+  }
+  if (problem.type == 3) return 0;
+  double taps = 1;
+  for (int d = 0; d < problem.dim; ++d) taps *= plan.window.width;
+  return 4 * taps * static_cast<double>(problem.m.value_or(0)) * static_cast<double>(problem.batch) / flops;
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,15 @@
+// Plans of the processor.
+#pragma once
+
+#include "generator/planner/planner.h"
+
+namespace fourtune::generator {
+
+extern const Planner cpu_fft_planner, cpu_nufft_planner;
+
+Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+double cpu_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+// As cpu_estimate(), for a problem of type 3. Without extents the points are taken to fill pi/2 k^(1/dim) a dimension.
+Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& traits, double threads);
+
+}  // namespace fourtune::generator

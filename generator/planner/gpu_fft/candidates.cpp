@@ -1,0 +1,387 @@
+// Candidates of uniform transforms on GPUs: the library, the plain plan, the best known plan with variations, and the
+// enumeration's plans, in the forms that the emitter tells apart.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/known_plans.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
+
+namespace fourtune::generator {
+namespace {
+
+bool has_library(const DeviceTraits& traits) { return traits.backend != "emulated"; }
+bool has_codelets(const Problem& problem) {
+  return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
+}
+
+Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
+  Plan plan;
+  plan.backend = traits.backend;
+  plan.gpu_fft.family = family;
+  return plan;
+}
+
+void through_workspace(fft::FftPlan& plan) {
+  for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = fft::Target::work;
+}
+
+// The plan for these arrays: values between kernels in the workspace where the output cannot hold them, x where a real
+// transform needs it.
+fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
+  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // of the adjoint too
+  if (options.type == FftType::c2r)                                                     // which takes x last
+    std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
+      return std::none_of(kernel.subs.begin(), kernel.subs.end(),
+                          [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
+    });
+  if (!hold) through_workspace(plan);
+  return plan;
+}
+
+// The adjoint of a complex transform runs by the same plan, from the second array to the first.
+std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
+  std::string why = why_not_emitted(plan, options);
+  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output)) return why;
+  std::swap(options.input, options.output);
+  return why_not_emitted(plan, options);
+}
+
+// Where a plan is in the space: the grouping of dimensions into kernels, and for every kernel its radices, its tile and
+// threads, and the rest. Values are numbered in the order in which they are met, so that near numbers are near
+// estimates.
+class Coordinates {
+ public:
+  static constexpr std::size_t most_kernels = 6, axes_of_kernel = 3;
+  static std::vector<std::string> axes() {
+    std::vector<std::string> names{"grouping"};
+    for (std::size_t k = 1; k <= most_kernels; ++k)
+      for (const char* what : {"radices", "shape", "form"}) names.push_back("kernel" + std::to_string(k) + " " + what);
+    return names;
+  }
+  std::vector<int> of_name(const std::string& name) {
+    std::vector<int> at(1 + most_kernels * axes_of_kernel, 0);
+    at[0] = number(0, name);
+    return at;
+  }
+  std::vector<int> of(const fft::FftPlan& plan) {
+    std::string grouping;
+    std::vector<int> at = of_name("");
+    for (std::size_t k = 0; k < plan.kernels.size() && k < most_kernels; ++k) {
+      const fft::Kernel& kernel = plan.kernels[k];
+      std::array<std::int64_t, 3> product{1, 1, 1};
+      std::string radices;
+      for (const fft::SubFft& sub : kernel.subs) {
+        product[static_cast<std::size_t>(fft::index(sub.dim))] *= sub.radix;
+        radices += fft::to_text(sub);
+      }
+      for (const std::int64_t p : product) grouping += std::to_string(p) + ",";
+      grouping += ";";
+      fft::KernelParameters shape, form = kernel.with;
+      shape.threads = std::exchange(form.threads, 0);
+      shape.tile = std::exchange(form.tile, {0, 0, 0, 0});
+      shape.cluster = std::exchange(form.cluster, 1);
+      const std::size_t axis = 1 + k * axes_of_kernel;
+      at[axis] = number(axis, radices);
+      at[axis + 1] = number(axis + 1, fft::to_text(fft::Kernel{kernel.subs, shape}).substr(radices.size()));
+      at[axis + 2] = number(axis + 2, fft::to_text(fft::Kernel{kernel.subs, form}).substr(radices.size()));
+    }
+    at[0] = number(0, grouping);
+    return at;
+  }
+
+ private:
+  int number(std::size_t axis, const std::string& text) {
+    auto& known = numbers_[axis];
+    return known.emplace(text, static_cast<int>(known.size())).first->second;
+  }
+  std::map<std::size_t, std::map<std::string, int>> numbers_;
+};
+
+// Registers per thread that let one more block of a kernel be resident than the compiler's own choice would; 0: none.
+int tighter_registers(const fft::FftPlan& plan, std::size_t k, const DeviceTraits& traits) {
+  const fft::KernelParameters& with = plan.kernels[k].with;
+  const int estimate = fft::registers_estimate(plan, static_cast<int>(k));
+  const int held = fft::geometry(plan, static_cast<int>(k)).elements_per_thread;
+  const int data = 2 * held * static_cast<int>(real_bytes(plan.precision) / 4);
+  const int blocks = traits.registers_per_multiprocessor / (with.threads * ((estimate + 7) / 8 * 8));
+  const int registers = traits.registers_per_multiprocessor / (with.threads * (blocks + 1)) / 8 * 8;
+  return registers < data + 16 || registers > 248 ? 0 : registers;
+}
+
+using Take = std::function<void(const fft::FftPlan&)>;
+
+// Single changes of one kernel, and of all kernels together.
+void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take) {
+  using Change = std::function<void(fft::FftPlan&, std::size_t)>;
+  const Change changes[] = {
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& parts = p.kernels[k].with.parts;
+        parts = parts == fft::Parts::apart ? fft::Parts::together : fft::Parts::apart;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& twiddle = p.kernels[k].with.twiddle;
+        twiddle = twiddle == fft::TwiddleForm::table ? fft::TwiddleForm::computed : fft::TwiddleForm::table;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.load = with.load == fft::Load::bulk ? fft::Load::plain : fft::Load::bulk;
+        with.pipeline = with.load == fft::Load::bulk ? 1 : 0;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.load = with.load == fft::Load::async ? fft::Load::plain : fft::Load::async;
+        with.pipeline = with.load == fft::Load::async ? 2 : 0;
+      },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.pipeline *= 2; },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& banks = p.kernels[k].with.banks;
+        banks = banks == fft::Banks::swizzle ? fft::Banks::pad : fft::Banks::swizzle;
+      },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.exchange = with.exchange == fft::Exchange::shared ? fft::Exchange::shuffle : fft::Exchange::shared;
+        with.parts = fft::Parts::together, with.banks = fft::Banks::pad;
+      },
+      [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads /= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] /= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[1] *= 2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[1] /= 2; },
+  };
+  const std::size_t kernels = plan.kernels.size();
+  for (const Change& change : changes) {
+    fft::FftPlan all = plan;
+    for (std::size_t k = 0; k < kernels; ++k) {
+      fft::FftPlan one = plan;
+      change(one, k);
+      take(one);
+      change(all, k);
+    }
+    if (kernels > 1) take(all);
+  }
+}
+
+class FftSpace {
+ public:
+  FftSpace(const Problem& problem, const DeviceTraits& traits) : problem_(problem), traits_(traits) {
+    out_.space.axes = Coordinates::axes();
+  }
+
+  GpuFftSpace build(const fft::EnumerationLimits& limits) {
+    if (has_library(traits_)) add_family(GpuFftFamily::cufft, "cufft");
+    add_family(GpuFftFamily::plain, "plain");
+    const bool moved = problem_.fft_type != FftType::c2c && problem_.n[0] == 1;
+    if (mode_count(problem_) > 1 && has_codelets(problem_) && !moved) add_notation(limits);
+    if (!has_codelets(problem_))
+      out_.counts.push_back({"groupings", "radix: every length is a product of radices up to 64", 1, 0});
+    return std::move(out_);
+  }
+
+ private:
+  void add_family(GpuFftFamily family, const char* name) {
+    const Plan plan = plan_of(traits_, family);
+    try {
+      if (family == GpuFftFamily::plain) gpu_fft_program(problem_, plan, traits_);
+    } catch (const Error&) {  // no kernel does this problem
+      return;
+    }
+    out_.space.candidates.push_back(
+        {plan, coordinates_.of_name(name), gpu_fft_estimate(plan, problem_, traits_).execute});
+  }
+
+  void add_notation(const fft::EnumerationLimits& limits) {
+    options_ = notation_options(problem_);
+    options_.device = traits_;
+    fft::FftRequest request;
+    request.lengths = options_.n;
+    request.precision = problem_.precision;
+    request.place = problem_.place;
+    request.batch = problem_.batch;
+    fft::FftCandidates found = fft::fft_candidates(request, traits_, limits);
+    out_.counts = std::move(found.counts);
+    const std::size_t listed = found.list.size();
+    tried_ = 0, added_ = 0;
+    try {
+      const fft::FftPlan known = fft::known_plan(options_, traits_);
+      take(known);
+      vary(known, traits_, [this](const fft::FftPlan& plan) { take(plan); });
+    } catch (const Error&) {  // nothing known fits this device
+    }
+    for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
+    for (std::size_t i = 0; i < std::min<std::size_t>(listed, static_cast<std::size_t>(limits.block_orders) / 2); ++i)
+      vary(found.list[i].plan, traits_, [this](const fft::FftPlan& plan) { take(plan); });
+    for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // which the enumeration leaves to the compiler
+      fft::FftPlan tight = found.list[i].plan;
+      for (std::size_t k = 0; k < tight.kernels.size(); ++k)
+        tight.kernels[k].with.registers = tighter_registers(tight, k, traits_);
+      take(tight);
+    }
+    out_.counts.push_back(
+        {"programs", "kernels that differ, and are right for the arrays and the device", tried_, added_});
+  }
+
+  void take(const fft::FftPlan& asked) {
+    const fft::FftPlan plan = for_arrays(asked, options_);
+    const std::string text = fft::to_text(plan);
+    ++tried_;
+    if (!seen_.insert(text).second || !fits(plan)) return;
+    Plan candidate = plan_of(traits_, GpuFftFamily::interleaved);
+    candidate.gpu_fft.plan = plan;
+    // The parser's form (defaults filled in), so that a stored text gives this very plan.
+    candidate.gpu_fft.plan = fft::parse_notation(text);
+    if (to_text(candidate, problem_).size() > most_text_) return;
+    out_.space.candidates.push_back(
+        {candidate, coordinates_.of(plan), gpu_fft_estimate(candidate, problem_, traits_).execute});
+    ++added_;
+  }
+
+  bool fits(const fft::FftPlan& plan) const {
+    for (const fft::Kernel& kernel : plan.kernels)
+      for (const int carried : kernel.with.tile)
+        if (carried < 1) return false;
+    if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
+        !fft::check_device(plan, traits_).empty())
+      return false;
+    const auto moves_bits = [](const fft::Kernel& kernel) {  // what only the text shows to be impossible
+      return kernel.with.exchange == fft::Exchange::shuffle || kernel.with.banks == fft::Banks::swizzle;
+    };
+    try {
+      if (!why_not_both_ways(plan, options_).empty()) return false;
+      if (std::any_of(plan.kernels.begin(), plan.kernels.end(), moves_bits)) fft::emit_program(plan, options_);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  static constexpr std::size_t tight_ones_ = 200;
+  static constexpr std::size_t most_text_ = 4000;  // of a plan; the parser takes 4096 characters
+  const Problem& problem_;
+  const DeviceTraits& traits_;
+  fft::EmitOptions options_;
+  Coordinates coordinates_;
+  std::set<std::string> seen_;
+  GpuFftSpace out_;
+  double tried_ = 0, added_ = 0;
+};
+
+}  // namespace
+
+GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
+                               const fft::EnumerationLimits& limits) {
+  return FftSpace(problem, traits).build(limits);
+}
+
+namespace {
+
+// Dense arrays, and the sign that goes with real ones.
+bool library_takes(const Problem& problem) {
+  if (problem.input_layout || problem.output_layout) return false;
+  return problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
+}
+
+// Where the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it takes three (8192^2),
+// several along a line in a batch that does not fit the cache (64 times 2^20), real f64 arrays past the cache (512^3,
+// both ways).
+// `usual` has no kernels where the plain plan is none of the notation.
+bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
+  constexpr std::size_t too_many_kernels = 4;
+  const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
+                       static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
+  const bool past_cache = bytes > static_cast<double>(traits.l2_bytes);
+  if (problem.fft_type != FftType::c2c && problem.precision == Precision::f64 && past_cache) return true;
+  if (usual.kernels.empty()) return false;
+  return usual.kernels.size() >= too_many_kernels ||
+         (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past_cache);
+}
+
+}  // namespace
+
+namespace {
+
+// The winner of such a transform on another device, where this one and the arrays allow it.
+std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTraits& traits) {
+  const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
+  if (!notation || mode_count(problem) == 1 || !has_codelets(problem)) return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  try {
+    auto known = fft::measured_plan(options, traits);
+    if (!known) return {};
+    known = for_arrays(*known, options);
+    if (!fft::check(*known, problem).empty() || !why_not_both_ways(*known, options).empty()) return {};
+    Plan plan = plan_of(traits, GpuFftFamily::interleaved);
+    plan.gpu_fft.plan = fft::parse_notation(fft::to_text(*known));
+    return plan;
+  } catch (const Error&) {  // a rule that these arrays break
+    return {};
+  }
+}
+
+// The plain plan in the notation; no kernels where it has none.
+fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
+  if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  return fft::plain_plan(options);
+}
+
+}  // namespace
+
+Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  const auto chosen = [&](Plan plan, const std::string& reason) {
+    if (why) *why = reason;
+    return plan;
+  };
+  const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
+  const bool choice = has_library(traits) && library_takes(problem);
+  if (const auto known = measured_elsewhere(problem, traits))
+    return chosen(*known, "the known plan of this size, the winner on an H200; not measured on this device");
+  try {
+    if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
+      return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
+    gpu_fft_program(problem, plain, traits);
+    return chosen(plain, "generated kernels that take any size; no plan of this size is known");
+  } catch (const Error& error) {
+    if (choice)
+      return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
+    throw;
+  }
+}
+
+Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (!is_gpu(plan.backend))
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
+  Plan out = plan;
+  out.backend = traits.backend;
+  if (out.gpu_fft.family == GpuFftFamily::interleaved) {
+    out.gpu_fft.plan.place = problem.place;
+    out.gpu_fft.plan = for_arrays(out.gpu_fft.plan, notation_options(problem));
+    if (!fft::check(out.gpu_fft.plan, problem).empty()) through_workspace(out.gpu_fft.plan);  // in place it may have to
+    if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
+    if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
+  }
+  gpu_fft_program(problem, out, traits);  // throws what is wrong with it
+  if (out.gpu_fft.family == GpuFftFamily::interleaved)
+    if (const std::string wrong = why_not_both_ways(out.gpu_fft.plan, notation_options(problem)); !wrong.empty())
+      throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);
+  return parse_plan(to_text(out, problem), problem);
+}
+
+const Planner gpu_fft_planner{
+    [](const Problem& problem, const DeviceTraits& traits) { return gpu_fft_candidates(problem, traits).space; },
+    gpu_fft_default_plan, gpu_fft_adapt, gpu_fft_estimate, gpu_fft_floor_seconds};
+
+}  // namespace fourtune::generator

@@ -1,0 +1,77 @@
+// Floors and estimates of uniform transforms on GPUs. Those of kernels are fft/plan_cost.h; the library's are guessed
+// from what it has to move.
+#include <algorithm>
+#include <cmath>
+
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
+
+namespace fourtune::generator {
+namespace {
+
+constexpr double real_share = 0.55;         // a real transform's part of the complex one
+constexpr double launch_seconds = 2e-6;     // of a kernel behind another
+constexpr double library_efficiency = 0.8;  // of copy bandwidth, cuFFT on an H200 (docs/gpu-fft.md)
+constexpr double longest_line = 8192;       // of one kernel
+
+// Trips through memory: one a dimension, more where a line is longer than a block holds.
+double passes(const Problem& problem) {
+  double count = 0;
+  for (int d = 0; d < problem.dim; ++d) {
+    const auto n = static_cast<double>(problem.n[static_cast<std::size_t>(d)]);
+    if (n > 1) count += std::max(1.0, std::ceil(std::log(n) / std::log(longest_line) - 1e-9));
+  }
+  return std::max(1.0, count);
+}
+
+double array_bytes(const Problem& problem) {
+  return 2.0 * static_cast<double>(real_bytes(problem.precision)) * static_cast<double>(mode_count(problem)) *
+         static_cast<double>(problem.batch);
+}
+
+double share(const Problem& problem) { return problem.fft_type == FftType::c2c ? 1 : real_share; }
+
+// By traffic alone. Bluestein's lengths are twice to four times as long inside their kernels.
+double by_traffic(const Problem& problem, const DeviceTraits& traits, double efficiency) {
+  double trips = passes(problem);
+  for (const std::int64_t n : problem.n)
+    if (!fft::has_codelets(n)) trips += n > 4096 ? 5 : 0.5;
+  const double bandwidth = std::max(1.0, fft::copy_bandwidth(traits)) * efficiency;
+  return share(problem) * trips * 2 * array_bytes(problem) / bandwidth + trips * launch_seconds;
+}
+
+// The plain plan in the notation; empty where it has none (a length without codelets).
+fft::FftPlan plain_notation(const Problem& problem) {
+  try {
+    return fft::plain_plan(notation_options(problem));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  Cost cost;
+  fft::FftPlan notation;
+  if (plan.gpu_fft.family == GpuFftFamily::interleaved) notation = plan.gpu_fft.plan;
+  if (plan.gpu_fft.family == GpuFftFamily::plain) notation = plain_notation(problem);
+  if (notation.kernels.empty()) {
+    cost.execute = by_traffic(problem, traits, library_efficiency);
+    cost.bytes = array_bytes(problem);
+  } else {
+    cost.execute = share(problem) * fft::plan_seconds(notation, traits, problem.batch);
+    cost.bytes = fft::uses_workspace(notation) ? array_bytes(problem) : 0;
+  }
+  return cost;
+}
+
+double gpu_fft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  // Of the library nothing is known: it may move everything once.
+  if (plan.gpu_fft.family != GpuFftFamily::interleaved || problem.fft_type != FftType::c2c) return 0;
+  return fft::floors(plan.gpu_fft.plan, traits, problem.batch).total;
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,356 @@
+#include "generator/planner/gpu_fft/enumerate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "generator/plan/fft/notation_keys.h"
+#include "generator/planner/gpu_fft/enumerate_steps.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+
+namespace fourtune::generator::fft {
+
+void CountTable::add(const char* step, const char* rule, double before, double after) {
+  const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                  [&](const RuleCount& row) { return row.step == step && row.rule == rule; });
+  if (found == rows_.end()) {
+    rows_.push_back({step, rule, before, after});
+  } else {
+    found->before += before;
+    found->after += after;
+  }
+}
+
+namespace {
+
+bool cheaper(const KernelOption& a, const KernelOption& b) { return a.seconds < b.seconds; }
+
+void keep_best(std::vector<KernelOption>& options, int most) {
+  std::stable_sort(options.begin(), options.end(), cheaper);
+  if (options.size() > static_cast<std::size_t>(most)) options.resize(static_cast<std::size_t>(most), options[0]);
+}
+
+FftRequest squeezed(const FftRequest& request, int& dims) {
+  FftRequest out = request;
+  out.lengths = {1, 1, 1};
+  dims = 0;
+  double all = 1;
+  for (const std::int64_t n : request.lengths) {
+    if (n < 1) throw Error(Status::invalid_problem, fmt::format("a length of {}; lengths are at least 1", n));
+    all *= static_cast<double>(n);
+    if (n > 1) out.lengths[static_cast<std::size_t>(dims++)] = n;
+  }
+  if (all > static_cast<double>(most_length))
+    throw Error(Status::invalid_problem, "a transform has at most 2^40 values");
+  return out;
+}
+
+bool has_radices(std::int64_t n) {
+  for (int radix = 2; radix <= most_radix; ++radix)
+    while (n % radix == 0) n /= radix;
+  return n == 1;
+}
+
+// A grouping with the layouts between its kernels and the arrays they use.
+struct Scheme {
+  std::vector<Store> stores;
+  std::vector<Target> targets;
+};
+
+void apply(const Scheme& scheme, FftPlan& plan) {
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    plan.kernels[k].with.store = scheme.stores[k];
+    plan.kernels[k].with.to = scheme.targets[k];
+  }
+}
+
+bool finishes_all(const FftPlan& plan, std::size_t k) {
+  for (const SubFft& sub : plan.kernels[k].subs) {
+    bool last = false;
+    for (const SubFft& other : plan.kernels[k].subs) last = last || (other.dim == sub.dim && other.stride == 1);
+    if (!last) return false;
+  }
+  return true;
+}
+
+// For every way to store, the arrays with the least use of the workspace that the rules take.
+std::vector<Scheme> schemes(FftPlan plan) {
+  std::vector<Store> ways{Store::place};
+  if (plan.order == Order::natural) ways = {Store::sorted, Store::grouped};
+  if (plan.order == Order::grouped) ways = {Store::grouped};
+  std::vector<Scheme> out;
+  const std::size_t kernels = plan.kernels.size();
+  std::vector<unsigned> bits(std::size_t{1} << (kernels - 1));
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<unsigned>(i);
+  std::stable_sort(bits.begin(), bits.end(),
+                   [](unsigned a, unsigned b) { return __builtin_popcount(a) < __builtin_popcount(b); });
+  for (const Store way : ways) {
+    Scheme scheme;
+    bool any = false;
+    for (std::size_t k = 0; k < kernels; ++k) {
+      const bool done = finishes_all(plan, k);
+      scheme.stores.push_back(done ? Store::place : way);
+      any = any || !done;
+    }
+    for (const unsigned choice : bits) {
+      scheme.targets.clear();
+      for (std::size_t k = 0; k < kernels; ++k)
+        scheme.targets.push_back(k + 1 < kernels && ((choice >> k) & 1U) != 0 ? Target::work : Target::out);
+      apply(scheme, plan);
+      if (!check(plan).empty()) continue;
+      out.push_back(scheme);
+      break;
+    }
+    if (!any) break;
+  }
+  return out;
+}
+
+class Enumeration {
+ public:
+  Enumeration(const FftRequest& request, int dims, const DeviceTraits& device, const EnumerationLimits& limits)
+      : request_(request), dims_(dims), device_(device), limits_(limits) {}
+
+  FftCandidates run() {
+    double best_floor = 0;
+    int fewest = 0;  // kernels with which there are plans
+    for (int kernels = 1; kernels <= 6 && (fewest == 0 || kernels <= fewest + limits_.extra_kernels); ++kernels) {
+      double floor = best_floor;
+      const std::size_t before = list_.size();
+      const auto kept = best_groupings(groupings(request_, dims_, device_, kernels, counts_), request_, device_, floor,
+                                       limits_, counts_);
+      per_group_ = std::max(limits_.plans_per_group, limits_.plans / std::max(1, static_cast<int>(kept.size())));
+      for (const Grouping& grouping : kept) visit(grouping);
+      if (list_.size() == before) continue;  // what seemed to fit did not
+      best_floor = floor;
+      if (fewest == 0) fewest = kernels;
+    }
+    return finish();
+  }
+
+ private:
+  using Sequences = std::array<std::vector<int>, 3>;  // radices of one kernel by dimension
+
+  static std::vector<Sequences> sequences(const std::array<std::int64_t, 3>& part) {
+    std::vector<Sequences> out;
+    for (const auto& x : radix_sequences(part[0]))
+      for (const auto& y : radix_sequences(part[1]))
+        for (const auto& z : radix_sequences(part[2])) out.push_back({x, y, z});
+    return out;
+  }
+
+  void visit(const Grouping& grouping) {
+    std::vector<std::vector<Sequences>> all;
+    std::vector<Sequences> first;
+    for (const auto& part : grouping) {
+      all.push_back(sequences(part));
+      if (all.back().empty()) return;
+      first.push_back(all.back()[0]);
+    }
+    const std::vector<int> ascending(grouping.size(), 0);
+    for (const Scheme& scheme : schemes(plan_of(request_, grouping, first, ascending))) {
+      std::vector<std::vector<KernelOption>> options;
+      double combinations = 1;
+      for (std::size_t k = 0; k < grouping.size(); ++k) {
+        options.push_back(options_of(grouping, k, all[k], first, scheme));
+        combinations *= static_cast<double>(options.back().size());
+      }
+      if (combinations > 0) combine(options, combinations);
+    }
+  }
+
+  // Options of one kernel over all its radix sequences; the other kernels only matter by what they leave.
+  std::vector<KernelOption> options_of(const Grouping& grouping, std::size_t k, const std::vector<Sequences>& sequences,
+                                       std::vector<Sequences> radices, const Scheme& scheme) {
+    const auto& part = grouping[k];
+    const bool several = (part[0] > 1) + (part[1] > 1) + (part[2] > 1) > 1;
+    std::vector<KernelOption> shapes;
+    FftPlan plan;
+    for (const Sequences& sequence : sequences)
+      for (int descending = 0; descending <= (several ? 1 : 0); ++descending) {
+        radices[k] = sequence;
+        std::vector<int> order(grouping.size(), 0);
+        order[k] = descending;
+        plan = plan_of(request_, grouping, radices, order);
+        apply(scheme, plan);
+        for (auto& shape : kernel_shapes(plan, static_cast<int>(k), device_, request_.batch, limits_.shapes, counts_))
+          shapes.push_back(std::move(shape));
+      }
+    const double before = static_cast<double>(shapes.size());
+    keep_best(shapes, limits_.shapes);
+    counts_.add("kernels", "the best by estimate", before, static_cast<double>(shapes.size()));
+    std::vector<KernelOption> out;
+    double choices = 0;
+    for (const auto& shape : shapes) {
+      plan.kernels[k] = shape.kernel;
+      auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_);
+      choices += static_cast<double>(chosen.size());
+      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // what the estimate knows least about
+        std::vector<KernelOption> same;
+        for (const auto& option : chosen)
+          if (option.kernel.with.load == load) same.push_back(option);
+        keep_best(same, limits_.choices);
+        for (auto& option : same) out.push_back(std::move(option));
+      }
+    }
+    counts_.add("choices", "the best of a shape with each kind of load", choices, static_cast<double>(out.size()));
+    std::stable_sort(out.begin(), out.end(), cheaper);
+    return out;
+  }
+
+  // The cheapest combinations of one option for every kernel: a heap over index tuples, as lists are sorted.
+  void combine(const std::vector<std::vector<KernelOption>>& options, double combinations) {
+    using Tuple = std::vector<std::size_t>;
+    const auto seconds = [&](const Tuple& at) {
+      double sum = 0;
+      for (std::size_t k = 0; k < at.size(); ++k) sum += options[k][at[k]].seconds;
+      return sum;
+    };
+    using Entry = std::pair<double, Tuple>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
+    std::set<Tuple> seen;
+    const Tuple start(options.size(), 0);
+    next.emplace(seconds(start), start);
+    seen.insert(start);
+    int taken = 0;
+    while (!next.empty() && taken < per_group_) {
+      const auto [sum, at] = next.top();
+      next.pop();
+      FftCandidate candidate;
+      candidate.plan.order = request_.order;
+      candidate.plan.precision = request_.precision;
+      candidate.plan.place = request_.place;
+      for (std::size_t k = 0; k < at.size(); ++k) candidate.plan.kernels.push_back(options[k][at[k]].kernel);
+      candidate.seconds = sum;
+      list_.push_back(std::move(candidate));
+      ++taken;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        Tuple further = at;
+        if (++further[k] < options[k].size() && seen.insert(further).second) next.emplace(seconds(further), further);
+      }
+    }
+    combinations_ += combinations;
+    taken_ += taken;
+  }
+
+  // At most limits.plans, the cheapest; but every number of kernels has its share, as the estimate is least sure there.
+  std::vector<FftCandidate> shortened(std::vector<FftCandidate> all) const {
+    const auto most = static_cast<std::size_t>(std::max(0, limits_.plans));
+    if (all.size() <= most) return all;
+    std::map<std::size_t, std::size_t> taken;
+    for (const auto& candidate : all) taken[candidate.plan.kernels.size()] = 0;
+    const std::size_t share = most / (taken.size() + 1);
+    std::vector<bool> keep(all.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (taken[all[i].plan.kernels.size()]++ < share) keep[i] = true, ++kept;
+    for (std::size_t i = 0; i < all.size() && kept < most; ++i)
+      if (!keep[i]) keep[i] = true, ++kept;
+    std::vector<FftCandidate> out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (keep[i]) out.push_back(std::move(all[i]));
+    return out;
+  }
+
+  // The estimate does not see in which order blocks run; so the best plans come in every order as well, at the end of
+  // the list of equals.
+  void add_block_orders(std::vector<FftCandidate>& list) {
+    const auto best = std::min(list.size(), static_cast<std::size_t>(std::max(0, limits_.block_orders)));
+    for (std::size_t i = 0; i < best; ++i)
+      for (std::size_t k = 0; k < list[i].plan.kernels.size(); ++k) {
+        std::array<Dim, 3> order{Dim::x, Dim::y, Dim::z};
+        const auto end = order.begin() + dims_;
+        while (std::next_permutation(order.begin(), end)) {
+          FftCandidate other = list[i];
+          other.plan.kernels[k].with.blocks = order;
+          list.push_back(std::move(other));
+        }
+      }
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+    counts_.add("plans", "block orders of the best", static_cast<double>(list.size()),
+                static_cast<double>(list.size()));
+  }
+
+  FftCandidates finish() {
+    counts_.add("plans", "the cheapest combinations of each grouping", combinations_, taken_);
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const FftCandidate& a, const FftCandidate& b) { return a.seconds < b.seconds; });
+    const double found = static_cast<double>(list_.size());
+    // A plan whose floor is above the best estimate cannot win if the estimate holds; the slack forgives it.
+    std::vector<FftCandidate> within;
+    for (auto& candidate : list_)
+      if (floors(candidate.plan, device_, request_.batch).total <= limits_.slack * list_[0].seconds &&
+          candidate.seconds <= 2 * limits_.slack * list_[0].seconds)
+        within.push_back(std::move(candidate));
+    counts_.add("plans", "floor within the slack of the best estimate", found, static_cast<double>(within.size()));
+    const double before = static_cast<double>(within.size());
+    within = shortened(std::move(within));
+    counts_.add("plans", "the list's length", before, static_cast<double>(within.size()));
+    add_block_orders(within);
+    return {std::move(within), counts_.take()};
+  }
+
+  FftRequest request_;
+  int dims_;
+  const DeviceTraits& device_;
+  EnumerationLimits limits_;
+  CountTable counts_;
+  std::vector<FftCandidate> list_;
+  int per_group_ = 0;
+  double combinations_ = 0, taken_ = 0;
+};
+
+// Whether a choice keeps what the plan says by itself.
+bool keeps(const Kernel& kernel, const KernelParameters& choice) {
+  const KernelParameters& with = kernel.with;
+  const KernelParameters defaults;
+  return (with.exchange == default_exchange(kernel) || with.exchange == choice.exchange) &&
+         (with.parts == defaults.parts || with.parts == choice.parts) &&
+         (with.banks == defaults.banks || with.banks == choice.banks) &&
+         (with.twiddle != TwiddleForm::computed || with.twiddle == choice.twiddle) &&
+         (with.load == defaults.load || (with.load == choice.load && with.pipeline == choice.pipeline));
+}
+
+}  // namespace
+
+FftCandidates fft_candidates(const FftRequest& request, const DeviceTraits& device, const EnumerationLimits& limits) {
+  int dims = 0;
+  const FftRequest moved = squeezed(request, dims);
+  CountTable counts;
+  const bool possible = dims > 0 && std::all_of(moved.lengths.begin(), moved.lengths.end(), has_radices);
+  if (!possible) {
+    counts.add("groupings", "radix: every length is a product of radices up to 64", 1, 0);
+    return {{}, counts.take()};
+  }
+  return Enumeration(moved, dims, device, limits).run();
+}
+
+FftPlan bind(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  FftPlan out = plan;
+  for (std::size_t k = 0; k < out.kernels.size(); ++k) {
+    const KernelParameters asked = out.kernels[k].with;
+    if (asked.threads != 0 && asked.tile[0] != 0) continue;
+    const int at = static_cast<int>(k);
+    CountTable counts;
+    KernelOption best;
+    FftPlan trial = out;
+    const auto shapes = kernel_shapes(out, at, device, batch, 64, counts);
+    for (const auto& shape : shapes) {
+      trial.kernels[k] = shape.kernel;
+      for (const auto& choice : kernel_choices(trial, at, device, batch, {true, true, true}, counts))
+        if (keeps(plan.kernels[k], choice.kernel.with) && (best.seconds == 0 || choice.seconds < best.seconds))
+          best = choice;
+    }
+    if (best.seconds == 0)
+      throw Error(Status::unsupported, fmt::format("kernel {}, {}: no tile and threads fit {}", k + 1,
+                                                   to_text(plan.kernels[k]), device.name));
+    out.kernels[k] = best.kernel;
+    if (asked.twiddle == TwiddleForm::fast) out.kernels[k].with.twiddle = asked.twiddle;
+  }
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

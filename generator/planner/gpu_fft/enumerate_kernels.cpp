@@ -1,0 +1,276 @@
+// Kernel options: every set of parameters of one kernel that the rules and the device allow.
+#include <algorithm>
+
+#include "generator/planner/gpu_fft/enumerate_steps.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+// What both steps know of the kernel.
+struct Setting {
+  FftPlan plan;
+  std::size_t at;
+  int kernel;
+  const DeviceTraits& device;
+  std::int64_t batch;
+  double flops;
+
+  Setting(const FftPlan& p, int k, const DeviceTraits& d, std::int64_t b)
+      : plan(p), at(static_cast<std::size_t>(k)), kernel(k), device(d), batch(b), flops(kernel_flops(p, k)) {}
+  Kernel& which() { return plan.kernels[at]; }
+  double seconds(const Kernel& candidate, const KernelGeometry& g) const {
+    return kernel_seconds(plan, candidate, g, flops, device, batch);
+  }
+  bool fits(const KernelParameters& with, const KernelGeometry& g) const {
+    const std::int64_t shared = shared_bytes(with, g.block_elements, plan.precision);
+    const int registers = registers_estimate(g.elements_per_thread, plan.precision);
+    return shared <= device.shared_per_block && resident_blocks(with.threads, registers, shared, device) >= 1;
+  }
+};
+
+// A warp's registers hold everything that belongs together, with a sector's worth of neighbours along x: without them
+// a warp that has whole transforms reads single values far apart.
+bool warp_holds(const KernelGeometry& g, Precision precision) {
+  std::int64_t together = 1, step = g.dims[0].length;
+  for (const auto& dim : g.dims) together *= dim.transformed;
+  for (const Axis& own : g.dims[0].own) step = std::min(step, own.read_stride);
+  const std::int64_t sector = 32 / (2 * real_bytes(precision));
+  if (step > 1) together *= std::min(g.dims[0].carried, sector);
+  return together <= std::int64_t{32} * g.elements_per_thread;
+}
+
+bool powers_of_two(const Kernel& kernel, const KernelGeometry& g) {
+  const auto power = [](std::int64_t n) { return (n & (n - 1)) == 0; };
+  const bool all = power(g.tile_elements) && power(kernel.with.threads);
+  return all && (kernel.with.exchange != Exchange::shuffle ||
+                 g.tile_elements == std::int64_t{kernel.with.threads} * g.elements_per_thread);
+}
+
+// No tile sticks out of the array.
+bool whole_tiles(const KernelGeometry& g, std::int64_t batch) {
+  return batch % g.batch_carried == 0 && std::all_of(g.dims.begin(), g.dims.end(), [](const DimGeometry& dim) {
+           return dim.free_count % dim.carried == 0;
+         });
+}
+
+bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, const DeviceTraits& device,
+            std::int64_t batch) {
+  const KernelParameters& with = kernel.with;
+  const int cc = device.compute_capability;
+  if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
+  const bool plain = with.parts == Parts::together && with.banks == Banks::pad;
+  if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  const bool bits = with.exchange == Exchange::shuffle || with.banks == Banks::swizzle;
+  if (bits && !powers_of_two(kernel, g)) return false;
+  if (with.exchange == Exchange::shuffle && !warp_holds(g, precision)) return false;
+  const bool twiddles =
+      std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
+  if (with.twiddle != TwiddleForm::table && !twiddles) return false;
+  if (with.load == Load::async && cc < 80) return false;
+  if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to one block
+  const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
+  if (with.load == Load::bulk && (cc < 90 || run_bytes < 16 || !whole_tiles(g, batch))) return false;
+  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
+}
+
+struct Seen {
+  double before = 0, after = 0;
+};
+
+struct Shape {
+  KernelParameters with;
+  double seconds = 0;
+};
+
+class ShapeMaker {
+ public:
+  ShapeMaker(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch)
+      : set_(plan, kernel, device, batch), bound_(set_.which().with), largest_(largest_tile(device, plan.precision)) {}
+
+  std::vector<KernelOption> make(int most, CountTable& counts) {
+    KernelGeometry g = geometry(set_.plan, set_.kernel);
+    for (const auto& tile : tiles()) {
+      set_.which().with.tile = tile;
+      carry(g, set_.plan, set_.kernel);
+      for (int cluster = 1; cluster <= largest_cluster(set_.device); cluster *= 2)
+        if (bound_.cluster == 1 || bound_.cluster == cluster) blocks(g, cluster);
+    }
+    counts.add("kernels", "tile: fits a block or a cluster, and is worth one", tiles_.before, tiles_.after);
+    counts.add("kernels", "cluster: divides the tile, and one block is too small", clusters_.before, clusters_.after);
+    counts.add("kernels", "threads: at most a quarter idle", threads_.before, threads_.after);
+    counts.add("kernels", "register-file", registers_.before, registers_.after);
+    counts.add("kernels", "shared-memory of the leanest exchange", shared_.before, shared_.after);
+    std::stable_sort(out_.begin(), out_.end(), [](const Shape& a, const Shape& b) { return a.seconds < b.seconds; });
+    const auto found = static_cast<double>(out_.size());
+    if (out_.size() > static_cast<std::size_t>(most)) out_.resize(static_cast<std::size_t>(most));
+    counts.add("kernels", "the best of a radix sequence by estimate", found, static_cast<double>(out_.size()));
+    std::vector<KernelOption> best;
+    for (const Shape& shape : out_) best.push_back({{set_.which().subs, shape.with}, shape.seconds});
+    return best;
+  }
+
+ private:
+  // Carried neighbours: some runs along x, then lines of the next dimension that has any (or of the batch) to fill a
+  // block.
+  std::vector<std::array<int, 4>> tiles() {
+    if (bound_.tile[0] != 0) {
+      ++tiles_.before, ++tiles_.after;
+      return {bound_.tile};
+    }
+    set_.which().with.tile = {1, 1, 1, 1};
+    const auto g = geometry(set_.plan, set_.kernel);
+    const int dims = rank(set_.plan);
+    std::vector<std::array<int, 4>> out, small;  // small: the largest of those that are worth a block only alone
+    std::int64_t most = 0;
+    for (const std::int64_t x : neighbours(g.dims[0]))
+      for (int d = 1; d <= dims; ++d) {
+        const std::int64_t there = d == dims ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
+        for (std::int64_t more = 1; more <= std::min<std::int64_t>(there, 4096); more *= 2) {
+          if (more == 1 && d > 1) continue;  // already there
+          if (d < dims && !may_carry(g.dims[static_cast<std::size_t>(d)], more)) continue;
+          ++tiles_.before;
+          const std::int64_t values = g.tile_elements * x * more;
+          const std::int64_t all = elements(set_.plan) * set_.batch;
+          if (values > largest_) continue;
+          std::array<int, 4> tile{static_cast<int>(x), 1, 1, 1};
+          tile[static_cast<std::size_t>(d)] = static_cast<int>(more);
+          if (values >= std::min<std::int64_t>(512, all))
+            out.push_back(tile);
+          else if (values > most)
+            most = values, small = {tile};
+        }
+        if (there > 1) break;  // only the nearest dimension that has neighbours
+      }
+    if (out.empty()) out = small;  // a small array whose lengths are no powers of two
+    tiles_.after += static_cast<double>(out.size());
+    return out;
+  }
+
+  static std::vector<std::int64_t> neighbours(const DimGeometry& dim) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t c = 1; c <= 256; ++c) {
+      const bool power = (c & (c - 1)) == 0;
+      // Powers of two align with sectors; other divisors where the length has few of those.
+      const bool odd = dim.free_count % c == 0 && c % 4 == 0 && dim.free_count % 16 != 0;
+      if ((power || odd || c == dim.free_count) && may_carry(dim, c)) out.push_back(c);
+    }
+    return out;
+  }
+
+  void blocks(KernelGeometry& g, int cluster) {
+    ++clusters_.before;
+    g.block_elements = g.tile_elements / cluster;
+    const bool small = g.block_elements < 2048;  // one block holds such a tile easily
+    if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
+    if (cluster > 1 && set_.which().subs.size() < 2) return;  // nothing to exchange
+    ++clusters_.after;
+    for (const int threads : {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
+      if (bound_.threads != 0 && bound_.threads != threads) continue;
+      ++threads_.before;
+      g.elements_per_thread = elements_per_thread(set_.which().subs, g.block_elements, threads);
+      if (cluster > 1 && !divides_rounds(g, cluster, threads)) continue;
+      const std::int64_t slots = std::int64_t{g.elements_per_thread} * threads;
+      if (bound_.threads == 0 && threads > 32 && 3 * slots > 4 * g.block_elements) continue;
+      ++threads_.after;
+      ++registers_.before;
+      const int registers = registers_estimate(g.elements_per_thread, set_.plan.precision);
+      if (registers > 255 || (registers + 7) / 8 * 8 * threads > set_.device.registers_per_multiprocessor) continue;
+      ++registers_.after;
+      leanest(g, cluster, threads);
+    }
+  }
+
+  // Values cross the blocks of a cluster between the first two rounds: it divides the DFTs of both, and the tile
+  // evenly.
+  bool divides_rounds(const KernelGeometry& g, int cluster, int threads) {
+    const auto& subs = set_.which().subs;
+    if (g.block_elements % threads != 0) return false;
+    std::size_t at = 0;
+    for (int round = 0; round < 2; ++round) {
+      if (at == subs.size()) return false;
+      std::int64_t radices = 1;
+      for (const std::size_t end = at + round_size(subs, at, g.elements_per_thread); at < end; ++at)
+        radices *= subs[at].radix;
+      if (radices % cluster != 0) return false;
+    }
+    return true;
+  }
+
+  void leanest(const KernelGeometry& g, int cluster, int threads) {
+    Kernel& kernel = candidate_;
+    kernel = set_.which();
+    kernel.with.threads = threads;
+    kernel.with.cluster = cluster;
+    if (kernel.subs.size() > 1) {
+      kernel.with.exchange = Exchange::shared;
+      kernel.with.parts = Parts::apart;
+      kernel.with.banks = Banks::pad;
+    }
+    ++shared_.before;
+    if (!set_.fits(kernel.with, g)) return;
+    ++shared_.after;
+    double seconds = set_.seconds(kernel, g);
+    Kernel& landing = landing_;  // the shape is as good as its best loads
+    landing = kernel;
+    landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
+    landing.with.pipeline = 1;
+    if (agrees(landing, g, set_.plan.precision, set_.device, set_.batch) && set_.fits(landing.with, g))
+      seconds = std::min(seconds, set_.seconds(landing, g));
+    out_.push_back({kernel.with, seconds});
+  }
+
+  Setting set_;
+  KernelParameters bound_;
+  std::int64_t largest_;
+  Seen tiles_, clusters_, threads_, registers_, shared_;
+  std::vector<Shape> out_;
+  Kernel candidate_, landing_;  // reused: their lists keep their memory
+};
+
+}  // namespace
+
+std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
+                                        int most, CountTable& counts) {
+  return ShapeMaker(plan, kernel, device, batch).make(most, counts);
+}
+
+std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
+                                         std::int64_t batch, const EnumerationForms& forms, CountTable& counts) {
+  const Setting set(plan, kernel, device, batch);
+  const KernelGeometry g = geometry(plan, kernel);
+  constexpr std::pair<Load, int> landings[] = {{Load::plain, 0}, {Load::async, 1}, {Load::bulk, 1}, {Load::bulk, 2}};
+  std::vector<KernelOption> out;
+  Seen choices, shared;
+  Kernel candidate = plan.kernels[set.at];
+  for (const Exchange exchange : {Exchange::none, Exchange::shared, Exchange::shuffle})
+    for (const Parts parts : {Parts::together, Parts::apart})
+      for (const Banks banks : {Banks::plain, Banks::pad, Banks::swizzle})
+        for (const TwiddleForm twiddle :
+             {TwiddleForm::table, TwiddleForm::computed})  // fast loses digits: only by name
+          for (const auto& [load, pipeline] : landings) {
+            KernelParameters& with = candidate.with;
+            with.exchange = exchange;
+            with.parts = parts;
+            with.banks = banks;
+            with.twiddle = twiddle;
+            with.load = load;
+            with.pipeline = pipeline;
+            if ((exchange == Exchange::shuffle && !forms.shuffle) || (banks == Banks::swizzle && !forms.swizzle) ||
+                (load == Load::async && !forms.async))
+              continue;
+            ++choices.before;
+            if (!agrees(candidate, g, plan.precision, device, batch)) continue;
+            ++choices.after;
+            ++shared.before;
+            if (!set.fits(with, g)) continue;
+            ++shared.after;
+            out.push_back({candidate, set.seconds(candidate, g)});
+          }
+  counts.add("choices", "exchange, parts, banks, twiddle and load agree; capability", choices.before, choices.after);
+  counts.add("choices", "shared-memory", shared.before, shared.after);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

@@ -1,0 +1,174 @@
+#include "generator/planner/gpu_fft/plan_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourtune::generator::fft {
+namespace {
+
+// Between two dependent kernels of one stream, when the host is ahead.
+constexpr double launch_seconds = 2e-6;
+// L2 answers hardly faster than memory copies: at copy speed it is 85 % busy (H200, hardware counters).
+constexpr double l2_speed = 1.15;
+// Bytes a second that cross blocks of clusters, for 132 multiprocessors at 1.98 GHz; not hidden behind memory.
+constexpr double cluster_bandwidth = 3.5e12;
+
+bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  const double array = static_cast<double>(kernel_bytes(plan)) / 2 * static_cast<double>(batch);
+  const double arrays = plan.place == Place::out || uses_workspace(plan) ? 2 : 1;
+  return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
+}
+
+// Part of copy bandwidth that blocks keep busy: one of 512 threads a multiprocessor reached 0.81 (H200, 256^3 f32), two
+// half-size ones 0.95; one with bulk loads into a landing buffer 0.84.
+double overlap(const KernelParameters& with, int resident) {
+  double part = resident <= 1 ? 0.82 : resident == 2 ? 0.93 : 0.95;
+  if (with.load == Load::bulk) part = std::max(part, 0.84);
+  const int warps = resident * with.threads / 32;  // too few cannot keep memory or arithmetic busy
+  if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
+  return part;
+}
+
+// Exchanges between threads, and whether the values that one thread loads first (stores last) are neighbours in memory,
+// so that neighbouring threads are not.
+struct Rounds {
+  int exchanges = 0;
+  bool scattered_load = false, scattered_store = false;
+};
+Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
+  const auto stride_one = [&](std::size_t sub, bool write) {
+    const DimGeometry& x = g.dims[0];
+    for (std::size_t i = 0; i < x.subs.size(); ++i)
+      if (static_cast<std::size_t>(x.subs[i]) == sub)
+        return (write ? x.own[i].write_stride : x.own[i].read_stride) == 1;
+    return false;
+  };
+  Rounds out;
+  for (std::size_t first = 0; first < kernel.subs.size();) {
+    const std::size_t end = first + round_size(kernel.subs, first, g.elements_per_thread);
+    if (first > 0) ++out.exchanges;
+    for (std::size_t sub = first; sub < end; ++sub) {
+      out.scattered_load = out.scattered_load || (first == 0 && stride_one(sub, false));
+      out.scattered_store = out.scattered_store || (end == kernel.subs.size() && stride_one(sub, true));
+    }
+    first = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+double peak_flops(const DeviceTraits& device, Precision precision) {
+  const int cc = device.compute_capability;
+  const bool server = cc == 70 || cc == 80 || cc == 90 || cc == 100;
+  const double lanes32 = cc <= 80 ? 64 : 128;
+  const double lanes64 = !server ? 2 : cc >= 90 ? 64 : 32;
+  return 2 * device.clock_hz * device.multiprocessors * (precision == Precision::f32 ? lanes32 : lanes64);
+}
+
+double copy_bandwidth(const DeviceTraits& device) { return 0.9 * device.memory_bandwidth; }
+
+// Through 16 bytes 0.18, 64 bytes 0.65, 128 bytes 0.86, 256 bytes 0.94, measured on strided passes on an H200.
+double run_efficiency(double run_bytes) { return 1 / (1 + 270 / std::pow(run_bytes, 1.5)); }
+
+// Bulk copies of short rows are slow: 128 bytes 0.25, 256 bytes 0.44 on an H200.
+double bulk_efficiency(double row_bytes) { return row_bytes / (row_bytes + 340); }
+
+// cp.async of one complex value each: of a pass's speed with plain loads 0.8 in f32, on an H200, no limit in f64.
+double async_efficiency(Precision precision) { return precision == Precision::f32 ? 0.6 : 1; }
+
+Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  Floors out;
+  const auto transforms = static_cast<double>(batch);
+  const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? l2_speed : 1);
+  const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    const double flops = kernel_flops(plan, k) * transforms / peak_flops(device, plan.precision);
+    out.bytes += bytes;
+    out.flops += flops;
+    out.launches += launch_seconds;
+    out.total += std::max(bytes, flops) + launch_seconds;
+  }
+  return out;
+}
+
+double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
+                      const DeviceTraits& device, std::int64_t batch) {
+  const KernelParameters& with = kernel.with;
+  const auto transforms = static_cast<double>(batch);
+  const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
+  const double values = static_cast<double>(elements(plan)) * transforms;
+  int registers = registers_estimate(g.elements_per_thread, plan.precision);
+  if (with.registers > 0) registers = std::min(registers, with.registers);
+  const int resident = std::max(
+      1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
+
+  // Memory: runs, then how much of it overlaps with work, then how full the device is.
+  const bool cached = stays_in_l2(plan, device, batch);
+  const double bandwidth = copy_bandwidth(device) * (cached ? l2_speed : 1);
+  const Rounds rounds = rounds_of(kernel, g);
+  const double busy = overlap(with, resident);
+  const auto direction = [&](double efficiency, bool scattered) {
+    const double seconds = values * complex_bytes / (bandwidth * std::min(efficiency, busy));
+    return scattered ? 1.3 * seconds : seconds;
+  };
+  // A kernel that loads in bulk finds its tiles one after the other where the kernel before wrote a workspace.
+  const bool whole_tiles = !g.first_array && g.from == Target::work;
+  const double run_bytes = g.read_run * complex_bytes;
+  const double read = with.load == Load::plain   ? run_efficiency(run_bytes)
+                      : with.load == Load::async ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes))
+                      : whole_tiles              ? 1
+                                                 : bulk_efficiency(run_bytes);
+  double memory = direction(read, rounds.scattered_load && with.load == Load::plain) +
+                  direction(run_efficiency(g.write_run * complex_bytes), rounds.scattered_store);
+
+  // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddles cost more.
+  double work = flops;
+  for (const SubFft& sub : kernel.subs) {
+    const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
+    if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * values / transforms * (1 - 1.0 / sub.radix);
+    if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * values / transforms;
+  }
+  const double arithmetic = work * transforms / (0.5 * peak_flops(device, plan.precision));
+
+  // Shared memory: every exchange writes and reads each value, 128 bytes a clock and multiprocessor; three quarters of
+  // that without conflicts, less where nothing avoids them; other blocks of a cluster are slower to reach.
+  const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
+  double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
+  if (with.banks == Banks::swizzle) lanes *= 0.98;  // an exclusive or for each value; padding first where both fit
+  double exchange = exchanges * values * complex_bytes * 2 / lanes;
+  if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
+  if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // in and out of the landing buffer
+
+  // Between blocks of a cluster, all but the share that stays in its block.
+  const double speed = static_cast<double>(device.multiprocessors) * device.clock_hz / (132 * 1.98e9);
+  const double crossing = values * complex_bytes * (1 - 1.0 / with.cluster) / (cluster_bandwidth * speed);
+
+  // Blocks that do not fill the device's last wave.
+  const double blocks =
+      static_cast<double>(g.tiles) * with.cluster * std::ceil(transforms / static_cast<double>(g.batch_carried));
+  const double slots = static_cast<double>(device.multiprocessors) * resident;
+  const double waves = std::ceil(blocks / slots);
+  const double fill = std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05);
+  // Threads that idle: the last round of DFTs, ragged tiles.
+  const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
+  const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) /
+                         static_cast<double>(elements(plan));
+  const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
+  memory /= std::min(1.0, fill * 1.5);
+  return std::max(memory, compute) + 0.05 * std::min(memory, compute) + crossing + launch_seconds;
+}
+
+double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch) {
+  return kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(kernel)], geometry(plan, kernel),
+                        kernel_flops(plan, kernel), device, batch);
+}
+
+double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  double out = 0;
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) out += kernel_seconds(plan, k, device, batch);
+  return out;
+}
+
+}  // namespace fourtune::generator::fft

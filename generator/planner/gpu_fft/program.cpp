@@ -1,0 +1,151 @@
+#include "generator/planner/gpu_fft/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/planner/gpu_fft/known_plans.h"
+
+namespace fourtune::generator {
+namespace {
+
+// Copies in bulk move whole aligned runs: nothing sticks out, and every address is a multiple of 16 bytes. (The emitter
+// refuses the rest too, but only once it writes the text.)
+std::string why_no_bulk(const fft::PassSpec& pass) {
+  const fft::Port& load = pass.load;
+  if (load.values != fft::Values::complex || !load.windows.empty() || !load.bounds.empty())
+    return "bulk copies bring whole tiles";
+  std::vector<std::pair<std::int64_t, std::int64_t>> tile;  // stride and size of its digits
+  const std::int64_t value = 2 * real_bytes(pass.precision);
+  for (std::size_t atom = 0; atom < pass.atoms.size(); ++atom) {
+    std::int64_t stride = 0;
+    for (const fft::IndexTerm& term : load.address)
+      if (term.atom == static_cast<int>(atom)) stride += term.weight;
+    if (pass.atoms[atom].in_tile)
+      tile.emplace_back(stride, pass.atoms[atom].size);
+    else if (stride * value % 16 != 0)
+      return "bulk copies start at multiples of 16 bytes";
+  }
+  std::sort(tile.begin(), tile.end());
+  std::int64_t run = 1;
+  bool contiguous = true;
+  for (const auto& [stride, size] : tile) {
+    contiguous = contiguous && stride == run;
+    if (contiguous)
+      run *= size;
+    else if (stride * value % 16 != 0)
+      return "bulk copies start at multiples of 16 bytes";
+  }
+  return run * value % 16 == 0 ? "" : "bulk copies are multiples of 16 bytes";
+}
+
+// A half spectrum is completed along x where its values are loaded, from mirrored positions of the same line: every
+// other dimension must be done by then.
+bool completes_too_early(const fft::FftPlan& plan) {
+  bool loaded = false;
+  for (const fft::Kernel& kernel : plan.kernels) {
+    const auto of_x = [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; };
+    loaded = loaded || std::any_of(kernel.subs.begin(), kernel.subs.end(), of_x);
+    if (loaded && !std::all_of(kernel.subs.begin(), kernel.subs.end(), of_x)) return true;
+  }
+  return false;
+}
+
+// The output array holds intermediate values where it is dense and complex and as long as they are.
+bool output_may_hold(const fft::EmitOptions& options) {
+  return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
+}
+
+// By plans that nobody tuned.
+GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
+  options.device = traits;
+  GpuProgram program = fft::emit_any_size(options);
+  if (program.launches.empty()) throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
+  const auto too_large = [&](const KernelSource& kernel) {
+    return traits.shared_per_block > 0 && kernel.shared_bytes > traits.shared_per_block;
+  };
+  if (std::none_of(program.kernels.begin(), program.kernels.end(), too_large)) return program;
+  for (const std::int64_t n : options.n)
+    if (!fft::has_codelets(n))
+      throw Error(Status::unsupported,
+                  fmt::format("fft=plain: length {} needs more shared memory than a block of {} has", n, traits.name));
+  return fft::emit_program(fft::known_plan(options, traits), options);  // made to fit
+}
+
+}  // namespace
+
+fft::EmitOptions emit_options(const Problem& problem) {
+  fft::EmitOptions options;
+  options.n = problem.n;
+  options.type = problem.fft_type;
+  options.precision = problem.precision;
+  options.sign = problem.sign;
+  options.batch = problem.batch;
+  options.in_place = problem.place == Place::in;
+  options.input = problem.input_layout;
+  options.output = problem.output_layout;
+  return options;
+}
+
+fft::EmitOptions notation_options(const Problem& problem) {
+  fft::EmitOptions options = emit_options(problem);
+  if (problem.fft_type != FftType::c2c && problem.n[0] == 1 && mode_count(problem) > 1)
+    throw Error(Status::invalid_plan, "fft: a real transform whose x has length 1 takes cufft or plain");
+  const auto moved = [&](auto& values, auto rest) {
+    std::size_t to = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+      if (problem.n[d] > 1) values[to++] = values[d];
+    for (; to < 3; ++to) values[to] = rest;
+  };
+  if (options.input) moved(options.input->stride, 0);
+  if (options.output) moved(options.output->stride, 0);
+  moved(options.n, 1);
+  return options;
+}
+
+std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& options) {
+  const fft::PlannedProgram planned = fft::plan_passes(plan, options);
+  if (options.type == FftType::c2r && completes_too_early(plan))
+    return "a half spectrum needs x in kernels of its own behind all others";
+  const bool hold = output_may_hold(options);
+  for (std::size_t k = 0; k < planned.passes.size(); ++k) {
+    const bool last = k + 1 == planned.passes.size();
+    if (!last && !hold && planned.passes[k].to != BufferRef::Where::workspace)
+      return fmt::format("kernel {}: the output array cannot hold values between kernels; to=work", k + 1);
+    if (planned.passes[k].spec.load_by != fft::Load::bulk) continue;
+    if (const std::string why = why_no_bulk(planned.passes[k].spec); !why.empty())
+      return fmt::format("kernel {}: {}; load=plain", k + 1, why);
+  }
+  return {};
+}
+
+GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(adjoint);
+  fft::weigh_half_spectrum(options);
+  return plain_program(options, traits);
+}
+
+std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
+  if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
+  switch (plan.gpu_fft.family) {
+    case GpuFftFamily::cufft:
+      return std::nullopt;
+    case GpuFftFamily::plain:
+      return plain_program(emit_options(problem), traits);
+    case GpuFftFamily::interleaved:
+      break;
+  }
+  const fft::FftPlan& notation = plan.gpu_fft.plan;
+  if (const auto wrong = fft::check(notation, problem); !wrong.empty())
+    throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
+  if (notation.order != fft::Order::natural)
+    throw Error(Status::invalid_plan, "fft: a transform's results are in natural order; the plan needs order=natural");
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  if (const std::string why = why_not_emitted(notation, options); !why.empty())
+    throw Error(Status::invalid_plan, "fft: " + why);
+  return fft::emit_program(notation, options);
+}
+
+}  // namespace fourtune::generator

@@ -1,0 +1,339 @@
+// Plans of nonuniform transforms on GPU backends.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "generator/plan/binding.h"
+#include "generator/plan/type3_windows.h"
+#include "generator/planner/gpu_nufft/choices.h"
+#include "generator/planner/gpu_nufft/planner.h"
+#include "generator/window/fft_size.h"
+
+namespace fourtune::generator {
+namespace {
+
+using gpu_nufft::Lead;
+
+constexpr double kHopeless = 4;       // times the best estimate
+constexpr double kMemoryShare = 0.8;  // of the device's memory
+constexpr std::size_t kMostPlans = 20000;
+constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
+constexpr int kLeastSigma = 1200;  // thousandths; below it factors of the deconvolution grow large
+constexpr double kUnusual = 1.05;  // a default leaves the usual oversamplings for more than the model's error
+constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
+
+// Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole 128
+// bytes in single precision (2), so that tiles of the FFT begin at lines and come out even.
+std::array<std::int64_t, 3> gpu_fine_grid(const Problem& problem, double sigma, int variant) {
+  std::array<std::int64_t, 3> fine = fine_grid(problem, sigma, 0);
+  if (variant == 2)
+    while (fine[0] % 16 != 0) fine[0] = smooth_size(fine[0] + 1);
+  if (variant != 1) return fine;
+  for (int d = 0; d < problem.dim; ++d) {
+    std::int64_t power = 1;
+    while (power < fine[static_cast<std::size_t>(d)]) power *= 2;
+    auto& size = fine[static_cast<std::size_t>(d)];
+    size = static_cast<double>(power) <= 1.35 * static_cast<double>(size) ? power : smooth_size(size + 1);
+  }
+  return fine;
+}
+
+double points_of(const std::optional<std::int64_t>& count, double cells) {
+  return count ? static_cast<double>(*count) : cells;
+}
+
+nufft::Shape shape_of(const Problem& problem, const std::array<std::int64_t, 3>& fine, int width) {
+  nufft::Shape shape;
+  shape.dim = problem.dim;
+  shape.precision = problem.precision;
+  shape.fine = fine;
+  shape.width = width;
+  return shape;
+}
+double density(const std::optional<std::int64_t>& count, const nufft::Shape& shape) {
+  double cells = 1;
+  for (const std::int64_t n : shape.fine) cells *= static_cast<double>(n);
+  return points_of(count, cells) / cells;
+}
+
+// Grids of a type 3 as its points will roughly make them.
+nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources) {
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
+  const bool gaussian = plan.type3 == Type3Rule::gaussian;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) {
+    const double half = problem.extent ? (*problem.extent)[d] : std::numbers::pi / 2 * std::pow(k, 1.0 / problem.dim);
+    const double outer = 2 * (gaussian ? plan.gaussian_r : plan.window.sigma) * half / std::numbers::pi;
+    const double wanted = sources ? outer + plan.window.width + 2 : outer * plan.inner.sigma / plan.window.sigma;
+    cells[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::min(wanted, 1e6)), 2 * kMaxWidth));
+  }
+  return shape_of(problem, cells, sources ? plan.window.width : plan.inner.width);
+}
+
+std::vector<int> chunks(const Problem& problem) {
+  std::vector<int> out;
+  for (const std::int64_t chunk :
+       {problem.batch, std::int64_t{1}, std::int64_t{4}, std::int64_t{8}, std::int64_t{16}}) {
+    const int value = static_cast<int>(std::clamp<std::int64_t>(chunk, 1, std::min<std::int64_t>(problem.batch, 64)));
+    if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
+  }
+  return out;
+}
+
+std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTraits& traits) {
+  if (traits.backend == "emulated" || problem.type == 3) return {GpuFftFamily::plain};
+  return {GpuFftFamily::plain, GpuFftFamily::cufft};
+}
+
+// The least oversampling of every width that kSigmas ask for: less grid to clear, to add to and to transform at the
+// same price of a point.
+std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
+  const double tol = window_tolerance(problem);
+  const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding takes the rest
+  std::set<int> widths;
+  for (const double sigma : kSigmas) widths.insert(width_for(kind, tol, sigma, problem.dim));
+  std::vector<double> out;
+  for (const int width : widths) {
+    if (width == 0) continue;
+    int low = kLeastSigma, high = 2000;  // the last one is enough
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (predicted_error(kind, width, middle / 1000.0, problem.dim) <= share ? high : low) = middle;
+    }
+    out.push_back(high / 1000.0);
+  }
+  return out;
+}
+
+// Windows of a problem in the order in which they are tried, with what their coordinates are.
+struct WindowTry {
+  WindowChoice window, inner;
+  std::array<int, 4> at{};  // window, sigma, fine grid, width
+};
+
+std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int variants) {
+  std::vector<WindowTry> out;
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    if (problem.type == 3) {
+      int s = 0;
+      for (const Type3Windows& pair : type3_windows(problem, kKinds[kind], type3_tolerance(problem))) {
+        for (std::size_t i = 0; i < std::min<std::size_t>(pair.inner.size(), 4); ++i)
+          out.push_back({pair.outer, pair.inner[i], {static_cast<int>(kind), s, static_cast<int>(i), 0}});
+        ++s;
+      }
+      continue;
+    }
+    const auto add = [&](double sigma, std::array<int, 4> at) {
+      const Binding binding = bind_window(problem, kKinds[kind], sigma, gpu_fine_grid(problem, sigma, at[2]));
+      const int width = at[3] == 0 ? binding.width : binding.narrower;
+      if (width == 0) return;
+      const WindowChoice window{kKinds[kind], binding.sigma, width, binding.fine, 0};
+      const auto same = [&](const WindowTry& other) {
+        return other.at[0] == at[0] && other.window.width == width && other.window.fine == binding.fine;
+      };
+      if (std::none_of(out.begin(), out.end(), same)) out.push_back({window, window, at});
+    };
+    int s = 0;
+    for (const double sigma : kSigmas) {
+      for (int v = 0; v < variants; ++v)
+        for (int lax = 0; lax < std::min(2, variants); ++lax) add(sigma, {static_cast<int>(kind), s, v, lax});
+      ++s;
+    }
+    if (problem.dim == 1) continue;  // points are all that costs
+    for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 2, 0});
+  }
+  return out;
+}
+
+// Sort and kernels for a plan whose windows are bound; of type 3 both sides are chosen on their own.
+std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, bool varied) {
+  std::vector<GpuPointsChoice> out;
+  const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
+  const auto with_variations = [&](const nufft::Shape& shape, Lead lead, double dense) {
+    std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
+    if (!varied) return list;
+    const std::size_t families = list.size();
+    if (problem.type != 3)
+      for (std::size_t i = 0; i < families; ++i)
+        for (const int group : gpu_nufft::groups_of(shape, problem.batch))
+          if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(std::move(*choice));
+    for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
+      for (GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(std::move(choice));
+    return list;
+  };
+  if (problem.type != 3) {
+    const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+    return with_variations(shape, problem.type == 1 ? Lead::spread : Lead::interpolate, density(problem.m, shape));
+  }
+  const nufft::Shape sources = type3_shape(problem, plan, true), targets = type3_shape(problem, plan, false);
+  const auto spreads = with_variations(sources, Lead::spread, density(problem.m, sources));
+  const auto reads = with_variations(targets, Lead::interpolate, density(problem.k, targets));
+  for (std::size_t i = 0; i < std::max(spreads.size(), reads.size()); ++i) {
+    // Neither side knows of the other: pairs along both lists.
+    const auto &a = spreads[std::min(i, spreads.size() - 1)], &b = reads[std::min(i, reads.size() - 1)];
+    GpuPointsChoice choice;
+    choice.spread = a.spread, choice.spread_with = a.spread_with;
+    choice.interp = b.interp, choice.interp_with = b.interp_with;
+    out.push_back(choice);
+  }
+  return out;
+}
+
+bool fits_memory(const Cost& cost, const DeviceTraits& traits) {
+  return traits.memory_bytes <= 0 || cost.bytes <= kMemoryShare * static_cast<double>(traits.memory_bytes);
+}
+
+Plan plan_of(const DeviceTraits& traits, const WindowTry& windows) {
+  Plan plan;
+  plan.backend = traits.backend;
+  plan.window = windows.window;
+  plan.inner = windows.inner;
+  return plan;
+}
+
+}  // namespace
+
+Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
+  Space space;
+  space.axes = {"window", "sigma", "fine", "width", "points", "chunk", "fft"};
+  std::set<std::string> seen;
+  const auto chunk = chunks(problem);
+  const auto ffts = fft_families(problem, traits);
+  for (const WindowTry& windows : windows_of(problem, std::size(kKinds), 2)) {
+    Plan plan = plan_of(traits, windows);
+    int number = 0;
+    for (const GpuPointsChoice& choice : choices_of(plan, problem, true)) {
+      plan.gpu_points = choice;
+      for (std::size_t c = 0; c < chunk.size(); ++c)
+        for (std::size_t f = 0; f < ffts.size(); ++f) {
+          plan.chunk = chunk[c];
+          plan.gpu_fft.family = ffts[f];
+          const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+          if (group > 1 && (ffts[f] == GpuFftFamily::cufft || plan.chunk < group)) continue;
+          const Cost cost = gpu_nufft_estimate(plan, problem, traits);
+          if (!fits_memory(cost, traits) || !seen.insert(to_text(plan, problem)).second) continue;
+          const auto& at = windows.at;
+          space.candidates.push_back(
+              {plan, {at[0], at[1], at[2], at[3], number, static_cast<int>(c), static_cast<int>(f)}, cost.execute});
+        }
+      ++number;
+    }
+  }
+  double best = INFINITY;
+  for (const Candidate& candidate : space.candidates) best = std::min(best, candidate.estimate);
+  double limit = kHopeless * best;
+  if (space.candidates.size() > kMostPlans) {
+    std::vector<double> estimates;
+    for (const Candidate& candidate : space.candidates) estimates.push_back(candidate.estimate);
+    std::nth_element(estimates.begin(), estimates.begin() + kMostPlans, estimates.end());
+    limit = std::min(limit, estimates[kMostPlans]);
+  }
+  std::erase_if(space.candidates, [&](const Candidate& c) { return c.estimate > limit; });
+  return space;
+}
+
+namespace {
+
+// Sort and kernels by measurement, not by the model: for a batch in groups, then one by one where their grids do not
+// fit.
+std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
+  std::vector<GpuPointsChoice> out;
+  auto choices = choices_of(plan, problem, false);
+  if (choices.empty()) return out;
+  // Crowded points share their bins in every slice, so slices may be as small as suits the cache: 240 us where slices
+  // of 2^21 points took 317 (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
+  if (problem.points == PointClass::cluster)
+    for (GpuPointsChoice& choice : choices)
+      for (nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
+        with->slice = std::min(with->slice, 1 << 20);
+  out.push_back(choices.front());
+  if (problem.type == 3) return out;
+  const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+  const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
+  const double dense = density(problem.m, shape);
+  // Groups of transforms gain most from padded bins, also where one transform is faster without.
+  const auto tiles = std::find_if(choices.begin(), choices.end(), [&](const GpuPointsChoice& choice) {
+    return choice.interp == nufft::Interpolate::tiled && (shape.dim == 2 || (dense < 0.3 && shape.width <= 6));
+  });
+  const bool from_tiles = lead == Lead::interpolate && tiles != choices.end();
+  const GpuPointsChoice batch =
+      gpu_nufft::for_batch(from_tiles ? *tiles : out.front(), shape, lead, dense, problem.batch);
+  if (std::max(batch.spread_with.group, batch.interp_with.group) == 1) return out;
+  if (!(batch == out.front())) out.insert(out.begin(), batch);
+  return out;
+}
+
+}  // namespace
+
+Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  if (why) *why = "the cost model's choice";
+  Plan best;
+  double least = INFINITY, smallest = INFINITY;
+  for (const WindowTry& windows : windows_of(problem, 1, 1)) {
+    Plan plan = plan_of(traits, windows);
+    plan.gpu_fft.family = GpuFftFamily::plain;
+    bool fitted = false;
+    for (const GpuPointsChoice& choice : usual_choices(plan, problem)) {
+      if (fitted) break;
+      plan.gpu_points = choice;
+      const int group = std::max(choice.spread_with.group, choice.interp_with.group);
+      for (const int chunk : chunks(problem)) {
+        if (chunk < group) continue;
+        plan.chunk = chunk;
+        const Cost cost = gpu_nufft_estimate(plan, problem, traits);
+        const double seconds =
+            cost.execute * (problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas)) ? 1 : kUnusual);
+        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // sharing launches is nothing to large grids
+        const bool fits = fits_memory(cost, traits);
+        fitted = fitted || fits;
+        // Where nothing fits, the plan that needs least says so when its memory is asked for.
+        if (fits ? seconds < least : least == INFINITY && cost.bytes < smallest) {
+          best = plan;
+          if (fits) least = seconds;
+          smallest = std::min(smallest, cost.bytes);
+        }
+      }
+    }
+  }
+  if (least == INFINITY && smallest == INFINITY)
+    throw Error(Status::tolerance_unreachable,
+                "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
+  return best;
+}
+
+Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (!is_gpu(plan.backend))
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
+  Plan out = plan;
+  out.backend = traits.backend;
+  out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+  for (int* group : {&out.gpu_points.spread_with.group, &out.gpu_points.interp_with.group})
+    while (*group > (problem.type == 3 ? 1 : out.chunk)) *group /= 2;
+  if (problem.type == 3) {
+    if (plan.type3 == Type3Rule::compose) {
+      const double tol = type3_tolerance(problem);
+      out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
+      out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
+    }
+  } else {
+    const Binding binding =
+        bind_window(problem, plan.window.kind, plan.window.sigma, gpu_fine_grid(problem, plan.window.sigma, 0));
+    out.window = WindowChoice{plan.window.kind, binding.sigma, binding.width, binding.fine, 0};
+    out.inner = out.window;
+  }
+  if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
+    throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
+  if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
+    out.gpu_fft = {GpuFftFamily::plain, {}};
+  if (problem.type != 3) {
+    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, out.window.fine, out.window.width),
+                                      problem.type == 1 ? Lead::spread : Lead::interpolate);
+  }
+  return parse_plan(to_text(out, problem), problem);
+}
+
+const Planner gpu_nufft_planner{gpu_nufft_candidates, gpu_nufft_default_plan, gpu_nufft_adapt, gpu_nufft_estimate,
+                                gpu_nufft_floor_seconds};
+
+}  // namespace fourtune::generator

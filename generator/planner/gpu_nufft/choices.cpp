@@ -1,0 +1,263 @@
+#include "generator/planner/gpu_nufft/choices.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "fourtune/status.h"
+
+namespace fourtune::generator::gpu_nufft {
+namespace {
+
+using nufft::Interpolate;
+using nufft::Order;
+using nufft::Parameters;
+using nufft::Placement;
+using nufft::Shape;
+using nufft::Spread;
+
+// Densities below which tiles are mostly empty, and below which there is hardly a point a tile.
+constexpr double kThin = 0.3, kSparse = 0.03;
+// Fewer points are latency alone: many small subproblems.
+constexpr double kFewPoints = 1e5;
+// Narrow windows in 2D: 262 144 points of w = 3 on 448^2 cells are added in 14 us by register windows and in 17 by
+// padded bins, 4.2 M faster by padded bins (H200).
+constexpr double kFairlyMany = 5e5;
+
+Parameters sorted_like(Parameters own, const Parameters& sort) {
+  own.order = sort.order, own.bin = sort.bin, own.cap = sort.cap, own.placement = sort.placement;
+  own.segment = sort.segment, own.slice = sort.slice;
+  return own;
+}
+
+// Interpolation by register windows of 9 and 10 taps in double precision: two warps with two cells a lane (on an H200
+// faster than four warps on tiles of 16 x 16, docs/gpu-nufft.md).
+void shrink(const Shape& shape, Parameters& p, double density) {
+  if (shape.dim != 3 || shape.precision == Precision::f32 || density < kThin) return;
+  if (shape.width != 9 && shape.width != 10) return;
+  p.bin = shape.width == 9 ? std::array{3, 3, 1} : std::array{2, 2, 1};
+  p.warps = 2, p.unroll = 1;
+}
+
+// The interpolator whose adjoint shares a spreader's sort, and the other way round.
+std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
+  if (spread == Spread::window)
+    return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
+                          : std::vector{Interpolate::points, Interpolate::window};
+  return {Interpolate::tiled, Interpolate::points};
+}
+std::vector<Spread> partners(Interpolate interp) {
+  if (interp == Interpolate::window) return {Spread::window, Spread::points};
+  if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
+  return {Spread::tile_owned, Spread::points};
+}
+
+GpuPointsChoice with_spread(const Shape& shape, Spread family, double density, double share = 1) {
+  if (family != Spread::window || shape.dim != 3)
+    return with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+  const double points =
+      density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  std::optional<GpuPointsChoice> best;
+  double least = 0;
+  for (const Parameters& with : window_tiles(shape, density, share)) {
+    const GpuPointsChoice choice = with_partner_of_spread(shape, family, with);
+    const double seconds = window_spread_seconds(shape, with, points, share);
+    if ((best && seconds >= least) || !why_not(choice, shape).empty()) continue;
+    best = choice, least = seconds;
+  }
+  return best ? *best : with_partner_of_spread(shape, family, default_parameters(shape, family, density));
+}
+
+GpuPointsChoice with_interpolate(const Shape& shape, Interpolate family, double density) {
+  Parameters with = default_parameters(shape, family, density);
+  if (family == Interpolate::window) shrink(shape, with, density);
+  return with_partner_of_interpolate(shape, family, with);
+}
+
+std::vector<Spread> spread_families(const Shape& shape, double density) {
+  using enum Spread;
+  if (shape.dim == 3) return {window, tile_owned, points, tile_atomic};
+  if (density < kSparse && shape.width <= 9) return {points, tile_owned, window, tile_atomic};
+  if (shape.dim == 1 && density < kThin) return {points, tile_owned, window, tile_atomic};
+  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1]);
+  if (shape.dim == 1 || density < kThin || (shape.width <= 4 && points_here >= kFairlyMany))
+    return {tile_owned, window, points, tile_atomic};
+  return {window, tile_owned, points, tile_atomic};
+}
+
+std::vector<Interpolate> interpolate_families(const Shape& shape, double density) {
+  using enum Interpolate;
+  const bool f32 = shape.precision == Precision::f32;
+  const int w = shape.width;
+  const double points_here = density * static_cast<double>(shape.fine[0] * shape.fine[1] * shape.fine[2]);
+  if (shape.dim == 3) {
+    if (points_here < kFewPoints && density >= kThin && w <= 8) return {tiled, points, window, matrix};
+    if (density < kSparse)
+      return w <= (f32 ? 6 : 7) ? std::vector{points, window, tiled, matrix} : std::vector{window, points, matrix};
+    if (density < kThin)
+      return w <= 6 && !(f32 && w >= 5 && density > kThin / 2)
+                 ? (f32 ? std::vector{tiled, points, window, matrix} : std::vector{points, window, tiled, matrix})
+                 : std::vector{window, matrix, points, tiled};
+    return w <= 4 ? std::vector{tiled, points, window, matrix} : std::vector{window, matrix, tiled, points};
+  }
+  if (density < kThin)
+    return shape.dim == 2 ? std::vector{points, tiled, window, matrix} : std::vector{points, tiled, window};
+  if (shape.dim == 1) return {tiled, points, window};
+  if (!f32 && w >= 7) return {matrix, tiled, points, window};
+  return f32 && points_here >= kFewPoints ? std::vector{points, tiled, matrix, window}
+                                          : std::vector{tiled, points, matrix, window};
+}
+
+}  // namespace
+
+std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
+  if (shape.width > kMaxWidth && (choice.spread != Spread::points || choice.interp != Interpolate::points))
+    return "windows wider than 16 taps need spread=points and interp=points";
+  PiecewisePolynomial any;  // the rules do not look at its numbers
+  any.width = shape.width;
+  any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
+  try {
+    GpuProgram program;
+    nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, choice.spread_with.group, choice.spread);
+    nufft::Kernels(shape, choice.interp_with, any)
+        .emit_interpolate(program, {}, 1, choice.interp_with.group, choice.interp);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+GpuPointsChoice with_partner_of_spread(const Shape& shape, Spread spread, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.spread = spread;
+  choice.spread_with = with;
+  for (const Interpolate partner : partners(spread, shape)) {
+    choice.interp = partner;
+    choice.interp_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Interpolate::window) choice.interp_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
+GpuPointsChoice with_partner_of_interpolate(const Shape& shape, Interpolate interp, const Parameters& with) {
+  GpuPointsChoice choice;
+  choice.interp = interp;
+  choice.interp_with = with;
+  for (const Spread partner : partners(interp)) {
+    choice.spread = partner;
+    choice.spread_with = sorted_like(default_parameters(shape, partner), with);
+    if (partner == Spread::window) choice.spread_with.warps = with.warps;
+    if (why_not(choice, shape).empty()) break;
+  }
+  return choice;
+}
+
+double share_of(std::optional<PointClass> points, int dim) {
+  switch (points.value_or(PointClass::uniform)) {
+    case PointClass::cluster:
+      return 1e-3;
+    case PointClass::radial:
+    case PointClass::spiral:
+    case PointClass::ewald:
+      return dim == 3 ? 0.5 : 0.8;  // the ball and the disk in the cube and the square
+    default:
+      return 1;
+  }
+}
+
+std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density, double share) {
+  std::vector<GpuPointsChoice> out;
+  const auto add = [&](GpuPointsChoice choice) {
+    if (why_not(choice, shape).empty()) out.push_back(std::move(choice));
+  };
+  if (lead == Lead::spread)
+    for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density, share));
+  else
+    for (const Interpolate family : interpolate_families(shape, density)) add(with_interpolate(shape, family, density));
+  return out;
+}
+
+GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  const auto fixed = [](Parameters with) {
+    with.deterministic = true, with.run = 1, with.group = 1;
+    return with;
+  };
+  GpuPointsChoice out = choice;
+  out.spread_with = fixed(out.spread_with);
+  if (out.spread != Spread::window && why_not(out, shape).empty()) return out;
+  if (lead == Lead::spread) {
+    out = with_partner_of_spread(shape, Spread::tile_owned, fixed(default_parameters(shape, Spread::tile_owned)));
+    if (why_not(out, shape).empty()) return out;
+    out = with_partner_of_spread(shape, Spread::points, fixed(default_parameters(shape, Spread::points)));
+  } else {
+    out.spread = Spread::points;
+    out.spread_with = fixed(sorted_like(default_parameters(shape, Spread::points), choice.interp_with));
+  }
+  if (const std::string why = why_not(out, shape); !why.empty())
+    throw Error(Status::unsupported, "deterministic: " + why);
+  return out;
+}
+
+std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  using Change = std::function<void(Parameters & sort, Parameters & own)>;
+  const auto bins = [&](int dx, int dy, int dz) {
+    return [=](Parameters& sort, Parameters&) {
+      const std::array<int, 3> by{dx, dy, dz};
+      for (std::size_t d = 0; d < 3; ++d)
+        if (by[d] != 0) sort.bin[d] = by[d] > 0 ? sort.bin[d] * by[d] : std::max(1, sort.bin[d] / -by[d]);
+    };
+  };
+  const bool window =
+      choice.spread == Spread::window || choice.interp == Interpolate::window || choice.interp == Interpolate::matrix;
+  std::vector<Change> changes{
+      bins(2, 1, 1),
+      bins(-2, 1, 1),
+      [](Parameters& sort, Parameters&) { sort.cap *= 2; },
+      [](Parameters& sort, Parameters&) { sort.cap /= 2; },
+      [](Parameters& sort, Parameters&) { sort.cap *= 4; },
+      [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 21 : 0; },
+      [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 22 : 2 * sort.slice; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::scatter; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::fetch; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::staged; },
+      [](Parameters& sort, Parameters&) { sort.placement = Placement::two_level; },
+      [](Parameters&, Parameters& own) { own.split = own.split == 1 ? 2 : 1; },
+      [](Parameters&, Parameters& own) { own.fold = !own.fold; },
+      [](Parameters&, Parameters& own) { own.warps *= 2; },
+      [](Parameters&, Parameters& own) { own.warps = std::max(1, own.warps / 2); },
+      [](Parameters&, Parameters& own) { own.unroll = own.unroll == 1 ? 2 : 1; },
+      [](Parameters&, Parameters& own) { own.lanes = own.lanes == 1 ? 8 : 1; },
+      [](Parameters&, Parameters& own) { own.lanes = std::min(16, own.lanes * 2); },
+      [](Parameters& sort, Parameters& own) {
+        own.run = own.run == 1 ? 2 : 1;
+        sort.bin[0] += sort.bin[0] % 2;
+      },
+  };
+  if (shape.dim > 1) changes.insert(changes.end(), {bins(1, 2, 1), bins(1, -2, 1), bins(2, 2, 1), bins(-2, -2, 1)});
+  if (shape.dim == 3 && !window)
+    changes.insert(changes.end(), {bins(2, 2, 2), bins(-2, -2, -2), bins(1, 1, 2), bins(1, 1, -2)});
+  if (shape.dim == 3 && window)
+    for (const std::array<int, 3> bin : {std::array{6, 6, 1}, {10, 3, 1}, {10, 10, 1}, {4, 4, 1}, {3, 2, 1}})
+      changes.push_back([bin](Parameters& sort, Parameters&) { sort.bin = bin; });
+  std::vector<GpuPointsChoice> out;
+  for (const Change& change : changes) {
+    GpuPointsChoice changed = choice;
+    Parameters& own = lead == Lead::spread ? changed.spread_with : changed.interp_with;
+    Parameters& other = lead == Lead::spread ? changed.interp_with : changed.spread_with;
+    change(own, own);
+    other = sorted_like(other, own);
+    if (changed == choice || std::find(out.begin(), out.end(), changed) != out.end()) continue;
+    if (why_not(changed, shape).empty()) out.push_back(changed);
+  }
+  return out;
+}
+
+GpuPointsChoice refit(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
+  if (why_not(choice, shape).empty()) return choice;
+  GpuPointsChoice out =
+      lead == Lead::spread ? with_spread(shape, choice.spread, 1) : with_interpolate(shape, choice.interp, 1);
+  if (const std::string why = why_not(out, shape); !why.empty()) throw Error(Status::invalid_plan, why);
+  return out;
+}
+
+}  // namespace fourtune::generator::gpu_nufft

@@ -1,0 +1,90 @@
+// Batches on a GPU: how many transforms share the weights of a point.
+#include <algorithm>
+
+#include "generator/planner/gpu_nufft/choices.h"
+
+namespace fourtune::generator::gpu_nufft {
+namespace {
+
+using nufft::Interpolate;
+using nufft::Parameters;
+using nufft::Shape;
+using nufft::Spread;
+
+// Points a cell below which tiles are mostly empty, and below which they are hardly worth it.
+constexpr double kThin = 0.3, kSparse = 0.03;
+constexpr double kFewPoints = 1e5;  // below them there is not enough to do at once
+// Shared memory of a block, such that two interpolating ones or four spreading ones (of one warp) run side by side.
+constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
+
+// Of a padded bin of `group` grids.
+std::int64_t tile_bytes(const Shape& shape, const std::array<int, 3>& bin, int group) {
+  std::int64_t bytes = group * 2 * static_cast<std::int64_t>(real_bytes(shape.precision));
+  for (std::size_t d = 0; d < static_cast<std::size_t>(shape.dim); ++d) bytes *= bin[d] + shape.width - 1;
+  return bytes;
+}
+
+// Takes cells off the longest side, the last of equal ones, until a tile and what else a block needs fit.
+void shrink(const Shape& shape, Parameters& p, int group, std::int64_t most) {
+  const int numbers = std::max(2 * group, shape.dim * shape.width) + 4;
+  const std::int64_t stage = 32ll * p.warps * numbers * static_cast<std::int64_t>(real_bytes(shape.precision));
+  while (tile_bytes(shape, p.bin, group) + stage > most) {
+    std::size_t longest = 0;
+    for (std::size_t d = 1; d < static_cast<std::size_t>(shape.dim); ++d)
+      if (p.bin[d] >= p.bin[longest]) longest = d;
+    if (p.bin[longest] <= 2) return;
+    --p.bin[longest];
+  }
+}
+
+}  // namespace
+
+std::vector<int> groups_of(const Shape& shape, std::int64_t batch) {
+  const int usual = (shape.dim == 3 ? 4 : 8) / (shape.precision == Precision::f32 ? 1 : 2);
+  std::vector<int> out;
+  for (const int group : {usual, 2 * usual, 4 * usual, usual / 2})
+    if (group > 1 && group <= batch) out.push_back(group);
+  return out;
+}
+
+std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shape& shape, Lead lead, int group) {
+  GpuPointsChoice out = choice;
+  const bool spreads = lead == Lead::spread;
+  Parameters &own = spreads ? out.spread_with : out.interp_with, &other = spreads ? out.interp_with : out.spread_with;
+  const bool tiled = spreads ? choice.spread == Spread::tile_owned : choice.interp == Interpolate::tiled;
+  own.group = group, own.run = 1;
+  if (tiled && !spreads)
+    own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > kInterpolateBytes / 2 ? 8 : 4;
+  // Larger bins than one grid has: what they share in tiles outweighs the blocks that fit.
+  if (tiled && !spreads && shape.dim == 2) own.bin = {std::max(own.bin[0], 24), std::max(own.bin[1], 24), 1};
+  if (tiled) shrink(shape, own, group, spreads ? kSpreadBytes : kInterpolateBytes);
+  other.bin = own.bin;
+  if (!why_not(out, shape).empty()) return {};
+  GpuPointsChoice both = out;
+  Parameters& partner = spreads ? both.interp_with : both.spread_with;
+  partner.group = group, partner.run = 1;
+  return why_not(both, shape).empty() ? both : out;
+}
+
+GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lead lead, double density,
+                          std::int64_t batch) {
+  const bool spreads = lead == Lead::spread;
+  const std::vector<int> groups = groups_of(shape, batch);
+  const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
+  if (groups.empty() || shape.dim == 1 || density * cells < kFewPoints) return choice;
+  if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
+  GpuPointsChoice tiled = choice;
+  if (!spreads && shape.dim == 3 && shape.precision == Precision::f32 && density < kThin && shape.width <= 6)
+    for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms a transform, one by one 0.77
+      if (family.interp == Interpolate::tiled && density >= kSparse) tiled = family;
+  // Register windows do not wait for shared memory: in 3D they sum up as fast.
+  if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : tiled.interp != Interpolate::tiled)
+    return choice;
+  auto found = grouped(tiled, shape, lead, groups.front());
+  if (!found) return choice;
+  // A warp takes all transforms of a point, so fewer points make a subproblem.
+  if (spreads) found->spread_with.cap = found->interp_with.cap = std::min(found->spread_with.cap, 256);
+  return *found;
+}
+
+}  // namespace fourtune::generator::gpu_nufft

@@ -1,0 +1,18 @@
+// Plans of nonuniform transforms on GPUs.
+#pragma once
+
+#include <string>
+
+#include "generator/planner/planner.h"
+
+namespace fourtune::generator {
+
+extern const Planner gpu_nufft_planner;
+
+Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits);
+Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
+Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+double gpu_nufft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+
+}  // namespace fourtune::generator

@@ -1,0 +1,42 @@
+// What a planner gives for its kind of transform on its kind of device. generator/candidates.h has the table of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fourtune/device_traits.h"
+#include "fourtune/problem.h"
+#include "generator/plan/plan.h"
+
+namespace fourtune::generator {
+
+struct Candidate {
+  Plan plan;
+  std::vector<int> coordinates;  // one index an axis of its Space; neighbours differ in one axis
+  double estimate = 0;           // seconds of one execute by the cost model
+};
+
+// A search space: the Cartesian neighbourhood structure that strategies walk, already pruned by DeviceTraits. Plans are
+// distinct and in a fixed order for the same arguments.
+struct Space {
+  std::vector<std::string> axes;
+  std::vector<Candidate> candidates;
+};
+
+// Seconds one execute (and one set_points) is expected to take; a model, tested for direction only.
+struct Cost {
+  double execute = 0;
+  double set_points = 0;
+  double bytes = 0;  // memory held
+};
+
+// The functions of generator/candidates.h, for the problems and devices of one planner.
+struct Planner {
+  Space (*candidates)(const Problem& problem, const DeviceTraits& traits);
+  Plan (*default_plan)(const Problem& problem, const DeviceTraits& traits, std::string* why);
+  Plan (*adapt)(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+  Cost (*estimate)(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+  double (*floor_seconds)(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+};
+
+}  // namespace fourtune::generator

@@ -1,0 +1,119 @@
+#include "runtime/backends/cpu/fft/fftw/wisdom.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/fork_safe_mutex.h"
+#include "fourtune/status.h"
+#include "runtime/backends/cpu/base/team.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+template <class T>
+std::string exported() {
+  char* text = Fftw<T>::export_wisdom();
+  if (text == nullptr) return {};
+  std::string result(text);
+  std::free(text);  // FFTW documents free() for this string
+  return result;
+}
+
+// FFTW's jobs run on our team: threads of its own end or hang the process where none can be made, and after fork. FFTW
+// has one such function for the whole process, so that plans of the application use the team too (wisdom.h).
+void run_jobs(void* (*work)(char*), char* data, std::size_t size, int count, void*) {
+  parallel_for(count, count, [=](std::int64_t i) { work(data + static_cast<std::size_t>(i) * size); });
+}
+
+// FFTW may stay when this library is unloaded.
+struct JobsTaken {
+  bool any[2] = {false, false};
+  ~JobsTaken() {
+    if (any[0]) Fftw<float>::set_jobs(nullptr);
+    if (any[1]) Fftw<double>::set_jobs(nullptr);
+  }
+} jobs_taken;
+
+// Before the first plan of ours with several threads; the planner's lock is held.
+template <class T>
+void take_jobs() {
+  bool& taken = jobs_taken.any[sizeof(T) == sizeof(double)];
+  if (!taken) Fftw<T>::set_jobs(&run_jobs);
+  taken = true;
+}
+
+// Once per precision. Planner calls of the application on other threads then exclude ours inside FFTW as well; the lock
+// costs nothing beside planning.
+template <class T>
+void initialise() {
+  static const bool done = [] {
+    Fftw<T>::init_threads();
+    Fftw<T>::make_planner_thread_safe();
+    return true;
+  }();
+  (void)done;
+}
+
+// An empty table exports as "(fftw-3.3.10 fftw_wisdom #x... #x...\n)": entries are nested parentheses.
+bool holds_entries(const std::string& text) { return text.find('(', 1) != std::string::npos; }
+
+}  // namespace
+
+ForkSafeMutex& planner_mutex() {
+  // Never destroyed: plans with static lifetime may outlive every other static object.
+  static auto* mutex = new ForkSafeMutex;
+  return *mutex;
+}
+
+unsigned planner_flags(generator::Rigor rigor) {
+  switch (rigor) {
+    case generator::Rigor::estimate:
+      return FFTW_ESTIMATE;
+    case generator::Rigor::measure:
+      return FFTW_MEASURE;
+    case generator::Rigor::patient:
+      return FFTW_PATIENT;
+  }
+  return FFTW_MEASURE;
+}
+
+template <class T>
+PlannerSession<T>::PlannerSession(const std::string& wisdom, int threads) : lock_(planner_mutex()) {
+  initialise<T>();
+  saved_ = exported<T>();
+  saved_threads_ = Fftw<T>::threads();
+  Fftw<T>::forget_wisdom();
+  if (!wisdom.empty()) Fftw<T>::import_wisdom(wisdom.c_str());
+  if (threads > 1) take_jobs<T>();
+  Fftw<T>::set_threads(threads);
+}
+
+template <class T>
+PlannerSession<T>::~PlannerSession() {
+  Fftw<T>::forget_wisdom();
+  if (holds_entries(saved_)) Fftw<T>::import_wisdom(saved_.c_str());
+  Fftw<T>::set_threads(saved_threads_);
+}
+
+template <class T>
+std::string PlannerSession<T>::wisdom() const {
+  std::string text = exported<T>();
+  return holds_entries(text) ? text : std::string();
+}
+
+template <class T>
+std::string merge_wisdom(std::span<const std::string> texts) {
+  if (std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); })) return {};
+  const PlannerSession<T> session("");
+  for (const std::string& text : texts) {
+    if (!text.empty()) Fftw<T>::import_wisdom(text.c_str());
+  }
+  return session.wisdom();
+}
+
+template class PlannerSession<float>;
+template class PlannerSession<double>;
+template std::string merge_wisdom<float>(std::span<const std::string>);
+template std::string merge_wisdom<double>(std::span<const std::string>);
+
+}  // namespace fourtune::runtime::cpu

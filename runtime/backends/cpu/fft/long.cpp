@@ -1,0 +1,228 @@
+#include "runtime/backends/cpu/fft/long.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "runtime/backends/cpu/fft/arrays.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
+constexpr std::int64_t kMaxLanes = 16;
+constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // of a short transform; the two of 2^30 are of 4 MiB
+
+// The divisor nearest to the square root (from above) whose cofactor the kernels do as well; 0 when there is none.
+std::int64_t split_length(std::int64_t n, int lanes) {
+  if (!has_small_factors(n)) return 0;
+  for (auto a = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n)))); a <= kLongest && a < n; ++a) {
+    if (n % a == 0) return n / a >= lanes ? a : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+bool LongFft<T>::supports(std::int64_t n) {
+  return split_length(n, simd_fft_kernels<T>().lanes) != 0;
+}
+
+template <class T>
+LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
+    : kernels_(simd_fft_kernels<T>()),
+      rows_(n / split_length(n, kernels_.lanes)),
+      columns_(n / rows_),
+      along_columns_(make_simd_fft_plan<T>(rows_)),
+      along_rows_(make_simd_fft_plan<T>(columns_)),
+      swap_(sign > 0),
+      threads_(team_size(threads)),
+      longest_(std::max(rows_, columns_)) {
+  make_tables();
+  // A block, the scalar factors of its positions, and padding off powers of two.
+  work_stride_ = ((longest_ + 1) * 2 * kernels_.lanes + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
+  work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
+  work_ = AlignedBytes(work_stride_ * threads_);
+}
+
+template <class T>
+void LongFft<T>::make_tables() {
+  const std::int64_t n = rows_ * columns_;
+  const auto root = [n](std::int64_t t) {
+    const double turn = -2 * std::numbers::pi * static_cast<double>(t) / static_cast<double>(n);
+    return std::complex<double>(std::cos(turn), std::sin(turn));
+  };
+  split_ = columns_;
+  for (std::int64_t a = 0; a <= n / split_; ++a) coarse_.push_back(root(a * split_));
+  for (std::int64_t b = 0; b < split_; ++b) fine_.push_back(root(b));
+  std::vector<Value> pairs(static_cast<std::size_t>(longest_ * kernels_.lanes));
+  for (std::int64_t k = 0; k < longest_; ++k) {
+    for (int l = 0; l < kernels_.lanes; ++l) pairs[k * kernels_.lanes + l] = Value(root(k * l % n));
+  }
+  lane_tables_ = AlignedBytes(longest_ * 2 * kernels_.lanes * static_cast<std::int64_t>(sizeof(T)));
+  SimdMove<T> all = move(kernels_.lanes, 1, kernels_.lanes, 0, longest_);
+  all.swap = false;
+  kernels_.load(lane_tables_.as<T>(), reinterpret_cast<const T*>(pairs.data()), all);
+}
+
+// exp(-2 pi i k at / n), k < count.
+template <class T>
+void LongFft<T>::scalars(std::int64_t at, std::int64_t count, T* result) const {
+  std::int64_t a = 0, b = 0;  // k * at = a * split + b, kept reduced as k grows
+  const std::int64_t step_a = at / split_, step_b = at % split_, wrap = rows_ * columns_ / split_;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::complex<double>&x = coarse_[a], &y = fine_[b];
+    result[2 * k] = static_cast<T>(x.real() * y.real() - x.imag() * y.imag());
+    result[2 * k + 1] = static_cast<T>(x.real() * y.imag() + x.imag() * y.real());
+    a += step_a;
+    b += step_b;
+    if (b >= split_) b -= split_, ++a;
+    if (a >= wrap) a -= wrap;
+  }
+}
+
+template <class T>
+T* LongFft<T>::thread_work(int worker) const {
+  return reinterpret_cast<T*>(work_.as<char>() + worker * work_stride_);
+}
+
+template <class T>
+SimdMove<T> LongFft<T>::move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first,
+                             std::int64_t size) const {
+  SimdMove<T> result;
+  result.step = 2 * step;
+  result.line = 2 * line;
+  result.count = static_cast<int>(count);
+  result.first = first;
+  result.size = size;
+  result.swap = swap_;
+  return result;
+}
+
+// Element columns * j1 + j2 of `in`, transformed over j1 and twiddled, to matrix[k1][j2]; in == matrix is allowed.
+template <class T>
+void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matrix) const {
+  const std::int64_t lanes = kernels_.lanes;
+  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
+    const std::int64_t j2 = block * lanes, count = std::min(lanes, columns_ - j2);
+    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
+    kernels_.load(work, reinterpret_cast<const T*>(in + j2 * stride), move(columns_ * stride, stride, count, 0, rows_));
+    kernels_.transform(along_columns_, work);
+    scalars(j2, rows_, scalar);
+    kernels_.twiddle(work, along_columns_.output.data(), rows_, lane_tables_.as<T>(), scalar);
+    kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(matrix + j2),
+                   move(columns_, 1, count, 0, rows_));
+  });
+}
+
+// store(work, k1, count) for blocks of rows k1 .. k1 + count - 1, transformed over j2.
+template <class T>
+template <class F>
+void LongFft<T>::rows_of(const Value* matrix, F store) const {
+  const std::int64_t lanes = kernels_.lanes;
+  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
+    const std::int64_t k1 = block * lanes, count = std::min(lanes, rows_ - k1);
+    T* work = thread_work(worker);
+    kernels_.load(work, reinterpret_cast<const T*>(matrix + k1 * columns_), move(1, columns_, count, 0, columns_));
+    kernels_.transform(along_rows_, work);
+    store(work, k1, count);
+  });
+}
+
+template <class T>
+void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work, Value* out,
+                           std::int64_t out_stride) const {
+  columns_first(in, in_stride, work);
+  rows_of(work, [&](const T* block, std::int64_t k1, std::int64_t count) {
+    kernels_.store(block, along_rows_.output.data(), reinterpret_cast<T*>(out + k1 * out_stride),
+                   move(rows_ * out_stride, out_stride, count, 0, columns_));
+  });
+}
+
+template <class T>
+void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const {
+  columns_first(grid, 1, grid);
+  rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) { keep(block, k1, count, modes, kept); });
+}
+
+// Writes what is kept of positions line + l + rows k2, l < count.
+template <class T>
+void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Value* modes,
+                      const KeptModes<T>& kept) const {
+  const std::int64_t high_from = rows_ * columns_ - kept.high;
+  Value tile[kTile * kMaxLanes];
+  for (std::int64_t first = 0; first < columns_; first += kTile) {
+    const std::int64_t size = std::min(kTile, columns_ - first);
+    // Nothing of this tile is kept.
+    if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) continue;
+    kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(tile), move(kMaxLanes, 1, count, first, size));
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t k = line + rows_ * (first + i);
+      const auto put = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
+        for (std::int64_t l = std::max<std::int64_t>(0, from - k); l < std::min(count, to - k); ++l) {
+          const Value v = tile[i * kMaxLanes + l];
+          modes[k + l + shift] = kept.factor != nullptr ? v * kept.factor[k + l + shift] : v;
+        }
+      };
+      put(0, kept.low, kept.low_at);
+      put(high_from, rows_ * columns_, kept.high_at - high_from);
+    }
+  }
+}
+
+template <class T>
+void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) const {
+  const std::int64_t lanes = kernels_.lanes;
+  parallel_for(threads_, (rows_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
+    const std::int64_t j1 = block * lanes, count = std::min(lanes, rows_ - j1);
+    T *work = thread_work(worker), *scalar = work + (longest_ + 1) * 2 * lanes;
+    fill(work, j1, count, modes, kept);
+    kernels_.transform(along_rows_, work);
+    scalars(j1, columns_, scalar);
+    kernels_.twiddle(work, along_rows_.output.data(), columns_, lane_tables_.as<T>(), scalar);
+    kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(grid + j1 * columns_),
+                   move(1, columns_, count, 0, columns_));
+  });
+  parallel_for(threads_, (columns_ + lanes - 1) / lanes, [&](std::int64_t block, int worker) {
+    const std::int64_t k2 = block * lanes, count = std::min(lanes, columns_ - k2);
+    T* work = thread_work(worker);
+    kernels_.load(work, reinterpret_cast<const T*>(grid + k2), move(columns_, 1, count, 0, rows_));
+    kernels_.transform(along_columns_, work);
+    kernels_.store(work, along_columns_.output.data(), reinterpret_cast<T*>(grid + k2),
+                   move(columns_, 1, count, 0, rows_));
+  });
+}
+
+// The mirror image of keep: positions line + l + rows j2, zero where nothing is kept.
+template <class T>
+void LongFft<T>::fill(T* work, std::int64_t line, std::int64_t count, const Value* modes,
+                      const KeptModes<T>& kept) const {
+  const std::int64_t high_from = rows_ * columns_ - kept.high;
+  Value tile[kTile * kMaxLanes];
+  for (std::int64_t first = 0; first < columns_; first += kTile) {
+    const std::int64_t size = std::min(kTile, columns_ - first);
+    if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) {
+      std::fill_n(work + first * 2 * kernels_.lanes, size * 2 * kernels_.lanes, T(0));
+      continue;
+    }
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t j = line + rows_ * (first + i);
+      std::fill_n(tile + i * kMaxLanes, kMaxLanes, Value());
+      const auto get = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
+        for (std::int64_t l = std::max<std::int64_t>(0, from - j); l < std::min(count, to - j); ++l) {
+          const Value v = modes[j + l + shift];
+          tile[i * kMaxLanes + l] = kept.factor != nullptr ? v * kept.factor[j + l + shift] : v;
+        }
+      };
+      get(0, kept.low, kept.low_at);
+      get(high_from, rows_ * columns_, kept.high_at - high_from);
+    }
+    kernels_.load(work, reinterpret_cast<const T*>(tile), move(kMaxLanes, 1, count, first, size));
+  }
+}
+
+template class LongFft<float>;
+template class LongFft<double>;
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,73 @@
+// One long complex FFT as a matrix of short ones (the four-step method): n = rows * columns, short FFTs along one side,
+// twiddle factors, short FFTs along the other side, all through the vectorised kernels in blocks that fit in cache,
+// shared by threads. Two orders, so that either the end or the start can be pruned:
+//   columns_then_rows: first reads element j = columns j1 + j2 (all of them); last gives k = k1 + rows k2
+//   rows_then_columns: first takes element j = j1 + rows j2;                  last gives k = columns k1 + k2
+// In both, the matrix between is [row][column], row length `columns`.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/backends/cpu/base/aligned_bytes.h"
+#include "runtime/backends/cpu/fft/simd.h"
+
+namespace fourtune::runtime::cpu {
+
+// What of a long transform's spectrum is kept, and where: position k < low at to[low_at + k], position k >= n - high at
+// to[high_at + k - (n - high)], times factor (indexed like `to`, or null).
+template <class T>
+struct KeptModes {
+  std::int64_t low = 0, high = 0;
+  std::int64_t low_at = 0, high_at = 0;
+  const T* factor = nullptr;
+};
+
+// Lines up to this length are better done many at a time (fft/lines.h) when there are many; below the second, nothing
+// is gained by splitting one.
+constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;
+
+template <class T>
+class LongFft {
+  using Value = std::complex<T>;
+
+ public:
+  // True when n splits into two lengths that the kernels do well.
+  static bool supports(std::int64_t n);
+  // Precondition: supports(n).
+  LongFft(std::int64_t n, int sign, int threads);
+  std::int64_t n() const { return rows_ * columns_; }
+  std::int64_t bytes() const { return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_); }
+
+  // Whole transform; element i at i * stride. work: n elements, neither in nor out; in == out is allowed.
+  void transform(const Value* in, std::int64_t in_stride, Value* work, Value* out, std::int64_t out_stride) const;
+  // Destroys grid.
+  void truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const;
+  void pad(const Value* modes, Value* grid, const KeptModes<T>& kept) const;
+
+ private:
+  T* thread_work(int worker) const;
+  void columns_first(const Value* in, std::int64_t stride, Value* matrix) const;
+  template <class F>
+  void rows_of(const Value* matrix, F store) const;
+  void make_tables();
+  void scalars(std::int64_t at, std::int64_t count, T* result) const;
+  SimdMove<T> move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first,
+                   std::int64_t size) const;
+  void keep(const T* work, std::int64_t line, std::int64_t count, Value* modes, const KeptModes<T>& kept) const;
+  void fill(T* work, std::int64_t line, std::int64_t count, const Value* modes, const KeptModes<T>& kept) const;
+
+  const SimdFftKernels<T>& kernels_;
+  std::int64_t rows_, columns_;
+  SimdFftPlan<T> along_columns_, along_rows_;  // of length rows_, of length columns_
+  bool swap_;
+  int threads_;
+  std::int64_t longest_, split_;
+  std::vector<std::complex<double>> coarse_, fine_;  // exp(-2 pi i t/n): t = split * a, t = b
+  AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) by k (up to longest_) and lane l
+  AlignedBytes work_;
+  std::int64_t work_stride_ = 0;
+};
+
+}  // namespace fourtune::runtime::cpu

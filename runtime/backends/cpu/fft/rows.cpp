@@ -1,0 +1,305 @@
+// Family rows: the transform dimension by dimension, lines in blocks that fit in cache.
+//
+// Steps, each a parallel loop over units that touch disjoint memory:
+// - many small transforms: one step, a unit is a whole transform;
+// - 3D: a step whose units are x-y planes (both passes while the plane is in cache), and a step along z in blocks of
+// lines;
+// - else one step a dimension.
+// c2c and r2c start along x, c2r ends there. The first pass reads the input and writes the output, so out of place
+// costs nothing extra; only c2r in more than one dimension needs a work array (half spectrum) to keep its input.
+#include <algorithm>
+#include <vector>
+
+#include "runtime/backends/cpu/fft/arrays.h"
+#include "runtime/backends/cpu/fft/chirp.h"
+#include "runtime/backends/cpu/fft/library.h"
+#include "runtime/backends/cpu/fft/lines.h"
+#include "runtime/backends/cpu/fft/long.h"
+#include "runtime/backends/cpu/fft/operation.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+// Units of fused passes should stay in a core's second-level cache; 1 MiB is what server cores have at least.
+constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
+using Extent = std::array<std::int64_t, 4>;  // x, y, z, batch
+
+Extent strides_of(const ArrayLayout& layout) {
+  return {layout.stride[0], layout.stride[1], layout.stride[2], layout.distance};
+}
+std::int64_t offset(const Extent& at, const Extent& stride) {
+  return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] + at[3] * stride[3];
+}
+
+enum Array { kIn, kMiddle, kOut };
+enum class PassKind { complex, real_to_half, half_to_real };
+
+template <class T>
+struct Pass {
+  int axis = 0;
+  PassKind kind = PassKind::complex;
+  Array from = kIn, to = kOut;
+  int across = 0;  // axis along which lines of a block lie
+  const LineFft<T>* fft = nullptr;
+  int block() const { return fft->lines(); }
+};
+
+template <class T>
+struct Step {
+  std::vector<Pass<T>> passes;
+  Extent unit{};  // size of the piece that one thread does at a time
+};
+
+template <class T>
+class RowsFft final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  explicit RowsFft(const FftOperation& op) : op_(op), size_{spectrum_size(op), op.n[1], op.n[2], op.batch} {
+    conjugate_ = (op.type == FftType::r2c && op.sign > 0) || (op.type == FftType::c2r && op.sign < 0);
+    stride_[kIn] = strides_of(op.in);
+    stride_[kOut] = strides_of(op.out);
+    stride_[kMiddle] = op.type == FftType::c2r ? stride_[kIn] : stride_[kOut];
+    if (op.type == FftType::c2r && op.dim > 1 && !op.in_place) {
+      const ArrayLayout dense = dense_layout({size_[0], size_[1], size_[2]});
+      stride_[kMiddle] = strides_of(dense);
+      middle_ = AlignedBytes(dense.distance * op.batch * static_cast<std::int64_t>(sizeof(Value)));
+    }
+    make_steps(make_passes());
+    for (const auto& fft : ffts_) {
+      work_stride_ = fft ? std::max(work_stride_, (fft->work_bytes() + 4095) / 4096 * 4096 + 256) : work_stride_;
+    }
+    workers_ = team_size(op.threads);
+    work_ = AlignedBytes(work_stride_ * workers_);
+  }
+
+  void run(const void* in, void* out) override {
+    void* middle = op_.type == FftType::c2r && !op_.in_place ? middle_.as<void>() : out;
+    const std::array<void*, 3> arrays{const_cast<void*>(in), middle, out};
+    for (const Step<T>& step : steps_) run_step(step, arrays);
+  }
+  std::int64_t bytes() const override { return work_.bytes() + middle_.bytes(); }
+  std::string wisdom() const override {
+    std::vector<std::string> texts;
+    for (const auto& fft : ffts_) {
+      if (fft) texts.push_back(fft->wisdom());
+    }
+    return merged_wisdom<T>(texts);
+  }
+
+ private:
+  // Order of the passes, and the arrays between which each moves.
+  std::vector<Pass<T>> make_passes() {
+    std::vector<int> axes;
+    for (int d = 0; d < op_.dim; ++d) axes.push_back(d);
+    if (op_.type == FftType::c2r) std::reverse(axes.begin(), axes.end());
+    std::vector<Pass<T>> passes;
+    for (const int axis : axes) {
+      Pass<T> pass;
+      pass.axis = axis;
+      if (op_.type == FftType::c2r) {
+        pass.from = passes.empty() ? kIn : kMiddle;
+        pass.to = axis == 0 ? kOut : kMiddle;
+        if (axis == 0) pass.kind = PassKind::half_to_real;
+      } else {
+        pass.from = passes.empty() ? kIn : kOut;
+        pass.to = kOut;
+        if (axis == 0 && op_.type == FftType::r2c) pass.kind = PassKind::real_to_half;
+      }
+      pass.across = across(pass);
+      pass.fft = line_fft(pass);
+      passes.push_back(pass);
+    }
+    return passes;
+  }
+
+  // Neighbouring lines of a block lie along the other axis with the smallest stride.
+  int across(const Pass<T>& pass) const {
+    int best = -1;
+    for (int d = 0; d < 4; ++d) {
+      if (d == pass.axis || size_[d] == 1) continue;
+      if (best < 0 || stride_[pass.to][d] < stride_[pass.to][best]) best = d;
+    }
+    return best >= 0 ? best : (pass.axis == 3 ? 0 : 3);
+  }
+
+  const LineFft<T>* line_fft(const Pass<T>& pass) {
+    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom, pass.across != 3};
+    if (pass.kind == PassKind::complex) {
+      ffts_[pass.axis] = make_line_fft<T>(choice);
+    } else {
+      // The other sign is the conjugate: of the result of r2c, of the input of c2r.
+      choice.sign = pass.kind == PassKind::real_to_half ? -1 : 1;
+      ffts_[pass.axis] = make_real_line_fft<T>(choice);
+    }
+    return ffts_[pass.axis].get();
+  }
+
+  void make_steps(const std::vector<Pass<T>>& passes) {
+    const std::int64_t plane = size_[0] * size_[1] * static_cast<std::int64_t>(sizeof(Value));
+    const bool whole = op_.batch >= 2 * op_.threads && plane * size_[2] <= kFusedBytes && op_.dim > 1;
+    const bool planes = op_.dim == 3 && plane <= kFusedBytes && size_[2] * op_.batch >= op_.threads;
+    std::vector<Step<T>> steps;
+    for (const Pass<T>& pass : passes) {
+      const bool join = !steps.empty() && (whole || (planes && pass.axis != 2 && steps.back().passes[0].axis != 2));
+      if (!join) steps.emplace_back();
+      steps.back().passes.push_back(pass);
+    }
+    for (Step<T>& step : steps) {
+      step.unit = {1, 1, 1, 1};
+      for (const Pass<T>& pass : step.passes) step.unit[pass.axis] = size_[pass.axis];
+      if (step.passes.size() == 1) {
+        const Pass<T>& pass = step.passes[0];
+        step.unit[pass.across] = std::min<std::int64_t>(pass.block(), size_[pass.across]);
+      }
+    }
+    steps_ = std::move(steps);
+  }
+
+  void run_step(const Step<T>& step, const std::array<void*, 3>& arrays) {
+    Extent units;
+    std::int64_t count = 1;
+    for (int d = 0; d < 4; ++d) {
+      units[d] = (size_[d] + step.unit[d] - 1) / step.unit[d];
+      count *= units[d];
+    }
+    parallel_for(workers_, count, [&](std::int64_t index, int worker) {
+      Extent at, size;
+      for (int d = 0; d < 4; ++d) {
+        at[d] = index % units[d] * step.unit[d];
+        index /= units[d];
+        size[d] = std::min(step.unit[d], size_[d] - at[d]);
+      }
+      void* work = work_.as<char>() + worker * work_stride_;
+      for (const Pass<T>& pass : step.passes) run_pass(pass, arrays, at, size, work);
+    });
+  }
+
+  // All lines of one box.
+  void run_pass(const Pass<T>& pass, const std::array<void*, 3>& arrays, Extent at, Extent size, void* work) const {
+    const Extent first = at;
+    int outer[2], found = 0;
+    for (int d = 0; d < 4; ++d) {
+      if (d != pass.axis && d != pass.across) outer[found++] = d;
+    }
+    for (std::int64_t j = 0; j < size[outer[1]]; ++j) {
+      for (std::int64_t i = 0; i < size[outer[0]]; ++i) {
+        for (std::int64_t l = 0; l < size[pass.across]; l += pass.block()) {
+          at[outer[0]] = first[outer[0]] + i;
+          at[outer[1]] = first[outer[1]] + j;
+          at[pass.across] = first[pass.across] + l;
+          const auto count = static_cast<int>(std::min<std::int64_t>(pass.block(), size[pass.across] - l));
+          run_block(pass, arrays, at, count, work);
+        }
+      }
+    }
+  }
+
+  void run_block(const Pass<T>& pass, const std::array<void*, 3>& arrays, const Extent& at, int count,
+                 void* work) const {
+    const LineFft<T>& fft = *pass.fft;
+    const Extent &from_stride = stride_[pass.from], &to_stride = stride_[pass.to];
+    const std::int64_t from = offset(at, from_stride), to = offset(at, to_stride);
+    const LinePlaces source{from_stride[pass.axis], from_stride[pass.across], count};
+    const LinePlaces target{to_stride[pass.axis], to_stride[pass.across], count};
+    const LineRange all{0, fft.n()};
+    const auto interior = static_cast<T>(op_.interior);
+    switch (pass.kind) {
+      case PassKind::complex:
+        fft.load(work, static_cast<const Value*>(arrays[pass.from]) + from, source, all, nullptr);
+        fft.store(fft.transform(work, count), static_cast<Value*>(arrays[pass.to]) + to, target, all, nullptr);
+        break;
+      case PassKind::real_to_half:
+        fft.load_real(work, static_cast<const T*>(arrays[pass.from]) + from, source);
+        fft.store_half(fft.transform(work, count), static_cast<Value*>(arrays[pass.to]) + to, target, interior,
+                       conjugate_);
+        break;
+      case PassKind::half_to_real:
+        fft.load_half(work, static_cast<const Value*>(arrays[pass.from]) + from, source, interior, conjugate_);
+        fft.store_real(fft.transform(work, count), static_cast<T*>(arrays[pass.to]) + to, target);
+        break;
+    }
+  }
+
+  FftOperation op_;
+  Extent size_;  // complex side
+  std::array<Extent, 3> stride_;
+  bool conjugate_ = false;
+  std::array<std::unique_ptr<LineFft<T>>, 3> ffts_;
+  std::vector<Step<T>> steps_;
+  std::int64_t work_stride_ = 0;
+  int workers_ = 1;
+  AlignedBytes work_, middle_;
+};
+
+// One dimension, long, of a length with a large prime factor: threads share each transform.
+template <class T>
+class ChirpRows final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  explicit ChirpRows(const FftOperation& op) : op_(op), fft_(op.n[0], op.sign, op.threads) {}
+  void run(const void* in, void* out) override {
+    for (std::int64_t b = 0; b < op_.batch; ++b) {
+      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
+                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    }
+  }
+  std::int64_t bytes() const override { return fft_.bytes(); }
+  std::string wisdom() const override { return {}; }
+
+ private:
+  FftOperation op_;
+  LongChirp<T> fft_;
+};
+
+// One dimension, long or alone: threads share each transform.
+template <class T>
+class LongRows final : public FftRunner {
+  using Value = std::complex<T>;
+
+ public:
+  explicit LongRows(const FftOperation& op)
+      : op_(op), work_(op.n[0] * static_cast<std::int64_t>(sizeof(Value))), fft_(op.n[0], op.sign, op.threads) {}
+  void run(const void* in, void* out) override {
+    for (std::int64_t b = 0; b < op_.batch; ++b) {
+      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0], work_.as<Value>(),
+                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    }
+  }
+  std::int64_t bytes() const override { return work_.bytes() + fft_.bytes(); }
+  std::string wisdom() const override { return {}; }
+
+ private:
+  FftOperation op_;
+  AlignedBytes work_;  // before the tables: what does not fit memory is refused at once
+  LongFft<T> fft_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
+  if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
+  const std::int64_t n = op.n[0];
+  const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // lines, for the lanes of a vector
+  if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || few)) {
+    if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
+    if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
+  }
+  // FFTW, where it is there, does one short line, long real lines and odd ones in one dimension faster. Its estimate is
+  // good for single lines.
+  const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
+  const FftLibrary<T>* library = fft_library<T>();
+  if (library && op.dim == 1 && (few || real)) {
+    FftOperation line = op;
+    line.choice.rigor = line_rigor(op.choice.rigor);
+    return library->make_fft(line);
+  }
+  return std::make_unique<RowsFft<T>>(op);
+}
+
+template std::unique_ptr<FftRunner> make_rows_fft<float>(const FftOperation&);
+template std::unique_ptr<FftRunner> make_rows_fft<double>(const FftOperation&);
+
+}  // namespace fourtune::runtime::cpu

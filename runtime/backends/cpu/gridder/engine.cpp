@@ -1,0 +1,85 @@
+#include "runtime/backends/cpu/gridder/engine.h"
+
+#include <algorithm>
+
+namespace fourtune::runtime::cpu {
+
+template <class T>
+std::int64_t Workspace<T>::bytes() const {
+  std::int64_t sum =
+      tile.bytes() + gathered.bytes() + static_cast<std::int64_t>(sizeof *this + rows.size() * sizeof rows[0]);
+  for (const auto& b : blocks) sum += b.weights.bytes() + static_cast<std::int64_t>(sizeof b);
+  return sum;
+}
+
+template <class T>
+void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const {
+  const RecordForm& form = points.form();
+  const std::uint32_t* records = nullptr;
+  switch (points.order()) {
+    case PointOrder::permuted:
+      records = points.record(position);
+      for (int j = 0; j < n; ++j) block.index[j] = form.index(records + j * form.words);
+      break;
+    case PointOrder::indexed:
+      for (int j = 0; j < n; ++j) {
+        block.index[j] = points.indexed(position + j);
+        std::copy_n(points.record(block.index[j]), form.words, work.gathered.data() + j * form.words);
+      }
+      records = work.gathered.data();
+      break;
+    case PointOrder::caller:
+    case PointOrder::listed:
+      records = points.record(position);
+      for (int j = 0; j < n; ++j) block.index[j] = position + j;
+      break;
+  }
+  kernels.evaluate(tables, tiling, form, records, n, in_bins, block.weights);
+}
+
+template <class T>
+void Engine<T>::look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values,
+                           PointBlock<T>& block) const {
+  const int n = static_cast<int>(std::clamp<std::int64_t>(end - position, 0, kBlockPoints));
+  const void** ahead = block.weights.ahead;
+  if (points.order() == PointOrder::permuted) {
+    for (int j = 0; j < n; ++j) ahead[j] = values + points.form().index(points.record(position + j));
+  } else {
+    for (int j = 0; j < n; ++j) ahead[j] = values + points.indexed(position + j);
+  }
+  std::fill(ahead + n, ahead + kBlockPoints, values);
+}
+
+template <class T>
+void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const {
+  const auto origin = tiling.origin(tile);
+  std::size_t r = 0;
+  for (int z = 0; z < tiling.padded[2]; ++z) {
+    std::complex<T>* plane = grid + (origin[2] + z) % tiling.fine[2] * spec.grid.stride[2];
+    for (int y = 0; y < tiling.padded[1]; ++y) {
+      work.rows[r++] = plane + (origin[1] + y) % tiling.fine[1] * spec.grid.stride[1];
+    }
+  }
+}
+
+template <class T>
+void Engine<T>::bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const {
+  first = 0;
+  last = tiling.bins - 1;
+  if (points.order() != PointOrder::permuted) return;
+  int low = kMaxTile, high = 0;
+  for (std::int64_t p = begin; p < end; ++p) {
+    const int x = points.form().cell(points.record(p), 0);
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+  first = low / tiling.bin;
+  last = high / tiling.bin;
+}
+
+template struct Workspace<float>;
+template struct Workspace<double>;
+template struct Engine<float>;
+template struct Engine<double>;
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,132 @@
+// What one gridder's families share: the bound geometry, kernels and points, and a workspace per worker.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/backends/cpu/base/buffer.h"
+#include "runtime/backends/cpu/base/waiting.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
+#include "runtime/backends/cpu/gridder/kernels.h"
+#include "runtime/backends/cpu/gridder/layout.h"
+#include "runtime/backends/cpu/gridder/schedule.h"
+#include "runtime/backends/cpu/gridder/sort.h"
+#include "runtime/backends/cpu/gridder/weights.h"
+
+namespace fourtune::runtime::cpu {
+
+// Finite arithmetic only: no recovery of infinities as operator* has.
+template <class T>
+std::complex<T> multiply(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// Up to kBlockPoints points with their weights and their places in the caller's arrays.
+template <class T>
+struct PointBlock {
+  explicit PointBlock(const WeightTables<T>& tables) : weights(tables) {}
+  WeightBlock<T> weights;
+  std::int64_t index[kBlockPoints] = {};
+};
+
+template <class T>
+struct Workspace {
+  std::vector<PointBlock<T>> blocks;   // one for a single transform, several kept for a batch
+  Buffer<T> tile;                      // private tile, all zero between subproblems of spreading
+  std::vector<std::complex<T>*> rows;  // of the fine grid under the padded tile, y fastest
+  Buffer<std::uint32_t> gathered;      // records of a block when they are not stored together
+  alignas(kLine) std::complex<T> values[kBlockPoints];
+  std::vector<std::int64_t> locked;
+  bool tile_is_zero = false;
+  std::int64_t bytes() const;
+};
+
+// A point's row straight in the fine grid costs about as much as this many rows of copying an x-bin (measured at 3D
+// densities 0.001 to 0.1).
+inline constexpr std::int64_t kDirectCost = 2;
+
+// What a family works on.
+template <class T>
+struct Engine {
+  GridderSpec spec;
+  Tiling tiling;
+  WeightTables<T> tables;
+  Kernels<T> kernels;
+  PointStore<T> points;
+  int fraction = 24;                                   // bits of a record's positions
+  std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
+  std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
+  std::unique_ptr<Gate[]> turns;                       // per spread unit: has been added (colour rule)
+  std::vector<Workspace<T>> workspaces;                // one for each worker that a loop may have
+
+  int workers() const { return static_cast<int>(workspaces.size()); }
+
+  bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
+    for (int d = 0; d < tiling.dim; ++d) {
+      if (origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;
+    }
+    return true;
+  }
+  // First element of a point's window in the fine grid, or -1 when the window wraps.
+  std::int64_t element(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
+    if (!interior(b, j, origin)) return -1;
+    std::int64_t e = 0;
+    for (int d = 0; d < tiling.dim; ++d) e += (origin[d] + b.cell[d][j]) * spec.grid.stride[d];
+    return e;
+  }
+  // A tile of n points is worth a private copy when its points touch more rows than the copy has.
+  bool worth_a_tile(std::int64_t n, int first, int last) const {
+    if (tiling.dim == 1) return n > 4;
+    const std::int64_t rows_of_point = tiling.dim == 2 ? tiling.width : tiling.width * tiling.width;
+    return n * rows_of_point * kDirectCost > tiling.rows() * (last - first + 1);
+  }
+  // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
+  void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
+  // Makes the kernels prefetch the values of the points at grouped positions [position, end), one block at most, while
+  // they work on `block`.
+  void look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values, PointBlock<T>& block) const;
+  // First and last x-bin of the points at grouped positions [begin, end); all bins where asking costs more than it
+  // saves.
+  void bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const;
+  // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller) and evaluates weights.
+  void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
+};
+
+// The caller's arrays of one execute.
+template <class T>
+struct Batch {
+  std::complex<T>* values = nullptr;  // only read by spreading
+  std::int64_t value_distance = 0;
+  const std::complex<T>* factor = nullptr;
+  std::complex<T>* grids = nullptr;  // only read by interpolation; zeroed before spreading
+  std::int64_t grid_distance = 0;
+  std::int64_t count = 0;
+};
+
+// Private padded subgrids, added by colour or, with locks, as they are ready (spread_subgrid.cpp).
+template <class T>
+void spread_subgrid(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch);
+// Straight to the fine grid: by atomic additions, or one tile colour after the other (spread_direct.cpp).
+template <class T>
+void spread_atomic(Engine<T>& engine, const Batch<T>& batch);
+template <class T>
+void spread_coloured(Engine<T>& engine, const Batch<T>& batch);
+// Every transform of one block whose points lie in the tile at `origin`, straight to or from the fine grid, x windows
+// at slot 0. Spreading: the calling thread owns the padded tile. Interpolation: an origin for every point.
+template <class T>
+void spread_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
+                  const Batch<T>& batch);
+template <class T>
+void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
+                       const Batch<T>& batch);
+// interp.cpp
+template <class T>
+void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);
+template <class T>
+void interpolate_direct(Engine<T>& engine, const Batch<T>& batch);
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,252 @@
+#include "runtime/backends/cpu/gridder/gridder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "fmt/format.h"
+#include "fourtune/status.h"
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/gridder/engine.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+using generator::AddRule;
+using generator::InterpFamily;
+using generator::SortFamily;
+using generator::SpreadFamily;
+
+// Weights that stay in the second-level cache while the transforms of a batch pass over them.
+constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
+constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
+
+PointOrder order_for(const GridderSpec& spec) {
+  if (spec.spread.family == SpreadFamily::colour_list) return PointOrder::listed;
+  if (spec.sort.family == SortFamily::tiles) return spec.sort.copy ? PointOrder::permuted : PointOrder::indexed;
+  return spec.spread.family == SpreadFamily::colour_index ? PointOrder::indexed : PointOrder::caller;
+}
+
+void check(const GridderSpec& spec) {
+  const GridShape& g = spec.grid;
+  if (g.dim < 1 || g.dim > 3)
+    throw Error(Status::unsupported, fmt::format("{} dimensions; 1, 2 or 3 are allowed", g.dim));
+  for (int d = 0; d < g.dim; ++d) {
+    if (g.fine[d] < 1 || g.fine[d] > std::numeric_limits<std::int32_t>::max()) {
+      throw Error(Status::unsupported,
+                  fmt::format("fine grid of {} cells along {}; 1 to 2^31-1 are allowed", g.fine[d], "xyz"[d]));
+    }
+  }
+  if (g.stride[0] != 1) throw Error(Status::unsupported, "fine-grid rows must be contiguous (stride[0] == 1)");
+  const int most =
+      spec.window.kind == generator::WindowKind::gaussian ? generator::kMaxGaussianWidth : generator::kMaxWidth;
+  if (spec.window.width < generator::kMinWidth || spec.window.width > most) {
+    throw Error(Status::unsupported, fmt::format("window width {}; {} to {} are allowed for this window",
+                                                 spec.window.width, generator::kMinWidth, most));
+  }
+  if (spec.threads < 1) throw Error(Status::unsupported, fmt::format("{} threads; at least 1 is needed", spec.threads));
+}
+
+template <class T>
+class TiledGridder final : public Gridder<T> {
+ public:
+  explicit TiledGridder(const GridderSpec& spec) : e_{} {
+    check(spec);
+    e_.spec = spec;
+    const GridShape& grid = spec.grid;
+    e_.tiling = make_tiling(grid.dim, grid.fine, spec.window.width, spec.sort.tile, sizeof(std::complex<T>));
+    order_ = order_for(spec);
+    spread_family_ = spec.spread.family;
+    interp_family_ = spec.interp.family;
+    // Without groups of points there are no tiles to work on: the families that need none take over.
+    const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
+    if (!grouped && spread_family_ == SpreadFamily::subgrid) spread_family_ = SpreadFamily::atomic;
+    if (!grouped && interp_family_ == InterpFamily::tile) interp_family_ = InterpFamily::direct;
+    coloured_ = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list ||
+                (spread_family_ == SpreadFamily::subgrid && (spec.deterministic || spec.spread.add == AddRule::colour));
+    check_sizes();
+    e_.tables = make_weight_tables<T>(spec, e_.tiling);
+    e_.fraction = position_bits<T>(spec);
+    e_.kernels = select_kernels<T>(e_.tiling, e_.tables);
+    if (coloured_) {
+      colours_ = std::make_unique<TileColours>(e_.tiling);
+    } else if (spread_family_ == SpreadFamily::subgrid) {
+      locks_ = std::make_unique<TileLocks>(e_.tiling);
+    }
+    make_workspaces(1);
+  }
+
+  void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
+    e_.spread_units.clear();
+    e_.interp_units.clear();
+    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.workers(), e_.kernels);
+    const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
+    split(by_tile ? std::numeric_limits<std::int64_t>::max() : std::max(e_.spec.spread.cap, 1), e_.spread_units);
+    if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
+    if (coloured_) order_by_colour();
+  }
+
+  void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
+              std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) override {
+    for (std::int64_t b = 0; b < count; ++b) zero(grids + b * grid_distance);
+    if (e_.points.size() == 0 || count == 0) return;
+    make_workspaces(count);
+    for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u].close();
+    const Batch<T> batch{const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count};
+    switch (spread_family_) {
+      case SpreadFamily::subgrid:
+        spread_subgrid(e_, locks_.get(), batch);
+        break;
+      case SpreadFamily::atomic:
+        spread_atomic(e_, batch);
+        break;
+      case SpreadFamily::colour_index:
+      case SpreadFamily::colour_list:
+        spread_coloured(e_, batch);
+        break;
+    }
+    for (auto& w : e_.workspaces) w.tile_is_zero = spread_family_ == SpreadFamily::subgrid;
+  }
+
+  void interpolate(const std::complex<T>* grids, std::int64_t grid_distance, const std::complex<T>* factor,
+                   std::complex<T>* values, std::int64_t value_distance, std::int64_t count) override {
+    if (e_.points.size() == 0 || count == 0) return;
+    make_workspaces(count);
+    const Batch<T> batch{values, value_distance, factor, const_cast<std::complex<T>*>(grids), grid_distance, count};
+    if (interp_family_ == InterpFamily::tile) {
+      for (auto& w : e_.workspaces) w.tile_is_zero = false;
+      interpolate_tiles(e_, batch);
+    } else {
+      interpolate_direct(e_, batch);
+    }
+  }
+
+  std::int64_t bytes() const override {
+    std::int64_t sum = e_.points.bytes() + e_.tables.bytes() + (locks_ ? locks_->bytes() : 0);
+    sum += static_cast<std::int64_t>((e_.spread_units.capacity() + e_.interp_units.capacity()) * sizeof(Subproblem));
+    for (const auto& w : e_.workspaces) sum += w.bytes();
+    return sum;
+  }
+
+ private:
+  void check_sizes() const {
+    const Tiling& t = e_.tiling;
+    if (t.tiles() > std::numeric_limits<std::int32_t>::max() / t.bins) {
+      throw Error(Status::unsupported,
+                  fmt::format("{} tiles of {} x-bins; larger tiles are needed", t.tiles(), t.bins));
+    }
+    if (t.private_elements() * static_cast<std::int64_t>(sizeof(std::complex<T>)) > kMaxPrivateBytes) {
+      throw Error(Status::unsupported,
+                  fmt::format("a private tile of {}x{}x{} cells needs more than {} MB; smaller tiles "
+                              "are needed",
+                              t.tile[0], t.tile[1], t.tile[2], kMaxPrivateBytes >> 20));
+    }
+  }
+
+  // A batch keeps the weights of many blocks, a single transform those of one.
+  void make_workspaces(std::int64_t count) {
+    const Tiling& t = e_.tiling;
+    const std::int64_t block_bytes =
+        static_cast<std::int64_t>(sizeof(T)) * kBlockPoints * (2 * t.slots + (t.dim - 1) * t.width + 4);
+    const std::int64_t all = (e_.points.size() + kBlockPoints - 1) / kBlockPoints;
+    const auto blocks =
+        static_cast<std::size_t>(count > 1 ? std::clamp<std::int64_t>(kBatchWeightBytes / block_bytes, 1, all) : 1);
+    if (e_.workspaces.empty()) e_.workspaces = std::vector<Workspace<T>>(team_size(e_.spec.threads));
+    for (auto& w : e_.workspaces) {
+      w.blocks.reserve(blocks);
+      while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
+      w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
+      if (spread_family_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
+      w.rows.resize(t.rows());
+      w.tile.resize(2 * t.private_elements());
+      if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
+      w.tile_is_zero = true;
+    }
+  }
+
+  void split(std::int64_t cap, std::vector<Subproblem>& units) const {
+    const std::int64_t tiles = e_.tiling.tiles();
+    if (order_ == PointOrder::caller) return;
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      if (order_ == PointOrder::listed) {
+        if (e_.points.head(t) >= 0) units.push_back({t, 0, 0, 0});
+        continue;
+      }
+      const std::int64_t begin = e_.points.tile_start(t), n = e_.points.tile_start(t + 1) - begin;
+      const std::int64_t parts = n == 0 ? 0 : 1 + (n - 1) / cap;
+      for (std::int64_t p = 0; p < parts; ++p) {
+        units.push_back({t, begin + n / parts * p + std::min(p, n % parts),
+                         begin + n / parts * (p + 1) + std::min(p + 1, n % parts), static_cast<std::int32_t>(p)});
+      }
+    }
+  }
+
+  void order_by_colour() {
+    auto& units = e_.spread_units;
+    std::stable_sort(units.begin(), units.end(), [&](const Subproblem& a, const Subproblem& b) {
+      return colours_->colour(a.tile) < colours_->colour(b.tile);
+    });
+    e_.colour_start.assign(colours_->count() + 1, 0);
+    for (const Subproblem& s : units) ++e_.colour_start[colours_->colour(s.tile) + 1];
+    for (int c = 0; c < colours_->count(); ++c) e_.colour_start[c + 1] += e_.colour_start[c];
+    e_.turns.reset(new Gate[units.size()]);
+  }
+
+  void zero(std::complex<T>* grid) const {
+    const std::int64_t n = e_.spec.grid.elements;
+    const std::int64_t piece = 1 << 16;
+    parallel_for(n > 4 * piece ? e_.workers() : 1, (n + piece - 1) / piece, [=](std::int64_t p) {
+      const std::int64_t i = p * piece, cells = std::min(piece, n - i);
+      std::memset(static_cast<void*>(grid + i), 0, static_cast<std::size_t>(cells) * sizeof *grid);
+    });
+  }
+
+  Engine<T> e_;
+  PointOrder order_ = PointOrder::permuted;
+  SpreadFamily spread_family_ = SpreadFamily::subgrid;
+  InterpFamily interp_family_ = InterpFamily::tile;
+  bool coloured_ = false;
+  std::unique_ptr<TileColours> colours_;
+  std::unique_ptr<TileLocks> locks_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec) {
+  return std::make_unique<TiledGridder<T>>(spec);
+}
+template std::unique_ptr<Gridder<float>> make_gridder<float>(const GridderSpec&);
+template std::unique_ptr<Gridder<double>> make_gridder<double>(const GridderSpec&);
+
+GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes) {
+  const auto multiply_checked = [](std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product)) throw Error(Status::size_overflow, "fine grid does not fit 64 bits");
+    return product;
+  };
+  const std::int64_t line = std::max<std::int64_t>(1, kLine / element_bytes);
+  // An odd number of lines a row (and a plane): neighbouring rows fall into different cache sets.
+  const auto odd_lines = [&](std::int64_t n) {
+    const std::int64_t lines = (n + line - 1) / line;
+    return (lines | 1) * line;
+  };
+  GridShape g;
+  g.dim = dim;
+  g.stride = {1, 0, 0};
+  g.elements = 1;
+  for (int d = 0; d < dim; ++d) {
+    if (fine[d] < 1)
+      throw Error(Status::invalid_argument, fmt::format("fine grid of {} cells along {}", fine[d], "xyz"[d]));
+    g.fine[d] = fine[d];
+    g.stride[d] = g.elements;
+    g.elements = multiply_checked(g.elements, fine[d]);
+    multiply_checked(g.elements, 2 * element_bytes);  // leaves room for the padding
+    // Small arrays stay dense: they fit the first-level cache anyway.
+    if (d + 1 < dim && g.elements * element_bytes >= 2048) g.elements = odd_lines(g.elements);
+  }
+  multiply_checked(g.elements, element_bytes);
+  return g;
+}
+
+}  // namespace fourtune::runtime::cpu

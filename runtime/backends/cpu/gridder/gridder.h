@@ -1,0 +1,77 @@
+// Nonuniform points against a fine grid: sort once, then spread (points -> grid) and interpolate (grid -> points).
+//
+// Invariants
+// 1. Grid cell (i, j, k) is at i + j*stride[1] + k*stride[2] complex elements; FFT order: position 0 is index 0.
+// 2. Coordinate x maps to the period coordinate p = (x - centre) * factor (one period = the whole grid); cell position
+//    u = (p - floor(p)) * fine, located without losing digits: f32 coordinates are exact numbers and are located in
+//    f64, f64 ones with an error-free product (docs/accuracy.md).
+// 3. Weights are those of generator::Window (see window.h), the same for spread and interpolate, which are exact
+// adjoints.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <memory>
+
+#include "generator/plan/plan.h"
+
+namespace fourtune::runtime::cpu {
+
+struct GridShape {
+  int dim = 1;
+  std::array<std::int64_t, 3> fine{1, 1, 1};
+  std::array<std::int64_t, 3> stride{1, 0, 0};  // elements; stride[0] == 1; rows may be padded
+  std::int64_t elements = 0;                    // of one grid with its padding
+};
+
+// p = (x - centre) * factor; types 1 and 2: centre 0, factor 1/(2 pi). What rounding has left of both is added in
+// double precision: over a grid of many cells it is a share of one (of 1/(2 pi) it is known).
+struct PointMap {
+  std::array<double, 3> centre{0, 0, 0};
+  std::array<double, 3> factor{};
+  std::array<double, 3> centre_low{}, factor_low{};
+};
+
+struct GridderSpec {
+  GridShape grid;
+  generator::WindowChoice window;
+  double beta = 0;  // window shape; 0: the rule of generator::Window
+  generator::SortChoice sort;
+  generator::SpreadChoice spread;
+  generator::InterpChoice interp;
+  int threads = 1;
+  bool deterministic = false;
+  bool trust_points = false;
+  double accuracy = 0;  // of window evaluation, relative; 0: from width
+};
+
+// T is float or double.
+template <class T>
+class Gridder {
+ public:
+  virtual ~Gridder() = default;
+  // Locates and sorts m points; y, z are null beyond dim. The arrays may be freed afterwards.
+  // Throws Error{invalid_point} naming the first index that is NaN or infinite and its dimension.
+  virtual void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) = 0;
+
+  // grid_b = sum_j values_b[j] * factor[j] * window_j for b < count. Grids are zeroed first. factor may be null.
+  virtual void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
+                      std::complex<T>* grids, std::int64_t grid_distance, std::int64_t count) = 0;
+  // values_b[j] = factor[j] * sum_cells window_j * grid_b.
+  virtual void interpolate(const std::complex<T>* grids, std::int64_t grid_distance, const std::complex<T>* factor,
+                           std::complex<T>* values, std::int64_t value_distance, std::int64_t count) = 0;
+  virtual std::int64_t bytes() const = 0;
+};
+
+// Throws Error{unsupported} for a combination no family covers (a width or a tile out of range, ...). Where points are
+// not grouped (sort none, colour_list) the families that need groups give way: subgrid to atomic, tile to direct; a
+// deterministic atomic spread runs on one thread. Grids smaller than the window wrap several times around.
+template <class T>
+std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec);
+// Row padding that keeps strides off powers of two, and a grid's element count (checked).
+GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes);
+// Name of the instruction set that the kernels of this process use: "avx512", "avx2", "portable".
+const char* kernel_isa();
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,363 @@
+// Vector kernels of set_points: coordinates to sort keys and packed records, in fixed point where that is exact enough,
+// otherwise in f64. locate_one and the scalar version in gridder/portable.cpp explain the latter's arithmetic.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/backends/cpu/gridder/targets.h"
+#include "runtime/backends/cpu/gridder/turns.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/backends/cpu/gridder/locate.cpp"
+#include <hwy/foreach_target.h>
+
+#include "runtime/backends/cpu/gridder/simd-inl.h"
+#include "runtime/backends/cpu/gridder/tables.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fourtune::runtime::cpu {
+namespace HWY_NAMESPACE {
+#if FOURTUNE_SIMD
+
+using D64 = Row<double>;
+using V64 = hn::Vec<D64>;
+constexpr int kN64 = kLanes<double>;
+using D32 = hn::Rebind<std::int32_t, D64>;
+using DU = hn::RebindToUnsigned<D64>;
+using VU = hn::Vec<DU>;
+
+HWY_INLINE V64 load(const float* x) { return hn::PromoteTo(D64(), hn::LoadU(hn::Rebind<float, D64>(), x)); }
+HWY_INLINE V64 load(const double* x) { return hn::LoadU(D64(), x); }
+
+struct Cells {
+  V64 cell, fraction, period;
+};
+// An axis' constants in every lane, read once a chunk.
+struct Lanes {
+  Lanes(const Frame& f, int k)
+      : Lanes(f.axes[k], static_cast<double>(f.tiling.tile[k]), static_cast<double>(f.tiling.count[k]),
+              f.inverse_tile[k]) {}
+  V64 centre, centre_low, factor, low, fine, odd, first, tile, tiles, inverse, half_inverse;
+
+ private:
+  Lanes(const Axis& a, double tile_cells, double tile_count, double inverse_tile)
+      : centre(set(a.centre)),
+        centre_low(set(a.centre_low)),
+        factor(set(a.factor)),
+        low(set(a.factor_low)),
+        fine(set(a.fine)),
+        odd(set((a.width & 1) != 0 ? 0.5 : 0.0)),
+        first(set(a.width / 2)),
+        tile(set(tile_cells)),
+        tiles(set(tile_count)),
+        inverse(set(inverse_tile)),
+        half_inverse(set(0.5 * inverse_tile)) {}
+  static V64 set(double v) { return hn::Set(D64(), v); }
+};
+HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
+  const D64 d;
+  const V64 s = hn::Sub(x, a.centre);
+  const V64 seen = hn::Sub(s, x);
+  const V64 s_low = hn::Sub(hn::Sub(hn::Sub(x, hn::Sub(s, seen)), hn::Add(a.centre, seen)), a.centre_low);
+  const V64 p = hn::Mul(s, a.factor);
+  const V64 p_low = hn::Add(hn::MulSub(s, a.factor, p), hn::MulAdd(s, a.low, hn::Mul(s_low, a.factor)));
+  const V64 r = hn::Sub(p, hn::Round(p));
+  const V64 q = hn::Mul(r, a.fine);
+  const V64 nearest = hn::Round(q);
+  const V64 rest = hn::Add(hn::Sub(q, nearest), hn::MulAdd(p_low, a.fine, hn::MulSub(r, a.fine, q)));
+  const V64 t = hn::Sub(rest, a.odd);
+  const V64 up = hn::Ceil(t);
+  const V64 i0 = hn::Add(hn::Sub(nearest, a.first), up);
+  return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), a.fine)), hn::Sub(up, t), p};
+}
+
+// Points j, j + 1, ... of a chunk whose lane of `far` is not zero once more by the scalar version. False when one is
+// not finite.
+template <class T>
+HWY_NOINLINE bool locate_far(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x,
+                             std::int64_t first, int j, int n, V64 far, Located& out) {
+  alignas(kLine) std::uint64_t is_far[kN64];
+  hn::Store(hn::BitCast(DU(), far), DU(), is_far);
+  Located single;
+  for (int i = 0; i < kN64 && j + i < n; ++i) {
+    if (is_far[i] == 0) continue;
+    std::array<const T*, 3> at{};
+    for (int k = 0; k < frame.tiling.dim; ++k) at[k] = x[k] + j + i;
+    if (!portable_kernels<T>().locate(frame, form, at, first + j + i, 1, single)) return false;
+    out.key[j + i] = single.key[0];
+    for (int w = 0; form != nullptr && 2 * w < form->words; ++w) out.word[w][j + i] = single.word[w][0];
+  }
+  return true;
+}
+
+// The vector of coordinates that starts at x[j]; beyond the n-th come zeros or older ones, copied to `tail`.
+template <class T>
+HWY_INLINE V64 load(const T* x, int j, int n, T* tail) {
+  return load(j + kN64 <= n ? x + j : std::copy_n(x + j, n - j, tail) - (n - j));
+}
+
+// Position in the tile in units of 2^-fraction: integers below 2^52 are read off the mantissa of 2^52 + them.
+struct Packer {
+  explicit Packer(const RecordForm& form)
+      : scale(hn::Set(D64(), static_cast<double>(std::uint64_t{1} << form.fraction))),
+        most(hn::Set(D64(), static_cast<double>((std::uint64_t{1} << form.fraction) - 1))),
+        two52(hn::Set(D64(), 0x1p52)),
+        bits(form.fraction) {}
+  HWY_INLINE VU integer(V64 v) const {
+    const DU du;
+    return hn::Xor(hn::BitCast(du, hn::Add(v, two52)), hn::BitCast(du, two52));
+  }
+  HWY_INLINE VU position(V64 cell, V64 fraction, bool wide) const {
+    const V64 f = hn::Min(hn::Floor(hn::Mul(fraction, scale)), most);
+    if (!wide) return integer(hn::MulAdd(cell, scale, f));
+    return hn::Or(hn::ShiftLeftSame(integer(cell), bits), integer(f));
+  }
+  V64 scale, most, two52;
+  int bits;
+};
+
+// Shifts by a vector of counts: those by a scalar take twice as long.
+HWY_INLINE VU left(VU v, int bits) { return hn::Shl(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
+HWY_INLINE VU right(VU v, int bits) { return hn::Shr(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
+
+template <int Dim>
+HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& out) {
+  const DU du;
+  if (form.words <= 2) {
+    VU word = field[0];
+    for (int d = 1; d < Dim; ++d) word = hn::Or(word, left(field[d], form.field[d].offset));
+    if (form.field[3].bits > 0) word = hn::Or(word, left(field[3], form.field[3].offset));
+    hn::Store(word, du, out.word[0] + j);
+    return;
+  }
+  if (form.words <= 4) {
+    VU low = field[0], high = hn::Zero(du);
+    const auto add = [&](int f) HWY_ATTR {
+      const int offset = form.field[f].offset, end = offset + form.field[f].bits;
+      if (offset < 64) low = hn::Or(low, left(field[f], offset));
+      if (offset >= 64) {
+        high = hn::Or(high, left(field[f], offset - 64));
+      } else if (end > 64) {
+        high = hn::Or(high, right(field[f], 64 - offset));
+      }
+    };
+    if constexpr (Dim > 1) add(1);
+    if constexpr (Dim > 2) add(2);
+    if (form.field[3].bits > 0) add(3);
+    hn::Store(low, du, out.word[0] + j);
+    hn::Store(high, du, out.word[1] + j);
+    return;
+  }
+  VU word[(kMaxRecordWords + 1) / 2] = {hn::Zero(du), hn::Zero(du), hn::Zero(du), hn::Zero(du)};
+  for (int p = 0; p < form.parts; ++p) {
+    const RecordForm::Part& part = form.part[p];
+    const VU v = field[part.field];
+    word[part.word] = hn::Or(word[part.word],
+                             part.shift >= 0 ? hn::ShiftLeftSame(v, part.shift) : hn::ShiftRightSame(v, -part.shift));
+  }
+  for (int w = 0; 2 * w < form.words; ++w) hn::Store(word[w], du, out.word[w] + j);
+}
+
+// Products of the low halves.
+HWY_INLINE VU multiply32(VU a, VU b) {
+  const hn::Repartition<std::uint32_t, DU> half;
+  return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
+}
+
+// Without losing digits; coordinates of very many turns, whose low parts would leave the grid, one by one.
+template <class T, int Dim, bool kRecords>
+bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                  int n, Located& out) {
+  const D64 d;
+  const D32 di;
+  const DU du;
+  const Lanes lanes[3] = {Lanes(frame, 0), Lanes(frame, Dim > 1 ? 1 : 0), Lanes(frame, Dim > 2 ? 2 : 0)};
+  const InnerOrder order = frame.inner;
+  const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / frame.tiling.bin);
+  const V64 groups = hn::Set(d, order.groups), inverse_group = hn::Set(d, 1.0 / (1 << order.plane_bits));
+  const V64 half = hn::Set(d, 0.5), most = hn::Set(d, kManyTurns);
+  const RecordForm shape = kRecords ? *form : RecordForm();  // a copy: nothing that is written below can be part of it
+  const Packer packer(shape);
+  const bool wide[3] = {shape.field[0].bits >= 52, shape.field[1].bits >= 52, shape.field[2].bits >= 52};
+  VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
+  const VU step = hn::Set(du, std::uint64_t{kN64});
+  T tail[Dim][kN64] = {};
+  for (int j = 0; j < n; j += kN64) {
+    V64 key = hn::Zero(d), inner[Dim], all = hn::Zero(d);  // all: bounds every period coordinate; NaN if one is
+    VU field[4] = {index, index, index, index};
+    for (int k = Dim - 1; k >= 0; --k) {
+      const Cells c = cells_exact(load(x[k], j, n, tail[k]), lanes[k]);
+      all = hn::Add(all, hn::Abs(c.period));
+      const V64 i = hn::Floor(hn::MulAdd(c.cell, lanes[k].inverse, lanes[k].half_inverse));
+      key = k == Dim - 1 ? i : hn::MulAdd(key, lanes[k].tiles, i);
+      inner[k] = hn::NegMulAdd(i, lanes[k].tile, c.cell);
+      if constexpr (kRecords) field[k] = packer.position(inner[k], c.fraction, wide[k]);
+    }
+    if (Dim == 3 && order.keys() > 1) {
+      key = hn::MulAdd(key, bins, hn::Floor(hn::Mul(hn::Add(inner[0], half), inverse_bin)));
+      if (order.groups > 1) key = hn::MulAdd(key, groups, hn::Floor(hn::Mul(inner[Dim - 1], inverse_group)));
+    }
+    hn::Store(hn::DemoteTo(di, key), di, out.key + j);
+    if constexpr (kRecords) {
+      pack<Dim>(shape, field, j, out);
+      index = hn::Add(index, step);
+    }
+    const auto far = hn::Not(hn::Lt(all, most));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
+      if (!locate_far(frame, form, x, first, j, n, hn::IfThenElseZero(far, hn::Set(d, 1.0)), out)) return false;
+    }
+  }
+  return true;
+}
+
+struct FixedLanes {
+  FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
+      : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k], f.tiling.fine[k], f.tiling.count[k], form.fraction) {}
+  static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
+  // q, or q + span where q is negative; no less than span where q is not in [-span, span).
+  HWY_INLINE VU folded(V64 sum) const {
+    const VU q = hn::Sub(hn::BitCast(DU(), sum), zero);
+    return hn::Min(q, hn::Add(q, span));
+  }
+  HWY_INLINE VU position(V64 x) const { return folded(hn::MulAdd(x, scale, shift)); }
+  HWY_INLINE VU position_beyond(V64 x) const {
+    const V64 p = hn::Mul(x, factor), turns = hn::Round(p);
+    const V64 rest = hn::MulAdd(x, factor_low, hn::MulSub(x, factor, turns));
+    const VU q = folded(hn::MulAdd(rest, folded_scale, shift));
+    return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
+  }
+  // The sign bit is set where the position is not in the grid.
+  HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
+
+  V64 scale, shift, factor, factor_low, folded_scale, near;
+  VU zero, span, last, tiles, to_cell, to_tile, cell, to_field, field, fraction;
+
+ private:
+  FixedLanes(double near_periods, const FixedAxis& a, const Axis& axis, std::int64_t fine, std::int64_t tile_count,
+             int fraction_bits)
+      : scale(hn::Set(D64(), a.scale)),
+        shift(hn::Set(D64(), a.shift)),
+        factor(hn::Set(D64(), axis.factor)),
+        factor_low(hn::Set(D64(), axis.factor_low)),
+        folded_scale(hn::Set(D64(), a.folded_scale)),
+        near(hn::Set(D64(), near_periods)),
+        zero(hn::BitCast(DU(), hn::Set(D64(), kIntegers))),
+        span(set(fine << a.bits)),
+        last(set((fine << a.bits) - 1)),
+        tiles(set(tile_count)),
+        to_cell(set(a.bits)),
+        to_tile(set(a.bits + a.tile_bits)),
+        cell(ones(a.tile_bits)),
+        to_field(set(a.bits - fraction_bits)),
+        field(ones(a.tile_bits + fraction_bits)),
+        fraction(ones(fraction_bits)) {}
+  static VU ones(int bits) { return set((std::int64_t{1} << bits) - 1); }
+};
+
+template <class T, int Dim, bool kRecords>
+bool locate_fixed(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
+                  int n, Located& out) {
+  const DU du;
+  const hn::RebindToSigned<DU> ds;
+  const hn::RebindToUnsigned<D32> du32;
+  RecordForm shape;
+  shape.fraction = 0;
+  if constexpr (kRecords) shape = *form;
+  constexpr double kNear = sizeof(T) == 4 ? kNearPeriods32 : kNearPeriods64;
+  const FixedLanes lanes[3] = {FixedLanes(frame, shape, kNear, 0), FixedLanes(frame, shape, kNear, Dim > 1 ? 1 : 0),
+                               FixedLanes(frame, shape, kNear, Dim > 2 ? 2 : 0)};
+  const InnerOrder order = frame.inner;
+  const VU bins = FixedLanes::set(order.bins), groups = FixedLanes::set(order.groups);
+  const VU inverse_bin = FixedLanes::set((65536 + frame.tiling.bin - 1) / frame.tiling.bin);  // exact below 256 cells
+  VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
+  const VU step = FixedLanes::set(kN64);
+  T tail[Dim][kN64] = {};
+  for (int j = 0; j < n; j += kN64) {
+    VU position[Dim], beyond = hn::Zero(du);
+    for (int k = 0; k < Dim; ++k) {
+      position[k] = lanes[k].position(load(x[k], j, n, tail[k]));
+      beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
+    }
+    const bool all_near = hn::AllFalse(ds, hn::Lt(hn::BitCast(ds, beyond), hn::Zero(ds)));
+    if (HWY_UNLIKELY(!all_near)) {
+      beyond = hn::Zero(du);
+      for (int k = 0; k < Dim; ++k) {
+        const VU other = lanes[k].position_beyond(load(x[k], j, n, tail[k]));
+        position[k] = hn::IfThenElse(hn::Lt(position[k], lanes[k].span), position[k], other);
+        beyond = hn::Or(beyond, lanes[k].beyond(position[k]));
+      }
+    }
+    VU key = hn::Zero(du), field[4] = {index, index, index, index};
+    for (int k = Dim - 1; k >= 0; --k) {
+      const VU i = hn::Shr(position[k], lanes[k].to_tile);
+      key = k == Dim - 1 ? i : hn::Add(multiply32(key, lanes[k].tiles), i);
+      if constexpr (kRecords) {
+        field[k] = hn::Xor(hn::And(hn::Shr(position[k], lanes[k].to_field), lanes[k].field), lanes[k].fraction);
+      }
+    }
+    if (Dim == 3 && order.keys() > 1) {
+      const VU cell = hn::And(hn::Shr(position[0], lanes[0].to_cell), lanes[0].cell);
+      key = hn::Add(multiply32(key, bins), hn::ShiftRight<16>(multiply32(cell, inverse_bin)));
+      if (order.groups > 1) {
+        const VU plane = hn::And(hn::Shr(position[Dim - 1], lanes[2].to_cell), lanes[2].cell);
+        key = hn::Add(multiply32(key, groups), right(plane, order.plane_bits));
+      }
+    }
+    hn::Store(hn::TruncateTo(du32, key), du32, reinterpret_cast<std::uint32_t*>(out.key + j));
+    if constexpr (kRecords) {
+      pack<Dim>(shape, field, j, out);
+      index = hn::Add(index, step);
+    }
+    if (HWY_UNLIKELY(!all_near)) {
+      const VU far = hn::ShiftRight<63>(beyond);
+      if (!locate_far(frame, form, x, first, j, n, hn::BitCast(D64(), far), out)) return false;
+    }
+  }
+  return true;
+}
+
+template <class T, int Dim>
+bool locate_in(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
+               Located& out) {
+  if (frame.fixed) {
+    return form != nullptr ? locate_fixed<T, Dim, true>(frame, form, x, first, n, out)
+                           : locate_fixed<T, Dim, false>(frame, form, x, first, n, out);
+  }
+  return form != nullptr ? locate_exact<T, Dim, true>(frame, form, x, first, n, out)
+                         : locate_exact<T, Dim, false>(frame, form, x, first, n, out);
+}
+
+template <class T>
+bool locate(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first, int n,
+            Located& out) {
+  const int dim = frame.tiling.dim;
+  return dim == 1   ? locate_in<T, 1>(frame, form, x, first, n, out)
+         : dim == 2 ? locate_in<T, 2>(frame, form, x, first, n, out)
+                    : locate_in<T, 3>(frame, form, x, first, n, out);
+}
+
+// A single turn folds a cell only where the grid is no smaller than the window.
+template <class T>
+void locate_kernels(Kernels<T>& k, const Tiling& g) {
+  if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;
+  k.isa = HWY_TARGET == HWY_AVX2 ? "avx2" : HWY_TARGET == HWY_AVX3 ? "avx512" : hwy::TargetName(HWY_TARGET);
+}
+
+void locate_f32(Kernels<float>& k, const Tiling& g) { locate_kernels(k, g); }
+void locate_f64(Kernels<double>& k, const Tiling& g) { locate_kernels(k, g); }
+
+#else
+void locate_f32(Kernels<float>&, const Tiling&) {}
+void locate_f64(Kernels<double>&, const Tiling&) {}
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace fourtune::runtime::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fourtune::runtime::cpu {
+HWY_EXPORT(locate_f32);
+HWY_EXPORT(locate_f64);
+void refine_locate(Kernels<float>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f32)(kernels, g); }
+void refine_locate(Kernels<double>& kernels, const Tiling& g) { HWY_DYNAMIC_DISPATCH(locate_f64)(kernels, g); }
+}  // namespace fourtune::runtime::cpu
+#endif

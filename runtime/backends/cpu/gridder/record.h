@@ -1,0 +1,94 @@
+// How a located point is packed: one string of bits, as short as the tolerance and the number of points allow.
+//
+// A record is, from its lowest bit upwards: for every dimension the position in the tile (first cell above, fraction f
+// of a cell below, f cut to units of 2^-fraction and meant to lie in the middle of its unit), then the point's index
+// where records are grouped. It takes a whole number of 32-bit words. A field is read with one unaligned 64-bit load,
+// which may reach kRecordSlack words beyond a record.
+//
+// Rounding positions to q = 2^-fraction cells moves every point by an error of variance q^2/12. At frequency k of a
+// grid of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)); over |k| <= fine / (2 sigma) its root mean
+// square is pi q / (6 sigma) a dimension, and the dimensions' add up as independent ones.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/backends/cpu/gridder/layout.h"
+
+namespace fourtune::runtime::cpu {
+
+static_assert(std::endian::native == std::endian::little, "fields of a record are read by byte offset");
+
+inline constexpr int kChunk = 256;         // points located together
+inline constexpr int kFieldBits = 57;      // read by one 64-bit load at any byte
+inline constexpr int kRecordSlack = 2;     // words
+inline constexpr int kMaxRecordWords = 7;  // 3 * 57 + 40 bits
+
+// Least fraction bits with which rounded positions add at most `error` (relative l2) to a transform.
+inline int fraction_bits(double error, double sigma, int dim) {
+  const double unit = std::sqrt(static_cast<double>(dim)) * 3.14159265358979323846 / (6 * sigma);
+  return std::clamp(static_cast<int>(std::ceil(std::log2(unit / error))), 8, 52);
+}
+
+struct Field {
+  int bits = 0, offset = 0;
+  std::uint64_t mask() const { return (std::uint64_t{1} << bits) - 1; }
+  std::uint64_t of(const std::uint32_t* record) const {
+    std::uint64_t v;
+    std::memcpy(&v, reinterpret_cast<const char*>(record) + (offset >> 3), sizeof v);
+    return v >> (offset & 7) & mask();
+  }
+};
+
+struct RecordForm {
+  struct Part {  // field `field` goes to 64-bit word `word`, shifted left (or right where negative)
+    int field, word, shift;
+  };
+  int dim = 1;
+  int words = 2;               // 32-bit words
+  int fraction = 24;           // bits of f
+  std::array<Field, 4> field;  // 0 .. dim-1: positions; 3: index (no bits where records are in the caller's order)
+  std::array<Part, 8> part{};
+  int parts = 0;
+
+  int cell(const std::uint32_t* record, int d) const { return static_cast<int>(field[d].of(record) >> fraction); }
+  std::int64_t index(const std::uint32_t* record) const { return static_cast<std::int64_t>(field[3].of(record)); }
+};
+
+// For m points in tiles of `tiling`; `fraction` is lowered to what fits a field.
+inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int64_t m, bool indexed) {
+  RecordForm form;
+  form.dim = tiling.dim;
+  form.fraction = fraction;
+  int cell_bits[3] = {0, 0, 0};
+  for (int d = 0; d < tiling.dim; ++d) {
+    cell_bits[d] = static_cast<int>(std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1)));
+    form.fraction = std::min(form.fraction, kFieldBits - cell_bits[d]);
+  }
+  int bits = 0;
+  const auto append = [&](int f, int length) {
+    form.field[f] = {length, bits};
+    for (int at = bits; at < bits + length; at = (at / 64 + 1) * 64) {
+      const int word = at / 64;
+      form.part[form.parts++] = {f, word, at == bits ? bits % 64 : bits - at};
+    }
+    bits += length;
+  };
+  for (int d = 0; d < tiling.dim; ++d) append(d, cell_bits[d] + form.fraction);
+  if (indexed)
+    append(3, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(m - 1, 1)))));
+  form.words = (bits + 31) / 32;
+  return form;
+}
+
+// One chunk of located points: records spread out by 64-bit words, and what they are sorted by (InnerOrder::key).
+struct Located {
+  alignas(kLine) std::uint64_t word[(kMaxRecordWords + 1) / 2][kChunk];
+  alignas(kLine) std::int32_t key[kChunk];
+};
+
+}  // namespace fourtune::runtime::cpu

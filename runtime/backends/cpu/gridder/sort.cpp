@@ -1,0 +1,313 @@
+#include "runtime/backends/cpu/gridder/sort.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fourtune/status.h"
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/gridder/turns.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+struct Share {
+  std::int64_t begin, end;
+};
+Share share_of(std::int64_t m, int thread, int threads) {
+  return {m / threads * thread + std::min<std::int64_t>(thread, m % threads),
+          m / threads * (thread + 1) + std::min<std::int64_t>(thread + 1, m % threads)};
+}
+
+bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
+
+// Keys are counted in turns in several histograms, `stride` apart: neighbours in time often are neighbours in space
+// (readouts of a scanner, clusters), and one counter added to again and again waits for itself.
+constexpr int kHistograms = 4;
+constexpr std::int64_t kManyKeys = 512;  // histograms of more leave the first-level cache
+void count_chunk(const std::int32_t* key, int n, std::int64_t stride, std::int64_t* count) {
+  int j = 0;
+  for (; j + kHistograms <= n; j += kHistograms) {
+    for (int h = 0; h < kHistograms; ++h) ++count[h * stride + key[j + h]];
+  }
+  for (; j < n; ++j) ++count[key[j]];
+}
+
+// Points of a tile in one x-bin touch the rows of one bin only. Where those would not stay in the first-level cache,
+// planes are taken a few at a time.
+constexpr std::int64_t kInnerBytes = 48 * 1024;
+constexpr std::int64_t kLeastOfKey = 16;  // points per key below which their order is not worth counting keys
+InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
+  InnerOrder inner;
+  inner.bins = tiling.bins;
+  inner.plane_bits = std::bit_width(static_cast<unsigned>(tiling.tile[2] - 1));
+  const std::int64_t plane_bytes = tiling.padded[1] * tiling.slots * element_bytes;
+  while (inner.plane_bits > 2 && ((1 << inner.plane_bits) + tiling.width - 1) * plane_bytes > kInnerBytes)
+    --inner.plane_bits;
+  inner.groups = ((tiling.tile[2] - 1) >> inner.plane_bits) + 1;
+  return inner;
+}
+
+// Calls f(integral_constant<int, W>) for a record's words.
+template <class F, int W = 1>
+void with_words(int words, F f) {
+  if constexpr (W <= kMaxRecordWords) {
+    if (words == W) {
+      f(std::integral_constant<int, W>());
+    } else {
+      with_words<F, W + 1>(words, f);
+    }
+  }
+}
+
+// Every record of a chunk to the next place of its key.
+template <int Words>
+void scatter(const Located& chunk, int n, std::int64_t* next, std::uint32_t* records) {
+  for (int j = 0; j < n; ++j) {
+    std::uint32_t* const r = records + next[chunk.key[j]]++ * Words;
+    __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // a key's places run upwards
+    for (int w = 0; w < Words; w += 2) {
+      std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void PointStore<T>::prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction) {
+  frame_.tiling = tiling;
+  frame_.inner = InnerOrder();
+  if (local && order_ == PointOrder::permuted && tiling.dim == 3) {
+    const InnerOrder inner = inner_order(tiling, sizeof(std::complex<T>));
+    const std::int64_t keys = tiling.tiles() * inner.keys();
+    if (m_ >= kLeastOfKey * keys && keys <= std::numeric_limits<std::int32_t>::max()) frame_.inner = inner;
+  }
+  form_ = make_record_form(tiling, fraction, m_, order_ == PointOrder::permuted);
+  frame_.fixed = true;
+  for (int d = 0; d < tiling.dim; ++d) {
+    const bool radians = map.factor[d] == kInverseTwoPi;
+    frame_.axes[d] = {map.centre[d],
+                      map.factor[d],
+                      radians ? kInverseTwoPiLow : map.factor_low[d],
+                      static_cast<std::int32_t>(tiling.fine[d]),
+                      tiling.width,
+                      map.centre_low[d]};
+    frame_.inverse_tile[d] = 1.0 / tiling.tile[d];
+    prepare_fixed(d);
+  }
+}
+
+template <class T>
+void PointStore<T>::prepare_fixed(int d) {
+  const Tiling& tiling = frame_.tiling;
+  const Axis& axis = frame_.axes[d];
+  FixedAxis& fixed = frame_.fixed_axes[d];
+  fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
+  fixed.bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit 51 bits
+  fixed.folded_scale = std::ldexp(axis.fine, fixed.bits);
+  fixed.scale = axis.factor * fixed.folded_scale;
+  // i0 + (1 - f) = u - w/2 + 1, less the least of units for f to be in [0, 1) and not in (0, 1].
+  const double cells = 1 - 0.5 * axis.width - axis.centre * axis.factor * axis.fine;
+  fixed.shift = kIntegers + std::rint(std::ldexp(cells, fixed.bits)) - 1;
+  const bool aligned = tiling.tile[d] == 1 << fixed.tile_bits || tiling.count[d] == 1;
+  // Products err by up to four units.
+  const bool exact = fixed.bits >= form_.fraction + 4 && std::abs(cells) < axis.fine;
+  frame_.fixed = frame_.fixed && aligned && exact;
+}
+
+template <class T>
+std::int64_t PointStore<T>::counters_of_thread() const {
+  return keys() <= kManyKeys ? keys() * kHistograms : keys();
+}
+
+// False at a bad coordinate.
+template <class T>
+bool PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records,
+                           Located& chunk) const {
+  std::array<const T*, 3> at{};
+  for (int d = 0; d < frame_.tiling.dim; ++d) {
+    at[d] = points[d] + first;
+    // The hardware follows a stream only to the end of its page: ask for the next chunk.
+    const T* ahead = at[d] + kChunk;
+    const T* end = points[d] + std::min(m_, first + 2 * kChunk);
+    for (; ahead < end; ahead += kLine / sizeof(T)) __builtin_prefetch(ahead, 0, 3);
+  }
+  return kernels_->locate(frame_, records ? &form_ : nullptr, at, first, n, chunk);
+}
+
+// Names the first bad point at or after `first`.
+template <class T>
+void PointStore<T>::refuse(const std::array<const T*, 3>& points, std::int64_t first) {
+  const std::int64_t m = m_;
+  m_ = 0;
+  std::int64_t cell;
+  double fraction;
+  for (std::int64_t j = first; j < m; ++j) {
+    for (int d = 0; d < frame_.tiling.dim; ++d) {
+      if (locate_one(points[d][j], frame_.axes[d], cell, fraction)) continue;
+      throw Error(Status::invalid_point,
+                  fmt::format("point {}: coordinate {} is NaN, infinite or overflows when scaled; "
+                              "every coordinate must be a finite number",
+                              j, "xyz"[d]));
+    }
+  }
+  throw Error(Status::invalid_point,
+              "a coordinate changed while points were set; every coordinate must be a finite number");
+}
+
+// Record j goes to position[j].
+template <class T>
+void PointStore<T>::write(const Located& chunk, int n, const std::int64_t* position) {
+  std::uint32_t* const records = records_.data();
+  with_words(form_.words, [&](auto words) {
+    constexpr int kWords = decltype(words)::value;
+    for (int j = 0; j < n; ++j) {
+      std::uint32_t* const r = records + position[j] * kWords;
+      for (int w = 0; w < kWords; w += 2) {
+        std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < kWords ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+      }
+    }
+  });
+}
+
+template <class T>
+void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int threads) {
+  const bool grouped = is_grouped(order_);
+  const std::int64_t stride = keys() <= kManyKeys ? keys() : 0, counters = counters_of_thread();
+  counts_.resize(grouped ? counters * threads : 0);
+  std::vector<std::int64_t> bad(threads, -1);
+  parallel_for(threads, threads, [&](std::int64_t t) {
+    Located chunk;
+    std::int64_t position[kChunk];
+    std::int64_t* const count = counts_.data() + t * counters;
+    if (grouped) std::fill(count, count + counters, 0);
+    const Share s = share_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      if (!locate(first, n, points, !grouped, chunk)) {
+        bad[t] = first;
+        return;
+      }
+      if (grouped) {
+        count_chunk(chunk.key, n, stride, count);
+      } else {
+        std::iota(position, position + n, first);
+        write(chunk, n, position);
+        std::copy_n(chunk.key, n, tile_of_.data() + first);
+      }
+    }
+  });
+  for (int t = 0; t < threads; ++t) {
+    if (bad[t] >= 0) refuse(points, bad[t]);
+  }
+}
+
+// Counts become every thread's first places of its keys, in its first histogram.
+template <class T>
+void PointStore<T>::count_places(int threads) {
+  const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys();
+  std::int64_t placed = 0;
+  starts_.resize(frame_.tiling.tiles() + 1);
+  for (std::int64_t k = 0; k < keys(); ++k) {
+    if (k % inner == 0) starts_[k / inner] = placed;
+    for (int t = 0; t < threads; ++t) {
+      std::int64_t* const count = counts_.data() + t * counters;
+      std::int64_t n = 0;
+      for (std::int64_t i = k; i < counters; i += keys()) n += count[i];
+      count[k] = placed;
+      placed += n;
+    }
+  }
+  starts_[frame_.tiling.tiles()] = placed;
+}
+
+template <class T>
+void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
+  parallel_for(threads, threads, [&](std::int64_t t) {
+    Located chunk;
+    std::int64_t position[kChunk];
+    std::int64_t* const next = counts_.data() + t * counters_of_thread();
+    const Share s = share_of(m_, t, threads);
+    for (std::int64_t first = s.begin; first < s.end; first += kChunk) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kChunk, s.end - first));
+      locate(first, n, points, true, chunk);
+      if (order_ == PointOrder::permuted) {
+        with_words(form_.words, [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
+        continue;
+      }
+      if (wide_index_.size() > 0) {
+        for (int j = 0; j < n; ++j) wide_index_[next[chunk.key[j]]++] = first + j;
+      } else {
+        for (int j = 0; j < n; ++j) index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
+      }
+      std::iota(position, position + n, first);
+      write(chunk, n, position);
+    }
+  });
+}
+
+// Lists run in the caller's order: built from the last point to the first.
+template <class T>
+void PointStore<T>::link() {
+  head_.resize(frame_.tiling.tiles());
+  std::fill(head_.data(), head_.data() + head_.size(), -1);
+  for (std::int64_t j = m_ - 1; j >= 0; --j) {
+    std::int64_t& head = head_[tile_of_[j]];
+    if (wide_next_.size() > 0) {
+      wide_next_[j] = head;
+    } else {
+      next_[j] = static_cast<std::int32_t>(head);
+    }
+    head = j;
+  }
+}
+
+template <class T>
+void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
+                        const Tiling& tiling, PointOrder order, bool local, int fraction, int threads,
+                        const Kernels<T>& kernels) {
+  if (m < 0)
+    throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
+  if (m >= std::int64_t{1} << 40) {
+    throw Error(Status::size_overflow, fmt::format("{} points; the CPU backend holds fewer than 2^40", m));
+  }
+  m_ = m;
+  order_ = order;
+  kernels_ = &kernels;
+  prepare(map, tiling, local, fraction);
+  threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, threads));
+  records_.resize(m * form_.words + kRecordSlack);
+  std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
+  const bool wide = m > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+  index_.resize(order == PointOrder::indexed && !wide ? m : 0);
+  wide_index_.resize(order == PointOrder::indexed && wide ? m : 0);
+  tile_of_.resize(is_grouped(order) ? 0 : m);
+  const bool wide_links = m > std::int64_t{std::numeric_limits<std::int32_t>::max()};
+  next_.resize(order == PointOrder::listed && !wide_links ? m : 0);
+  wide_next_.resize(order == PointOrder::listed && wide_links ? m : 0);
+  count_keys(points, threads);
+  if (is_grouped(order)) {
+    count_places(threads);
+    place(points, threads);
+  } else if (order == PointOrder::listed) {
+    link();
+  }
+}
+
+template <class T>
+std::int64_t PointStore<T>::bytes() const {
+  return records_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() + head_.bytes() + next_.bytes() +
+         wide_next_.bytes() + counts_.bytes() + starts_.bytes();
+}
+
+template class PointStore<float>;
+template class PointStore<double>;
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,80 @@
+// Locates nonuniform points on the fine grid and groups them by tiles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/backends/cpu/base/buffer.h"
+#include "runtime/backends/cpu/gridder/gridder.h"
+#include "runtime/backends/cpu/gridder/kernels.h"
+#include "runtime/backends/cpu/gridder/layout.h"
+#include "runtime/backends/cpu/gridder/record.h"
+
+namespace fourtune::runtime::cpu {
+
+enum class PointOrder {
+  caller,    // records in the caller's order, with the tile of each point
+  permuted,  // records grouped by tile; with `local` in 3D, those of a tile by x-bin (and a few planes)
+  indexed,   // records in the caller's order, and an index that is grouped by tile
+  listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], -1 ends
+};
+
+template <class T>
+class PointStore {
+ public:
+  // Two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does not
+  // depend on the number of threads. `fraction`: bits that positions need, see gridder/record.h. Throws
+  // Error{invalid_point} with the first bad index and its dimension.
+  void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
+           PointOrder order, bool local, int fraction, int threads, const Kernels<T>& kernels);
+
+  std::int64_t size() const { return m_; }
+  PointOrder order() const { return order_; }
+  const RecordForm& form() const { return form_; }
+  const std::uint32_t* record(std::int64_t position) const { return records_.data() + position * form_.words; }
+  // Point at a grouped position (indexed order).
+  std::int64_t indexed(std::int64_t position) const {
+    return wide_index_.size() > 0 ? wide_index_[position] : std::int64_t{index_[position]};
+  }
+  std::int64_t tile_of(std::int64_t point) const { return tile_of_[point]; }
+  std::int64_t head(std::int64_t tile) const { return head_[tile]; }
+  std::int64_t next(std::int64_t point) const {
+    return wide_next_.size() > 0 ? wide_next_[point] : std::int64_t{next_[point]};
+  }
+
+  // First grouped position of a tile (permuted and indexed); tile_start(tiles) is size().
+  std::int64_t tile_start(std::int64_t tile) const { return starts_[tile]; }
+  std::int64_t bytes() const;
+
+ private:
+  void prepare(const PointMap& map, const Tiling& tiling, bool local, int fraction);
+  void prepare_fixed(int d);
+  bool locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records, Located& chunk) const;
+  [[noreturn]] void refuse(const std::array<const T*, 3>& points, std::int64_t first);
+  void write(const Located& chunk, int n, const std::int64_t* position);
+  void count_keys(const std::array<const T*, 3>& points, int threads);
+  void count_places(int threads);
+  void place(const std::array<const T*, 3>& points, int threads);
+  void link();
+
+  std::int64_t keys() const { return frame_.tiling.tiles() * frame_.inner.keys(); }
+  std::int64_t counters_of_thread() const;
+
+  std::int64_t m_ = 0;
+  PointOrder order_ = PointOrder::permuted;
+  RecordForm form_;
+  Frame frame_;
+  const Kernels<T>* kernels_ = nullptr;
+
+  Buffer<std::uint32_t> records_;
+  Buffer<std::uint32_t> index_;      // indexed, m < 2^32
+  Buffer<std::int64_t> wide_index_;  // indexed, beyond
+  Buffer<std::int32_t> tile_of_;     // caller, listed
+  Buffer<std::int64_t> head_;        // listed
+  Buffer<std::int32_t> next_;        // listed, m < 2^31
+  Buffer<std::int64_t> wide_next_;   // listed, beyond
+  Buffer<std::int64_t> counts_;      // per thread one or more histograms, then places
+  Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
+};
+
+}  // namespace fourtune::runtime::cpu

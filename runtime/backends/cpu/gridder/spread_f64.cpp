@@ -1,0 +1,23 @@
+// The kernels of gridder/simd_spread-inl.h in double precision, for every instruction set.
+#include "runtime/backends/cpu/gridder/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/backends/cpu/gridder/spread_f64.cpp"
+#include <hwy/foreach_target.h>
+
+#include "runtime/backends/cpu/gridder/simd-inl.h"
+#include "runtime/backends/cpu/gridder/tables.h"
+
+#define FOURTUNE_REAL double
+#include "runtime/backends/cpu/gridder/simd_aligned-inl.h"
+#include "runtime/backends/cpu/gridder/simd_spread-inl.h"
+#undef FOURTUNE_REAL
+
+#if HWY_ONCE
+namespace fourtune::runtime::cpu {
+HWY_EXPORT(spread_kernels);
+void refine_spread(Kernels<double>& kernels, const Tiling& tiling) {
+  HWY_DYNAMIC_DISPATCH(spread_kernels)(kernels, tiling);
+}
+}  // namespace fourtune::runtime::cpu
+#endif

@@ -1,0 +1,34 @@
+// Tables of specialised kernels by width, filled per instruction set (gridder_simd*.cpp).
+#pragma once
+
+#include <type_traits>
+
+#include "runtime/backends/cpu/gridder/kernels.h"
+
+namespace fourtune::runtime::cpu {
+
+// Each replaces, in a set that portable_kernels() made, what the best supported instruction set does better.
+void refine_locate(Kernels<float>& kernels, const Tiling& tiling);
+void refine_locate(Kernels<double>& kernels, const Tiling& tiling);
+void refine_evaluate(Kernels<float>& kernels, const Tiling& tiling);
+void refine_evaluate(Kernels<double>& kernels, const Tiling& tiling);
+void refine_spread(Kernels<float>& kernels, const Tiling& tiling);
+void refine_spread(Kernels<double>& kernels, const Tiling& tiling);
+void refine_interpolate(Kernels<float>& kernels, const Tiling& tiling);
+void refine_interpolate(Kernels<double>& kernels, const Tiling& tiling);
+void refine_rows(Kernels<float>& kernels);
+void refine_rows(Kernels<double>& kernels);
+
+// Calls f(integral_constant<int, W>) for the width when it is one of the specialised ones.
+template <class F, int W = 2>
+void with_width(int width, F f) {
+  if constexpr (W <= 16) {
+    if (width == W) {
+      f(std::integral_constant<int, W>());
+    } else {
+      with_width<F, W + 1>(width, f);
+    }
+  }
+}
+
+}  // namespace fourtune::runtime::cpu

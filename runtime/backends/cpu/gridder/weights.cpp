@@ -1,0 +1,80 @@
+#include "runtime/backends/cpu/gridder/weights.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "generator/window/polynomial.h"
+#include "runtime/backends/cpu/gridder/record.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+generator::Window bound_window(const GridderSpec& spec) {
+  const auto& w = spec.window;
+  return spec.beta > 0 ? generator::Window(w.kind, w.width, w.sigma, spec.beta)
+                       : generator::Window(w.kind, w.width, w.sigma);
+}
+
+// Below `accuracy` of a specification, which is for tests, arithmetic decides.
+template <class T>
+generator::PiecewisePolynomial polynomial(const GridderSpec& spec, const generator::Window& window) {
+  constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+  if (spec.accuracy <= 0) return generator::kernel_polynomial(window, kEpsilon);
+  return generator::fit(window, std::clamp(spec.accuracy, 0.25 * kEpsilon, 1e-2));
+}
+
+}  // namespace
+
+template <class T>
+WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling) {
+  WeightTables<T> t;
+  t.width = tiling.width;
+  t.slots = tiling.slots;
+  t.bin = tiling.bin;
+  t.table = spec.window.table;
+  const generator::Window window = bound_window(spec);
+  if (t.table > 0) {
+    t.degree = 1;
+    t.piece.resize(std::int64_t{t.table + 1} * t.width);
+    for (int e = 0; e <= t.table; ++e) {
+      const double z = 2.0 * e / t.table - 1;
+      for (int p = 0; p < t.width; ++p) {
+        t.piece[e * t.width + p] = static_cast<T>(window.value((z - t.width + 1 + 2 * p) / t.width));
+      }
+    }
+    return t;
+  }
+  const generator::PiecewisePolynomial poly = polynomial<T>(spec, window);
+  t.degree = poly.degree;
+  t.piece.resize(std::int64_t{t.degree + 1} * t.width);
+  for (std::int64_t i = 0; i < t.piece.size(); ++i) t.piece[i] = static_cast<T>(poly.coefficients[i]);
+  t.x.resize(std::int64_t{t.bin} * (t.degree + 1) * 2 * t.slots);
+  std::fill(t.x.data(), t.x.data() + t.x.size(), T{0});
+  for (int o = 0; o < t.bin; ++o) {
+    for (int k = 0; k <= t.degree; ++k) {
+      T* row = t.x.data() + (std::int64_t{o} * (t.degree + 1) + k) * 2 * t.slots;
+      for (int p = 0; p < t.width; ++p) row[2 * (o + p)] = row[2 * (o + p) + 1] = t.piece[k * t.width + p];
+    }
+  }
+  return t;
+}
+
+// Rounded positions and the window err independently of each other: at 0.4 of the window's error, the sum of squares
+// grows by a twelfth of the root. A float holds 24 bits of f.
+template <class T>
+int position_bits(const GridderSpec& spec) {
+  const auto& w = spec.window;
+  double error = 10 * spec.accuracy;
+  if (error <= 0)
+    error = w.width > generator::kMaxWidth ? 0 : generator::predicted_error(w.kind, w.width, w.sigma, spec.grid.dim);
+  const int bits =
+      fraction_bits(std::clamp(0.4 * error, double{std::numeric_limits<T>::epsilon()}, 4e-2), w.sigma, spec.grid.dim);
+  return sizeof(T) == 4 ? std::min(bits, 24) : bits;
+}
+
+template int position_bits<float>(const GridderSpec&);
+template int position_bits<double>(const GridderSpec&);
+template WeightTables<float> make_weight_tables<float>(const GridderSpec&, const Tiling&);
+template WeightTables<double> make_weight_tables<double>(const GridderSpec&, const Tiling&);
+
+}  // namespace fourtune::runtime::cpu

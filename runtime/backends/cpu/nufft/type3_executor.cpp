@@ -1,0 +1,401 @@
+// Type 3: spread the sources, then a type 2 on that grid read at the rescaled targets, then deconvolve at the targets.
+// Both parameterisations run the same stages; type3_parameters.h has the geometry.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "generator/plan/type3_windows.h"
+#include "generator/window/fourier.h"
+#include "runtime/backends/cpu/base/buffer.h"
+#include "runtime/backends/cpu/base/stage_clock.h"
+#include "runtime/backends/cpu/base/team.h"
+#include "runtime/backends/cpu/fft/long.h"
+#include "runtime/backends/cpu/nufft/nufft_common.h"
+#include "runtime/backends/cpu/nufft/nufft_executor.h"
+#include "runtime/backends/cpu/nufft/type3_parameters.h"
+
+namespace fourtune::runtime::cpu {
+namespace {
+
+// The angle of a phase that is a product of exp(i a b): rounding errors of products and sums are carried along, as |a
+// b| may be large.
+struct Angle {
+  double sum = 0, error = 0;
+  void add(double a, double b) {
+    const double product = a * b, total = sum + product, part = total - sum;
+    error += std::fma(a, b, -product) + ((sum - (total - part)) + (product - part));
+    sum = total;
+  }
+  std::complex<double> phase() const {
+    const double c = std::cos(sum), s = std::sin(sum);
+    return {c - error * s, s + error * c};
+  }
+};
+
+// Fine grid of which `held` cells a dimension are there; its rows and planes also have room for `modes` (PrunedFft).
+GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
+                     std::int64_t element_bytes) {
+  std::array<std::int64_t, 3> room = held;
+  for (int d = 0; d + 1 < dim; ++d) room[d] = std::max(held[d], modes[d]);
+  GridShape shape = padded_shape(dim, room, element_bytes);
+  shape.fine = held;
+  return shape;
+}
+
+std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+template <class T>
+class Type3Executor final : public Executor {
+  using Complex = std::complex<T>;
+
+ public:
+  Type3Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
+      : problem_(problem), plan_(plan), options_(options) {
+    chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
+    if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
+    sigma_ = plan_.window.sigma;
+  }
+
+  void set_points(const PointSet& points) override {
+    clock_.begin_set_points();
+    const T* sources[3] = {static_cast<const T*>(points.x), static_cast<const T*>(points.y),
+                           static_cast<const T*>(points.z)};
+    const T* targets[3] = {static_cast<const T*>(points.s), static_cast<const T*>(points.t),
+                           static_cast<const T*>(points.u)};
+    m_ = points.m, k_ = points.k;
+    ready_ = false;
+    if (m_ == 0 || k_ == 0) {
+      check_empty(sources, targets);
+      clock_.end_set_points();
+      return;
+    }
+    clock_.time("centre", [&] { find_geometry(sources, targets); });
+    clock_.time("plan", [&] { bind_grids(); });
+    clock_.time("sort", [&] {
+      outer_->set_points(m_, sources[0], sources[1], sources[2], source_map());
+      inner_->set_points(k_, targets[0], targets[1], targets[2], target_map());
+    });
+    clock_.time("phase", [&] { make_phases(sources, targets); });
+    ready_ = true;
+    clock_.end_set_points();
+  }
+
+  // Grids are made for the points themselves; what the bounds promise is checked all the same.
+  void set_bounds(const Bounds& bounds) override { bounds_ = bounds; }
+
+  void execute(void* first, void* second, bool adjoint) override {
+    auto* values = static_cast<Complex*>(first);
+    auto* results = static_cast<Complex*>(second);
+    clock_.begin_execute();
+    if (!ready_) {  // no sources or no targets: an empty sum
+      adjoint ? std::fill_n(values, m_ * problem_.batch, Complex{})
+              : std::fill_n(results, k_ * problem_.batch, Complex{});
+      return;
+    }
+    if (adjoint) prepare_adjoint();
+    for (std::int64_t b = 0; b < problem_.batch; b += chunk_) {
+      const std::int64_t now = std::min(chunk_, problem_.batch - b);
+      adjoint ? backward(values + b * m_, results + b * k_, now) : forward(values + b * m_, results + b * k_, now);
+    }
+  }
+
+  MemoryUse memory() const override {
+    MemoryUse use;
+    use.held = outer_grids_.bytes() + inner_grids_.bytes() + before_.bytes() + after_.bytes() +
+               before_conjugate_.bytes() + after_conjugate_.bytes() + (outer_ ? outer_->bytes() : 0) +
+               (inner_ ? inner_->bytes() : 0) + (fft_ ? fft_->bytes() : 0) + (adjoint_fft_ ? adjoint_fft_->bytes() : 0);
+    use.needed = ready_ ? use.held : estimate_bytes();
+    return use;
+  }
+  std::span<const StageTime> stage_times() const override { return clock_.times(); }
+  const generator::Plan& plan() const override { return plan_; }
+  std::string wisdom() const override { return fft_ ? fft_->wisdom() : std::string(); }
+
+ private:
+  void bind_gaussian() {
+    gaussian_ = gaussian_rule(problem_.tol, plan_.gaussian_r);
+    plan_.window.kind = plan_.inner.kind = generator::WindowKind::gaussian;
+    plan_.window.width = plan_.inner.width = gaussian_.width;
+    plan_.window.sigma = plan_.inner.sigma = std::min(plan_.gaussian_r, 4.0);
+    // phi(x) = exp(-beta x^2) with x = 2 t / w is exp(-t^2 / (4 b)).
+    beta_ = gaussian_.width * static_cast<double>(gaussian_.width) / (16 * gaussian_.b);
+  }
+
+  // Without sources or targets there is no geometry, but bad points are still named.
+  void check_empty(const T* const* sources, const T* const* targets) const {
+    for (int d = 0; d < problem_.dim; ++d) {
+      look_at(sources[d], m_, d);
+      look_at(targets[d], k_, 3 + d);
+    }
+  }
+  // which: 0 .. 5 for x, y, z, s, t, u.
+  Interval look_at(const T* coordinates, std::int64_t count, int which) const {
+    const auto at = static_cast<std::size_t>(which);
+    const Promise promise = bounds_ ? Promise{bounds_->low[at], bounds_->high[at]} : Promise{};
+    return interval(coordinates, count, options_.trust_points, names[which], plan_.threads,
+                    bounds_ ? &promise : nullptr);
+  }
+
+  void find_geometry(const T* const* sources, const T* const* targets) {
+    std::array<Interval, 3> source, target;
+    std::array<double, 3> product{};
+    for (int d = 0; d < problem_.dim; ++d) {
+      source[d] = look_at(sources[d], m_, d);
+      target[d] = look_at(targets[d], k_, 3 + d);
+      product[d] = source[d].half * target[d].half;
+      if (problem_.extent && product[d] > 1.001 * (*problem_.extent)[d] + 1e-300)
+        throw Error(
+            Status::contradiction,
+            fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
+                        product[d], "xyz"[d], (*problem_.extent)[d]));
+    }
+    choose_sigma(product);
+    for (int d = 0; d < problem_.dim; ++d) {
+      geometry_[d] = type3_dimension(plan_, source[d], target[d], gaussian_);
+      if (problem_.dim > 1) {
+        fill_vectors(d);
+      } else if (geometry_[d].inner >= kShortLine) {  // long lines are transformed whole
+        geometry_[d].held = geometry_[d].inner;
+        geometry_[d].part = false;
+      }
+    }
+  }
+
+  // The plan's oversampling, or more where these points would make too much of rounding.
+  void choose_sigma(const std::array<double, 3>& product) {
+    if (plan_.type3 == generator::Type3Rule::gaussian) return;
+    generator::WindowChoice window = plan_.window;
+    window.sigma = sigma_;
+    const double sigma = generator::type3_sigma(problem_, window, m_, product);
+    if (sigma == plan_.window.sigma) return;
+    plan_.window.sigma = sigma;
+    transform_.reset();
+    fft_.reset();  // all grids are bound anew
+  }
+
+  // The line FFTs move whole vectors of neighbouring lines: more cells than needed where a few would be left over.
+  void fill_vectors(int d) {
+    constexpr std::int64_t kLines = 64 / sizeof(T);
+    Type3Dimension& g = geometry_[d];
+    if (d == 0 && g.middle) g.outer = std::min(round_up(g.outer, kLines), g.inner);
+    if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
+  }
+
+  // p = (x - centre) * cells_per_unit / cells, and half of an odd grid's cells rounded down more where position 0 is in
+  // the middle. With more digits than a double has: over N cells the rounding of the map alone would be N / 2 times
+  // that of a coordinate, the same for all points.
+  static void set_map(PointMap& map, int d, double centre, long double cells_per_unit, std::int64_t cells,
+                      bool middle) {
+    const long double factor = cells_per_unit / static_cast<long double>(cells);
+    const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
+    map.factor[d] = static_cast<double>(factor);
+    map.factor_low[d] = static_cast<double>(factor - map.factor[d]);
+    map.centre[d] = static_cast<double>(start);
+    map.centre_low[d] = static_cast<double>(start - map.centre[d]);
+  }
+  PointMap source_map() const {
+    PointMap map;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const Type3Dimension& g = geometry_[d];
+      set_map(map, d, g.source_centre, 1 / static_cast<long double>(g.spacing), g.outer, g.middle);
+    }
+    return map;
+  }
+  PointMap target_map() const {
+    PointMap map;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const Type3Dimension& g = geometry_[d];
+      const long double cells_per_unit = static_cast<long double>(g.spacing) * static_cast<long double>(g.inner) /
+                                         (2 * std::numbers::pi_v<long double>);
+      set_map(map, d, g.target_centre, cells_per_unit, g.held, g.part);
+    }
+    return map;
+  }
+
+  GridderSpec gridder_spec(const GridShape& grid, const generator::WindowChoice& window) const {
+    GridderSpec spec;
+    spec.grid = grid;
+    spec.window = window;
+    spec.beta = beta_;
+    spec.sort = plan_.sort;
+    spec.spread = plan_.spread;
+    spec.interp = plan_.interp;
+    spec.threads = plan_.threads;
+    spec.deterministic = options_.deterministic;
+    spec.trust_points = true;  // find_geometry has looked at every point
+    return spec;
+  }
+
+  // Grids, gridders and FFTs; kept when a new point set needs the same sizes.
+  void bind_grids() {
+    std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
+    for (int d = 0; d < problem_.dim; ++d)
+      outer[d] = geometry_[d].outer, inner[d] = geometry_[d].inner, held[d] = geometry_[d].held;
+    if (fft_ && outer == outer_shape_.fine && held == inner_shape_.fine && inner == plan_.inner.fine) return;
+    fft_.reset(), adjoint_fft_.reset();
+    outer_.reset(), inner_.reset();
+    outer_grids_ = {}, inner_grids_ = {};
+    outer_shape_ = padded_shape(problem_.dim, outer, sizeof(Complex));
+    inner_shape_ = held_shape(problem_.dim, held, outer, sizeof(Complex));
+    plan_.window.fine = outer, plan_.inner.fine = inner;
+    outer_ = make_gridder<T>(gridder_spec(outer_shape_, plan_.window));
+    inner_ = make_gridder<T>(gridder_spec(inner_shape_, plan_.inner));
+    fft_ = make_fft(problem_.sign, false);
+    outer_grids_ = Buffer<Complex>(checked_multiply(outer_shape_.elements, chunk_, "type 3 outer grid"));
+    inner_grids_ = Buffer<Complex>(checked_multiply(inner_shape_.elements, chunk_, "type 3 inner grid"));
+  }
+
+  std::unique_ptr<PrunedFft<T>> make_fft(int sign, bool truncates) const {
+    PrunedFftSpec spec;
+    spec.grid = inner_shape_;
+    spec.modes = outer_shape_.fine;
+    spec.mode_stride = outer_shape_.stride;
+    spec.sign = sign;
+    spec.order = geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft;
+    const generator::Window window = bound_window(plan_.inner);
+    for (int d = 0; d < problem_.dim; ++d) {
+      if (geometry_[d].part) spec.length[d] = geometry_[d].inner;
+      spec.factors[d] = deconvolution(window, geometry_[d].inner, outer_shape_.fine[d]);
+    }
+    spec.fft = plan_.fft;
+    spec.threads = plan_.threads;
+    spec.wisdom = options_.wisdom;
+    if (options_.deterministic) spec.fft.rigor = generator::Rigor::estimate, spec.wisdom.clear();
+    return make_pruned_fft<T>(spec, truncates);
+  }
+
+  generator::Window bound_window(const generator::WindowChoice& choice) const {
+    if (beta_ > 0) return generator::Window(choice.kind, choice.width, choice.sigma, beta_);
+    return generator::Window(choice.kind, choice.width, choice.sigma);
+  }
+
+  // before_j = exp(+-i D.x'_j); after_l = exp(+-i s_l.C) / prod_d phihat(h s'_d).
+  void make_phases(const T* const* sources, const T* const* targets) {
+    before_conjugate_ = {}, after_conjugate_ = {};
+    bool shifted = false, off_centre = false;
+    for (int d = 0; d < problem_.dim; ++d) {
+      shifted |= geometry_[d].target_centre != 0;
+      off_centre |= geometry_[d].source_centre != 0;
+    }
+    if (shifted) {
+      before_.resize(m_);
+      parallel_for(m_ > kShared ? plan_.threads : 1, m_, [&](std::int64_t j) {
+        Angle angle;
+        for (int d = 0; d < problem_.dim; ++d)
+          if (geometry_[d].target_centre != 0) {  // apart: their difference is rounded
+            angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j]);
+            angle.add(problem_.sign * geometry_[d].target_centre, -geometry_[d].source_centre);
+          }
+        before_[j] = Complex(angle.phase());
+      });
+    } else {
+      before_ = {};
+    }
+    after_.resize(k_);
+    if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
+    const generator::FourierInterpolant& transform = *transform_;
+    parallel_for(k_ > kShared ? plan_.threads : 1, k_, [&](std::int64_t l) {
+      double deconvolve = 1;
+      for (int d = 0; d < problem_.dim; ++d)
+        deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
+      if (!off_centre) {
+        after_[l] = static_cast<T>(1 / deconvolve);
+        return;
+      }
+      Angle angle;
+      for (int d = 0; d < problem_.dim; ++d)
+        if (geometry_[d].source_centre != 0) angle.add(problem_.sign * geometry_[d].source_centre, targets[d][l]);
+      after_[l] = Complex(angle.phase() / deconvolve);
+    });
+  }
+
+  // Largest |h s'|: where the outer window's transform is needed.
+  double window_reach() const {
+    return kPi / (plan_.type3 == generator::Type3Rule::gaussian ? plan_.gaussian_r : plan_.window.sigma);
+  }
+
+  void forward(const Complex* values, Complex* results, std::int64_t now) {
+    clock_.time("spread",
+                [&] { outer_->spread(values, m_, before_.data(), outer_grids_.data(), outer_shape_.elements, now); });
+    clock_.time("fft", [&] {
+      fft_->pad(outer_grids_.data(), outer_shape_.elements, inner_grids_.data(), inner_shape_.elements, now);
+    });
+    clock_.time("interpolate", [&] {
+      inner_->interpolate(inner_grids_.data(), inner_shape_.elements, after_.data(), results, k_, now);
+    });
+  }
+
+  void backward(Complex* values, const Complex* results, std::int64_t now) {
+    clock_.time("spread", [&] {
+      inner_->spread(results, k_, after_conjugate_.data(), inner_grids_.data(), inner_shape_.elements, now);
+    });
+    clock_.time("fft", [&] {
+      adjoint_fft_->truncate(inner_grids_.data(), inner_shape_.elements, outer_grids_.data(), outer_shape_.elements,
+                             now);
+    });
+    clock_.time("interpolate", [&] {
+      outer_->interpolate(outer_grids_.data(), outer_shape_.elements, before_conjugate_.data(), values, m_, now);
+    });
+  }
+
+  // The adjoint's factors and FFT are made when it is first used after set_points.
+  void prepare_adjoint() {
+    if (!adjoint_fft_) adjoint_fft_ = make_fft(-problem_.sign, true);
+    const auto conjugate = [&](const Buffer<Complex>& from, Buffer<Complex>& to) {
+      if (from.size() == 0 || to.size() != 0) return;
+      to = Buffer<Complex>(from.size());
+      std::transform(from.data(), from.data() + from.size(), to.data(), [](Complex z) { return std::conj(z); });
+    };
+    conjugate(before_, before_conjugate_);
+    conjugate(after_, after_conjugate_);
+  }
+
+  std::int64_t estimate_bytes() const {
+    double cells = static_cast<double>(chunk_), outer = cells;
+    for (int d = 0; d < problem_.dim; ++d) {
+      const double k = static_cast<double>(problem_.k.value_or(1));
+      const double product = problem_.extent ? (*problem_.extent)[d] : kPi / 2 * std::pow(k, 1.0 / problem_.dim);
+      const Type3Dimension guess = type3_dimension(plan_, {0, product}, {0, 1}, gaussian_);
+      cells *= static_cast<double>(guess.held);
+      outer *= static_cast<double>(guess.outer);
+    }
+    const double points = static_cast<double>(problem_.m.value_or(0) + problem_.k.value_or(0)) *
+                          (4 + sizeof(Complex) + problem_.dim * sizeof(T));
+    const double bytes = (cells + outer) * sizeof(Complex) + points;
+    return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
+  }
+
+  static constexpr std::int64_t kShared = 4096;  // points that are worth more than one thread
+  static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
+
+  Problem problem_;
+  generator::Plan plan_;
+  ExecutorOptions options_;
+  GaussianRule gaussian_;
+  double beta_ = 0;
+  double sigma_ = 0;  // the plan's outer oversampling; plan_ has what runs
+  std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
+  bool ready_ = false;
+  std::optional<Bounds> bounds_;
+  std::array<Type3Dimension, 3> geometry_;
+  GridShape outer_shape_, inner_shape_;
+  std::unique_ptr<Gridder<T>> outer_, inner_;
+  std::unique_ptr<PrunedFft<T>> fft_, adjoint_fft_;
+  Buffer<Complex> outer_grids_, inner_grids_;
+  Buffer<Complex> before_, after_, before_conjugate_, after_conjugate_;
+  std::optional<generator::FourierInterpolant> transform_;  // of the outer window
+  StageClock clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_type3_executor(const Problem& problem, const generator::Plan& plan,
+                                              const ExecutorOptions& options) {
+  if (problem.precision == Precision::f32) return std::make_unique<Type3Executor<float>>(problem, plan, options);
+  return std::make_unique<Type3Executor<double>>(problem, plan, options);
+}
+
+}  // namespace fourtune::runtime::cpu

@@ -1,0 +1,139 @@
+#include "runtime/backends/cuda/compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "runtime/backends/cuda/nvrtc_api.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The number that ends right before `words` in the line, as in "40 registers"; 0 when it is not there.
+int number_before(std::string_view line, std::string_view words) {
+  const std::size_t at = line.find(words);
+  if (at == line.npos || at == 0) return 0;
+  std::size_t end = at;
+  while (end > 0 && line[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  int value = 0;
+  std::from_chars(line.data() + begin, line.data() + end, value);
+  return value;
+}
+
+int past_deadline(void* payload, void*) { return Clock::now() > *static_cast<const Clock::time_point*>(payload); }
+
+}  // namespace
+
+CompileReport parse_ptxas_log(std::string_view log, std::string_view entry) {
+  CompileReport report;
+  const std::string quoted = fmt::format("'{}'", entry);
+  bool inside = false;
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t end = std::min(log.find('\n', at), log.size());
+    const std::string_view line = log.substr(at, end - at);
+    at = end + 1;
+    if (line.find("Compiling entry function") != line.npos) inside = line.find(quoted) != line.npos;
+    if (!inside) continue;
+    if (line.find("spill stores") != line.npos) {
+      report.stack_bytes = number_before(line, "bytes stack frame");
+      report.spill_store_bytes = number_before(line, "bytes spill stores");
+      report.spill_load_bytes = number_before(line, "bytes spill loads");
+    }
+    if (line.find("Used ") != line.npos) {
+      report.registers = number_before(line, "registers");
+      report.static_shared_bytes = number_before(line, "bytes smem");
+    }
+  }
+  return report;
+}
+
+std::vector<std::string> compile_options(const generator::KernelSource& source, int compute_capability) {
+  std::vector<std::string> options{fmt::format("-arch=sm_{}", compute_capability), "-std=c++17", "--ptxas-options=-v"};
+  if (source.max_registers > 0) options.push_back(fmt::format("--maxrregcount={}", source.max_registers));
+  return options;
+}
+
+std::string nvrtc_version_text() { return fmt::format("nvrtc {}.{}", nvrtc().major, nvrtc().minor); }
+
+CompiledKernel compile(const generator::KernelSource& source, int compute_capability, double seconds) {
+  const NvrtcApi& api = nvrtc();
+  if (std::find(api.architectures.begin(), api.architectures.end(), compute_capability) == api.architectures.end())
+    throw Error(Status::unsupported, fmt::format("NVRTC {}.{} does not compile for sm_{}; it knows {}", api.major,
+                                                 api.minor, compute_capability, fmt::join(api.architectures, ", ")));
+  const NvrtcProgram program(source.text, source.entry + ".cu");
+  const auto start = Clock::now();
+  Clock::time_point deadline = start;
+  if (seconds > 0 && api.nvrtcSetFlowCallback) {
+    deadline += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    api.nvrtcSetFlowCallback(program.get(), past_deadline, &deadline);
+  }
+  const std::vector<std::string> options = compile_options(source, compute_capability);
+  std::vector<const char*> words;
+  for (const std::string& option : options) words.push_back(option.c_str());
+  const nvrtcResult result = api.nvrtcCompileProgram(program.get(), static_cast<int>(words.size()), words.data());
+  CompiledKernel compiled;
+  compiled.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  compiled.log = program.log();
+  if (result == NVRTC_ERROR_OUT_OF_MEMORY)
+    throw Error(Status::out_of_memory, fmt::format("NVRTC ran out of memory on kernel {}", source.entry));
+  if (result == NVRTC_ERROR_CANCELLED) {
+    compiled.outcome = CompileOutcome::timeout;
+    compiled.log += fmt::format("\nstopped after {:.1f} s", compiled.seconds);
+  } else if (result != NVRTC_SUCCESS) {
+    if (compiled.log.empty()) compiled.log = api.nvrtcGetErrorString(result);
+  } else {
+    compiled.outcome = CompileOutcome::ok;
+    compiled.image = program.cubin();
+    compiled.report = parse_ptxas_log(compiled.log, source.entry);
+  }
+  return compiled;
+}
+
+void run_longest_first(std::span<const std::size_t> weights, int threads,
+                       const std::function<void(std::size_t)>& work) {
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto worker = [&] {
+    for (std::size_t i; (i = next++) < order.size();) {
+      try {
+        work(order[i]);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+      }
+    }
+  };
+  const std::size_t count = std::min<std::size_t>(order.size(), static_cast<std::size_t>(std::max(threads, 1)));
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < count; ++i) others.emplace_back(worker);
+  worker();
+  others.clear();  // joins
+  if (first) std::rethrow_exception(first);
+}
+
+std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, int compute_capability,
+                                        int threads, double seconds_each) {
+  std::vector<std::size_t> weights;
+  for (const auto& source : sources) weights.push_back(source.text.size());
+  std::vector<CompiledKernel> results(sources.size());
+  run_longest_first(weights, threads,
+                    [&](std::size_t i) { results[i] = compile(sources[i], compute_capability, seconds_each); });
+  return results;
+}
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,182 @@
+#include "runtime/backends/cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "db/tuning_store.h"
+#include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/nufft_queue.h"
+#include "runtime/backends/cuda/program.h"
+#include "runtime/backends/gpu/gpu_executor.h"
+#include "runtime/backends/gpu/nufft_executor.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+// The whole transform by cuFFT, exactly what the library would run.
+class CufftTransform final : public gpu::GpuTransform {
+ public:
+  CufftTransform(std::shared_ptr<const Device> device, const Problem& problem, bool time_stages)
+      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem) {
+    if (!time_stages) return;
+    marks_.emplace_back(device_);
+    marks_.emplace_back(device_);
+  }
+  void run(void* in, void* out, void* stream) override {
+    auto* const queue = static_cast<CUstream>(stream);
+    const ContextGuard guard(*device_);
+    check_device_pointer(*device_, in);
+    check_device_pointer(*device_, out);
+    if (!marks_.empty()) marks_[0].record(queue);
+    plan_.execute(in, out, sign_, queue);
+    if (!marks_.empty()) marks_[1].record(queue);
+    ran_ = true;
+  }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
+  std::vector<StageTime> stage_times() override {
+    if (marks_.empty() || !ran_) return {};
+    const ContextGuard guard(*device_);
+    return {{"fft", marks_[1].seconds_since(marks_[0])}};
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  int sign_;
+  CufftPlan plan_;
+  std::vector<Event> marks_;
+  bool ran_ = false;
+};
+
+class CudaArrays final : public ArrayMemory {
+ public:
+  explicit CudaArrays(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
+  void* allocate(std::size_t bytes) override {
+    DeviceMemory memory(device_, std::max<std::size_t>(bytes, 1));
+    void* const array = memory.pointer();
+    held_.emplace(array, std::move(memory));
+    return array;
+  }
+  void release(void* array) noexcept override { held_.erase(array); }
+  void upload(void* array, const void* host, std::size_t bytes) override { held_.at(array).upload(host, bytes); }
+  void download(void* host, const void* array, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard(*device_);
+    check(driver().cuMemcpyDtoHAsync(host, address(array), bytes, nullptr), "copying from the GPU");
+    check(driver().cuStreamSynchronize(nullptr), "copying from the GPU");
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard(*device_);
+    check(driver().cuMemcpyDtoDAsync(address(to), address(from), bytes, nullptr), "copying on the GPU");
+  }
+  void fill(void* array, unsigned char byte, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard(*device_);
+    check(driver().cuMemsetD8Async(address(array), byte, bytes, nullptr), "filling an array on the GPU");
+  }
+  void wait() override {
+    const ContextGuard guard(*device_);
+    check(driver().cuStreamSynchronize(nullptr), "waiting for the GPU");
+  }
+  std::int64_t free_bytes() const override {
+    const ContextGuard guard(*device_);
+    const DriverApi& api = driver();
+    CUmemoryPool pool = nullptr;  // what it keeps of freed memory would not count as free
+    if (api.cuDeviceGetDefaultMemPool && api.cuMemPoolTrimTo &&
+        api.cuDeviceGetDefaultMemPool(&pool, device_->handle()) == CUDA_SUCCESS)
+      api.cuMemPoolTrimTo(pool, 0);
+    std::size_t available = 0, total = 0;
+    check(api.cuMemGetInfo(&available, &total), "asking for the free memory");
+    return static_cast<std::int64_t>(available);
+  }
+
+ private:
+  static CUdeviceptr address(const void* array) { return reinterpret_cast<CUdeviceptr>(array); }
+  std::shared_ptr<const Device> device_;
+  std::map<void*, DeviceMemory> held_;
+};
+
+class EventTimer final : public StreamTimer {
+ public:
+  explicit EventTimer(std::shared_ptr<const Device> device)
+      : device_(std::move(device)), start_(device_), stop_(device_) {}
+  void start() override {
+    const ContextGuard guard(*device_);
+    start_.record(nullptr);
+  }
+  void stop() override {
+    const ContextGuard guard(*device_);
+    stop_.record(nullptr);
+  }
+  double seconds() override {
+    const ContextGuard guard(*device_);
+    return stop_.seconds_since(start_);
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  Event start_, stop_;
+};
+
+}  // namespace
+
+bool available() { return why_no_driver().empty(); }
+std::string why_not_available() { return why_no_driver(); }
+
+CudaBackend::CudaBackend(gpu::ProgramSource programs, std::filesystem::path store)
+    : programs_(std::move(programs)), store_(store.empty() ? db::default_database_path() : std::move(store)) {}
+
+std::shared_ptr<const Device> CudaBackend::device(int ordinal) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = devices_.find(ordinal);
+  return found != devices_.end() ? found->second : devices_.emplace(ordinal, Device::open(ordinal)).first->second;
+}
+
+int CudaBackend::device_count() const { return cuda::device_count(); }
+
+DeviceTraits CudaBackend::traits_of(int ordinal) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = traits_.find(ordinal);
+  return found != traits_.end() ? found->second : traits_.emplace(ordinal, device_traits(ordinal)).first->second;
+}
+
+std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const generator::Plan& plan,
+                                            const ExecutorOptions& options) const {
+  if (plan.backend != name())
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cuda");
+  const auto chosen = device(options.device);
+  if (problem.kind == Kind::nufft)
+    return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(chosen, store_));
+  const bool timed = options.time_stages;
+  const double seconds = options.compile_seconds;
+  return gpu::make_gpu_fft_executor(
+      problem, plan, options,
+      [this, chosen, plan, timed, seconds](const Problem& bound, bool weighted) -> std::unique_ptr<gpu::GpuTransform> {
+        auto program = weighted ? generator::gpu_fft_adjoint_program(bound, chosen->traits())
+                                : programs_(bound, plan, chosen->traits());
+        if (!program) return std::make_unique<CufftTransform>(chosen, bound, timed);
+        return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed, seconds);
+      });
+}
+
+void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
+  const DeviceTraits device_traits = traits(options.device);  // a compiler needs no context
+  if (problem.kind == Kind::nufft) {                          // type 3: what does not depend on the points' extents
+    gpu::make_gpu_nufft_executor(problem, plan, options,
+                                 make_compile_queue(device_traits, store_, options.compile_seconds));
+    return;
+  }
+  if (const auto program = programs_(problem, plan, device_traits))
+    compile_kernels(program->kernels, device_traits, store_, options.compile_seconds);
+}
+
+std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
+  return std::make_unique<CudaArrays>(device(ordinal));
+}
+
+std::unique_ptr<StreamTimer> CudaBackend::timer(int ordinal) const {
+  return std::make_unique<EventTimer>(device(ordinal));
+}
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,273 @@
+#include "runtime/backends/cuda/driver_api.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "fourtune/status.h"
+#include "runtime/backends/cuda/dynamic_library.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+template <class Function>
+bool load(const DynamicLibrary& library, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(library.find(symbol));
+  return function != nullptr;
+}
+
+// The _v2 names are those that the CUDA headers have meant since version 3.2 or 4.0.
+const char* load_all(const DynamicLibrary& library, DriverApi& api) {
+#define FOURTUNE_LOAD(name, symbol) \
+  if (!load(library, symbol, api.name)) return symbol;
+  FOURTUNE_LOAD(cuInit, "cuInit")
+  FOURTUNE_LOAD(cuDriverGetVersion, "cuDriverGetVersion")
+  FOURTUNE_LOAD(cuDeviceGetCount, "cuDeviceGetCount")
+  FOURTUNE_LOAD(cuDeviceGet, "cuDeviceGet")
+  FOURTUNE_LOAD(cuDeviceGetName, "cuDeviceGetName")
+  FOURTUNE_LOAD(cuDeviceGetAttribute, "cuDeviceGetAttribute")
+  FOURTUNE_LOAD(cuDeviceTotalMem, "cuDeviceTotalMem_v2")
+  FOURTUNE_LOAD(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")
+  FOURTUNE_LOAD(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")
+  FOURTUNE_LOAD(cuCtxPushCurrent, "cuCtxPushCurrent_v2")
+  FOURTUNE_LOAD(cuCtxPopCurrent, "cuCtxPopCurrent_v2")
+  FOURTUNE_LOAD(cuCtxGetCurrent, "cuCtxGetCurrent")
+  FOURTUNE_LOAD(cuModuleLoadData, "cuModuleLoadData")
+  FOURTUNE_LOAD(cuModuleUnload, "cuModuleUnload")
+  FOURTUNE_LOAD(cuModuleGetFunction, "cuModuleGetFunction")
+  FOURTUNE_LOAD(cuFuncGetAttribute, "cuFuncGetAttribute")
+  FOURTUNE_LOAD(cuFuncSetAttribute, "cuFuncSetAttribute")
+  FOURTUNE_LOAD(cuLaunchKernel, "cuLaunchKernel")
+  FOURTUNE_LOAD(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor")
+  FOURTUNE_LOAD(cuMemGetInfo, "cuMemGetInfo_v2")
+  FOURTUNE_LOAD(cuMemAlloc, "cuMemAlloc_v2")
+  FOURTUNE_LOAD(cuMemFree, "cuMemFree_v2")
+  FOURTUNE_LOAD(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")
+  FOURTUNE_LOAD(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")
+  FOURTUNE_LOAD(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")
+  FOURTUNE_LOAD(cuMemsetD8Async, "cuMemsetD8Async")
+  FOURTUNE_LOAD(cuStreamCreate, "cuStreamCreate")
+  FOURTUNE_LOAD(cuStreamDestroy, "cuStreamDestroy_v2")
+  FOURTUNE_LOAD(cuStreamSynchronize, "cuStreamSynchronize")
+  FOURTUNE_LOAD(cuStreamWaitEvent, "cuStreamWaitEvent")
+  FOURTUNE_LOAD(cuEventCreate, "cuEventCreate")
+  FOURTUNE_LOAD(cuEventDestroy, "cuEventDestroy_v2")
+  FOURTUNE_LOAD(cuEventRecord, "cuEventRecord")
+  FOURTUNE_LOAD(cuEventSynchronize, "cuEventSynchronize")
+  FOURTUNE_LOAD(cuEventElapsedTime, "cuEventElapsedTime")
+  FOURTUNE_LOAD(cuPointerGetAttribute, "cuPointerGetAttribute")
+  FOURTUNE_LOAD(cuGetErrorName, "cuGetErrorName")
+  FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
+#undef FOURTUNE_LOAD
+  load(library, "cuLaunchKernelEx", api.cuLaunchKernelEx);
+  load(library, "cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
+  load(library, "cuMemPoolTrimTo", api.cuMemPoolTrimTo);
+  if (!load(library, "cuMemFreeHost", api.cuMemFreeHost) || !load(library, "cuMemAllocHost_v2", api.cuMemAllocHost))
+    api.cuMemAllocHost = nullptr;
+  load(library, "cuStreamIsCapturing", api.cuStreamIsCapturing);
+  api.has_graphs =
+      load(library, "cuGraphCreate", api.cuGraphCreate) && load(library, "cuGraphDestroy", api.cuGraphDestroy) &&
+      load(library, "cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
+      load(library, "cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
+      load(library, "cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
+      load(library, "cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
+      load(library, "cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
+      load(library, "cuGraphLaunch", api.cuGraphLaunch) && load(library, "cuGraphExecDestroy", api.cuGraphExecDestroy);
+  return nullptr;
+}
+
+std::string name_of(const DriverApi& api, CUresult result) {
+  const char* name = nullptr;
+  const char* words = nullptr;
+  if (api.cuGetErrorName) api.cuGetErrorName(result, &name);
+  if (api.cuGetErrorString) api.cuGetErrorString(result, &words);
+  return fmt::format("{} ({})", name ? name : fmt::format("CUDA error {}", static_cast<int>(result)),
+                     words ? words : "no description");
+}
+
+struct Loaded {
+  DriverApi api{};
+  std::string why;  // empty: usable
+};
+
+Loaded load_driver() {
+  Loaded loaded;
+  DriverApi& api = loaded.api;
+  std::vector<std::string> names{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+  if (const char* forced = std::getenv("FOURTUNE_CUDA_DRIVER"); forced && *forced) names = {forced};
+  const DynamicLibrary library = DynamicLibrary::open(names);
+  if (library.empty()) {
+    loaded.why = fmt::format(
+        "no NVIDIA driver: {} cannot be loaded ({}); install the driver, or set "
+        "LD_LIBRARY_PATH to its folder",
+        names.front(), library.why());
+    return loaded;
+  }
+  api.path = library.path();
+  if (const char* missing = load_all(library, api)) {
+    loaded.why = fmt::format("the NVIDIA driver at {} is too old: it has no {}; CUDA 11.8 or later is needed",
+                             library.path(), missing);
+    return loaded;
+  }
+  if (const CUresult result = api.cuInit(0); result != CUDA_SUCCESS) {
+    loaded.why = result == CUDA_ERROR_NO_DEVICE
+                     ? std::string("an NVIDIA driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)")
+                     : fmt::format("the NVIDIA driver does not start: {}", name_of(api, result));
+    return loaded;
+  }
+  api.cuDriverGetVersion(&api.version);
+  int count = 0;
+  if (api.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+    loaded.why = "an NVIDIA driver, but no GPU that this process may use (CUDA_VISIBLE_DEVICES?)";
+  return loaded;
+}
+
+// A process forked from one that uses the GPU cannot: the driver's threads and memory maps are the parent's. There
+// every function fails, so that handles made before the fork are dropped without touching the parent's.
+constexpr auto kForked = static_cast<CUresult>(3);  // CUDA_ERROR_NOT_INITIALIZED, what the driver itself mostly says
+constexpr const char* kWhyForked =
+    "this process was forked from one that had begun to use the GPU, and CUDA works only there: fork before the first "
+    "use of the GPU, start a new program, or use the backend cpu";
+std::atomic<Loaded*> driver_in_use{nullptr};
+std::atomic<bool> forked{false};
+
+template <class... Arguments>
+void refuse(CUresult (*&function)(Arguments...)) {
+  function = [](Arguments...) { return kForked; };
+}
+
+void refuse_all(DriverApi& api) {
+  refuse(api.cuInit);
+  refuse(api.cuDriverGetVersion);
+  refuse(api.cuDeviceGetCount);
+  refuse(api.cuDeviceGet);
+  refuse(api.cuDeviceGetName);
+  refuse(api.cuDeviceGetAttribute);
+  refuse(api.cuDeviceTotalMem);
+  refuse(api.cuDevicePrimaryCtxRetain);
+  refuse(api.cuDevicePrimaryCtxRelease);
+  refuse(api.cuCtxPushCurrent);
+  refuse(api.cuCtxPopCurrent);
+  refuse(api.cuCtxGetCurrent);
+  refuse(api.cuModuleLoadData);
+  refuse(api.cuModuleUnload);
+  refuse(api.cuModuleGetFunction);
+  refuse(api.cuFuncGetAttribute);
+  refuse(api.cuFuncSetAttribute);
+  refuse(api.cuLaunchKernel);
+  refuse(api.cuLaunchKernelEx);
+  refuse(api.cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  refuse(api.cuMemGetInfo);
+  refuse(api.cuDeviceGetDefaultMemPool);
+  refuse(api.cuMemPoolTrimTo);
+  refuse(api.cuMemAlloc);
+  refuse(api.cuMemFree);
+  refuse(api.cuMemAllocHost);
+  refuse(api.cuMemFreeHost);
+  refuse(api.cuMemcpyHtoDAsync);
+  refuse(api.cuMemcpyDtoHAsync);
+  refuse(api.cuMemcpyDtoDAsync);
+  refuse(api.cuMemsetD8Async);
+  refuse(api.cuStreamCreate);
+  refuse(api.cuStreamDestroy);
+  refuse(api.cuStreamSynchronize);
+  refuse(api.cuStreamWaitEvent);
+  refuse(api.cuEventCreate);
+  refuse(api.cuEventDestroy);
+  refuse(api.cuEventRecord);
+  refuse(api.cuEventSynchronize);
+  refuse(api.cuEventElapsedTime);
+  refuse(api.cuPointerGetAttribute);
+  refuse(api.cuStreamIsCapturing);
+  refuse(api.cuGraphCreate);
+  refuse(api.cuGraphDestroy);
+  refuse(api.cuGraphAddKernelNode);
+  refuse(api.cuGraphAddDependencies);
+  refuse(api.cuGraphKernelNodeSetAttribute);
+  refuse(api.cuGraphInstantiate);
+  refuse(api.cuGraphExecKernelNodeSetParams);
+  refuse(api.cuGraphLaunch);
+  refuse(api.cuGraphExecDestroy);
+  refuse(api.cuGetErrorName);
+  refuse(api.cuGetErrorString);
+}
+
+const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  if (Loaded* const loaded = driver_in_use.load()) {
+    refuse_all(loaded->api);
+    forked = true;
+  }
+});
+
+const Loaded& loaded_driver() {
+  static const Loaded& loaded = []() -> const Loaded& {
+    auto* const made = new Loaded(load_driver());  // outlives every owner of a handle
+    if (made->why.empty()) driver_in_use = made;
+    return *made;
+  }();
+  return loaded;
+}
+
+// Errors after which a context answers every call with the same one: what a kernel did wrong, or the hardware.
+bool loses_context(CUresult result) {
+  constexpr int errors[] = {
+      214 /* ECC */,           700 /* address */,         702 /* timeout */,     709 /* destroyed */,
+      710 /* assert */,        714 /* stack */,           715 /* instruction */, 716 /* alignment */,
+      717 /* address space */, 718 /* program counter */, 719 /* launch */,      721 /* contained */};
+  return std::find(std::begin(errors), std::end(errors), static_cast<int>(result)) != std::end(errors);
+}
+
+}  // namespace
+
+std::string why_no_driver() {
+  const Loaded& loaded = loaded_driver();
+  return forked ? kWhyForked : loaded.why;
+}
+
+const DriverApi& driver() {
+  const Loaded& loaded = loaded_driver();
+  if (!loaded.why.empty()) throw Error(Status::backend_unavailable, loaded.why);
+  return loaded.api;
+}
+
+void check(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  if (forked) throw Error(Status::backend_unavailable, fmt::format("{}: {}", what, kWhyForked));
+  const std::string name = name_of(loaded_driver().api, result);
+  if (loses_context(result))
+    throw Error(
+        Status::backend_unavailable,
+        fmt::format("{}: {}; the GPU's context is lost, by this or an earlier kernel of the process: every further "
+                    "call on this GPU fails, only a new process goes on",
+                    what, name));
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      throw Error(Status::out_of_memory, fmt::format("{}: the GPU has not enough free memory", what));
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+      throw Error(Status::unsupported,
+                  fmt::format("{}: {}; the driver is for CUDA {}.{}, older than the compiler: update the driver or use "
+                              "NVRTC of that version",
+                              what, name, loaded_driver().api.version / 1000, loaded_driver().api.version % 1000 / 10));
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+      throw Error(Status::unsupported, fmt::format("{}: {}; the kernel was compiled for another GPU", what, name));
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+      throw Error(Status::unsupported,
+                  fmt::format("{}: {}; the kernel needs more registers, shared memory or cluster blocks than the GPU "
+                              "has",
+                              what, name));
+    default:
+      throw Error(Status::internal, fmt::format("{}: {}", what, name));
+  }
+}
+
+}  // namespace fourtune::runtime::cuda

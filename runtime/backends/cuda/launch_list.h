@@ -1,0 +1,78 @@
+// The launches of a call. The same kernels in the same order again, as every execute of a transform, become one CUDA
+// graph: the host then takes one call for all of them, and the GPU no breath between them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/backends/cuda/device.h"
+
+namespace fourtune::runtime::cuda {
+
+// The application records what is put on the stream into a graph of its own (or it cannot be told).
+bool is_capturing(CUstream stream);
+
+// Invariants:
+// 1. A graph is made when a sequence of kernels comes for the second time, or by prepare(); afterwards start()
+// allocates
+//    nothing.
+// 2. Grids and arguments may differ from call to call: nodes that differ from the last start are updated.
+// 3. No graph of ours goes into a stream that is being captured: the caller says `alone`.
+// 4. Where the driver has no graphs (before CUDA 12.3), or will not make one, launches start one by one.
+//
+// One thread at a time; the context must be current. Kernels outlive the list and do not move.
+class LaunchList {
+ public:
+  LaunchList() = default;
+  LaunchList(const LaunchList&) = delete;
+  LaunchList& operator=(const LaunchList&) = delete;
+  ~LaunchList();
+
+  // arguments[i] points to the value of parameter i, 8 bytes of which are copied.
+  void add(const Kernel& kernel, const generator::Extent3& grid, std::span<void* const> arguments);
+  // Puts what was added on the stream and forgets it. alone: one by one. Throws as Kernel::launch; what was added
+  // is then forgotten, too.
+  void start(CUstream stream, bool alone = false);
+  // Makes the graph of what was added, so that start() finds it, and forgets what was added.
+  void prepare();
+  void drop() noexcept { items_.clear(), values_.clear(); }
+
+ private:
+  struct Item {
+    const Kernel* kernel = nullptr;
+    generator::Extent3 grid{};
+    std::size_t first = 0, count = 0;  // of values
+  };
+  struct Graph {
+    std::vector<Item> items;
+    std::vector<std::uint64_t> values;
+    std::vector<CUgraphNode> nodes;
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    bool refused = false;
+    std::uint64_t used = 0;
+  };
+  static constexpr std::size_t kGraphs = 6, kMostLaunches = 64;
+
+  void start_alone(CUstream stream);
+  bool start_graph(CUstream stream);
+  Graph* find();
+  Graph& remember();
+  void point_to_values();
+  bool make(Graph& graph);
+  bool add_node(Graph& graph, std::size_t i);
+  bool update(Graph& graph);
+  CUkernelNodeParams params(const Item& item);
+  static void destroy(Graph& graph) noexcept;
+
+  std::vector<Item> items_;
+  std::vector<std::uint64_t> values_;
+  std::vector<void*> pointers_;
+  std::array<Graph, kGraphs> graphs_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace fourtune::runtime::cuda

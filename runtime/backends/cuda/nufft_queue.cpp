@@ -1,0 +1,216 @@
+#include "runtime/backends/cuda/nufft_queue.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/launch_list.h"
+#include "runtime/backends/cuda/program.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+class CudaMemory final : public gpu::QueueMemory {
+ public:
+  CudaMemory(const std::shared_ptr<const Device>& device, std::int64_t size)
+      : memory(device, static_cast<std::size_t>(size)) {
+    data = static_cast<std::byte*>(memory.pointer());
+    bytes = size;
+  }
+  DeviceMemory memory;
+};
+
+// A little memory of the host that the GPU writes without a detour; none where the driver has none left.
+class PinnedBytes {
+ public:
+  static constexpr std::size_t kBytes = 256;
+  explicit PinnedBytes(const Device& device) {
+    const ContextGuard guard(device);
+    if (!driver().cuMemAllocHost || driver().cuMemAllocHost(&at_, kBytes) != CUDA_SUCCESS) at_ = nullptr;
+  }
+  PinnedBytes(const PinnedBytes&) = delete;
+  PinnedBytes& operator=(const PinnedBytes&) = delete;
+  ~PinnedBytes() {
+    if (at_) driver().cuMemFreeHost(at_);
+  }
+  void* at() const { return at_; }
+
+ private:
+  void* at_ = nullptr;
+};
+
+class CudaQueue final : public gpu::Queue {
+ public:
+  CudaQueue(std::shared_ptr<const Device> device, db::KernelStore& store)
+      : device_(std::move(device)), store_(store), last_(device_, false), pinned_(*device_) {}
+
+  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
+    try {
+      return std::make_unique<CudaMemory>(device_, bytes);
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      throw Error(Status::out_of_memory, fmt::format("{}: {}", name, error.what()));
+    }
+  }
+  void upload(gpu::QueueMemory& memory, std::span<const std::byte> bytes) override {
+    static_cast<CudaMemory&>(memory).memory.upload(bytes.data(), bytes.size());
+  }
+  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    constexpr double kCompileSeconds = 120;
+    std::vector<KernelReport> reports;
+    auto fresh = load_kernels(device_, sources, store_, device_->traits().cores, kCompileSeconds, reports);
+    std::vector<int> numbers;
+    for (Kernel& kernel : fresh) {
+      numbers.push_back(static_cast<int>(kernels_.size()));
+      kernels_.push_back(std::move(kernel));
+    }
+    reports_.insert(reports_.end(), reports.begin(), reports.end());
+    return numbers;
+  }
+  std::vector<KernelReport> kernels() const override { return reports_; }
+
+  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem& problem) override {
+    class Library final : public gpu::LibraryFft {
+     public:
+      Library(CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
+      void run(std::byte* data) override {
+        queue_.flush();
+        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.stream_);
+      }
+      std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
+
+     private:
+      CudaQueue& queue_;
+      int sign_;
+      CufftPlan plan_;
+    };
+    return std::make_unique<Library>(*this, problem);
+  }
+
+  void begin(void* stream) override {
+    context_.emplace(*device_);
+    const auto next = static_cast<CUstream>(stream);
+    // What a captured stream follows, and what follows it, is the application's: events do not cross that border.
+    capturing_ = is_capturing(next);
+    if (used_ && next != stream_ && !capturing_) last_.hold_back(next);
+    stream_ = next;
+  }
+  std::byte* open(void* array, std::int64_t bytes, gpu::Access, const char* name) override {
+    if (bytes == 0) return static_cast<std::byte*>(array);
+    try {
+      check_device_pointer(*device_, array);
+    } catch (const Error& error) {
+      throw Error(error.status(), fmt::format("{} ({})", error.what(), name));
+    }
+    return static_cast<std::byte*>(array);
+  }
+  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+    list_.add(kernels_[static_cast<std::size_t>(kernel)], grid, arguments);
+  }
+  void flush() override { rehearsing_ ? list_.prepare() : list_.start(stream_, capturing_); }
+  bool begin_rehearsal() override {
+    if (capturing_) return false;
+    flush();
+    return rehearsing_ = true;
+  }
+  void end_rehearsal() override {
+    flush();
+    rehearsing_ = false;
+  }
+  void read(void* host, const std::byte* device, std::size_t bytes) override {
+    flush();
+    void* const to = pinned_.at() && bytes <= PinnedBytes::kBytes ? pinned_.at() : host;
+    check(driver().cuMemcpyDtoHAsync(to, reinterpret_cast<CUdeviceptr>(device), bytes, stream_),
+          "copying from the GPU");
+    check(driver().cuStreamSynchronize(stream_), "waiting for a stream");
+    if (to != host) std::memcpy(host, to, bytes);
+  }
+  void end(bool) noexcept override {
+    list_.drop();
+    rehearsing_ = false;
+    try {
+      if (!capturing_) last_.record(stream_), used_ = true;
+    } catch (const Error&) {  // the device is lost, which every later call says
+    }
+    context_.reset();
+  }
+  void mark(int index) override {
+    list_.start(stream_, true);
+    while (marks_.size() <= static_cast<std::size_t>(index)) marks_.emplace_back(device_);
+    marks_[static_cast<std::size_t>(index)].record(stream_);
+  }
+  double seconds(int from, int to) override {
+    const ContextGuard guard(*device_);
+    return marks_[static_cast<std::size_t>(to)].seconds_since(marks_[static_cast<std::size_t>(from)]);
+  }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  db::KernelStore& store_;
+  std::deque<Kernel> kernels_;  // they stay where they are: the list points to them
+  std::vector<KernelReport> reports_;
+  std::vector<Event> marks_;
+  Event last_;  // the end of the last run
+  PinnedBytes pinned_;
+  LaunchList list_;
+  bool used_ = false, capturing_ = false, rehearsing_ = false;
+  CUstream stream_ = nullptr;
+  std::optional<ContextGuard> context_;
+};
+
+// Memory without bytes.
+class CompileQueue final : public gpu::Queue {
+ public:
+  CompileQueue(const DeviceTraits& traits, db::KernelStore& store, double seconds)
+      : traits_(traits), store_(store), seconds_(seconds) {}
+
+  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
+    auto memory = std::make_unique<gpu::QueueMemory>();
+    memory->bytes = bytes;
+    return memory;
+  }
+  void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
+  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    compile_kernels(sources, traits_, store_, seconds_);
+    std::vector<int> numbers;
+    for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
+    return numbers;
+  }
+  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override {
+    class Nothing final : public gpu::LibraryFft {
+      void run(std::byte*) override {}
+      std::int64_t bytes() const override { return 0; }
+    };
+    return std::make_unique<Nothing>();
+  }
+  void begin(void*) override { refuse(); }
+  std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return refuse(), nullptr; }
+  void launch(int, const generator::Extent3&, std::span<void*>) override { refuse(); }
+  void read(void*, const std::byte*, std::size_t) override { refuse(); }
+  void end(bool) noexcept override {}
+  void mark(int) override { refuse(); }
+  double seconds(int, int) override { return refuse(), 0; }
+
+ private:
+  static void refuse() { throw Error(Status::internal, "kernels are compiled here, and nothing is run"); }
+  DeviceTraits traits_;
+  db::KernelStore& store_;
+  double seconds_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, db::KernelStore& store, double seconds) {
+  return std::make_unique<CompileQueue>(traits, store, seconds);
+}
+
+std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store) {
+  return std::make_unique<CudaQueue>(std::move(device), store);
+}
+
+}  // namespace fourtune::runtime::cuda

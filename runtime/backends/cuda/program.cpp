@@ -1,0 +1,195 @@
+#include "runtime/backends/cuda/program.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "runtime/backends/cuda/compiler.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
+
+namespace fourtune::runtime::cuda {
+namespace {
+
+db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTraits& traits) {
+  return {source.entry, source.text, compile_options(source, traits.compute_capability), nvrtc_version_text(),
+          fmt::format("sm_{}", traits.compute_capability)};
+}
+
+// One thread of this process at a time compiles a text; others that want it wait, and find it in the store.
+class Turn {
+ public:
+  explicit Turn(const generator::KernelSource& source) : key_(fmt::format("{} {}", source.max_registers, source.text)) {
+    std::unique_lock lock(mutex());
+    ended().wait(lock, [&] { return !busy().contains(key_); });
+    busy().insert(key_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    const std::lock_guard lock(mutex());
+    busy().erase(key_);
+    ended().notify_all();
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  static std::condition_variable& ended() {
+    static std::condition_variable one;
+    return one;
+  }
+  static std::set<std::string>& busy() {
+    static std::set<std::string> keys;
+    return keys;
+  }
+  std::string key_;
+};
+
+db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, db::KernelStore& store,
+                          double seconds) {
+  const Turn turn(source);
+  if (auto found = store.find(origin_of(source, traits))) return std::move(*found);  // by another thread, meanwhile
+  CompiledKernel made = compile(source, traits.compute_capability, seconds);
+  if (made.outcome == CompileOutcome::timeout)
+    throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
+  if (made.outcome != CompileOutcome::ok)
+    throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
+  db::StoredKernel kernel{std::move(made.image), std::move(made.log)};
+  store.put(origin_of(source, traits), kernel);
+  return kernel;
+}
+
+}  // namespace
+
+void check_device_pointer(const Device& device, const void* pointer) {
+  constexpr int kMemoryType = 2, kDevicePointer = 3, kDeviceOrdinal = 9;
+  constexpr unsigned kDeviceMemory = 2;
+  const auto ask = [&](void* answer, int attribute) {
+    return driver().cuPointerGetAttribute(answer, attribute, reinterpret_cast<CUdeviceptr>(pointer));
+  };
+  unsigned type = 0;
+  const CUresult result = ask(&type, kMemoryType);
+  if (result == CUDA_ERROR_INVALID_VALUE)
+    throw Error(Status::invalid_argument,
+                "execute: an array is not in GPU memory; allocate it with cudaMalloc or cuMemAlloc");
+  check(result, "looking at an array");
+  int owner = 0;
+  if (type != kDeviceMemory || ask(&owner, kDeviceOrdinal) != CUDA_SUCCESS || owner == device.ordinal()) return;
+  CUdeviceptr here = 0;  // where the application let the GPUs see each other's memory there is one
+  if (ask(&here, kDevicePointer) == CUDA_ERROR_INVALID_VALUE)
+    throw Error(Status::invalid_argument,
+                fmt::format("execute: an array is in the memory of GPU {} and the transform is on GPU {}, which has no "
+                            "access to it; options.device chooses the GPU",
+                            owner, device.ordinal()));
+}
+
+std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
+                                 double seconds, std::vector<KernelReport>& reports) {
+  const DeviceTraits& traits = device->traits();
+  std::vector<db::StoredKernel> images(sources.size());
+  std::vector<std::size_t> missing, weights;
+  reports.assign(sources.size(), {});
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    reports[i].entry = sources[i].entry;
+    if (auto found = store.find(origin_of(sources[i], traits))) {
+      images[i] = std::move(*found);
+    } else {
+      reports[i].compiled = true;
+      missing.push_back(i);
+      weights.push_back(sources[i].text.size());
+    }
+  }
+  run_longest_first(weights, threads, [&](std::size_t m) {
+    const std::size_t i = missing[m];
+    images[i] = compiled(sources[i], traits, store, seconds);
+  });
+  std::vector<Kernel> kernels;
+  kernels.reserve(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    kernels.emplace_back(device, sources[i], images[i].image);
+    const KernelResources& taken = kernels.back().resources();
+    const CompileReport said = parse_ptxas_log(images[i].log, sources[i].entry);
+    reports[i].registers = taken.registers;
+    reports[i].spill_bytes = said.spill_store_bytes + said.spill_load_bytes;
+    reports[i].shared_bytes = taken.static_shared_bytes + static_cast<std::int64_t>(sources[i].shared_bytes);
+    reports[i].blocks = taken.blocks_per_multiprocessor;
+  }
+  return kernels;
+}
+
+void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
+                     db::KernelStore& store, double seconds) {
+  for (const generator::KernelSource& source : sources)
+    if (!store.find(origin_of(source, traits))) compiled(source, traits, store, seconds);
+}
+
+CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+                         bool time_stages, double compile_seconds)
+    : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
+  gpu::check_program(program_);
+  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, compile_seconds, reports_);
+  for (const std::int64_t bytes : program_.workspace_bytes) {
+    workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
+    bytes_ += bytes;
+  }
+  for (auto& table : program_.constants) {
+    constants_.emplace_back(device_, table.size());
+    constants_.back().upload(table.data(), table.size());
+    bytes_ += static_cast<std::int64_t>(table.size());
+  }
+  using Where = generator::BufferRef::Where;
+  for (const generator::Launch& launch : program_.launches) {
+    arguments_.emplace_back(launch, [&](const generator::BufferRef& ref) {
+      const auto& buffers = ref.where == Where::workspace ? workspace_ : constants_;
+      return static_cast<std::byte*>(buffers[static_cast<std::size_t>(ref.index)].pointer());
+    });
+  }
+  if (time_stages_)
+    for (std::size_t i = 0; i <= program_.launches.size(); ++i) marks_.emplace_back(device_);
+}
+
+void CudaProgram::run(void* in, void* out, void* stream) {
+  auto* const queue = static_cast<CUstream>(stream);
+  const ContextGuard guard(*device_);
+  check_device_pointer(*device_, in);
+  check_device_pointer(*device_, out);
+  const bool alone = time_stages_ || is_capturing(queue);
+  for (std::size_t i = 0; i < program_.launches.size(); ++i) {
+    const generator::Launch& launch = program_.launches[i];
+    if (time_stages_) marks_[i].record(queue);
+    arguments_[i].set_arrays(in, out);
+    launches_.add(kernels_[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments_[i].pointers());
+    if (alone) launches_.start(queue, true);
+  }
+  launches_.start(queue);
+  if (time_stages_) marks_.back().record(queue);
+  ran_ = true;
+}
+
+std::vector<LaunchTime> CudaProgram::launch_times() {
+  std::vector<LaunchTime> times;
+  if (!time_stages_ || !ran_) return times;
+  const ContextGuard guard(*device_);
+  for (std::size_t i = 0; i < program_.launches.size(); ++i) {
+    const generator::Launch& launch = program_.launches[i];
+    times.push_back({launch.stage, program_.kernels[static_cast<std::size_t>(launch.kernel)].entry,
+                     marks_[i + 1].seconds_since(marks_[i]), launch.bytes, launch.flops});
+  }
+  return times;
+}
+
+std::vector<StageTime> CudaProgram::stage_times() {
+  std::vector<StageTime> times;
+  for (const LaunchTime& launch : launch_times()) {
+    if (times.empty() || times.back().stage != launch.stage) times.push_back({launch.stage, 0});
+    times.back().seconds += launch.seconds;
+  }
+  return times;
+}
+
+}  // namespace fourtune::runtime::cuda

@@ -1,0 +1,60 @@
+// GpuPrograms on a GPU: kernels from the kernel store or NVRTC, workspaces and tables on the device, launches on the
+// caller's stream.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/kernel_store.h"
+#include "generator/codegen/kernel_source.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/launch_list.h"
+#include "runtime/backends/gpu/gpu_executor.h"
+#include "runtime/backends/gpu/launch_arguments.h"
+
+namespace fourtune::runtime::cuda {
+
+// Loads all kernels; those that the store has not are compiled on up to `threads` threads, longest first, and put
+// there. NVRTC is not even looked for when the store has them all. Throws CompileError with the compiler's words when
+// a text does not compile or takes longer than `seconds`, and what Kernel throws.
+std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
+                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
+                                 double seconds, std::vector<KernelReport>& reports);
+
+// Puts those that the store has not there, one after the other on this thread. Throws as load_kernels.
+void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
+                     db::KernelStore& store, double seconds);
+
+class CudaProgram final : public gpu::GpuTransform {
+ public:
+  CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+              bool time_stages, double compile_seconds = 120);
+  void run(void* in, void* out, void* stream) override;
+  std::int64_t bytes() const override { return bytes_; }
+  std::array<int, 2> alignment() const override { return program_.alignment; }
+  std::vector<StageTime> stage_times() override;
+  std::vector<LaunchTime> launch_times() override;
+  std::vector<KernelReport> kernels() const override { return reports_; }
+
+ private:
+  std::shared_ptr<const Device> device_;
+  generator::GpuProgram program_;
+  std::vector<KernelReport> reports_;
+  std::vector<Kernel> kernels_;
+  std::vector<DeviceMemory> workspace_, constants_;
+  std::vector<gpu::LaunchArguments> arguments_;
+  LaunchList launches_;
+  std::int64_t bytes_ = 0;
+  bool time_stages_ = false;
+  std::vector<Event> marks_;  // before each launch and after the last
+  bool ran_ = false;
+};
+
+// Throws Error{invalid_argument} for a pointer that the GPU cannot use: host memory, or another GPU's where this one
+// has no access to it. The device's context must be current.
+void check_device_pointer(const Device& device, const void* pointer);
+
+}  // namespace fourtune::runtime::cuda

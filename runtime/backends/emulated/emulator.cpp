@@ -1,0 +1,120 @@
+#include "runtime/backends/emulated/emulator.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/backends/gpu/launch_arguments.h"
+
+namespace fourtune::runtime::emulated {
+namespace {
+
+using generator::BufferRef;
+using generator::Launch;
+
+struct Buffers {
+  GuardedMemory first, second;
+  bool in_place = false;
+  std::vector<GuardedMemory> workspace, constants;
+
+  GuardedMemory& at(const BufferRef& ref) {
+    return (ref.where == BufferRef::Where::workspace ? workspace : constants).at(static_cast<std::size_t>(ref.index));
+  }
+};
+
+GuardedMemory filled(std::span<const std::byte> bytes, std::string name) {
+  GuardedMemory memory(bytes.size(), std::move(name));
+  if (!bytes.empty()) std::memcpy(memory.data(), bytes.data(), bytes.size());
+  return memory;
+}
+
+Buffers make_buffers(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second) {
+  Buffers buffers;
+  buffers.in_place = first.data() == second.data();
+  buffers.first = filled(first, "the first array");
+  if (!buffers.in_place) buffers.second = filled(second, "the second array");
+  for (std::size_t i = 0; i < program.workspace_bytes.size(); ++i)
+    buffers.workspace.emplace_back(static_cast<std::size_t>(program.workspace_bytes[i]),
+                                   fmt::format("workspace {}", i));
+  for (std::size_t i = 0; i < program.constants.size(); ++i)
+    buffers.constants.push_back(filled(program.constants[i], fmt::format("constant {}", i)));
+  return buffers;
+}
+
+}  // namespace
+
+Program::Program(generator::GpuProgram program, const CompileOptions& options) : program_(std::move(program)) {
+  gpu::check_program(program_);
+  for (const generator::KernelSource& kernel : program_.kernels)
+    modules_.push_back(std::make_unique<Module>(kernel, options));
+}
+
+void Program::run(std::span<std::byte> first, std::span<std::byte> second, const RunOptions& options,
+                  bool second_is_input) {
+  Buffers buffers = make_buffers(program_, first, second);
+  Engine engine(options);
+  engine.attach(buffers.first, true);
+  if (!buffers.in_place) engine.attach(buffers.second, second_is_input);
+  for (const GuardedMemory& memory : buffers.workspace) engine.attach(memory, false);
+  for (const GuardedMemory& memory : buffers.constants) engine.attach(memory, true);
+  for (const Launch& launch : program_.launches) {
+    Module& module = *modules_.at(static_cast<std::size_t>(launch.kernel));
+    if (module.options().instrumented != options.instrumented || module.options().undefined != options.undefined)
+      throw Error(Status::invalid_argument, "the program was compiled for other checks than the run asks for");
+    if (module.parameters() != static_cast<int>(launch.arguments.size()))
+      throw Error(Status::internal, fmt::format("kernel {} has {} parameters and the launch {} arguments",
+                                                module.entry(), module.parameters(), launch.arguments.size()));
+    gpu::LaunchArguments arguments(launch, [&](const BufferRef& ref) { return buffers.at(ref).data(); });
+    arguments.set_arrays(buffers.first.data(), (buffers.in_place ? buffers.first : buffers.second).data());
+    engine.launch(module, program_.kernels[static_cast<std::size_t>(launch.kernel)], launch.grid,
+                  arguments.pointers().data());
+  }
+  std::memcpy(first.data(), buffers.first.data(), first.size());
+  if (!buffers.in_place) std::memcpy(second.data(), buffers.second.data(), second.size());
+}
+
+void run_program(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second,
+                 const RunOptions& options, bool second_is_input) {
+  Program(program, {options.instrumented, options.undefined}).run(first, second, options, second_is_input);
+}
+
+int run_all_ways(const generator::GpuProgram& program, std::span<const std::byte> first,
+                 std::span<const std::byte> second,
+                 const std::function<std::string(std::span<const std::byte>, std::span<const std::byte>)>& check,
+                 bool second_is_input) {
+  struct Way {
+    const char* name;
+    RunOptions options;
+  };
+  const auto way = [](const char* name, Order order, Landing copies, std::uint64_t seed, bool instrumented) {
+    RunOptions options;
+    options.threads = options.blocks = order;
+    options.copies = copies;
+    options.seed = seed;
+    options.instrumented = instrumented;
+    return Way{name, options};
+  };
+  const Way ways[] = {
+      way("forward, copies late", Order::forward, Landing::late, 1, false),
+      way("reverse, copies late", Order::reverse, Landing::late, 1, false),
+      way("random 1", Order::random, Landing::random, 1, false),
+      way("random 2", Order::random, Landing::random, 2, false),
+      way("instrumented, random", Order::random, Landing::random, 3, true),
+      way("instrumented, copies late", Order::forward, Landing::late, 1, true),
+  };
+  const bool in_place = first.data() == second.data();
+  std::unique_ptr<Program> plain, instrumented;
+  for (const Way& each : ways) {
+    std::unique_ptr<Program>& compiled = each.options.instrumented ? instrumented : plain;
+    if (!compiled) compiled = std::make_unique<Program>(program, CompileOptions{each.options.instrumented, false});
+    std::vector<std::byte> a(first.begin(), first.end()), b;
+    if (!in_place) b.assign(second.begin(), second.end());
+    compiled->run(a, in_place ? std::span<std::byte>(a) : std::span<std::byte>(b), each.options, second_is_input);
+    const std::string wrong = check(a, in_place ? a : b);
+    if (!wrong.empty())
+      throw Error(Status::internal, fmt::format("wrong result with threads and blocks {}: {}", each.name, wrong));
+  }
+  return static_cast<int>(std::size(ways));
+}
+
+}  // namespace fourtune::runtime::emulated

@@ -1,0 +1,132 @@
+// Runs the threads of a launch as fibers on one OS thread, block after block (cluster after cluster).
+//
+// A thread runs until it has to wait (barrier, warp operation, mbarrier, pause) or ends. Then the next one of the round
+// runs, in the order asked for; those that may go on form the next round. So every order of threads between two
+// synchronisations can be had, and what a missing barrier would race on is read in the wrong order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backends/emulated/async_copies.h"
+#include "runtime/backends/emulated/guarded_memory.h"
+#include "runtime/backends/emulated/kernel_fault.h"
+#include "runtime/backends/emulated/module.h"
+#include "runtime/backends/emulated/shadow.h"
+
+namespace fourtune::runtime::emulated {
+
+enum class Order { forward, reverse, random };
+// When asynchronous copies land: as late as can be, or each at a random moment up to its wait.
+enum class Landing { late, random };
+
+struct RunOptions {
+  Order threads = Order::forward;
+  Order blocks = Order::forward;
+  Landing copies = Landing::late;
+  std::uint64_t seed = 1;
+  bool instrumented = false;  // races, uninitialised reads, exact bounds; some ten times slower
+  bool undefined = false;     // trap on undefined behaviour
+  double seconds = 120;       // of one launch
+};
+
+class Engine {
+ public:
+  explicit Engine(const RunOptions& options);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  // Device memory that kernels may use; must outlive the engine. initialised: the host wrote it.
+  void attach(const GuardedMemory& buffer, bool initialised);
+  // Throws KernelFault. After one, the engine can launch again.
+  void launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid, void** arguments);
+
+  // Called by kernels through the table of host_table.h; `current` is set while a fiber runs.
+  static Engine* current();
+  static const FourtuneEmulatedHost host_table;
+
+ private:
+  friend struct HostCalls;
+  enum class State : std::uint8_t { ready, barrier, cluster_barrier, warp, mbarrier, paused, left };
+  struct Fiber {
+    void* context = nullptr;
+    std::uint32_t rank = 0;    // of its block in the cluster
+    std::uint32_t linear = 0;  // in its block
+    Index3 index{};
+    State state = State::ready;
+    int line = 0;
+    unsigned mask = 0;
+    int kind = 0, source = 0;
+    unsigned long long value = 0, result = 0;
+    void* mbarrier = nullptr;
+    int parity = 0;
+    std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // at the cluster's barrier
+  };
+  struct Trouble {
+    FaultKind kind{};
+    std::uint32_t fiber = 0;
+    int line = 0;                 // known, or
+    const void* where = nullptr;  // to be looked up
+    const void* address = nullptr;
+    std::size_t bytes = 0;
+    bool is_write = false;
+    AccessTrouble access;
+    std::string text;
+  };
+
+  void run_cluster(std::uint32_t first_block);
+  void start_fibers();
+  void sort_round(std::vector<std::uint32_t>& round);
+  void resume(std::uint32_t id);
+  void suspend_as_is();  // to the scheduler; the fiber's state says for what
+  bool on_stack(const void* address) const;
+  [[noreturn]] void fail(Trouble trouble);
+  [[noreturn]] void raise(const Trouble& trouble);
+  [[noreturn]] void raise_stuck();
+  void wake(std::uint32_t id);
+  void arrive_at_barrier(Fiber& fiber);
+  void arrive_at_cluster();
+  void arrive_at_warp(Fiber& fiber);
+  void release_warp();
+  bool wake_mbarrier_waiters();
+  void leave(Fiber& fiber);
+  void check_bounds(const void* address, std::size_t bytes, bool is_write, int line);
+  void access(void* address, std::size_t bytes, AccessKind kind, void* where);
+  void check_guards();
+  std::string describe_waits() const;
+  std::string describe_address(const void* address, std::size_t bytes) const;
+  std::string describe_access(const Trouble& trouble) const;
+  void find_lanes(const Fiber& fiber, unsigned mask);
+  Index3 block_of(std::uint32_t linear) const;
+
+  RunOptions options_;
+  std::mt19937_64 random_;
+  std::vector<const GuardedMemory*> buffers_;
+  std::unique_ptr<Shadow> shadow_;
+  AsyncCopies copies_;
+  // of the launch
+  Module* module_ = nullptr;
+  const generator::KernelSource* source_ = nullptr;
+  generator::Extent3 grid_{};
+  void** arguments_ = nullptr;
+  std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1;
+  // of the cluster that runs
+  std::vector<std::uint32_t> cluster_blocks_;  // linear indices in the grid, by rank
+  std::vector<GuardedMemory> shared_;
+  std::vector<Fiber> fibers_;
+  std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> lanes_;  // of the warp operation at hand; not on a fiber's stack, which may be abandoned
+  std::uint32_t running_ = 0, left_ = 0;
+  std::uint32_t cluster_phases_ = 0;  // times that all threads of the cluster have arrived
+  bool in_fiber_ = false;
+  void* scheduler_ = nullptr;
+  bool failed_ = false;
+  Trouble trouble_;
+};
+
+}  // namespace fourtune::runtime::emulated

@@ -1,0 +1,127 @@
+#include "runtime/backends/emulated/nufft_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "fourtune/status.h"
+#include "runtime/backends/emulated/guarded_memory.h"
+#include "runtime/backends/emulated/module.h"
+
+namespace fourtune::runtime::emulated {
+namespace {
+
+class EmulatedQueue;
+
+class EmulatedMemory final : public gpu::QueueMemory {
+ public:
+  EmulatedMemory(EmulatedQueue& queue, std::int64_t size, const char* name);
+  ~EmulatedMemory() override;
+  GuardedMemory memory;
+
+ private:
+  EmulatedQueue& queue_;
+};
+
+class EmulatedQueue final : public gpu::Queue {
+ public:
+  explicit EmulatedQueue(const RunOptions& options) : options_(options) {}
+
+  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
+    return std::make_unique<EmulatedMemory>(*this, bytes, name);
+  }
+  void upload(gpu::QueueMemory& memory, std::span<const std::byte> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), memory.data);
+  }
+  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    std::vector<int> numbers;
+    for (const auto& source : sources) {
+      modules_.push_back(
+          {source, std::make_unique<Module>(source, CompileOptions{options_.instrumented, options_.undefined})});
+      numbers.push_back(static_cast<int>(modules_.size()) - 1);
+    }
+    return numbers;
+  }
+  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override {
+    throw Error(Status::unsupported, "fft=cufft: the emulated backend has no FFT library; choose generated kernels");
+  }
+
+  void begin(void*) override {
+    engine_.emplace(options_);
+    for (EmulatedMemory* each : live_) {
+      if (!each->kept) each->memory.poison();
+      engine_->attach(each->memory, each->kept);
+    }
+    ++options_.seed;
+  }
+  std::byte* open(void* array, std::int64_t bytes, gpu::Access access, const char* name) override {
+    opened_.push_back({GuardedMemory(static_cast<std::size_t>(bytes), name), array, access});
+    Opened& opened = opened_.back();
+    const bool in = access == gpu::Access::in;
+    opened.memory.poison();
+    if (in && bytes > 0) std::memcpy(opened.memory.data(), array, static_cast<std::size_t>(bytes));
+    engine_->attach(opened.memory, in);
+    return opened.memory.data();
+  }
+  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+    Loaded& loaded = modules_[static_cast<std::size_t>(kernel)];
+    engine_->launch(*loaded.module, loaded.source, grid, arguments.data());
+  }
+  void read(void* host, const std::byte* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
+  void end(bool completed) noexcept override {
+    if (completed)
+      for (const Opened& opened : opened_)
+        if (opened.access == gpu::Access::out && opened.memory.size() > 0)
+          std::memcpy(opened.array, opened.memory.data(), opened.memory.size());
+    engine_.reset();
+    opened_.clear();
+  }
+  void mark(int index) override {
+    if (marks_.size() <= static_cast<std::size_t>(index)) marks_.resize(static_cast<std::size_t>(index) + 1);
+    marks_[static_cast<std::size_t>(index)] = std::chrono::steady_clock::now();
+  }
+  double seconds(int from, int to) override {
+    return std::chrono::duration<double>(marks_[static_cast<std::size_t>(to)] - marks_[static_cast<std::size_t>(from)])
+        .count();
+  }
+
+ private:
+  friend class EmulatedMemory;
+  struct Loaded {
+    generator::KernelSource source;
+    std::unique_ptr<Module> module;
+  };
+  struct Opened {
+    GuardedMemory memory;
+    void* array = nullptr;
+    gpu::Access access{};
+  };
+  // The engine keeps addresses of what is attached.
+  struct OpenedList : std::vector<Opened> {
+    OpenedList() { reserve(kMostArrays); }
+  };
+  static constexpr std::size_t kMostArrays = 16;
+
+  RunOptions options_;
+  std::vector<EmulatedMemory*> live_;
+  std::vector<Loaded> modules_;
+  OpenedList opened_;
+  std::optional<Engine> engine_;
+  std::vector<std::chrono::steady_clock::time_point> marks_;
+};
+
+EmulatedMemory::EmulatedMemory(EmulatedQueue& queue, std::int64_t size, const char* name)
+    : memory(static_cast<std::size_t>(size), name), queue_(queue) {
+  data = memory.data();
+  bytes = size;
+  queue_.live_.push_back(this);
+}
+EmulatedMemory::~EmulatedMemory() { std::erase(queue_.live_, this); }
+
+}  // namespace
+
+std::unique_ptr<gpu::Queue> make_queue(const RunOptions& options) { return std::make_unique<EmulatedQueue>(options); }
+
+}  // namespace fourtune::runtime::emulated

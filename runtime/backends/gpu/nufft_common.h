@@ -1,0 +1,42 @@
+// What the nonuniform executors of GPUs share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "generator/codegen/nufft/fft.h"
+#include "generator/codegen/nufft/kernels.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/gpu/alignment.h"
+#include "runtime/backends/gpu/nufft_runner.h"
+
+namespace fourtune::runtime::gpu {
+
+inline generator::BufferRef slot_ref(int slot, std::int64_t byte_offset = 0) {
+  return {generator::BufferRef::Where::workspace, slot, byte_offset};
+}
+inline const generator::BufferRef kFirst{generator::BufferRef::Where::first, 0, 0};
+inline const generator::BufferRef kSecond{generator::BufferRef::Where::second, 0, 0};
+
+inline generator::fft::Window::Kind order_of(ModeOrder order) {
+  return order == ModeOrder::centred ? generator::fft::Window::Kind::centred : generator::fft::Window::Kind::wrapped;
+}
+
+// Product of sizes. Throws Error{size_overflow} naming `what`.
+std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
+
+// Throws Error{invalid_plan} for plan choices that no GPU kernel has.
+void check_supported(const generator::Plan& plan);
+// The largest rounding of points' places that still leaves a transform right: half its tolerance, or its window's
+// error.
+double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
+// Reads the status of a sort and throws Error{invalid_point} naming the first bad point; names: of the coordinates.
+// Returns what it says of large coarse bins. Within a run.
+generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
+                                         const std::array<const std::byte*, 3>& points, int dim, Precision precision,
+                                         const char* names);
+// Adds what the transform needs and what would need less to an Error{out_of_memory}.
+[[noreturn]] void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan,
+                                 std::int64_t grids, std::int64_t points);
+
+}  // namespace fourtune::runtime::gpu

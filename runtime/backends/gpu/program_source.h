@@ -1,0 +1,28 @@
+// Where a GPU backend gets the kernels of a plan from.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "fourtune/device_traits.h"
+#include "fourtune/problem.h"
+#include "generator/codegen/kernel_source.h"
+#include "generator/plan/plan.h"
+#include "generator/planner/gpu_fft/program.h"
+
+namespace fourtune::runtime::gpu {
+
+// The program of a plan, in -> out (array first -> array second) for the problem's type and sign; nullopt: the device's
+// FFT library runs the transform. Throws Error{invalid_plan | unsupported}.
+using ProgramSource =
+    std::function<std::optional<generator::GpuProgram>(const Problem&, const generator::Plan&, const DeviceTraits&)>;
+
+// What the generator makes of the plan.
+inline ProgramSource generated_programs() { return generator::gpu_fft_program; }
+
+// Every plan by the library.
+inline ProgramSource library_programs() {
+  return [](const Problem&, const generator::Plan&, const DeviceTraits&) { return std::nullopt; };
+}
+
+}  // namespace fourtune::runtime::gpu

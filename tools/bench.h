@@ -1,9 +1,0 @@
-// `fourtune bench`: the papers' experiments, and comparisons with other libraries.
-#pragma once
-
-namespace CLI {
-class App;
-}
-
-// Declares the subcommand; its work happens in its callback. Failures are thrown (tools/errors.h).
-void add_bench(CLI::App& app);

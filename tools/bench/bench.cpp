@@ -1,0 +1,140 @@
+// The command line of `fourtune bench`.
+#include "tools/bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "tools/bench/compare.h"
+#include "tools/bench/measure/options.h"
+#include "tools/bench/report/report.h"
+#include "tools/bench/suites/suites.h"
+#include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
+
+namespace {
+
+using namespace fourtune::tools;
+
+void add_options(CLI::App& command, BenchOptions& options) {
+  command.add_option("problem", options.tokens, "Problem tokens")->type_name("PROBLEM");
+  command.add_option("--problems", options.problems, "Problem list: a file, or builtin:NAME")->type_name("FILE");
+  command
+      .add_option("--peer", options.peers,
+                  "Shared library to compare with: FINUFFT, cuFINUFFT, cuFFT or an adapter "
+                  "(docs/peers.md; repeatable)")
+      ->type_name("PATH")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_backend_option(command, options.backend, "cpu; cuda for the suites of GPUs");
+  add_device_option(command, options.device);
+  command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
+  command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
+      ->type_name("PATH");
+  command.add_option("--threads", options.threads, "Threads of every contender (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_option("--rounds", options.rounds, "Interleaved rounds")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--seconds", options.seconds, "Budget; what is left then is skipped with a note (0: none)")
+      ->check(CLI::Range(0.0, 1e7))
+      ->type_name("S");
+  command
+      .add_option("--max-seconds-per-problem", options.seconds_per_problem,
+                  "Timed calls of one problem; what cannot have three rounds in it is skipped with a note")
+      ->check(CLI::Range(1e-3, 1e7))
+      ->capture_default_str()
+      ->type_name("S");
+  command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 48))
+      ->type_name("N");
+  command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
+  command.add_flag("--cpu-time", options.cpu_time,
+                   "Time the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
+  command.add_flag("--untuned-only", options.untuned_only, "Leave the tuned column out");
+  command.add_flag("--compile-first", options.compile_first,
+                   "On a GPU: compile all kernels, on all threads, before the first measurement");
+  command.add_flag("--memory,!--no-memory", options.measure_memory, "Measure peak memory in child processes (default)");
+  command.add_option("--csv", options.csv, "Write every sample and the environment")->type_name("FILE");
+  command
+      .add_option("--plot", options.plot,
+                  "Plot the ratios (suites: the figures); without gnuplot its script is written")
+      ->type_name("FILE.png|FILE.svg");
+  command
+      .add_option("--from-csv", options.from_csv,
+                  "Tables and plot of an earlier run's --csv; nothing is measured, no device is needed")
+      ->type_name("FILE");
+  command
+      .add_option("--baseline", options.baseline,
+                  "Suites nufft-type3, nufft-type3-gpu: the CSV of one on another device, for the paper's speed-up")
+      ->type_name("FILE");
+  command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
+      ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
+  command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
+      ->check(CLI::Range(1e-6, 16.0))
+      ->capture_default_str()
+      ->type_name("X");
+  command.add_option("--seed", options.seed, "Of the synthetic data")->capture_default_str()->type_name("N");
+  command.add_option("--memory-child", options.memory_child)->group("");
+}
+
+// What only shows when results are written is found out before minutes of measuring.
+void check_outputs(const BenchOptions& options) {
+  for (const auto& [option, path] : {std::pair("--csv", options.csv), std::pair("--plot", options.plot)}) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+      throw UsageError(fmt::format("{} {}: there is no folder {}", option, path, folder.string()));
+  }
+  if (options.plot.empty()) return;
+  if (const std::string missing = check_plot(options.plot); !missing.empty())
+    fmt::print(stderr, "fourtune: note: {}\n", missing);
+}
+
+void run(const BenchOptions& options) {
+  if (!options.memory_child.empty()) return run_memory_child(options);
+  check_outputs(options);
+  if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3"))
+    throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
+  if (options.suite == "nufft3d-cpu") {
+    if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
+    if (checked_backend(options.backend, options.device).name() != "cpu")
+      throw UsageError(fmt::format("--backend {}: suite nufft3d-cpu runs on the processor", options.backend));
+    return run_suite_nufft3d_cpu(options);
+  }
+  if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);
+  if (!options.suite.empty()) {  // on a GPU, if not said otherwise
+    BenchOptions device = options;
+    if (device.backend.empty()) device.backend = "cuda";
+    if (options.suite == "nufft-type3-gpu") return run_suite_nufft_type3(device);
+    if (options.suite == "cufinufft") return run_suite_cufinufft(device);
+    return run_suite_fft3d_interleaved(device);
+  }
+  run_comparison(options);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* bench = app.add_subcommand("bench", "Run the papers' experiments and compare with other libraries");
+  add_options(*bench, *options);
+  bench->footer(
+      "Nonuniform problems are compared with every --peer, the better of them counting; ffts with FFTW's MEASURE,\n"
+      "on a GPU with cuFFT. There arrays are in its memory, several sets in turn where they would stay in its cache, "
+      "and\n"
+      "times are taken by events around whole transforms.\n\n"
+      "Example:\n"
+      "  fourtune bench --problems builtin:applications --peer ./libfinufft.so --csv bench.csv --plot bench.png\n"
+      "  fourtune bench --backend cuda --problems builtin:papers --peer ./libcufinufft.so --csv gpu.csv\n"
+      "  fourtune bench --suite nufft3d-cpu --scale 0.1");
+  bench->callback([options] { run(*options); });
+}

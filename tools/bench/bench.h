@@ -1,0 +1,9 @@
+// `fourtune bench`: the papers' experiments, and comparisons with other libraries.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+// Declares the subcommand; its work happens in its callback. Failures are thrown (tools/common/errors.h).
+void add_bench(CLI::App& app);

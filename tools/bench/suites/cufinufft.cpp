@@ -1,0 +1,198 @@
+// The experiments of the paper on cuFINUFFT (Shih et al., 2021), Figures 2 to 7 and Tables I and II, on a device. Its
+// spreading methods GM, GM-sort and SM are plans of ours with its bins, window and widths; the peer is the library of
+// today. Its axes and sizes; cuFINUFFT of then had oversampling 2 only, and no 1D.
+#include "tools/bench/suites/cufinufft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/plan/plan.h"
+#include "generator/window/fft_size.h"
+#include "tools/bench/suites/suites.h"
+
+namespace fourtune::tools {
+namespace cufinufft {
+namespace {
+
+namespace nufft = generator::nufft;
+
+// Problems of one experiment, each once: small scales make sizes equal.
+class Cases {
+ public:
+  explicit Cases(double scale) : scale_(scale) {}
+
+  void add(int type, int dim, double side, double points, Precision precision, double tol, PointClass distribution) {
+    Problem problem;
+    problem.type = type;
+    problem.sign = type == 2 ? 1 : -1;
+    problem.dim = dim;
+    const double smaller = std::pow(scale_, 1.0 / dim);
+    for (int d = 0; d < dim; ++d)
+      problem.n[static_cast<std::size_t>(d)] = std::max<std::int64_t>(8, std::llround(side * smaller));
+    problem.m = std::max<std::int64_t>(64, std::llround(points * scale_));
+    problem.precision = precision;
+    problem.tol = tol;
+    if (distribution != PointClass::uniform) problem.points = distribution;
+    problem = parse_problem(to_token(problem));
+    if (std::find(list_.begin(), list_.end(), problem) == list_.end()) list_.push_back(problem);
+  }
+  std::vector<Problem> take() { return std::move(list_); }
+
+ private:
+  double scale_;
+  std::vector<Problem> list_;
+};
+
+constexpr PointClass kBoth[] = {PointClass::uniform, PointClass::cluster};
+
+std::vector<Problem> spreading(double scale) {
+  Cases cases(scale);
+  for (const int type : {1, 2})
+    for (const int dim : {2, 3})
+      for (const PointClass points : kBoth)
+        if (type == 1 || points == PointClass::uniform)
+          for (double side = dim == 2 ? 64 : 16; side <= (dim == 2 ? 2048 : 256); side *= 2)
+            cases.add(type, dim, side, std::pow(2 * side, dim), Precision::f32, 1e-5, points);
+  return cases.take();
+}
+
+std::vector<Problem> accuracy(double scale, Precision precision) {
+  const bool single = precision == Precision::f32;
+  Cases cases(scale);
+  for (const int type : {1, 2})
+    for (const int dim : {2, 3})
+      for (int digits = single ? 1 : 2; digits <= (single ? 6 : 12); digits += single ? 1 : 2)
+        cases.add(type, dim, dim == 2 ? 1000 : 100, 1e7, precision, std::pow(10.0, -digits), PointClass::uniform);
+  return cases.take();
+}
+
+std::vector<Problem> sizes(double scale) {
+  Cases cases(scale);
+  for (const int type : {1, 2})
+    for (const PointClass points : kBoth)
+      for (double side = 64; side <= 2048; side *= 2)
+        cases.add(type, 2, side, 4 * side * side, Precision::f32, 1e-2, points);
+  return cases.take();
+}
+
+std::vector<Problem> table_one(double scale) {
+  Cases cases(scale);
+  for (const double tol : {1e-2, 1e-5})
+    for (const double side : {32.0, 256.0})
+      cases.add(1, 3, side, std::pow(2 * side, 3), Precision::f32, tol, PointClass::uniform);
+  return cases.take();
+}
+
+std::vector<Problem> table_two(double scale) {
+  Cases cases(scale);
+  cases.add(2, 3, 41, 1.02e6, Precision::f64, 1e-12, PointClass::ewald);
+  cases.add(1, 3, 81, 1.64e7, Precision::f64, 1e-12, PointClass::ewald);
+  return cases.take();
+}
+
+}  // namespace
+
+std::vector<Experiment> experiments(double scale) {
+  const std::vector<std::string> all{"GM", "GM-sort", "SM"}, sorted{"GM-sort", "SM"};
+  // The tables first, should the budget end before the list.
+  return {
+      {"Table I: 3D type 1, f32, rand, density 1", table_one(scale), all, print_table_one, draw_nothing},
+      {"Table II: X-ray single-particle imaging, one rank", table_two(scale), sorted, print_table_two, draw_nothing},
+      {"Figures 2 and 3: spreading and interpolation, density 1, f32, 1e-5", spreading(scale), all, print_spreading,
+       draw_spreading},
+      {"Figures 4 and 5: f32, 10 million points, accuracy swept", accuracy(scale, Precision::f32), sorted,
+       print_transforms, draw_accuracy},
+      {"Figure 6: 2D, f32, 1e-2, density 1", sizes(scale), sorted, print_transforms, draw_sizes},
+      {"Figure 7: f64, 10 million points, accuracy swept", accuracy(scale, Precision::f64), sorted, print_transforms,
+       draw_accuracy}};
+}
+
+Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run) {
+  generator::Plan plan;
+  plan.backend = std::string(run.backend()->name());
+  plan.window.kind = generator::WindowKind::exp_semicircle;
+  plan.window.sigma = 2;
+  plan.window.width = static_cast<int>(std::ceil(-std::log10(problem.tol) - 1e-9)) + 1;
+  plan.window.fine = {1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    plan.window.fine[at] = generator::smooth_size(std::max<std::int64_t>(2 * problem.n[at], 2 * plan.window.width));
+  }
+  nufft::Parameters with;
+  with.order = name == "GM" ? nufft::Order::caller : nufft::Order::bins;
+  with.bin = problem.dim == 3 ? std::array{16, 16, 2} : std::array{32, 32, 1};
+  with.cap = 1024;
+  with.lanes = 1;
+  if (name == "SM") with.warps = 8;
+  plan.gpu_points.spread = name == "SM" ? nufft::Spread::tile_atomic : nufft::Spread::points;
+  plan.gpu_points.interp = nufft::Interpolate::points;
+  plan.gpu_points.spread_with = plan.gpu_points.interp_with = with;
+  if (plan.backend == "cuda") plan.gpu_fft.family = generator::GpuFftFamily::cufft;
+  return our_entrant(name, Role::reference, run.ours(generator::to_text(plan, problem)));
+}
+
+double kernel_seconds(const ContenderResult& one) { return stage_seconds(one, {"spread", "interpolate"}); }
+double sort_seconds(const ContenderResult& one) { return stage_seconds(one, {"sort"}); }
+
+namespace {
+
+// Each problem once, with the methods of every experiment that has it.
+std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const SuiteRun& run, const std::string& filter) {
+  struct Wanted {
+    Problem problem;
+    std::vector<std::string> versions;
+  };
+  std::vector<Wanted> all;
+  for (const Experiment& experiment : list)
+    for (const Problem& problem : experiment.problems) {
+      if (to_token(problem).find(filter) == std::string::npos) continue;
+      auto found = std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.problem == problem; });
+      if (found == all.end()) found = all.insert(all.end(), {problem, {}});
+      for (const std::string& version : experiment.versions)
+        if (std::find(found->versions.begin(), found->versions.end(), version) == found->versions.end())
+          found->versions.push_back(version);
+    }
+  std::vector<ToMeasure> out;
+  for (const Wanted& one : all) {
+    ToMeasure& next = out.emplace_back(ToMeasure{one.problem, {}});
+    if (!run.backend()) continue;
+    for (const std::string& version : one.versions)
+      if (one.problem.type == 1 || version != "SM")  // the paper has none for type 2
+        next.entrants.push_back(version_entrant(version, one.problem, run));
+    const auto usual = run.usual(one.problem);
+    next.entrants.insert(next.entrants.end(), usual.begin(), usual.end());
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace cufinufft
+
+void run_suite_cufinufft(const BenchOptions& options) {
+  SuiteRun run(options, "paper cufinufft", std::min(options.min_rounds, options.rounds));
+  const auto experiments = cufinufft::experiments(options.scale);
+  const std::vector<ToMeasure> list = cufinufft::whole_list(experiments, run, options.filter);
+  run.compile(list);
+  std::vector<Panel> panels;
+  for (const auto& experiment : experiments) {
+    cufinufft::Measured results;
+    for (const ToMeasure& next : list) {
+      const auto& wanted = experiment.problems;
+      if (std::find(wanted.begin(), wanted.end(), next.problem) == wanted.end()) continue;
+      const auto& known = run.all();
+      const auto found =
+          std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.problem == next.problem; });
+      results.push_back(found != known.end() ? *found : run.measure(next.problem, next.entrants));
+    }
+    experiment.print(experiment.title, results);
+    experiment.draw(results, panels);
+    std::fflush(stdout);
+  }
+  fmt::print("\n{}{}", comparison_summary(run.all()), variants_text(run.all()));
+  if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,47 @@
+// The experiments of suite cufinufft: what is measured, and how its tables and curves come from it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/bench/measure/measure.h"
+#include "tools/bench/report/series.h"
+#include "tools/bench/suites/run.h"
+
+namespace fourtune::tools::cufinufft {
+
+using Measured = std::vector<ProblemResult>;
+
+// One figure, or figures that share their problems, or a table.
+struct Experiment {
+  std::string title;
+  std::vector<Problem> problems;
+  std::vector<std::string> versions;  // the paper's methods on its axes: "GM", "GM-sort", "SM" (type 1 alone)
+  void (*print)(const std::string& title, const Measured& results);
+  void (*draw)(const Measured& results, std::vector<Panel>& panels);
+};
+// scale: of the numbers of points and of modes.
+std::vector<Experiment> experiments(double scale);
+
+// The paper's method as a plan of ours: width by its equation 6, oversampling 2, bins of 32x32 or 16x16x2 cells, at
+// most 1024 points a subproblem.
+Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run);
+
+// Spreading of type 1, interpolation of type 2.
+double kernel_seconds(const ContenderResult& one);
+double sort_seconds(const ContenderResult& one);
+
+// ---- tables ----
+void print_spreading(const std::string& title, const Measured& results);  // with the speed-up over GM
+void print_transforms(const std::string& title,
+                      const Measured& results);  // three modes, with the speed-up over the peer
+void print_table_one(const std::string& title, const Measured& results);
+void print_table_two(const std::string& title, const Measured& results);
+
+// ---- curves ----
+void draw_spreading(const Measured& results, std::vector<Panel>& panels);  // Figures 2 and 3
+void draw_accuracy(const Measured& results, std::vector<Panel>& panels);   // Figures 4, 5 and 7
+void draw_sizes(const Measured& results, std::vector<Panel>& panels);      // Figure 6
+void draw_nothing(const Measured& results, std::vector<Panel>& panels);
+
+}  // namespace fourtune::tools::cufinufft

@@ -1,0 +1,179 @@
+// The experiment of paper nufft3d-cpu-optimization in the form of its Table 4: one row a version of the program, one
+// column a data set. The forward operator is a type 2, the adjoint operator a type 1. The paper gives neither sizes
+// nor tolerance; 128^3 modes, 8 million points and 1e-3 in single precision are this project's choice.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/candidates.h"
+#include "generator/plan/plan.h"
+#include "generator/window/fft_size.h"
+#include "generator/window/window.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
+#include "tools/bench/measure/limits.h"
+#include "tools/bench/measure/measure.h"
+#include "tools/bench/measure/memory.h"
+#include "tools/bench/report/report.h"
+#include "tools/bench/suites/suites.h"
+#include "tools/common/errors.h"
+#include "tools/common/stopwatch.h"
+#include "tools/common/text.h"
+#include "tuner/measure/validate.h"
+#include "tuner/report/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+using generator::FftFamily;
+using generator::InterpFamily;
+using generator::Plan;
+using generator::Rigor;
+using generator::SortFamily;
+using generator::SpreadFamily;
+
+struct DataSet {
+  const char* name;
+  PointClass points;
+};
+constexpr DataSet kDataSets[] = {
+    {"Random", PointClass::uniform}, {"Radial", PointClass::radial}, {"Spiral", PointClass::spiral}};
+constexpr std::array kOperators{2, 1};  // forward, adjoint
+
+// The versions, each with what it adds to the one before.
+struct Version {
+  const char* name;
+  const char* what;
+  bool parallel, vectorised;
+  SpreadFamily spread;
+};
+constexpr Version kVersions[] = {
+    {"serial", "one thread, points as they come, window from a look-up table", false, false, SpreadFamily::atomic},
+    {"multi-threaded, index", "blocks and colour scheduling, points of a block through an index array", true, false,
+     SpreadFamily::colour_index},
+    {"multi-threaded, list", "the same through the static linked list", true, false, SpreadFamily::colour_list},
+    {"multi-threaded + simd", "index array, window by vectorised polynomials, inner points in vectors", true, true,
+     SpreadFamily::colour_index},
+};
+
+// The paper's ingredients in our plan language: Kaiser-Bessel, oversampling 2, whole (unpruned) FFTs by FFTW.
+Plan plan_of(const Version& version, const Problem& problem, const DeviceTraits& traits) {
+  Plan plan;
+  plan.threads = version.parallel ? traits.cores : 1;
+  plan.window.kind = generator::WindowKind::kaiser_bessel;
+  plan.window.sigma = 2;
+  plan.window.width = generator::width_for(plan.window.kind, problem.tol, plan.window.sigma, problem.dim);
+  plan.window.table = version.vectorised ? 0 : 1024;  // linear between entries: far below 1e-3
+  plan.window.fine = {1, 1, 1};
+  for (int d = 0; d < problem.dim; ++d)
+    plan.window.fine[static_cast<std::size_t>(d)] = generator::smooth_size(2 * problem.n[static_cast<std::size_t>(d)]);
+  plan.sort.family = version.parallel ? SortFamily::tiles : SortFamily::none;
+  plan.sort.tile = {16, 16, 16};
+  plan.sort.copy = version.vectorised;
+  plan.spread.family = version.spread;
+  plan.interp.family = InterpFamily::direct;
+  plan.fft = {FftFamily::fftw, Rigor::measure, 16};
+  return plan;
+}
+
+Problem problem_of(int type, PointClass points, double scale) {
+  Problem problem;
+  problem.type = type;
+  problem.sign = type == 2 ? 1 : -1;
+  problem.dim = 3;
+  const auto side = std::max<std::int64_t>(8, std::llround(128 * std::cbrt(scale)));
+  problem.n = {side, side, side};
+  problem.m = std::max<std::int64_t>(1000, std::llround(8e6 * scale));
+  problem.precision = Precision::f32;
+  problem.tol = 1e-3;
+  problem.points = points;
+  return parse_problem(to_token(problem));
+}
+
+std::vector<Entrant> entrants_of(const Problem& problem, const DeviceTraits& traits, const BenchOptions& options) {
+  std::vector<Entrant> list;
+  for (const Version& version : kVersions) {
+    const std::string text = generator::to_text(plan_of(version, problem, traits), problem);
+    list.push_back(our_entrant(version.name, Role::reference, {"cpu", traits.cores, {}, text}));
+  }
+  list.push_back(our_entrant("untuned default", Role::untuned, {"cpu", traits.cores, {}, {}}));
+  const OursOptions tuned{"cpu", traits.cores, options.db, {}};
+  if (!options.untuned_only && has_verdict(problem, tuned)) list.push_back(our_entrant("tuned", Role::tuned, tuned));
+  return list;
+}
+
+const ContenderResult* find(const ProblemResult& result, const std::string& name) {
+  for (const ContenderResult& one : result.contenders)
+    if (one.name == name && one.ran()) return &one;
+  return nullptr;
+}
+
+// Seconds of one version on one data set; operators -1: both.
+double seconds_of(const std::vector<ProblemResult>& results, const std::string& version, std::size_t data_set,
+                  int which) {
+  double sum = 0;
+  for (std::size_t op = 0; op < kOperators.size(); ++op) {
+    if (which >= 0 && static_cast<std::size_t>(which) != op) continue;
+    const ContenderResult* one = find(results[data_set * kOperators.size() + op], version);
+    if (!one) return kNone;
+    sum += one->execute.median * 1e-9;
+  }
+  return sum;
+}
+
+std::string table_of(const std::vector<ProblemResult>& results, int which) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  for (const DataSet& set : kDataSets) rows.front().insert(rows.front().end(), {set.name, "speed-up"});
+  std::vector<std::string> names;
+  for (const Version& version : kVersions) names.emplace_back(version.name);
+  names.insert(names.end(), {"untuned default", "tuned"});
+  for (const std::string& name : names) {
+    std::vector<std::string> row{name};
+    for (std::size_t set = 0; set < std::size(kDataSets); ++set) {
+      const double serial = seconds_of(results, kVersions[0].name, set, which);
+      const double seconds = seconds_of(results, name, set, which);
+      row.push_back(std::isfinite(seconds) ? tuner::format_seconds(seconds) : name == "tuned" ? "untuned" : "failed");
+      row.push_back(std::isfinite(serial / seconds) ? fmt::format("{:.1f}x", serial / seconds) : "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  return table_text(rows, {1, 2, 3, 4, 5, 6});
+}
+
+}  // namespace
+
+void run_suite_nufft3d_cpu(const BenchOptions& options) {
+  const runtime::Backend& backend = runtime::find_backend("cpu");
+  DeviceTraits traits = backend.traits();
+  if (options.threads > 0) traits.cores = options.threads;
+  const BenchEnvironment environment = bench_environment(traits.cores, backend);
+  fmt::print("paper nufft3d-cpu-optimization on {} ({}), {} threads\n", environment.device, environment.isa,
+             traits.cores);
+  for (const Version& version : kVersions) fmt::print("  {:<22} {}\n", version.name, version.what);
+  check_clock(options, traits.cores, backend);
+  stop_on_signal();
+  const MeasureOptions measure = measure_options(options, backend, 1);
+  const Stopwatch watch;
+  std::vector<ProblemResult> results;
+  for (const DataSet& set : kDataSets)
+    for (const int type : kOperators) {
+      const Problem problem = problem_of(type, set.points, options.scale);
+      const std::string reason = why_not(problem, options, watch.seconds());
+      results.push_back(reason.empty() ? measure_problem(problem, entrants_of(problem, traits, options), measure)
+                                       : ProblemResult{problem, to_token(problem), reason, {}, 0});
+      fmt::print("{}\n", progress_line(results.back()));
+      std::fflush(stdout);
+    }
+  fmt::print("\nforward and adjoint together, one execute of each\n{}", table_of(results, -1));
+  fmt::print("\nforward (type 2)\n{}\nadjoint (type 1)\n{}", table_of(results, 0), table_of(results, 1));
+  fmt::print("\nplans, Random\n");
+  for (std::size_t op = 0; op < kOperators.size(); ++op)
+    for (const ContenderResult& one : results[op].contenders)
+      fmt::print("  type {} {}: {}\n", kOperators[op], one.name, one.plan);
+  fmt::print("{}", skip_notes(results));
+  if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(results, environment));
+}
+
+}  // namespace fourtune::tools

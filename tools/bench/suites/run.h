@@ -1,0 +1,65 @@
+// What the papers' experiments share: the backend, peers, budget and records; or an earlier run's CSV in their place.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/bench/measure/compile.h"
+#include "tools/bench/measure/measure.h"
+#include "tools/bench/measure/options.h"
+#include "tools/bench/peers/peers.h"
+#include "tools/bench/report/csv_read.h"
+#include "tools/bench/report/report.h"
+#include "tools/common/stopwatch.h"
+
+namespace fourtune::tools {
+
+class SuiteRun {
+ public:
+  // Prints what runs where. With options.from_csv nothing runs: every problem has the result that the file has. A
+  // problem that cannot have min_rounds rounds in its time is skipped. Throws as load_peers, bench_backend and
+  // read_comparison_csv do.
+  SuiteRun(const BenchOptions& options, const std::string& title, int min_rounds);
+
+  // Null when an earlier run is shown.
+  const runtime::Backend* backend() const { return backend_; }
+  // Of the device that the backend runs on.
+  DeviceTraits traits() const { return backend_->traits(options_.device); }
+  int device() const { return options_.device; }
+  int threads() const { return threads_; }
+  OursOptions ours(std::string plan = {}) const {
+    return {std::string(backend_->name()), threads_, {}, std::move(plan), options_.device};
+  }
+  // Untuned, tuned where the database has a verdict, and the peers.
+  std::vector<Entrant> usual(const Problem& problem) const;
+  // With --compile-first: the kernels of all of them.
+  void compile(std::span<const ToMeasure> list) const;
+  // Measures, prints a line and writes the CSV so far. What the options rule out comes back as skipped.
+  ProblemResult measure(const Problem& problem, const std::vector<Entrant>& entrants);
+  // Everything measured; skipped problems and failed contenders of it.
+  const std::vector<ProblemResult>& all() const { return all_; }
+
+ private:
+  void show_earlier_run(const std::string& title);
+
+  const BenchOptions& options_;
+  int min_rounds_;
+  const runtime::Backend* backend_ = nullptr;
+  int threads_ = 1;
+  std::shared_ptr<void> current_;
+  std::vector<Peer> peers_;
+  BenchEnvironment environment_;
+  Stopwatch watch_;
+  std::optional<CsvRun> earlier_;
+  std::vector<ProblemResult> all_;
+};
+
+// Nanoseconds a point of a nonuniform transform, its batch counted.
+double ns_per_point(double seconds, const Problem& problem);
+// Seconds of all stages whose name starts with one of these.
+double stage_seconds(const ContenderResult& one, std::initializer_list<const char*> names);
+
+}  // namespace fourtune::tools

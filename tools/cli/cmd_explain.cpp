@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "db/lookup.h"
+#include "generator/candidates.h"
+#include "generator/plan/plan.h"
+#include "runtime/resolve.h"
+#include "tools/cli/commands.h"
+#include "tools/common/database_option.h"
+#include "tools/common/errors.h"
+#include "tools/common/gpu_argument.h"
+#include "tools/common/gpu_backends.h"
+#include "tools/common/problem_list.h"
+#include "tools/common/text.h"
+#include "tuner/report/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::string token;
+  std::string plan;
+  std::string backend;
+  std::string device;  // a number of the backend's devices, or the name of a GPU that need not be here
+  int threads = 0;
+  std::shared_ptr<std::string> db;
+  bool json = false;
+};
+
+DeviceTraits traits_of(const Arguments& arguments) {
+  if (!names_known_gpu(arguments.device)) {
+    const int number = gpu_number(arguments.device);
+    return checked_backend(arguments.backend, number).traits(number);
+  }
+  if (!arguments.backend.empty() && arguments.backend != "cuda")
+    throw UsageError(
+        fmt::format("--device {}: this GPU runs plans of the cuda backend, and --backend asks for those of "
+                    "{}",
+                    arguments.device, arguments.backend),
+        "leave --backend out, or name a device of this machine by its number");
+  return gpu_traits(arguments.device);
+}
+
+void explain(const Arguments& arguments) {
+  const Problem problem = problem_from_argument(arguments.token);
+  DeviceTraits traits = traits_of(arguments);
+  if (arguments.threads > 0) traits.cores = arguments.threads;
+  require_database(*arguments.db);
+  const db::Lookup lookup = db::Lookup::load(database_path(*arguments.db));
+  const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
+  const std::string plan = generator::to_text(found.plan, problem);
+  const generator::Cost cost = generator::estimate(found.plan, problem, traits);
+  if (arguments.json) {
+    const nlohmann::ordered_json all{{"problem", to_token(problem)},
+                                     {"plan", plan},
+                                     {"source", runtime::to_string(found.source)},
+                                     {"explain", found.explain},
+                                     {"estimated_execute_seconds", cost.execute},
+                                     {"estimated_set_points_seconds", cost.set_points},
+                                     {"estimated_memory_bytes", cost.bytes}};
+    fmt::print("{}\n", all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");
+  fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute),
+             bytes_text(static_cast<std::int64_t>(cost.bytes)));
+  if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
+    fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("explain", "Which plan would run a problem, and why");
+  command->add_option("PROBLEM", arguments->token, "Problem token")->required()->type_name("TOKEN");
+  arguments->db = add_database_option(*command);
+  command->add_option("--plan", arguments->plan, "Force this plan: checks its text")->type_name("TEXT");
+  add_backend_option(*command, arguments->backend, "cpu; cuda where --device names a GPU");
+  add_gpu_option(*command, arguments->device, "Device of the backend (default: 0)");
+  command->add_option("--threads", arguments->threads, "Threads (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer(
+      "Example:\n"
+      "  fourtune explain nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral\n"
+      "  fourtune explain fft:type=c2c,n=256x256x256,prec=f32 --device h200");
+  command->callback([arguments] { explain(*arguments); });
+}
+
+}  // namespace fourtune::tools

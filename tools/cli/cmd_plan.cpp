@@ -1,0 +1,168 @@
+// `fourtune plan`: GPU FFT plans without a GPU. Checks one, prints what it does, draws it; or lists the candidates for
+// a problem on a device with what every rule left.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "fourtune/problem.h"
+#include "generator/candidates.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/draw.h"
+#include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/fft_plan_argument.h"
+#include "tools/common/errors.h"
+#include "tools/common/gpu_argument.h"
+#include "tools/common/text.h"
+
+namespace fourtune::tools {
+namespace {
+
+namespace fft = generator::fft;
+
+struct Arguments {
+  std::string plan;
+  std::string lengths;
+  std::string svg;
+  std::string device;
+  std::string list;
+  std::string order = "natural";
+  int count = 10;
+};
+
+// "256x256x64"; lengths that are not given are 1.
+fft::Lengths lengths_from(const std::string& text) {
+  const auto parts = text::split(text, 'x');
+  fft::Lengths out{1, 1, 1};
+  bool right = parts.size() <= 3;
+  for (std::size_t d = 0; right && d < parts.size(); ++d) {
+    const auto value = text::number<std::int64_t>(parts[d]);
+    right = value && *value >= 1;
+    if (right) out[d] = *value;
+  }
+  if (!right) throw UsageError(fmt::format("--n {}: one to three lengths, as 256x256x64", text));
+  return out;
+}
+
+void show_plan(const Arguments& arguments) {
+  fft::FftPlan plan = fft_plan_argument(
+      arguments.plan, arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths));
+  std::optional<DeviceTraits> device;
+  if (!arguments.device.empty()) device = gpu_traits(arguments.device);
+  if (device) plan = fft::bind(plan, *device);
+  fmt::print("{}", fft::report(plan, device ? &*device : nullptr));
+  if (arguments.svg.empty()) return;
+  std::ofstream file(arguments.svg, std::ios::binary);
+  file << fft::to_svg(plan, device ? &*device : nullptr);
+  if (!file.flush()) throw Failure(fmt::format("{} could not be written", arguments.svg));
+}
+
+// Whole numbers as they are, large ones with three digits: "4.51e8".
+std::string amount(double value) {
+  if (value < 1e7) return fmt::format("{:.0f}", value);
+  const double power = std::pow(10, std::floor(std::log10(value)) - 2);
+  return text::scientific(std::round(value / power) * power);
+}
+
+fft::Order order_from(const std::string& name) {
+  if (name == "natural") return fft::Order::natural;
+  return name == "grouped" ? fft::Order::grouped : fft::Order::reversed;
+}
+
+void print_list(const std::string& title, const std::vector<fft::RuleCount>& counts,
+                const std::vector<std::vector<std::string>>& plans) {
+  std::vector<std::vector<std::string>> rows{{"step", "rule", "before", "after"}};
+  for (const auto& row : counts) rows.push_back({row.step, row.rule, amount(row.before), amount(row.after)});
+  fmt::print("{}\n", title);
+  if (rows.size() > 1) fmt::print("{}\n", table_text(rows, {2, 3}));
+  if (plans.size() > 1) fmt::print("{}", table_text(plans, {0, 1}));
+}
+
+std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
+
+// What the tuner measures: plan texts of the whole transform, the best estimate first.
+void list_whole_plans(const Problem& problem, const DeviceTraits& device, int count) {
+  auto found = generator::gpu_fft_candidates(problem, device);
+  auto& list = found.space.candidates;
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
+  std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
+  for (const auto& candidate : list) {
+    if (static_cast<int>(rows.size()) > count) break;
+    rows.push_back({microseconds(candidate.estimate),
+                    microseconds(generator::floor_seconds(candidate.plan, problem, device)),
+                    generator::to_text(candidate.plan, problem)});
+  }
+  print_list(fmt::format("{} on {}: {} candidates\nuntuned: {}", to_token(problem), device.name, list.size(),
+                         generator::to_text(generator::default_plan(problem, device), problem)),
+             found.counts, rows);
+}
+
+void list_candidates(const Arguments& arguments) {
+  const Problem problem = parse_problem(arguments.list);
+  if (problem.kind != Kind::fft)
+    throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
+                     "a token as fft:type=c2c,n=256x256x256,prec=f32");
+  const DeviceTraits device = gpu_traits(arguments.device.empty() ? "h200" : arguments.device);
+  if (arguments.order == "natural") return list_whole_plans(problem, device, arguments.count);
+  if (problem.fft_type != FftType::c2c)
+    throw UsageError(fmt::format("{}: only complex transforms leave their results in another order", arguments.list),
+                     "--order natural");
+  fft::FftRequest request;
+  request.lengths = problem.n;
+  request.precision = problem.precision;
+  request.place = problem.place;
+  request.batch = problem.batch;
+  request.order = order_from(arguments.order);
+  const auto found = fft::fft_candidates(request, device);
+  std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
+  for (const auto& candidate : found.list) {
+    if (static_cast<int>(rows.size()) > arguments.count) break;
+    rows.push_back({microseconds(candidate.seconds),
+                    microseconds(fft::floors(candidate.plan, device, request.batch).total),
+                    fft::to_text(candidate.plan)});
+  }
+  print_list(fmt::format("{} on {}", to_token(problem), device.name), found.counts, rows);
+}
+
+void plan_command(const Arguments& arguments) {
+  if (arguments.plan.empty() == arguments.list.empty())
+    throw UsageError("either a plan or --list with a problem", "`fourtune plan --help` has an example");
+  if (arguments.plan.empty())
+    list_candidates(arguments);
+  else
+    show_plan(arguments);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("plan", "Check, print, draw or list plans of GPU FFT kernels");
+  command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation")->type_name("TEXT");
+  command->add_option("--n", arguments->lengths, "Lengths that the plan has to have")->type_name("NXxNYxNZ");
+  command->add_option("--svg", arguments->svg, "Draw the plan")->type_name("FILE");
+  add_gpu_option(*command, arguments->device, "Fill in parameters and give floors for this GPU (--list: default h200)");
+  command->add_option("--list", arguments->list, "List candidates for an FFT problem")->type_name("TOKEN");
+  command->add_option("--order", arguments->order, "Output order of the candidates")
+      ->check(CLI::IsMember({"natural", "grouped", "reversed"}));
+  command->add_option("--count", arguments->count, "Candidates to print")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  command->footer(
+      "Example:\n"
+      "  fourtune plan '{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}' --device h200 --svg plan.svg\n"
+      "  fourtune plan --list fft:type=c2c,n=256x256x256,prec=f32 --device rtx4090");
+  command->callback([arguments] { plan_command(*arguments); });
+}
+
+}  // namespace fourtune::tools

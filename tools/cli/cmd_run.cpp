@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourtune/transform.h"
+#include "generator/plan/plan.h"
+#include "runtime/backends/backend.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/run_arrays.h"
+#include "tools/cli/run_memory.h"
+#include "tools/common/database_option.h"
+#include "tools/common/device_arrays.h"
+#include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
+#include "tools/common/problem_list.h"
+#include "tools/common/stopwatch.h"
+#include "tools/common/text.h"
+#include "tuner/report/report.h"
+#include "tuner/session/session.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::string token;
+  RunRequest request;
+  Options options;
+  std::shared_ptr<std::string> db;
+  std::string output;
+  int repeat = 5;
+  bool unchecked = false;
+  bool json = false;
+};
+
+struct Outcome {
+  Problem problem;  // with what set_points filled in
+  std::string plan, explain;
+  double create = 0, set_points = 0;
+  std::vector<double> execute;  // ascending
+  std::vector<StageTime> stages;
+  std::vector<runtime::LaunchTime> launches;  // on a GPU
+  std::optional<double> error;
+  std::int64_t memory = 0;
+  double median() const {
+    const std::size_t n = execute.size();
+    return n % 2 == 1 ? execute[n / 2] : (execute[n / 2 - 1] + execute[n / 2]) / 2;
+  }
+};
+
+// A second instance that times its stages and launches, which costs time itself.
+void look_inside(const Arguments& arguments, const Transform& transform, const runtime::Backend& backend,
+                 RunMemory& arrays, Outcome& outcome) {
+  runtime::ExecutorOptions options;
+  options.time_stages = true;
+  options.deterministic = arguments.options.deterministic;
+  options.device = arguments.options.device;
+  const Problem& problem = transform.problem();
+  const auto executor = backend.bind(problem, generator::parse_plan(transform.plan(), problem), options);
+  if (problem.kind == Kind::nufft) executor->set_points(arrays.points());
+  for (int i = 0; i < 2; ++i) {  // the first warms up
+    arrays.restore_input();
+    executor->execute(arrays.first(), arrays.second(), arguments.request.adjoint);
+    arrays.wait();
+  }
+  const auto stages = executor->stage_times();
+  outcome.stages.assign(stages.begin(), stages.end());
+  outcome.launches = executor->launch_times();
+}
+
+// The numbered steps that an application takes, timed.
+Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& host) {
+  Outcome outcome;
+  const runtime::Backend& backend = bench_backend(arguments.options.backend);
+  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend, arguments.options.device);
+  RunMemory& arrays = *memory;
+  const Stopwatch create;
+  Transform transform(to_token(problem), arguments.options);
+  outcome.create = create.seconds();
+  if (problem.kind == Kind::nufft) {
+    const Stopwatch set_points;
+    transform.set_points(arrays.points());
+    arrays.wait();
+    outcome.set_points = set_points.seconds();
+  }
+  // Ahead of the runs that count: it restores the input, which in place is the output.
+  if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
+  for (int i = 0; i <= arguments.repeat; ++i) {  // the first warms up
+    arrays.restore_input();
+    arrays.timer().start();
+    if (arguments.request.adjoint)
+      transform.execute_adjoint(arrays.first(), arrays.second());
+    else
+      transform.execute(arrays.first(), arrays.second());
+    arrays.timer().stop();
+    const double seconds = arrays.timer().seconds();
+    if (i > 0) outcome.execute.push_back(seconds);
+  }
+  std::sort(outcome.execute.begin(), outcome.execute.end());
+  if (takes_host_arrays(backend)) outcome.stages = transform.stage_times();
+  arrays.fetch_output();
+  outcome.memory = transform.memory().held;
+  outcome.problem = transform.problem();
+  outcome.plan = transform.plan();
+  outcome.explain = transform.explain();
+  if (!arguments.unchecked) outcome.error = host.error();
+  return outcome;
+}
+
+bool is_right(const Outcome& outcome) { return !outcome.error || *outcome.error <= allowed_error(outcome.problem); }
+
+// Thousand millions a second.
+double rate(double amount, const runtime::LaunchTime& launch) {
+  return launch.seconds > 0 ? 1e-9 * amount / launch.seconds : 0;
+}
+
+void print_text(const Outcome& outcome) {
+  const Problem& problem = outcome.problem;
+  fmt::print("problem     {}\nplan        {}\n", to_token(problem), outcome.plan);
+  fmt::print("create      {}\n", tuner::format_seconds(outcome.create));
+  if (problem.kind == Kind::nufft) fmt::print("set_points  {}\n", tuner::format_seconds(outcome.set_points));
+  fmt::print("execute     {}  (median of {}, least {})  {:.3g} {}\n", tuner::format_seconds(outcome.median()),
+             outcome.execute.size(), tuner::format_seconds(outcome.execute.front()),
+             tuner::speed_of(problem, outcome.median()), tuner::speed_unit_of(problem));
+  for (const StageTime& stage : outcome.stages)
+    fmt::print("  {:<12} {}\n", stage.stage, tuner::format_seconds(stage.seconds));
+  for (const runtime::LaunchTime& launch : outcome.launches)
+    fmt::print("    {}  {}  {:.0f} GB/s  {:.0f} GFLOP/s  {}\n", launch.stage, tuner::format_seconds(launch.seconds),
+               rate(static_cast<double>(launch.bytes), launch), rate(launch.flops, launch), launch.entry);
+  fmt::print("memory      {}\n", bytes_text(outcome.memory));
+  if (outcome.error)
+    fmt::print("error       {:.2e}  ({}; up to {:.1e} is right)\n", *outcome.error,
+               is_right(outcome) ? "right" : "WRONG", allowed_error(problem));
+  else
+    fmt::print("error       not checked\n");
+}
+
+void print_json(const Outcome& outcome) {
+  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+  for (const StageTime& stage : outcome.stages) stages.push_back({{"stage", stage.stage}, {"seconds", stage.seconds}});
+  nlohmann::ordered_json launches = nlohmann::ordered_json::array();
+  for (const runtime::LaunchTime& launch : outcome.launches)
+    launches.push_back({{"stage", launch.stage},
+                        {"kernel", launch.entry},
+                        {"seconds", launch.seconds},
+                        {"bytes", launch.bytes},
+                        {"flops", launch.flops}});
+  nlohmann::ordered_json all{{"problem", to_token(outcome.problem)},
+                             {"plan", outcome.plan},
+                             {"explain", outcome.explain},
+                             {"create_seconds", outcome.create},
+                             {"set_points_seconds", outcome.set_points},
+                             {"execute_seconds", outcome.execute},
+                             {"execute_median_seconds", outcome.median()},
+                             {"speed", tuner::speed_of(outcome.problem, outcome.median())},
+                             {"speed_unit", tuner::speed_unit_of(outcome.problem)},
+                             {"stages", stages},
+                             {"memory_bytes", outcome.memory},
+                             {"allowed_error", allowed_error(outcome.problem)}};
+  if (!outcome.launches.empty()) all["launches"] = launches;
+  if (outcome.error) {
+    all["error"] = *outcome.error;
+    all["right"] = is_right(outcome);
+  }
+  fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void run(Arguments arguments) {
+  Problem problem = problem_from_argument(arguments.token);
+  require_database(*arguments.db);
+  if (!arguments.db->empty()) {
+    arguments.options.default_databases = false;
+    arguments.options.databases = {*arguments.db};
+  }
+  checked_backend(arguments.options.backend, arguments.options.device);  // before arrays are made
+  const auto arrays = make_run_arrays(problem, arguments.request);
+  const Outcome outcome = carry_out(arguments, problem, *arrays);
+  arguments.json ? print_json(outcome) : print_text(outcome);
+  if (!arguments.output.empty()) arrays->write_output(arguments.output);
+  if (!is_right(outcome))
+    throw Failure(fmt::format("the result is wrong: its relative l2 error is {:.2e} and {:.1e} is allowed",
+                              *outcome.error, allowed_error(outcome.problem)),
+                  "please report it with this command line");
+}
+
+void add_options(CLI::App& command, Arguments& arguments) {
+  RunRequest& request = arguments.request;
+  command.add_option("PROBLEM", arguments.token, "Problem token")->required()->type_name("TOKEN");
+  command.add_option("--points", request.points, "Coordinates of the points in radians, shape (m, dim) or (dim, m)")
+      ->type_name("FILE.npy");
+  command.add_option("--targets", request.targets, "Type 3: the targets, shape (k, dim) or (dim, k)")
+      ->type_name("FILE.npy");
+  command.add_option("--values", request.values, "What the transform reads, shape (batch, m) or (batch, ..., ny, nx)")
+      ->type_name("FILE.npy");
+  command.add_option("--output", arguments.output, "Write the result there")->type_name("FILE.npy");
+  command.add_option("--plan", arguments.options.plan, "Force this plan (see `fourtune explain`)")->type_name("TEXT");
+  add_backend_option(command, arguments.options.backend);
+  add_device_option(command, arguments.options.device);
+  command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--threads", arguments.options.threads, "Threads (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_option("--seed", request.seed, "Of the synthetic arrays")->capture_default_str()->type_name("N");
+  command.add_flag("--adjoint", request.adjoint, "Run the conjugate transpose");
+  command.add_flag("--deterministic", arguments.options.deterministic, "Bit-identical results from run to run");
+  command.add_flag("--no-check", arguments.unchecked, "Do not compare with direct sums");
+  command.add_flag("--json", arguments.json, "Print JSON");
+  arguments.db = add_database_option(command);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("run", "Time and check one problem, stage by stage");
+  add_options(*command, *arguments);
+  command->footer(
+      "Arrays that are not given are made from the seed. The result is checked against direct sums at sampled\n"
+      "outputs; a wrong one ends with exit code 1.\n\n"
+      "Example:\n"
+      "  fourtune run nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral\n"
+      "  fourtune run nufft:type=2,n=64x64,prec=f64,tol=1e-9 --points xy.npy --values image.npy --output samples.npy");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace fourtune::tools

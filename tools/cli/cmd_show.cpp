@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "db/tuning_store.h"
+#include "tools/cli/commands.h"
+#include "tools/common/database_option.h"
+#include "tools/common/errors.h"
+#include "tools/common/problem_list.h"
+#include "tuner/report/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> problems;
+  std::shared_ptr<std::string> db;
+  std::string format = "table";
+  std::size_t runner_ups = 2;
+};
+
+void show(const Arguments& arguments) {
+  const std::filesystem::path path = database_path(*arguments.db);
+  require_database(*arguments.db);
+  const auto store = db::TuningStore::open_for_reading(path);
+  const auto format = tuner::format_from(arguments.format);
+  if (const db::Damage damage = store.damage(); damage.any())
+    fmt::print(stderr, "fourtune: note: {}; they are passed over\n", damage.text());
+  std::vector<tuner::ShowRow> rows;
+  tuner::ShowOptions options;
+  options.runner_ups = arguments.runner_ups;
+  if (arguments.problems.empty()) rows = tuner::show_rows(store, options);
+  for (const std::string& argument : arguments.problems) {
+    options.problem = to_token(problem_from_argument(argument));
+    const auto found = tuner::show_rows(store, options);
+    if (found.empty()) fmt::print(stderr, "fourtune: note: {} has not been tuned\n", options.problem);
+    rows.insert(rows.end(), found.begin(), found.end());
+  }
+  if (rows.empty() && format == tuner::Format::table) {
+    fmt::print("nothing tuned yet in {}\n", text::shown(path.string(), 4096));
+    fmt::print(stderr, "hint: fourtune tune --problems builtin:quick --seconds 60\n");
+    return;
+  }
+  fmt::print("{}", tuner::format_rows(rows, format));
+}
+
+}  // namespace
+
+void add_show(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("show", "Winners, runner-ups and gains in the tuning database");
+  command->add_option("PROBLEM", arguments->problems, "Problem tokens (default: all)")->type_name("TOKEN");
+  arguments->db = add_database_option(*command);
+  command->add_option("--format", arguments->format, "How to print")->check(CLI::IsMember({"table", "csv", "json"}));
+  command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")->type_name("N");
+  command->footer(
+      "Example:\n"
+      "  fourtune show\n"
+      "  fourtune show --format csv --runner-ups 0 > winners.csv");
+  command->callback([arguments] { show(*arguments); });
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fourtune/device_traits.h"
+#include "runtime/backends/cuda/device.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/progress.h"
+#include "tools/common/errors.h"
+#include "tools/common/stop_on_signal.h"
+#include "tools/soak/draw.h"
+#include "tools/soak/hunt.h"
+#include "tools/soak/report.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  HuntOptions hunt;
+  bool fft = false, nufft = false;
+  double megabytes = 0;  // 0: what suits the backend
+  std::string repeat, plan;
+  std::string csv;
+  bool json = false, list = false, quiet = false, worker = false;
+};
+
+// The tokens that a hunt with these options would draw.
+void list_tokens(const Arguments& arguments) {
+  const HuntOptions& options = arguments.hunt;
+  ProblemDraw ffts(Kind::fft, options.seed, options.megabytes), nuffts(Kind::nufft, options.seed, options.megabytes);
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, options.count); ++i)
+    fmt::print("{}\n", (options.ffts && (!options.nuffts || i % 2 == 1) ? ffts : nuffts).next());
+}
+
+void repeat_one(const Arguments& arguments) {
+  Trial trial{
+      parse_case(arguments.repeat), arguments.plan.empty() ? PlanKind::untuned : PlanKind::given, arguments.plan, {}};
+  SoakWorker worker(arguments.hunt.worker);
+  trial.outcome = worker.try_case(trial.one, trial.kind, trial.plan);
+  arguments.json ? print_trial_json(trial) : print_trial(trial);
+  if (!trial.outcome.failure.empty())
+    throw Failure(fmt::format("{}: {}", trial.outcome.failure, trial.outcome.message));
+  if (!trial.outcome.refused.empty() && trial.kind == PlanKind::given)
+    throw Failure(fmt::format("this plan was refused: {}", trial.outcome.refused));
+}
+
+void run_hunt(const Arguments& arguments) {
+  const HuntOptions& options = arguments.hunt;
+  SoakReport report(options, arguments.csv);
+  ProgressLine line(stderr);
+  HuntListener listener;
+  listener.on_run = [&](const HuntRun& run) { report.add(run); };
+  listener.on_failure = [&](const HuntRun& run, const Trial& small) {
+    line.close();
+    const std::string text = report.add_failure(run, small);
+    if (!arguments.json) fmt::print("{}\n", text);
+    std::fflush(stdout);
+  };
+  if (!arguments.quiet)
+    listener.on_progress = [&](const HuntState& state, const std::string& token) {
+      line.show(state.elapsed, state.eta, progress_text(state, token));
+    };
+  const HuntState state = hunt(options, listener);
+  line.close();
+  arguments.json ? report.print_json(state) : report.print_text(state);
+  if (state.failures > 0)
+    throw Failure(fmt::format("{} of {} runs failed", state.failures, state.runs),
+                  "every line above ends with a command that repeats it");
+}
+
+void settle(Arguments& arguments) {
+  HuntOptions& options = arguments.hunt;
+  if (arguments.fft || arguments.nufft) options.ffts = arguments.fft, options.nuffts = arguments.nufft;
+  options.megabytes = arguments.megabytes > 0 ? arguments.megabytes : default_megabytes(options.worker.backend);
+  if (options.megabytes < kLeastMegabytes)
+    throw UsageError(fmt::format("--megabytes {}: no problem is that small", options.megabytes),
+                     fmt::format("{} is the least", kLeastMegabytes));
+  if (options.worker.backend == "cuda") options.devices = std::max(1, runtime::cuda::device_count());
+  if (options.worker.threads == 0 && options.jobs > 1)
+    options.worker.threads = std::max(1, cpu_traits().cores / options.jobs);
+  if (options.count == 0 && options.seconds == 0) options.seconds = 60;
+  if (!options.worker.peers.empty() && options.jobs > 1)
+    throw UsageError("--peer and --jobs: times taken while other jobs run mean nothing", "--jobs 1 with --peer");
+  if (!arguments.plan.empty() && arguments.repeat.empty())
+    throw UsageError("--plan belongs to --repeat", "`fourtune soak --repeat 'PROBLEM' --plan 'TEXT'`");
+}
+
+void run(Arguments arguments) {
+  if (arguments.worker) return soak_worker_main(arguments.hunt.worker);
+  settle(arguments);
+  if (arguments.list) return list_tokens(arguments);
+  const StopOnSignal signals;
+  arguments.hunt.stop = arguments.hunt.worker.stop = &signals.raised();
+  const ScratchDatabase database;
+  arguments.repeat.empty() ? run_hunt(arguments) : repeat_one(arguments);
+}
+
+void add_options(CLI::App& command, Arguments& arguments) {
+  HuntOptions& hunt = arguments.hunt;
+  SoakWorkerOptions& worker = hunt.worker;
+  command.add_option("--backend", worker.backend, "Backend to try: cpu, cuda, emulated")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command.add_option("--device", worker.device, "GPU to try (jobs take the next ones in turn)")->type_name("N");
+  command.add_option("--seconds", hunt.seconds, "Time for all (default: 60, or none with --count)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S");
+  command.add_option("--count", hunt.count, "Problems to draw")->check(CLI::NonNegativeNumber)->type_name("N");
+  command.add_option("--seed", hunt.seed, "Of everything that is drawn")->capture_default_str()->type_name("N");
+  command.add_flag("--fft", arguments.fft, "Uniform problems only");
+  command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
+  command
+      .add_option("--megabytes", arguments.megabytes,
+                  "Most of one problem's arrays (default: cpu 60, cuda 600, emulated 1)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("MB");
+  command.add_option("--threads", worker.threads, "Threads of each job (default: all, shared)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_option("--jobs", hunt.jobs, "Worker processes at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--timeout", worker.timeout, "Seconds for one run; longer is a failure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("S");
+  command.add_option("--shrink-seconds", hunt.shrink_seconds, "Time to make a failure small; 0: not at all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("S");
+  command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates or adapted ones");
+  command.add_option("--peer", worker.peers, "Library to time beside (docs/peers.md); repeatable")->type_name("PATH");
+  command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
+  command.add_flag("--json", arguments.json, "Print JSON");
+  command.add_flag("--quiet", arguments.quiet, "No progress");
+  command.add_flag("--list", arguments.list, "Print the tokens that would be drawn (--count of them) and do nothing");
+  command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");
+  command.add_option("--plan", arguments.plan, "With --repeat: force this plan")->type_name("TEXT");
+  command.add_flag("--worker", arguments.worker)->group("");
+}
+
+}  // namespace
+
+void add_soak(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("soak", "Hunt for problems that go wrong, on problems drawn at random");
+  add_options(*command, *arguments);
+  command->footer(
+      "Each problem runs in a process of its own with the default plan, a random candidate of the tuner and a plan\n"
+      "adapted from a neighbour. Arrays lie between closed pages (on a GPU between patterns); results are compared "
+      "with\n"
+      "direct sums, adjoints and a second run. A failure is made small and printed with the command that repeats it,\n"
+      "and ends with exit code 1. No tuning database is used.\n\n"
+      "Example:\n"
+      "  fourtune soak --seconds 120 --seed 7\n"
+      "  fourtune soak --backend cuda --count 500 --fft --csv runs.csv\n"
+      "  fourtune soak --repeat 'nufft:type=1,n=24x31,m=700,prec=f32,tol=1e-4 order=fft at=borders threads=1'");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "db/recorded_space.h"
+#include "db/trusted_file.h"
+#include "db/tuning_store.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/progress.h"
+#include "tools/common/database_option.h"
+#include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
+#include "tools/common/problem_list.h"
+#include "tools/common/stop_on_signal.h"
+#include "tuner/reference/recorded_points.h"
+#include "tuner/report/report.h"
+#include "tuner/search/search.h"
+#include "tuner/session/session.h"
+#include "tuner/worker/worker.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> tokens;
+  std::string file;
+  std::shared_ptr<std::string> db;
+  std::string record;    // folder for recorded spaces
+  std::string recorded;  // folder of recorded points
+  std::string backend = "cpu";
+  int device = 0;
+  std::string format = "table";
+  bool quiet = false;
+  tuner::SessionOptions session;
+};
+
+std::vector<Problem> problems_of(const Arguments& arguments) {
+  std::vector<Problem> problems;
+  if (!arguments.file.empty()) problems = problems_from_file(arguments.file);
+  for (const std::string& token : arguments.tokens) {
+    const Problem problem = problem_from_argument(token);
+    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+  }
+  if (!arguments.recorded.empty())
+    for (const Problem& problem : tuner::recorded_problems(arguments.recorded)) problems.push_back(problem);
+  if (problems.empty())
+    throw UsageError("nothing to tune",
+                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, or --recorded DIR");
+  return problems;
+}
+
+// "nufft:type=1,n=64x64" as a file name: letters, digits, dots and dashes stay.
+std::string file_name(const std::string& token) {
+  std::string name = token;
+  for (char& letter : name)
+    if (std::string_view(":,=").find(letter) != std::string_view::npos) letter = '_';
+  return name + ".jsonl";
+}
+
+// Every plan tried for the problems, in the latest session's environment, one file a problem.
+void write_spaces(const db::TuningStore& store, const std::vector<Problem>& problems, const std::string& folder) {
+  const auto sessions = store.sessions();
+  if (sessions.empty()) return;
+  for (const Problem& problem : problems) {
+    const std::string token = to_token(problem);
+    const std::filesystem::path path = std::filesystem::path(folder) / file_name(token);
+    std::ofstream file(path);
+    db::write_space(file, db::record_space(store, token, sessions.back().environment));
+    file.close();
+    if (!file) throw Failure(fmt::format("{}: cannot be written", path.string()));
+    fmt::print(stderr, "recorded {}\n", path.string());
+  }
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(fmt::format("{}: cannot be made: {}", folder, error.message()));
+}
+
+void tune(Arguments arguments) {
+  tuner::SessionOptions& options = arguments.session;
+  options.problems = problems_of(arguments);
+  const auto format = tuner::format_from(arguments.format);
+  if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
+  checked_backend(arguments.backend, arguments.device);
+  if (!arguments.record.empty()) {
+    make_folder(arguments.record);
+    options.record_folder = arguments.record;  // with coordinates, for replay
+  }
+  const std::filesystem::path path = database_path(*arguments.db);
+  auto store = db::TuningStore::open_for_writing(path);
+  if (arguments.backend == "cuda")
+    if (const std::string why = db::why_untrusted(path); !why.empty())
+      fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+
+  const StopOnSignal signals;
+  options.stop = &signals.raised();
+  ProgressLine line(stderr);
+  if (!arguments.quiet) options.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
+  tuner::Report report;
+  {
+    tuner::WorkerOptions worker_options;
+    worker_options.backend = arguments.backend;
+    worker_options.device = arguments.device;
+    worker_options.recorded = arguments.recorded;
+    worker_options.database = path;
+    worker_options.stop = &signals.raised();
+    tuner::WorkerProcess worker(worker_options);
+    report = tuner::run_session(options, store, worker);
+  }
+  line.close();
+  if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
+  fmt::print("{}", tuner::format_report(report, format));
+  std::fflush(stdout);
+  for (const std::string& warning : report.warnings)
+    fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
+  if (report.interrupted)
+    throw Error(
+        Status::interrupted,
+        fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", path.string()));
+  const bool all_solved = std::none_of(report.problems.begin(), report.problems.end(),
+                                       [](const tuner::ProblemReport& problem) { return problem.winner.empty(); });
+  const bool all_stored = std::none_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+    return warning.starts_with(tuner::not_stored_mark);
+  });
+  if (!all_stored)
+    throw Failure(fmt::format("not everything could be stored in {}", path.string()),
+                  "what was stored before is kept, and the same command goes on from there");
+  if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
+}
+
+void add_options(CLI::App& command, Arguments& arguments) {
+  tuner::SessionOptions& session = arguments.session;
+  command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->type_name("TOKEN");
+  command
+      .add_option("--problems", arguments.file,
+                  "Problems from a file, one a line, or builtin:quick, builtin:papers, "
+                  "builtin:applications")
+      ->type_name("FILE");
+  command
+      .add_option("--recorded", arguments.recorded,
+                  "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
+      ->type_name("DIR");
+  command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
+      ->check(CLI::Range(0.0, 1e7))
+      ->capture_default_str()
+      ->type_name("S");
+  arguments.db = add_database_option(command);
+  command.add_option("--threads", session.threads, "Most threads a plan may use (default: all)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_flag(
+      "--cpu-time", session.cpu_time,
+      "Judge plans by the thread's CPU time, for machines that are busy with other work (needs --threads 1)");
+  command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
+      ->capture_default_str()
+      ->type_name("N");
+  std::vector<std::string> names;
+  for (const tuner::Strategy& strategy : tuner::strategies()) names.emplace_back(strategy.name);
+  command.add_option("--strategy", session.strategy, "How to search (default: chosen by the size of the space)")
+      ->check(CLI::IsMember(names));
+  command.add_option("--max-evaluations", session.max_evaluations, "Most plans to measure for a problem; 0: no limit")
+      ->type_name("N");
+  command
+      .add_option("--record", arguments.record,
+                  "Measure every candidate to the end and write each problem's space there, for replaying searches")
+      ->type_name("DIR");
+  add_backend_option(command, arguments.backend);
+  add_device_option(command, arguments.device);
+  command.add_option("--format", arguments.format, "How to print the outcome")
+      ->check(CLI::IsMember({"table", "csv", "json"}));
+  command.add_flag("--quiet", arguments.quiet, "No progress");
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, const std::string& command_line) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("tune", "Measure plans for problems and keep the winners");
+  add_options(*command, *arguments);
+  command->footer(
+      "Every measurement is kept as soon as it is made: Ctrl-C loses nothing, and the same command resumes.\n\n"
+      "Example:\n"
+      "  fourtune tune nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral --seconds 20\n"
+      "  fourtune tune --problems builtin:quick --seconds 60 --db my.db");
+  arguments->session.command = command_line;
+  command->callback([arguments] { tune(*arguments); });
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,124 @@
+// The `fourtune` command line: declares the subcommands, runs the one asked for, turns failures into exit codes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "fourtune/fourtune.h"
+#include "fourtune/status.h"
+#include "tools/bench/bench.h"
+#include "tools/cli/commands.h"
+#include "tools/common/errors.h"
+#include "tools/common/text.h"
+
+namespace {
+
+using fourtune::Status;
+using namespace fourtune::tools;
+
+int complain(std::string message, const std::string& hint, int code) {
+  constexpr std::size_t kLongest = 4000;  // bytes; arguments and files may be of any size
+  for (char& letter : message)
+    if (letter == '\n') letter = ' ';
+  fmt::print(stderr, "fourtune: error: {}\n", fourtune::text::shown(message, kLongest));
+  if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+  return code;
+}
+
+// Which failures of the library are the user's input, and what to try.
+int complain(const fourtune::Error& error) {
+  switch (error.status()) {
+    case Status::interrupted:
+      fmt::print(stderr, "fourtune: {}\n", error.what());
+      return kExitInterrupted;
+    case Status::invalid_plan:
+      return complain(error.what(), "`fourtune explain PROBLEM` prints a plan that is right", kExitUsage);
+    case Status::tolerance_unreachable:
+      return complain(error.what(), "ask for a larger tol, or prec=f64", kExitUsage);
+    case Status::invalid_problem:
+    case Status::invalid_option:
+    case Status::invalid_argument:
+    case Status::invalid_point:
+    case Status::contradiction:
+    case Status::size_overflow:
+      return complain(error.what(), {}, kExitUsage);
+    case Status::backend_unavailable:
+      return complain(error.what(), "`fourtune doctor` lists what this machine and this build have", kExitFailure);
+    case Status::database:
+      return complain(error.what(), "--db PATH chooses another database; the file was left as it is", kExitFailure);
+    default:
+      return complain(error.what(), {}, kExitFailure);
+  }
+}
+
+// What CLI11 says, and where to read on.
+int complain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty() && !first_word.empty() && first_word.front() != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
+      names.push_back(sub->get_name());
+    return complain(fmt::format("there is no subcommand '{}'", fourtune::text::shown(first_word)),
+                    fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
+  }
+  const std::string command = chosen.empty() ? "fourtune" : "fourtune " + chosen.front()->get_name();
+  return complain(error.what(), fmt::format("`{} --help` has an example", command), kExitUsage);
+}
+
+void declare(CLI::App& app, const std::string& command_line) {
+  app.description("Tunes and runs fast Fourier transforms, uniform (FFT) and nonuniform (NUFFT types 1, 2, 3).");
+  app.set_help_all_flag("--help-all", "Help of every subcommand");
+  app.set_version_flag("--version", std::string("fourtune ") + fourtune_version());
+  app.require_subcommand(1);
+  app.footer(
+      "Example:\n"
+      "  fourtune tune --problems builtin:quick --seconds 60\n"
+      "  fourtune show\n\n"
+      "`fourtune SUBCOMMAND --help` has an example for each. Exit codes: 0 done, 1 failed, 2 bad usage or input,\n"
+      "130 interrupted.");
+  add_tune(app, command_line);
+  add_show(app);
+  add_explain(app);
+  add_plan(app);
+  add_emit(app);
+  add_run(app);
+  add_soak(app);
+  add_doctor(app);
+  add_bench(app);
+  add_worker(app);
+  add_version(app);
+  add_completion(app);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  // A file that reached its limit (ulimit -f) is a failed write with a name, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App app;
+  app.name("fourtune");
+  declare(app, command_text(argc, argv));
+  try {
+    app.parse(argc, argv);
+    return std::fflush(stdout) == 0 ? 0 : complain("the output could not be written", {}, kExitFailure);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(app, error, argc > 1 ? argv[1] : "");
+  } catch (const Failure& error) {
+    return complain(error.what(), error.hint(), kExitFailure);
+  } catch (const UsageError& error) {
+    return complain(error.what(), error.hint(), kExitUsage);
+  } catch (const fourtune::Error& error) {
+    return complain(error);
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory", "a smaller problem, or a smaller batch", kExitFailure);
+  }
+} catch (const std::exception& error) {
+  return complain(error.what(), {}, kExitFailure);
+}

@@ -1,0 +1,36 @@
+// What a long command says while it works: one line that is redrawn on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "tuner/session/session.h"
+
+namespace fourtune::tools {
+
+class ProgressLine {
+ public:
+  // Writes to `out`; redraws when it is a terminal.
+  explicit ProgressLine(std::FILE* out);
+  void update(const tuner::Progress& progress);
+  // The same of work without steps: how long it took, how long it will, and what there is to say.
+  void show(double elapsed, double eta, const std::string& text);
+  // Leaves the cursor on an empty line.
+  void close();
+
+ private:
+  void redraw(double elapsed, double eta, const std::string& text);
+  void append(double elapsed, const std::string& text);
+
+  std::FILE* out_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::size_t last_problem_ = static_cast<std::size_t>(-1);
+  tuner::Step last_step_ = tuner::Step::prepare;
+  double last_elapsed_ = 0;
+};
+
+// "[3/5] nufft:... search 34/120  best 3.21 ms  2.1x untuned  2 failed  00:34 left", without bar or padding.
+std::string progress_text(const tuner::Progress& progress);
+
+}  // namespace fourtune::tools

@@ -1,0 +1,29 @@
+// Where the arrays of `fourtune run` are while the transform runs: the host's own, or copies on a device.
+#pragma once
+
+#include <memory>
+
+#include "runtime/backends/backend.h"
+#include "tools/cli/run_arrays.h"
+
+namespace fourtune::tools {
+
+// Functions as in RunArrays.
+class RunMemory {
+ public:
+  virtual ~RunMemory() = default;
+  virtual Points points() const = 0;
+  virtual void* first() = 0;
+  virtual void* second() = 0;
+  virtual void restore_input() = 0;  // in place it overwrites the output, also one that has been fetched
+  virtual void wait() = 0;
+  // Brings the output to the host's arrays, for their error() and write_output().
+  virtual void fetch_output() = 0;
+  virtual runtime::StreamTimer& timer() = 0;
+};
+
+// On that device of the backend. `host` must outlive it. Throws Error{out_of_memory}.
+std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
+                                           const runtime::Backend& backend, int device);
+
+}  // namespace fourtune::tools

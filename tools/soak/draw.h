@@ -1,0 +1,40 @@
+// Problems drawn at random, as applications have them: lengths log-uniform over any integer, smooth ones more often;
+// densities, tolerances, batches, precisions, dimensions and point classes of every kind. A seed gives the same
+// problems everywhere, and the same as the Python program that the distribution comes from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fourtune/problem.h"
+#include "tools/soak/python.h"
+
+namespace fourtune::tools {
+
+// Below this the distribution has no uniform problems.
+inline constexpr double kLeastMegabytes = 0.6;
+
+class ProblemDraw {
+ public:
+  // megabytes: most of one transform's input and output together, at least kLeastMegabytes.
+  ProblemDraw(Kind kind, std::uint64_t seed, double megabytes);
+  // The next token, spelled as the Python program spells it (tol=3.4e-06); it parses.
+  std::string next() { return kind_ == Kind::fft ? next_fft() : next_nufft(); }
+
+ private:
+  std::string next_fft();
+  std::string next_nufft();
+  std::int64_t length(double low, double high);
+  struct Sizes {
+    std::int64_t n[3];
+    std::string text;
+    double product;
+  };
+  Sizes sizes(int dim, double low, double high);
+
+  Kind kind_;
+  double limit_;  // bytes
+  PythonRandom random_;
+};
+
+}  // namespace fourtune::tools

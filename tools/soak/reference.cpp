@@ -1,0 +1,183 @@
+// What a case's output should be: the tuner's direct sums, and for spreading or interpolation alone the window itself.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "generator/plan/plan.h"
+#include "tools/soak/data.h"
+#include "tuner/reference/check.h"
+
+namespace fourtune::tools {
+namespace {
+
+// A worker checks thousands of results: fewer terms than one careful look takes.
+constexpr double kWork = 4e7;
+constexpr std::int64_t kSamples = 128;
+
+tuner::CheckOptions check_options(const SoakCase& one) {
+  tuner::CheckOptions options;
+  options.order = one.order;
+  options.samples = kSamples;
+  options.work = kWork;
+  options.seed = one.seed;
+  return options;
+}
+
+// Columns of a half spectrum that stand for two of the whole count half.
+template <class T>
+void halve_interior(const ArraySide& side, std::int64_t n, Bytes& array) {
+  auto* values = reinterpret_cast<T*>(array.data());
+  std::int64_t x = 0;
+  side.each([&](std::int64_t at) {
+    if (x != 0 && 2 * x != n) values[at] *= T(0.5), values[at + 1] *= T(0.5);
+    if (++x == side.size[0]) x = 0;
+  });
+}
+
+// The adjoint of an fft is an fft of opposite sign; of a real one with its half spectrum weighed: r2c* = c2r of a
+// spectrum whose interior is halved, c2r* = r2c with the interior doubled.
+double fft_result_error(const CaseData& data, const Bytes& output) {
+  Problem direct = data.one.problem;
+  if (!data.one.adjoint)
+    return tuner::fft_error(direct, data.input.data(), output.data(), check_options(data.one)).relative;
+  direct.sign = -direct.sign;
+  direct.input_layout = resolved_output_layout(data.one.problem);
+  direct.output_layout = resolved_input_layout(data.one.problem);
+  Bytes in = data.input, out = output;
+  const auto halve = [&](const ArraySide& side, Bytes& array) {
+    side.real_size == 4 ? halve_interior<float>(side, direct.n[0], array)
+                        : halve_interior<double>(side, direct.n[0], array);
+  };
+  if (direct.fft_type == FftType::r2c) {
+    direct.fft_type = FftType::c2r;
+    halve(data.from, in);
+  } else if (direct.fft_type == FftType::c2r) {
+    direct.fft_type = FftType::r2c;
+    halve(data.to, out);
+  }
+  return tuner::fft_error(direct, in.data(), out.data(), check_options(data.one)).relative;
+}
+
+// Points of one transform.
+template <class T>
+tuner::PointView<T> view_of(const CaseData& data, std::size_t first, std::int64_t count, std::int64_t transform) {
+  tuner::PointView<T> view;
+  view.dim = data.one.problem.dim;
+  view.count = count;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(view.dim); ++d)
+    view.x[d] =
+        reinterpret_cast<const T*>(data.coordinates[first + d].data()) + (data.one.distinct ? transform * count : 0);
+  return view;
+}
+
+template <class T>
+double nufft_result_error(const CaseData& data, const Bytes& output) {
+  const SoakCase& one = data.one;
+  Problem direct = one.problem;
+  if (one.adjoint) {
+    direct.sign = -direct.sign;
+    direct.type == 3 ? std::swap(direct.m, direct.k) : void(direct.type = 3 - direct.type);
+  }
+  const auto* in = reinterpret_cast<const std::complex<T>*>(data.input.data());
+  const auto* out = reinterpret_cast<const std::complex<T>*>(output.data());
+  const auto error_of = [&](std::int64_t b, std::int64_t batch) {
+    direct.batch = batch;
+    tuner::PointView<T> sources = view_of<T>(data, 0, *one.problem.m, b), targets;
+    if (one.problem.type == 3) targets = view_of<T>(data, 3, *one.problem.k, b);
+    if (one.problem.type == 3 && one.adjoint) std::swap(sources, targets);
+    return tuner::nufft_error<T>(direct, sources, targets, in + b * data.from.size[0], out + b * data.to.size[0],
+                                 check_options(one))
+        .relative;
+  };
+  if (!one.distinct) return error_of(0, one.problem.batch);
+  const std::int64_t last = one.problem.batch - 1;
+  double worst = 0;
+  for (const std::int64_t b : {std::int64_t{0}, last / 2, last}) {
+    const double error = error_of(b, 1);
+    if (!(error <= worst)) worst = error;  // NaN stays
+  }
+  return worst;
+}
+
+// Cells that a coordinate touches along one dimension, and their weights (generator/window/window.h).
+struct Taps {
+  std::int64_t first = 0;  // any whole number; the grid is periodic
+  std::vector<double> weight;
+};
+Taps taps_of(double x, std::int64_t fine, const generator::Window& window) {
+  // 1/(2 pi) in two parts: far points keep their digits.
+  constexpr long double inverse = 0.159154943091895335768883763372514362L;
+  const long double turns = static_cast<long double>(x) * inverse;
+  const long double u = (turns - std::floor(turns)) * static_cast<long double>(fine);
+  Taps taps;
+  taps.first = static_cast<std::int64_t>(std::ceil(u - window.width() / 2.0L));
+  for (int i = 0; i < window.width(); ++i)
+    taps.weight.push_back(
+        window.value(static_cast<double>(2 * (static_cast<long double>(taps.first + i) - u) / window.width())));
+  return taps;
+}
+
+// Spreading (to the grid) or interpolation (from it), compared on sampled points or cells.
+template <class T>
+double window_result_error(const CaseData& data, const generator::WindowChoice& choice, const Bytes& output) {
+  const Problem& problem = data.one.problem;
+  const generator::Window window(choice.kind, choice.width, choice.sigma);
+  const bool spreads = data.reads_first;
+  const auto* in = reinterpret_cast<const std::complex<T>*>(data.input.data());
+  const auto* out = reinterpret_cast<const std::complex<T>*>(output.data());
+  const auto wrap = [](std::int64_t cell, std::int64_t n) { return (cell % n + n) % n; };
+  std::vector<std::complex<double>> reference, value;
+  const std::int64_t last = problem.batch - 1;
+  for (const std::int64_t b : {std::int64_t{0}, last}) {
+    const tuner::PointView<T> points = view_of<T>(data, 0, *problem.m, b);
+    const auto* from = in + b * data.from.size[0];
+    const auto* to = out + b * data.to.size[0];
+    // visit(cell index, weight) of a point's box.
+    const auto each_cell = [&](std::int64_t j, auto visit) {
+      std::array<Taps, 3> taps;
+      for (std::size_t d = 0; d < 3; ++d)
+        taps[d] = d < static_cast<std::size_t>(problem.dim)
+                      ? taps_of(static_cast<double>(points.x[d][j]), problem.n[d], window)
+                      : Taps{0, {1.0}};
+      for (std::size_t z = 0; z < taps[2].weight.size(); ++z)
+        for (std::size_t y = 0; y < taps[1].weight.size(); ++y)
+          for (std::size_t x = 0; x < taps[0].weight.size(); ++x)
+            visit(wrap(taps[0].first + static_cast<std::int64_t>(x), problem.n[0]) +
+                      problem.n[0] * (wrap(taps[1].first + static_cast<std::int64_t>(y), problem.n[1]) +
+                                      problem.n[1] * wrap(taps[2].first + static_cast<std::int64_t>(z), problem.n[2])),
+                  taps[0].weight[x] * taps[1].weight[y] * taps[2].weight[z]);
+    };
+    if (spreads) {
+      std::vector<std::complex<double>> grid(static_cast<std::size_t>(mode_count(problem)));
+      for (std::int64_t j = 0; j < *problem.m; ++j)
+        each_cell(j, [&](std::int64_t cell, double weight) {
+          grid[static_cast<std::size_t>(cell)] += weight * std::complex<double>(from[j]);
+        });
+      reference.insert(reference.end(), grid.begin(), grid.end());
+      for (std::int64_t i = 0; i < mode_count(problem); ++i) value.emplace_back(to[i]);
+    } else {
+      for (const std::int64_t j : tuner::sample_points(*problem.m, 4 * kSamples, data.one.seed).index) {
+        std::complex<double> sum;
+        each_cell(j, [&](std::int64_t cell, double weight) { sum += weight * std::complex<double>(from[cell]); });
+        reference.push_back(sum);
+        value.emplace_back(to[j]);
+      }
+    }
+  }
+  return tuner::relative_error(reference, value).relative;
+}
+
+}  // namespace
+
+double result_error(const CaseData& data, const std::string& plan, const Bytes& output) {
+  const Problem& problem = data.one.problem;
+  if (problem.kind == Kind::fft) return fft_result_error(data, output);
+  const bool single = problem.precision == Precision::f32;
+  if (data.one.only == Only::whole)
+    return single ? nufft_result_error<float>(data, output) : nufft_result_error<double>(data, output);
+  const auto window = generator::parse_plan(plan, planned_problem(data.one)).window;
+  return single ? window_result_error<float>(data, window, output) : window_result_error<double>(data, window, output);
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,40 @@
+// Makes a failing case small: fewer points, smaller sizes, one transform, no options, as long as it fails the same way.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/soak/plan.h"
+#include "tools/soak/run.h"
+
+namespace fourtune::tools {
+
+// A case, the plan it ran with, and what came of it.
+struct Trial {
+  SoakCase one;
+  PlanKind kind = PlanKind::untuned;
+  std::string plan;  // empty with kind untuned
+  SoakOutcome outcome;
+};
+
+// What shrinking asks of a worker.
+struct ShrinkTools {
+  std::function<SoakOutcome(const SoakCase&, PlanKind, const std::string& plan)> try_case;
+  // The plan of one case adapted to another one; empty: it cannot be.
+  std::function<std::string(const SoakCase& from, const std::string& plan, const SoakCase& to)> adapt;
+};
+struct ShrinkLimits {
+  double seconds = 60;
+  int tries = 200;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+// Never makes it larger; a case that no longer fails comes back as it was given.
+Trial made_small(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits);
+
+// Cases a step simpler than this one, those that save most first. All are valid.
+std::vector<SoakCase> simpler_cases(const SoakCase& one);
+
+}  // namespace fourtune::tools

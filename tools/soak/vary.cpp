@@ -1,0 +1,100 @@
+// What is drawn on top of a token: everything that a caller can ask for and that problem lists leave at its default.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "tools/soak/case.h"
+#include "tuner/reference/synthetic.h"
+
+namespace fourtune::tools {
+namespace {
+
+using tuner::Random;
+
+bool chance(Random& random, double probability) { return random.uniform() < probability; }
+
+template <class T, std::size_t N>
+T one_of(Random& random, const std::array<T, N>& list) {
+  return list[random.below(N)];
+}
+
+// Any order of the dimensions and the batch in memory, gaps between them; no two elements at one place.
+ArrayLayout draw_layout(Random& random, const Problem& problem, const std::array<std::int64_t, 3>& sizes) {
+  std::vector<int> axes;
+  for (int d = 0; d < problem.dim; ++d) axes.push_back(d);
+  axes.push_back(3);  // the batch
+  if (chance(random, 0.4)) random.shuffle(axes);
+  ArrayLayout layout;
+  std::int64_t next = chance(random, 0.3) ? 2 : 1;
+  for (const int axis : axes) {
+    const std::int64_t size = axis == 3 ? problem.batch : sizes[static_cast<std::size_t>(axis)];
+    (axis == 3 ? layout.distance : layout.stride[static_cast<std::size_t>(axis)]) = next;
+    next = next * size + (chance(random, 0.4) ? static_cast<std::int64_t>(random.below(5)) : 0);
+  }
+  if (problem.batch == 1) layout.distance = 0;
+  return layout;
+}
+
+void vary_fft(SoakCase& one, Random& random) {
+  Problem& problem = one.problem;
+  if (problem.fft_type != FftType::c2c && chance(random, 0.15)) problem.place = Place::in;
+  const bool real_in_place = problem.place == Place::in && problem.fft_type != FftType::c2c;
+  if (chance(random, 0.35) && !real_in_place) {
+    problem.input_layout = draw_layout(random, problem, input_sizes(problem));
+    if (problem.place == Place::in)
+      problem.output_layout = problem.input_layout;
+    else if (chance(random, 0.7))
+      problem.output_layout = draw_layout(random, problem, output_sizes(problem));
+  }
+}
+
+void vary_type3(SoakCase& one, Random& random, double bytes) {
+  Problem& problem = one.problem;
+  const double each = 2.0 * static_cast<double>((*problem.m + *problem.k) * real_bytes(problem.precision));
+  if (chance(random, 0.2)) problem.batch = 1 + static_cast<std::int64_t>(random.below(5));
+  problem.batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / each), 1, problem.batch);
+  if (one.scatter != Scatter::far && chance(random, 0.4)) {
+    std::array<double, 3> extent = tuner::resolved_extent(problem);
+    for (int d = 0; d < problem.dim; ++d)
+      extent[static_cast<std::size_t>(d)] *= std::pow(10.0, 1.8 * random.uniform() - 1.5);
+    for (double& value : extent) value = std::round(value * 1000) / 1000;
+    problem.extent = extent;
+  }
+}
+
+void vary_nufft(SoakCase& one, Random& random, double bytes) {
+  Problem& problem = one.problem;
+  constexpr std::array kClasses{PointClass::uniform, PointClass::cluster, PointClass::radial,
+                                PointClass::spiral,  PointClass::stack,   PointClass::ewald};
+  constexpr std::array kScatters{Scatter::far, Scatter::folded, Scatter::duplicated, Scatter::borders};
+  if (chance(random, 0.25)) problem.points = one_of(random, kClasses);
+  if (chance(random, 0.4)) one.scatter = one_of(random, kScatters);
+  if (chance(random, 0.15)) one.trust = true;
+  if (problem.type == 3) return vary_type3(one, random, bytes);
+  if (chance(random, 0.25)) one.order = ModeOrder::fft;
+  const double coordinates =
+      static_cast<double>(*problem.m * problem.batch * problem.dim * real_bytes(problem.precision));
+  if (problem.batch > 1 && coordinates <= bytes && chance(random, 0.3)) one.distinct = true;
+  // Alone they work on a grid of any size; the direct sums visit every cell of every point.
+  if (*problem.m <= 200000 && *std::min_element(problem.n.begin(), problem.n.begin() + problem.dim) >= 32 &&
+      chance(random, 0.12))
+    one.only = problem.type == 1 ? Only::spread : Only::interpolate;
+}
+
+}  // namespace
+
+SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
+  SoakCase one;
+  one.problem = parse_problem(token);
+  one.seed = 1 + random.below(1000000);
+  if (chance(random, 0.2)) one.problem.sign = -one.problem.sign;
+  if (chance(random, 0.3)) one.adjoint = true;
+  if (chance(random, 0.2)) one.deterministic = true;
+  if (chance(random, 0.3)) one.threads = 1 + static_cast<int>(random.below(3));
+  one.problem.kind == Kind::fft ? vary_fft(one, random) : vary_nufft(one, random, megabytes * 1e6);
+  one.problem = parse_problem(to_token(one.problem));  // exactly what the token says
+  return one;
+}
+
+}  // namespace fourtune::tools

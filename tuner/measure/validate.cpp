@@ -1,0 +1,403 @@
+#include "tuner/measure/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "base/layout.h"
+#include "tuner/measure/device_arrays.h"
+#include "tuner/reference/check.h"
+#include "tuner/reference/recorded_points.h"
+#include "tuner/reference/reference.h"
+#include "tuner/reference/synthetic.h"
+
+namespace fourtune::tuner {
+namespace {
+
+// Bytes on a cache line's boundary.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes = 0) : bytes_(bytes) {
+    const std::size_t rounded = (bytes + 63) / 64 * 64;
+    if (bytes > 0 && !(data_ = std::aligned_alloc(64, rounded))) throw std::bad_alloc();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Buffer() { std::free(data_); }
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  template <class T>
+  std::span<T> as() const {
+    return {static_cast<T*>(data_), bytes_ / sizeof(T)};
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+std::int64_t position(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t flat) {
+  return flat % sizes[0] * layout.stride[0] + flat / sizes[0] % sizes[1] * layout.stride[1] +
+         flat / (sizes[0] * sizes[1]) * layout.stride[2];
+}
+
+// Where sampled outputs are in the output array, and what they should be.
+struct Reference {
+  std::vector<std::int64_t> at;
+  std::vector<std::complex<double>> value;
+  std::vector<double> weight;
+
+  ComplexSpan add(std::span<const double> weights) {
+    value.resize(value.size() + weights.size());
+    weight.insert(weight.end(), weights.begin(), weights.end());
+    return ComplexSpan(value).last(weights.size());
+  }
+};
+
+// Outputs to sample of one transform: as many as cost about a quarter of a second, between 16 and 256.
+std::int64_t affordable(double terms_an_output) {
+  return static_cast<std::int64_t>(std::clamp(1e8 / std::max(1.0, terms_an_output), 16.0, 256.0));
+}
+
+std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
+  std::vector<std::int64_t> list{0, batch / 2, batch - 1};
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+// The same work for both precisions.
+class Data {
+ public:
+  virtual ~Data() = default;
+  virtual runtime::PointSet points() const = 0;
+  virtual double mismatch(runtime::Executor& executor) = 0;
+  // Fetch the output, or the sampled parts of it, and compare these with direct sums: relative l2 error.
+  virtual double error(Look look) const = 0;
+  // Relative l2 difference between what was fetched of the output and the one kept before.
+  virtual double difference(Look look) const = 0;
+
+  Buffer input_array, output_array;  // output_array is empty in place
+  Buffer saved_input;
+  Buffer right_output;                   // of a device: a whole result that passed
+  std::unique_ptr<DeviceArrays> device;  // null: executors get the host's arrays
+  void* input(int set = 0) const { return device ? device->input(set) : input_array.data(); }
+  void* output(int set = 0) const { return device ? device->output(set) : host_output().data(); }
+  // What error, difference and mismatch read.
+  const Buffer& host_output() const { return output_array.data() ? output_array : input_array; }
+  void fetch_output() const {
+    if (device) device->fetch_output(host_output().data(), host_output().bytes());
+  }
+  void fetch_output(const Piece& piece) const {
+    if (device) device->fetch_output(static_cast<char*>(host_output().data()) + piece.first, piece.bytes, piece.first);
+  }
+  void fetch_input() const {
+    if (device) device->fetch_input(input_array.data(), input_array.bytes());
+  }
+  void poison_output() const {
+    if (device) return device->poison_output();
+    if (output_array.data()) std::memset(output_array.data(), 0xff, output_array.bytes());  // NaN in both precisions
+  }
+  void restore() const {
+    if (device) return device->restore_inputs();
+    std::memcpy(input_array.data(), saved_input.data(), saved_input.bytes());
+  }
+};
+
+template <class T>
+class TypedData : public Data {
+ public:
+  using Complex = std::complex<T>;
+
+  TypedData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded) : problem_(problem) {
+    problem.kind == Kind::fft ? make_fft(seed) : make_nufft(seed, recorded);
+    restore();
+  }
+
+  runtime::PointSet points() const override {
+    runtime::PointSet set;
+    if (problem_.kind == Kind::fft) return set;
+    set.m = points_.count();
+    set.x = points_.data(0);
+    set.y = points_.data(1);
+    set.z = points_.data(2);
+    if (problem_.type == 3) {
+      set.k = targets_.count();
+      set.s = targets_.data(0);
+      set.t = targets_.data(1);
+      set.u = targets_.data(2);
+    }
+    return set;
+  }
+
+  double error(Look look) const override {
+    const bool real = problem_.kind == Kind::fft && problem_.fft_type == FftType::c2r;
+    const std::size_t element = real ? sizeof(T) : sizeof(Complex);
+    std::vector<std::complex<double>> found;
+    if (look == Look::whole) fetch_output();
+    if (look == Look::pieces)
+      for (const std::int64_t at : reference_.at) fetch_output({static_cast<std::size_t>(at) * element, element});
+    const void* const values = host_output().data();
+    for (const std::int64_t at : reference_.at)
+      found.push_back(real ? std::complex<double>(static_cast<const T*>(values)[at])
+                           : std::complex<double>(static_cast<const Complex*>(values)[at]));
+    return relative_error(reference_.value, found, reference_.weight).relative;
+  }
+
+  double mismatch(runtime::Executor& executor) override {
+    if (problem_.kind == Kind::fft && problem_.fft_type != FftType::c2c) return 0;
+    if (problem_.kind == Kind::fft && problem_.input_layout) return 0;  // gaps between elements are not inner products
+    const auto x = saved_input.as<const Complex>();
+    // y = A x, kept apart because an adjoint in place overwrites it.
+    std::vector<Complex> y(output_span().begin(), output_span().end());
+    execute(executor, true);
+    fetch_input();
+    const auto adjoint_y = input_array.as<const Complex>();
+    return adjoint_mismatch<T>(y, y, x, adjoint_y);
+  }
+
+  double difference(Look look) const override {
+    if (look == Look::whole) return whole_difference();
+    const std::span<const T> found = host_output().template as<const T>(), right = right_output.as<const T>();
+    double error = 0, norm = 0;
+    for (const Piece& piece : pieces_of(right_output.bytes())) {
+      fetch_output(piece);
+      for (std::size_t at = piece.first / sizeof(T); at < (piece.first + piece.bytes) / sizeof(T); ++at) {
+        const double difference = static_cast<double>(found[at]) - static_cast<double>(right[at]);
+        error += difference * difference;
+        norm += static_cast<double>(right[at]) * static_cast<double>(right[at]);
+      }
+    }
+    return error == 0 ? 0 : std::sqrt(error / norm);
+  }
+
+ private:
+  double whole_difference() const {
+    const auto n = output_sizes(problem_);
+    const ArrayLayout layout = resolved_output_layout(problem_);
+    const int parts = problem_.fft_type == FftType::c2r ? 1 : 2;
+    const T* const found = static_cast<const T*>(host_output().data());
+    const T* const right = static_cast<const T*>(right_output.data());
+    double error = 0, norm = 0;
+    const std::int64_t rows = n[1] * n[2] * problem_.batch;
+#pragma omp parallel for reduction(+ : error, norm)
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t start =
+          row % n[1] * layout.stride[1] + row / n[1] % n[2] * layout.stride[2] + row / (n[1] * n[2]) * layout.distance;
+      for (std::int64_t x = 0; x < n[0]; ++x)
+        for (int part = 0; part < parts; ++part) {
+          const std::int64_t at = (start + x * layout.stride[0]) * parts + part;
+          const double difference = static_cast<double>(found[at]) - static_cast<double>(right[at]);
+          error += difference * difference;
+          norm += static_cast<double>(right[at]) * static_cast<double>(right[at]);
+        }
+    }
+    return error == 0 ? 0 : std::sqrt(error / norm);
+  }
+
+  std::span<Complex> output_span() const { return host_output().template as<Complex>(); }
+  void execute(runtime::Executor& executor, bool adjoint) const {
+    const bool reversed = problem_.kind == Kind::nufft && problem_.type == 2;
+    executor.execute(reversed ? output() : input(), reversed ? input() : output(), adjoint);
+  }
+
+  void make_fft(std::uint64_t seed) {
+    const bool real_in = problem_.fft_type == FftType::r2c, real_out = problem_.fft_type == FftType::c2r;
+    const auto in = input_sizes(problem_), out = output_sizes(problem_);
+    const ArrayLayout in_layout = resolved_input_layout(problem_), out_layout = resolved_output_layout(problem_);
+    const auto in_elements = static_cast<std::size_t>(layout_span(in_layout, in, problem_.batch, "the input"));
+    const auto out_elements = static_cast<std::size_t>(layout_span(out_layout, out, problem_.batch, "the output"));
+    const std::size_t in_bytes = in_elements * (real_in ? sizeof(T) : sizeof(Complex));
+    const std::size_t out_bytes = out_elements * (real_out ? sizeof(T) : sizeof(Complex));
+    saved_input = Buffer(in_bytes);
+    input_array = Buffer(problem_.place == Place::in ? std::max(in_bytes, out_bytes) : in_bytes);
+    if (problem_.place == Place::out) output_array = Buffer(out_bytes);
+    fill_fft_input(in, in_layout, seed);
+
+    const double terms = static_cast<double>(in[0]) * static_cast<double>(in[1]) * static_cast<double>(in[2]);
+    const PointSample sample = sample_points(out[0] * out[1] * out[2], affordable(terms), seed);
+    for (const std::int64_t b : checked_transforms(problem_.batch)) {
+      fft_sums(problem_, saved_input.data(), b, sample.index, reference_.add(sample.weight));
+      for (const std::int64_t i : sample.index)
+        reference_.at.push_back(b * out_layout.distance + position(out_layout, out, i));
+    }
+  }
+  void fill_fft_input(const std::array<std::int64_t, 3>& in, const ArrayLayout& layout, std::uint64_t seed) const {
+    if (problem_.fft_type == FftType::r2c) return fill_random(saved_input.as<T>(), seed);
+    if (problem_.fft_type == FftType::c2c) return fill_random(saved_input.as<Complex>(), seed);
+    // c2r: a dense half spectrum with the symmetry, moved to its layout.
+    const std::int64_t one = in[0] * in[1] * in[2];
+    std::vector<Complex> dense(static_cast<std::size_t>(one * problem_.batch));
+    fill_half_spectrum(std::span<Complex>(dense), problem_.n, problem_.batch, seed);
+    std::memset(saved_input.data(), 0, saved_input.bytes());
+    const auto to = saved_input.as<Complex>();
+    for (std::int64_t b = 0; b < problem_.batch; ++b)
+      for (std::int64_t i = 0; i < one; ++i)
+        to[static_cast<std::size_t>(b * layout.distance + position(layout, in, i))] =
+            dense[static_cast<std::size_t>(b * one + i)];
+  }
+
+  void make_nufft(std::uint64_t seed, const std::filesystem::path& recorded) {
+    const bool own = problem_.points == PointClass::recorded && !recorded.empty();
+    points_ = own ? recorded_sources<T>(problem_, recorded) : make_points<T>(problem_, seed);
+    if (problem_.type == 3) targets_ = own ? recorded_targets<T>(problem_, recorded) : make_targets<T>(problem_, seed);
+    const std::int64_t modes = problem_.type == 3 ? *problem_.k : mode_count(problem_);
+    const std::int64_t ins = problem_.type == 2 ? modes : *problem_.m, outs = problem_.type == 2 ? *problem_.m : modes;
+    saved_input = Buffer(static_cast<std::size_t>(ins * problem_.batch) * sizeof(Complex));
+    input_array = Buffer(saved_input.bytes());
+    output_array = Buffer(static_cast<std::size_t>(outs * problem_.batch) * sizeof(Complex));
+    fill_random(saved_input.as<Complex>(), seed);
+
+    const auto x = view(points_), s = view(targets_);
+    const auto* in = static_cast<const Complex*>(saved_input.data());
+    const std::int64_t count = affordable(static_cast<double>(ins));
+    const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(problem_.n, count, seed) : ModeSample{};
+    const PointSample sampled = problem_.type == 1 ? PointSample{} : sample_points(outs, count, seed);
+    for (const std::int64_t b : checked_transforms(problem_.batch)) {
+      const ComplexSpan to = reference_.add(problem_.type == 1 ? modes_sampled.weight : sampled.weight);
+      if (problem_.type == 1) type1_sums(x, in + b * ins, problem_.sign, modes_sampled.mode, to);
+      if (problem_.type == 2)
+        type2_sums(x, in + b * ins, problem_.sign, problem_.n, ModeOrder::centred, sampled.index, to);
+      if (problem_.type == 3) type3_sums(x, in + b * ins, problem_.sign, s, sampled.index, to);
+      for (const auto& mode : modes_sampled.mode)
+        reference_.at.push_back(b * outs + index_of(mode, problem_.n, ModeOrder::centred));
+      for (const std::int64_t i : sampled.index) reference_.at.push_back(b * outs + i);
+    }
+  }
+
+  const Problem problem_;
+  PointSet<T> points_, targets_;
+  Reference reference_;
+};
+
+}  // namespace
+
+Problem bound_problem(const Problem& problem) {
+  Problem bound = problem;
+  if (problem.kind == Kind::fft) return bound;
+  if (problem.type == 3) {
+    const std::int64_t count = problem.m.value_or(problem.k.value_or(65536));
+    bound.m = problem.m.value_or(count);
+    bound.k = problem.k.value_or(count);
+  } else {
+    bound.m = problem.m.value_or(mode_count(problem));
+  }
+  return bound;
+}
+
+struct ProblemData::Impl {
+  Problem problem;
+  std::unique_ptr<Data> data;
+  bool reversed = false;  // the input is execute's second argument
+  std::vector<void*> device_points;
+
+  ~Impl() { release_points(); }
+  void release_points() {
+    for (void* array : device_points) data->device->memory().release(array);
+    device_points.clear();
+  }
+  runtime::PointSet points() {
+    runtime::PointSet set = data->points();
+    if (!data->device || problem.kind == Kind::fft) return set;
+    const std::pair<const void**, std::int64_t> arrays[] = {{&set.x, set.m}, {&set.y, set.m}, {&set.z, set.m},
+                                                            {&set.s, set.k}, {&set.t, set.k}, {&set.u, set.k}};
+    const bool fresh = device_points.empty();
+    std::size_t next = 0;
+    for (const auto& [array, count] : arrays) {
+      if (!*array) continue;
+      if (fresh) {
+        const auto bytes = static_cast<std::size_t>(count * real_bytes(problem.precision));
+        device_points.push_back(data->device->memory().allocate(std::max<std::size_t>(bytes, 16)));
+        data->device->memory().upload(device_points.back(), *array, bytes);
+      }
+      *array = device_points[next++];
+    }
+    return set;
+  }
+};
+
+ProblemData::ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded)
+    : impl_(std::make_unique<Impl>()) {
+  if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
+    throw Error(Status::invalid_problem, "m: a problem to be measured needs its number of points (and k for type 3)");
+  impl_->problem = problem;
+  impl_->reversed = problem.kind == Kind::nufft && problem.type == 2;
+  if (problem.precision == Precision::f32)
+    impl_->data = std::make_unique<TypedData<float>>(problem, seed, recorded);
+  else
+    impl_->data = std::make_unique<TypedData<double>>(problem, seed, recorded);
+}
+ProblemData::~ProblemData() = default;
+
+const Problem& ProblemData::problem() const { return impl_->problem; }
+runtime::PointSet ProblemData::points() const { return impl_->points(); }
+void* ProblemData::first() { return first(0); }
+void* ProblemData::second() { return second(0); }
+void* ProblemData::first(int set) { return impl_->reversed ? impl_->data->output(set) : impl_->data->input(set); }
+void* ProblemData::second(int set) { return impl_->reversed ? impl_->data->input(set) : impl_->data->output(set); }
+int ProblemData::sets() const { return impl_->data->device ? impl_->data->device->sets() : 1; }
+std::size_t ProblemData::array_bytes() const {
+  return impl_->data->input_array.bytes() + impl_->data->output_array.bytes();
+}
+void ProblemData::use(std::unique_ptr<runtime::ArrayMemory> memory, int sets) {
+  Data& data = *impl_->data;
+  impl_->release_points();
+  data.device =
+      std::make_unique<DeviceArrays>(std::move(memory), data.input_array.bytes(), data.output_array.bytes(), sets);
+  data.device->set_input(data.saved_input.data(), data.saved_input.bytes());
+}
+void ProblemData::restore_input() { impl_->data->restore(); }
+void ProblemData::prepare() {
+  impl_->data->restore();
+  impl_->data->poison_output();
+}
+double ProblemData::error() const { return impl_->data->error(Look::whole); }
+
+Validation ProblemData::validate(runtime::Executor& executor, Look asked) {
+  Data& data = *impl_->data;
+  // Pieces of arrays that have no gaps, and only behind a whole look.
+  const bool dense = !impl_->problem.output_layout && impl_->problem.fft_type == FftType::c2c;
+  const Look look = data.right_output.data() && dense ? asked : Look::whole;
+  data.restore();
+  data.poison_output();
+  executor.execute(first(), second(), false);
+  Validation result;
+  result.error = data.error(look);
+  const double allowed = allowed_error(impl_->problem);
+  if (!(result.error <= allowed)) {
+    result.message = fmt::format("relative error {:.3g} is above the allowed {:.3g}", result.error, allowed);
+  } else if (data.right_output.data()) {
+    const double difference = data.difference(look);
+    result.right = difference <= allowed;
+    if (!result.right)
+      result.message =
+          fmt::format("the result is off an earlier right one by {:.3g}, allowed is {:.3g}", difference, allowed);
+  } else {
+    Buffer output;
+    if (data.device && impl_->problem.kind == Kind::fft) {
+      output = Buffer(data.host_output().bytes());
+      std::memcpy(output.data(), data.host_output().data(), output.bytes());
+    }
+    result.adjoint_mismatch = data.mismatch(executor);
+    result.right = result.adjoint_mismatch <= allowed;
+    if (!result.right)
+      result.message = fmt::format("the adjoint is off by {:.3g}, allowed is {:.3g}", result.adjoint_mismatch, allowed);
+    else
+      data.right_output = std::move(output);
+  }
+  data.restore();
+  return result;
+}
+
+}  // namespace fourtune::tuner

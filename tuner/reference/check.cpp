@@ -1,0 +1,216 @@
+#include "tuner/reference/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/reference/phase.h"
+#include "tuner/reference/synthetic.h"
+
+namespace fourtune::tuner {
+namespace {
+
+using Values = std::vector<std::complex<double>>;
+
+// Transforms of a batch that are checked.
+std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
+  std::vector<std::int64_t> list{0, batch / 2, batch - 1};
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+std::int64_t affordable(const CheckOptions& options, double terms_per_output) {
+  const double fits = options.work / std::max(1.0, terms_per_output);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(fits, 1e9)),
+                                  std::min<std::int64_t>(16, options.samples), options.samples);
+}
+
+// Reference, value and weight of every sample of every checked transform.
+struct Comparison {
+  Values reference, value;
+  std::vector<double> weight;
+
+  // Room for one transform's reference values.
+  ComplexSpan add(std::span<const double> weights) {
+    reference.resize(reference.size() + weights.size());
+    weight.insert(weight.end(), weights.begin(), weights.end());
+    return ComplexSpan(reference).last(weights.size());
+  }
+};
+
+template <typename T>
+std::complex<double> widen(std::complex<T> v) {
+  return {static_cast<double>(v.real()), static_cast<double>(v.imag())};
+}
+
+template <typename T>
+Comparison compare_type1(const Problem& problem, const PointView<T>& points, const std::complex<T>* input,
+                         const std::complex<T>* output, const CheckOptions& options) {
+  const ModeSample sample =
+      sample_modes(problem.n, affordable(options, static_cast<double>(points.count)), options.seed);
+  Comparison all;
+  for (const std::int64_t b : checked_transforms(problem.batch)) {
+    type1_sums(points, input + b * points.count, problem.sign, sample.mode, all.add(sample.weight));
+    for (const auto& mode : sample.mode)
+      all.value.push_back(widen(output[b * mode_count(problem) + index_of(mode, problem.n, options.order)]));
+  }
+  return all;
+}
+
+template <typename T>
+Comparison compare_points(const Problem& problem, const PointView<T>& points, const PointView<T>& targets,
+                          const std::complex<T>* input, const std::complex<T>* output, const CheckOptions& options) {
+  const bool third = problem.type == 3;
+  const std::int64_t inputs = third ? points.count : mode_count(problem);
+  const std::int64_t outputs = third ? targets.count : points.count;
+  const PointSample sample = sample_points(outputs, affordable(options, static_cast<double>(inputs)), options.seed);
+  Comparison all;
+  for (const std::int64_t b : checked_transforms(problem.batch)) {
+    const ComplexSpan reference = all.add(sample.weight);
+    if (third)
+      type3_sums(points, input + b * inputs, problem.sign, targets, sample.index, reference);
+    else
+      type2_sums(points, input + b * inputs, problem.sign, problem.n, options.order, sample.index, reference);
+    for (const std::int64_t j : sample.index) all.value.push_back(widen(output[b * outputs + j]));
+  }
+  return all;
+}
+
+std::complex<double> stored_value(const Problem& problem, const void* output, std::int64_t at) {
+  const bool real = problem.fft_type == FftType::c2r;
+  if (problem.precision == Precision::f32)
+    return real ? static_cast<double>(static_cast<const float*>(output)[at])
+                : widen(static_cast<const std::complex<float>*>(output)[at]);
+  return real ? static_cast<const double*>(output)[at] : static_cast<const std::complex<double>*>(output)[at];
+}
+
+}  // namespace
+
+PointSample sample_points(std::int64_t total, std::int64_t count, std::uint64_t seed) {
+  PointSample sample;
+  if (total <= count || count < 3) {
+    for (std::int64_t i = 0; i < std::min(total, std::max<std::int64_t>(count, 0)); ++i) sample.index.push_back(i);
+    sample.weight.assign(sample.index.size(), 1);
+    return sample;
+  }
+  const std::int64_t parts = count - 2, inner = total - 2;
+  sample.index.push_back(0);
+  sample.weight.push_back(1);
+  for (std::int64_t p = 0; p < parts; ++p) {
+    const std::int64_t low = 1 + inner / parts * p + std::min(p, inner % parts);
+    const std::int64_t length = inner / parts + (p < inner % parts ? 1 : 0);
+    const double u = random_unit(seed, 32, static_cast<std::uint64_t>(p));
+    sample.index.push_back(low + std::min(length - 1, static_cast<std::int64_t>(u * static_cast<double>(length))));
+    sample.weight.push_back(static_cast<double>(length));
+  }
+  sample.index.push_back(total - 1);
+  sample.weight.push_back(1);
+  return sample;
+}
+
+ModeSample sample_modes(const std::array<std::int64_t, 3>& n, std::int64_t count, std::uint64_t seed) {
+  // The largest side, but no larger than n_d in any dimension, whose product stays within count; at least 3 a
+  // dimension.
+  const auto product = [&](std::int64_t side) {
+    double p = 1;
+    for (const std::int64_t size : n) p *= static_cast<double>(std::min(size, side));
+    return p;
+  };
+  std::int64_t side = 3;
+  const std::int64_t longest = *std::max_element(n.begin(), n.end());
+  while (side < longest && product(side + 1) <= static_cast<double>(count)) ++side;
+  std::array<PointSample, 3> line;
+  for (std::size_t d = 0; d < 3; ++d) line[d] = sample_points(n[d], side, seed + d);
+  ModeSample sample;
+  for (std::size_t z = 0; z < line[2].index.size(); ++z)
+    for (std::size_t y = 0; y < line[1].index.size(); ++y)
+      for (std::size_t x = 0; x < line[0].index.size(); ++x) {
+        sample.mode.push_back({line[0].index[x] - n[0] / 2, line[1].index[y] - n[1] / 2, line[2].index[z] - n[2] / 2});
+        sample.weight.push_back(line[0].weight[x] * line[1].weight[y] * line[2].weight[z]);
+      }
+  return sample;
+}
+
+ErrorEstimate relative_error(std::span<const std::complex<double>> reference,
+                             std::span<const std::complex<double>> value, std::span<const double> weight) {
+  if (value.size() != reference.size() || (!weight.empty() && weight.size() != value.size()))
+    throw Error(Status::invalid_argument, "relative_error: one value (and weight) for each reference value is needed");
+  const auto weight_of = [&](std::size_t i) { return weight.empty() ? 1.0 : weight[i]; };
+  long double error = 0, norm = 0;
+  bool complete = true;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    error += static_cast<long double>(weight_of(i)) * std::norm(value[i] - reference[i]);
+    norm += static_cast<long double>(weight_of(i)) * std::norm(reference[i]);
+    complete = complete && weight_of(i) == 1.0;
+  }
+  ErrorEstimate result;
+  result.samples = static_cast<std::int64_t>(value.size());
+  if (norm == 0) {
+    result.relative = error == 0 ? 0 : std::numeric_limits<double>::infinity();
+    if (std::isnan(error)) result.relative = std::numeric_limits<double>::quiet_NaN();
+    return result;
+  }
+  const auto ratio = static_cast<double>(error / norm);
+  result.relative = std::sqrt(ratio);
+  if (complete || !(ratio > 0)) return result;
+  // Variance of a ratio of sums: sum w^2 (e - ratio r)^2 / norm^2; of its root, divided by 4 ratio.
+  double variance = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const double part = weight_of(i) / static_cast<double>(norm) *
+                        (std::norm(value[i] - reference[i]) - ratio * std::norm(reference[i]));
+    variance += weight_of(i) == 1.0 ? 0 : part * part;
+  }
+  result.standard_error = std::sqrt(variance / (4 * ratio));
+  return result;
+}
+
+template <typename T>
+double adjoint_mismatch(std::span<const std::complex<T>> ax, std::span<const std::complex<T>> y,
+                        std::span<const std::complex<T>> x, std::span<const std::complex<T>> adjoint_y) {
+  if (ax.size() != y.size() || x.size() != adjoint_y.size())
+    throw Error(Status::invalid_argument, "adjoint_mismatch: vectors of one inner product differ in length");
+  const auto inner = [](std::span<const std::complex<T>> a, std::span<const std::complex<T>> b) {
+    CompensatedSum sum;
+    for (std::size_t i = 0; i < a.size(); ++i) sum.add(std::conj(widen(a[i])) * widen(b[i]));
+    return sum.value();
+  };
+  const double scale = std::sqrt(inner(ax, ax).real() * inner(y, y).real());
+  const double difference = std::abs(inner(ax, y) - inner(x, adjoint_y));
+  return difference == 0 ? 0 : difference / scale;
+}
+
+template <typename T>
+ErrorEstimate nufft_error(const Problem& problem, const PointView<T>& points, const PointView<T>& targets,
+                          const std::complex<T>* input, const std::complex<T>* output, const CheckOptions& options) {
+  const Comparison all = problem.type == 1 ? compare_type1(problem, points, input, output, options)
+                                           : compare_points(problem, points, targets, input, output, options);
+  return relative_error(all.reference, all.value, all.weight);
+}
+
+ErrorEstimate fft_error(const Problem& problem, const void* input, const void* output, const CheckOptions& options) {
+  const auto in = input_sizes(problem), out = output_sizes(problem);
+  const ArrayLayout layout = resolved_output_layout(problem);
+  const double terms = static_cast<double>(in[0]) * static_cast<double>(in[1]) * static_cast<double>(in[2]);
+  const PointSample sample = sample_points(out[0] * out[1] * out[2], affordable(options, terms), options.seed);
+  Comparison all;
+  for (const std::int64_t b : checked_transforms(problem.batch)) {
+    fft_sums(problem, input, b, sample.index, all.add(sample.weight));
+    for (const std::int64_t i : sample.index) {
+      const std::int64_t at = b * layout.distance + i % out[0] * layout.stride[0] +
+                              i / out[0] % out[1] * layout.stride[1] + i / (out[0] * out[1]) * layout.stride[2];
+      all.value.push_back(stored_value(problem, output, at));
+    }
+  }
+  return relative_error(all.reference, all.value, all.weight);
+}
+
+#define FOURTUNE_INSTANTIATE(T)                                                                            \
+  template double adjoint_mismatch<T>(std::span<const std::complex<T>>, std::span<const std::complex<T>>,  \
+                                      std::span<const std::complex<T>>, std::span<const std::complex<T>>); \
+  template ErrorEstimate nufft_error<T>(const Problem&, const PointView<T>&, const PointView<T>&,          \
+                                        const std::complex<T>*, const std::complex<T>*, const CheckOptions&);
+FOURTUNE_INSTANTIATE(float)
+FOURTUNE_INSTANTIATE(double)
+#undef FOURTUNE_INSTANTIATE
+
+}  // namespace fourtune::tuner

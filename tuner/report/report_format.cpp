@@ -1,0 +1,242 @@
+// Rows and reports as tables, CSV and JSON. Numbers never depend on the locale.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "tuner/report/report.h"
+
+namespace fourtune::tuner {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Cells = std::vector<std::string>;
+
+constexpr std::size_t kLongestCell = 5000;  // bytes; a plan has at most 4096
+// Texts come from databases, which anybody may have written, and go to a terminal.
+std::vector<Cells> shown_cells(std::vector<Cells> lines) {
+  for (Cells& cells : lines)
+    for (std::string& cell : cells) cell = text::shown(cell, kLongestCell);
+  return lines;
+}
+
+// Columns as wide as their widest cell; the numbers (all columns but the first and those in `left`) to the right.
+std::string table(const std::vector<Cells>& raw, const std::vector<std::size_t>& left) {
+  if (raw.empty()) return {};
+  const std::vector<Cells> lines = shown_cells(raw);
+  std::vector<std::size_t> width(lines.front().size(), 0);
+  for (const Cells& cells : lines)
+    for (std::size_t c = 0; c < cells.size(); ++c) width[c] = std::max(width[c], cells[c].size());
+  std::string text;
+  for (const Cells& cells : lines) {
+    std::string line;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const bool to_left = std::find(left.begin(), left.end(), c) != left.end();
+      line += c ? "  " : "";
+      line += to_left ? fmt::format("{:<{}}", cells[c], width[c]) : fmt::format("{:>{}}", cells[c], width[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string csv(const std::vector<Cells>& raw) {
+  std::string text;
+  for (const Cells& cells : shown_cells(raw))
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      std::string cell = cells[c];
+      if (cell.find_first_of(",\"\n") != std::string::npos) {
+        std::string quoted = "\"";
+        for (const char ch : cell) quoted += ch == '"' ? std::string("\"\"") : std::string(1, ch);
+        cell = quoted + '"';
+      }
+      text += cell + (c + 1 < cells.size() ? ',' : '\n');
+    }
+  return text;
+}
+
+// Shortest text that reads back as the same number; infinite and NaN are empty.
+std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
+std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+// Nothing but ASCII: characters that a terminal would obey are escaped too.
+std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
+
+std::string short_error(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : "-"; }
+std::string short_speed(double speed, const std::string& unit) {
+  return speed > 0 ? fmt::format("{:.3g} {}", speed, unit) : "-";
+}
+std::string short_gain(double gain, double low, double high) {
+  if (!(gain > 0)) return "-";
+  if (!(low > 0) || !(high > 0) || !std::isfinite(high) || low == high) return fmt::format("{:.2f}x", gain);
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", gain, low, high);
+}
+
+std::string rows_table(const std::vector<ShowRow>& rows) {
+  if (rows.empty()) return "nothing tuned yet\n";
+  std::vector<Cells> lines{{"problem", "rank", "time", "speed", "set_points", "error", "gain over untuned", "plan"}};
+  for (const ShowRow& row : rows)
+    lines.push_back({row.rank == 0 ? row.problem : "", row.rank == 0 ? "winner" : fmt::format("{}", row.rank),
+                     format_seconds(row.seconds), short_speed(row.speed, row.speed_unit),
+                     row.set_points_seconds > 0 ? format_seconds(row.set_points_seconds) : "-", short_error(row.error),
+                     short_gain(row.gain, row.gain_low, row.gain_high),
+                     row.plan + (row.rank == 0 && row.freshness != db::Freshness::current
+                                     ? fmt::format("  ({})", db::to_string(row.freshness))
+                                     : "")});
+  return table(lines, {0, 7});
+}
+
+std::string rows_csv(const std::vector<ShowRow>& rows) {
+  std::vector<Cells> lines{{"problem", "rank", "plan", "seconds", "speed", "speed_unit", "error", "set_points_seconds",
+                            "gain", "gain_low", "gain_high", "rounds", "device", "isa", "freshness"}};
+  for (const ShowRow& row : rows)
+    lines.push_back({row.problem, fmt::format("{}", row.rank), row.plan, exact(row.seconds), exact(row.speed),
+                     row.speed_unit, exact(row.error), exact(row.set_points_seconds), exact(row.gain),
+                     exact(row.gain_low), exact(row.gain_high), fmt::format("{}", row.rounds), row.device, row.isa,
+                     db::to_string(row.freshness)});
+  return csv(lines);
+}
+
+std::string rows_json(const std::vector<ShowRow>& rows) {
+  Json list = Json::array();
+  for (const ShowRow& row : rows)
+    list.push_back({{"problem", row.problem},
+                    {"rank", row.rank},
+                    {"plan", row.plan},
+                    {"seconds", number(row.seconds)},
+                    {"speed", number(row.speed)},
+                    {"speed_unit", row.speed_unit},
+                    {"error", number(row.error)},
+                    {"set_points_seconds", number(row.set_points_seconds)},
+                    {"gain", number(row.gain)},
+                    {"gain_low", number(row.gain_low)},
+                    {"gain_high", number(row.gain_high)},
+                    {"rounds", row.rounds},
+                    {"device", row.device},
+                    {"isa", row.isa},
+                    {"freshness", db::to_string(row.freshness)}});
+  return dump(list);
+}
+
+std::string report_table(const Report& report) {
+  std::vector<Cells> lines{{"problem", "time", "speed", "set_points", "error", "gain over untuned", "tried", "winner"}};
+  for (const ProblemReport& p : report.problems) {
+    const std::string tried = fmt::format("{}{}/{}", p.evaluations + p.reused,
+                                          p.failures ? fmt::format(" ({} failed)", p.failures) : "", p.candidates);
+    const bool timed = p.seconds > 0;
+    lines.push_back({p.problem, timed ? format_seconds(p.seconds) : "-", short_speed(p.speed, p.speed_unit),
+                     p.set_points_seconds > 0 ? format_seconds(p.set_points_seconds) : "-", short_error(p.error),
+                     timed ? short_gain(p.untuned_seconds > 0 ? p.gain : 0, p.gain_low, p.gain_high) : "-", tried,
+                     p.winner.empty() ? p.note : p.winner});
+  }
+  return table(lines, {0, 7});
+}
+
+std::string report_csv(const Report& report) {
+  std::vector<Cells> lines{{"problem",
+                            "winner",
+                            "seconds",
+                            "low",
+                            "high",
+                            "speed",
+                            "speed_unit",
+                            "error",
+                            "set_points_seconds",
+                            "untuned",
+                            "untuned_seconds",
+                            "gain",
+                            "gain_low",
+                            "gain_high",
+                            "candidates",
+                            "evaluations",
+                            "reused",
+                            "failures",
+                            "elapsed",
+                            "note"}};
+  const auto count = [](std::size_t n) { return fmt::format("{}", n); };
+  for (const ProblemReport& p : report.problems)
+    lines.push_back({p.problem,
+                     p.winner,
+                     exact(p.seconds),
+                     exact(p.low),
+                     exact(p.high),
+                     exact(p.speed),
+                     p.speed_unit,
+                     exact(p.error),
+                     exact(p.set_points_seconds),
+                     p.untuned,
+                     exact(p.untuned_seconds),
+                     exact(p.gain),
+                     exact(p.gain_low),
+                     exact(p.gain_high),
+                     count(p.candidates),
+                     count(p.evaluations),
+                     count(p.reused),
+                     count(p.failures),
+                     exact(p.elapsed),
+                     p.note});
+  return csv(lines);
+}
+
+std::string report_json(const Report& report) {
+  Json list = Json::array();
+  for (const ProblemReport& p : report.problems)
+    list.push_back({{"problem", p.problem},
+                    {"winner", p.winner},
+                    {"seconds", number(p.seconds)},
+                    {"low", number(p.low)},
+                    {"high", number(p.high)},
+                    {"speed", number(p.speed)},
+                    {"speed_unit", p.speed_unit},
+                    {"error", number(p.error)},
+                    {"set_points_seconds", number(p.set_points_seconds)},
+                    {"untuned", p.untuned},
+                    {"untuned_seconds", number(p.untuned_seconds)},
+                    {"gain", number(p.gain)},
+                    {"gain_low", number(p.gain_low)},
+                    {"gain_high", number(p.gain_high)},
+                    {"candidates", p.candidates},
+                    {"evaluations", p.evaluations},
+                    {"reused", p.reused},
+                    {"failures", p.failures},
+                    {"elapsed", number(p.elapsed)},
+                    {"note", p.note}});
+  return dump(list);
+}
+
+}  // namespace
+
+Format format_from(const std::string& name) {
+  if (name == "table") return Format::table;
+  if (name == "csv") return Format::csv;
+  if (name == "json") return Format::json;
+  throw Error(Status::invalid_option, "no format '" + text::shown(name) + "'; there are: table, csv, json");
+}
+
+std::string format_rows(const std::vector<ShowRow>& rows, Format format) {
+  return format == Format::table ? rows_table(rows) : format == Format::csv ? rows_csv(rows) : rows_json(rows);
+}
+
+std::string format_report(const Report& report, Format format) {
+  return format == Format::table ? report_table(report)
+         : format == Format::csv ? report_csv(report)
+                                 : report_json(report);
+}
+
+std::string format_seconds(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "-";
+  const auto three = [](double value, const char* unit) {
+    const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f} {}", value, decimals, unit);
+  };
+  if (seconds < 999.5e-9) return three(seconds * 1e9, "ns");
+  if (seconds < 999.5e-6) return three(seconds * 1e6, "us");
+  if (seconds < 999.5e-3) return three(seconds * 1e3, "ms");
+  return three(seconds, "s");
+}
+
+}  // namespace fourtune::tuner

@@ -1,0 +1,317 @@
+// Surrogate search: a Gaussian process over the space predicts log times; the candidate with the largest expected
+// improvement is measured next (Jones, Schonlau, Welch 1998).
+//
+// Model: log time = a + b log(estimate) + process, with covariance  mix * mean_a c_a + (1 - mix) * prod_a c_a,
+// c_a = exp(-|distance along axis a| / length_a): the sum learns axis effects from few observations, the product their
+// interactions. Lengths and mix maximise the marginal likelihood by coordinate search, again each time the observations
+// have grown by a fifth. The chance of failure is the correlation-weighted share of failures nearby.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "tuner/search/search.h"
+
+namespace fourtune::tuner {
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;  // lower triangle: row i has i + 1 entries
+
+// In place; the matrix must be positive definite (there is noise on its diagonal).
+void cholesky(Matrix& a) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = a[i][j];
+      for (std::size_t k = 0; k < j; ++k) sum -= a[i][k] * a[j][k];
+      a[i][j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / a[j][j];
+    }
+}
+void solve_lower(const Matrix& l, std::vector<double>& x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
+    x[i] /= l[i][i];
+  }
+}
+void solve_upper(const Matrix& l, std::vector<double>& x) {
+  for (std::size_t i = x.size(); i-- > 0;) {
+    for (std::size_t k = i + 1; k < x.size(); ++k) x[i] -= l[k][i] * x[k];
+    x[i] /= l[i][i];
+  }
+}
+
+struct Covariance {
+  std::vector<double> length;
+  double mix = 0.5;
+  std::vector<std::vector<double>> decay;  // [axis][distance]
+
+  void tabulate(const std::vector<int>& extent) {
+    decay.resize(extent.size());
+    for (std::size_t a = 0; a < extent.size(); ++a) {
+      decay[a].resize(static_cast<std::size_t>(extent[a]));
+      for (std::size_t d = 0; d < decay[a].size(); ++d) decay[a][d] = std::exp(-static_cast<double>(d) / length[a]);
+    }
+  }
+  struct Parts {
+    float sum, product;
+  };
+  Parts parts(const std::vector<int>& x, const std::vector<int>& y) const {
+    double sum = 0, product = 1;
+    for (std::size_t a = 0; a < x.size(); ++a) {
+      const double c = decay[a][static_cast<std::size_t>(std::abs(x[a] - y[a]))];
+      sum += c;
+      product *= c;
+    }
+    if (!x.empty()) sum /= static_cast<double>(x.size());
+    return {static_cast<float>(sum), static_cast<float>(product)};
+  }
+  double operator()(const Parts& p) const { return mix * p.sum + (1 - mix) * p.product; }
+};
+
+class SurrogateSearch : public Search {
+ public:
+  SurrogateSearch(const SearchSpace& space, std::uint64_t seed)
+      : space_(space), random_(seed), taken_(space.size(), false), left_(space.size()), extent_(space.axes(), 1) {
+    for (const auto& coordinates : space_.coordinates)
+      for (std::size_t a = 0; a < coordinates.size(); ++a) extent_[a] = std::max(extent_[a], coordinates[a] + 1);
+    for (const int e : extent_) covariance_.length.push_back(std::max(1.0, 0.5 * (e - 1)));
+    covariance_.tabulate(extent_);
+    ranking_.resize(space.size());
+    std::iota(ranking_.begin(), ranking_.end(), std::size_t{0});
+    random_.shuffle(ranking_);
+    const auto key = [&](std::size_t i) { return space_.estimates[i] > 0 ? space_.estimates[i] : failed; };
+    std::stable_sort(ranking_.begin(), ranking_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    start_ = std::clamp<std::size_t>(space.axes(), 3, 8);
+  }
+
+  std::optional<std::size_t> ask() override {
+    if (left_ == 0) return std::nullopt;
+    ++asked_;
+    if (asked_ <= start_ || times_.size() < 3) return take(first_choice());
+    update();
+    return take(best_expected_improvement());
+  }
+
+  void tell(std::size_t candidate, double seconds) override {
+    if (!taken_[candidate]) mark(candidate);
+    if (std::isfinite(seconds) && seconds > 0) {
+      told_.push_back(candidate);
+      times_.push_back(std::log(seconds));
+      if (told_.size() > most_observations) forget_slowest();
+    } else if (failures_.size() < most_observations) {
+      failures_.push_back(candidate);
+    }
+  }
+
+ private:
+  // The factorisation grows with the cube, and the columns with the space times the observations.
+  static constexpr std::size_t most_observations = 300;
+
+  void forget_slowest() {
+    const auto slowest = std::max_element(times_.begin(), times_.end()) - times_.begin();
+    told_.erase(told_.begin() + slowest);
+    times_.erase(times_.begin() + slowest);
+    if (slowest < static_cast<std::ptrdiff_t>(columns_.size())) columns_.erase(columns_.begin() + slowest);
+  }
+
+  // Alternately the model's favourite that differs in two axes or more from the earlier ones, and a random candidate.
+  std::size_t first_choice() {
+    if (asked_ % 2 == 1) {
+      for (const std::size_t i : ranking_) {
+        if (taken_[i]) continue;
+        if (std::all_of(first_.begin(), first_.end(), [&](std::size_t j) { return distance(i, j) > 1; })) {
+          first_.push_back(i);
+          return i;
+        }
+      }
+    }
+    std::size_t skip = random_.below(left_);
+    for (std::size_t i = 0;; ++i)
+      if (!taken_[i] && skip-- == 0) return i;
+  }
+
+  // ---- the process
+  void update() {
+    fit_trend();
+    if (told_.size() >= next_fit_) {
+      fit_covariance();
+      next_fit_ = told_.size() + std::max<std::size_t>(3, told_.size() / 5);  // never reached again at the most
+      columns_.clear();
+      failure_columns_.clear();
+    }
+    extend(columns_, told_);
+    extend(failure_columns_, failures_);
+    factor_ = gram(covariance_);
+    cholesky(factor_);
+    weights_ = residual_;
+    solve_lower(factor_, weights_);
+    double squares = 0;
+    for (const double w : weights_) squares += w * w;
+    amplitude_ = std::max(squares / static_cast<double>(weights_.size()), 1e-4);
+    solve_upper(factor_, weights_);
+  }
+
+  // Ridge towards slope 0.7: models rank well and exaggerate. Few observations do not move it much.
+  void fit_trend() {
+    const double count = static_cast<double>(told_.size());
+    double mean_x = 0, mean_y = 0, xy = 0, xx = 0;
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      mean_x += feature(told_[i]) / count;
+      mean_y += times_[i] / count;
+    }
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      const double x = feature(told_[i]) - mean_x;
+      xy += x * (times_[i] - mean_y);
+      xx += x * x;
+    }
+    slope_ = std::max(0.0, (xy + 0.7) / (xx + 1));
+    offset_ = mean_y - slope_ * mean_x;
+    residual_.resize(told_.size());
+    for (std::size_t i = 0; i < told_.size(); ++i) residual_[i] = times_[i] - offset_ - slope_ * feature(told_[i]);
+  }
+  double feature(std::size_t candidate) const {
+    const double estimate = space_.estimates[candidate];
+    return estimate > 0 ? std::log(estimate) : 0;
+  }
+
+  Matrix gram(const Covariance& covariance) const {
+    constexpr double noise = 1e-3;
+    Matrix k(told_.size());
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      k[i].resize(i + 1);
+      for (std::size_t j = 0; j <= i; ++j)
+        k[i][j] = covariance(covariance.parts(space_.coordinates[told_[i]], space_.coordinates[told_[j]]));
+      k[i][i] += noise;
+    }
+    return k;
+  }
+  // Log marginal likelihood up to a constant, the amplitude maximised away.
+  double likelihood(const Covariance& covariance) const {
+    Matrix k = gram(covariance);
+    cholesky(k);
+    std::vector<double> x = residual_;
+    solve_lower(k, x);
+    double squares = 1e-12, log_det = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      squares += x[i] * x[i];
+      log_det += std::log(k[i][i]);
+    }
+    const double n = static_cast<double>(x.size());
+    return -0.5 * n * std::log(squares / n) - log_det;
+  }
+  void fit_covariance() {
+    double best = likelihood(covariance_);
+    const auto attempt = [&](const Covariance& trial) {
+      const double value = likelihood(trial);
+      if (value <= best) return false;
+      best = value;
+      covariance_ = trial;
+      return true;
+    };
+    for (std::size_t a = 0; a < extent_.size(); ++a) {
+      if (extent_[a] < 2) continue;
+      for (const double factor : {2.0, 0.5}) {
+        Covariance trial = covariance_;
+        trial.length[a] = std::clamp(trial.length[a] * factor, 0.2, 8.0 * extent_[a]);
+        trial.tabulate(extent_);
+        if (attempt(trial)) break;
+      }
+    }
+    for (const double mix : {0.2, 0.5, 0.8}) {
+      Covariance trial = covariance_;
+      trial.mix = mix;
+      attempt(trial);
+    }
+  }
+  // Covariances of every candidate with each observation, kept until the lengths change.
+  void extend(std::vector<std::vector<Covariance::Parts>>& columns, const std::vector<std::size_t>& observed) const {
+    for (std::size_t o = columns.size(); o < observed.size(); ++o) {
+      auto& column = columns.emplace_back();
+      column.reserve(space_.size());
+      for (const auto& coordinates : space_.coordinates)
+        column.push_back(covariance_.parts(coordinates, space_.coordinates[observed[o]]));
+    }
+  }
+
+  double mean(std::size_t candidate) const {
+    double sum = offset_ + slope_ * feature(candidate);
+    for (std::size_t o = 0; o < told_.size(); ++o) sum += weights_[o] * covariance_(columns_[o][candidate]);
+    return sum;
+  }
+  double deviation(std::size_t candidate) const {
+    std::vector<double> x(told_.size());
+    for (std::size_t o = 0; o < x.size(); ++o) x[o] = covariance_(columns_[o][candidate]);
+    solve_lower(factor_, x);
+    double variance = 1;
+    for (const double v : x) variance -= v * v;
+    return std::sqrt(amplitude_ * std::max(variance, 1e-6));
+  }
+  double success(std::size_t candidate) const {
+    double ok = 0.3, bad = 0.02;  // weak belief that it works
+    for (const auto& column : columns_) ok += column[candidate].product;
+    for (const auto& column : failure_columns_) bad += column[candidate].product;
+    return ok / (ok + bad);
+  }
+
+  std::size_t best_expected_improvement() {
+    const double best = *std::min_element(times_.begin(), times_.end());
+    std::vector<std::pair<double, std::size_t>> pool;
+    for (std::size_t i = 0; i < space_.size(); ++i)
+      if (!taken_[i]) pool.emplace_back(mean(i), i);
+    // The deviation is dear: only for the best means and for a random sample of the rest.
+    const std::size_t kept = std::min<std::size_t>(pool.size(), 100);
+    std::nth_element(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(kept - 1), pool.end());
+    for (std::size_t extra = 0; extra < 50 && kept + extra < pool.size(); ++extra)
+      std::swap(pool[kept + extra], pool[kept + extra + random_.below(pool.size() - kept - extra)]);
+    pool.resize(std::min<std::size_t>(pool.size(), kept + 50));
+    std::size_t choice = pool.front().second;
+    double largest = -1;
+    for (const auto& [predicted, i] : pool) {
+      const double s = deviation(i);
+      const double z = (best - predicted) / s;
+      const double density = std::exp(-0.5 * z * z) * 0.3989422804014327;
+      const double improvement = s * (z * 0.5 * std::erfc(-z * 0.7071067811865476) + density) * success(i);
+      if (improvement > largest) {
+        largest = improvement;
+        choice = i;
+      }
+    }
+    return choice;
+  }
+
+  int distance(std::size_t a, std::size_t b) const {
+    int count = 0;
+    for (std::size_t axis = 0; axis < space_.axes(); ++axis)
+      count += space_.coordinates[a][axis] != space_.coordinates[b][axis];
+    return count;
+  }
+  void mark(std::size_t candidate) {
+    taken_[candidate] = true;
+    --left_;
+  }
+  std::size_t take(std::size_t candidate) {
+    mark(candidate);
+    return candidate;
+  }
+
+  const SearchSpace space_;
+  Random random_;
+  std::vector<std::size_t> ranking_, first_;
+  std::vector<bool> taken_;
+  std::size_t left_, start_ = 0, asked_ = 0, next_fit_ = 0;
+  std::vector<int> extent_;  // values of each axis
+  std::vector<std::size_t> told_, failures_;
+  std::vector<double> times_, residual_, weights_;  // log seconds of told_; minus the trend; K^-1 residual
+  double slope_ = 0, offset_ = 0, amplitude_ = 1;
+  Covariance covariance_;
+  std::vector<std::vector<Covariance::Parts>> columns_, failure_columns_;  // [observation][candidate]
+  Matrix factor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Search> make_surrogate_search(const SearchSpace& space, std::uint64_t seed) {
+  return std::make_unique<SurrogateSearch>(space, seed);
+}
+
+}  // namespace fourtune::tuner

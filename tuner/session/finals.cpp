@@ -1,0 +1,264 @@
+// The end of tuning one problem: finalists and incumbent in interleaved rounds, the verdict, the report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "runtime/validity.h"
+#include "tuner/session/problem_tuning.h"
+
+namespace fourtune::tuner {
+namespace {
+
+constexpr std::size_t most_finalists = 4;
+constexpr int most_attempts = 6;         // each failed one ends with a plan less
+constexpr double finalist_margin = 1.1;  // slower than the best of the search by more: no finalist
+// The incumbent goes only when the whole interval of the ratio is above this. A little above 1, because the challenger
+// is the best of several and some of its lead is luck.
+constexpr double replace_margin = 1.005;
+constexpr int most_library_plannings = 3;  // in one environment, all sessions together
+
+double median_seconds(const std::vector<std::int64_t>& samples) { return median_interval(samples).median * 1e-9; }
+
+}  // namespace
+
+int ProblemTuning::library_plannings() const {
+  std::set<db::SessionId> here;
+  for (const db::StoredSession& session : context_.store.sessions())
+    if (session.environment == context_.environment) here.insert(session.id);
+  int count = 0;
+  for (const db::StoredRun& run : context_.store.runs(token_))
+    if (run.plan == library_ && run.status == db::RunStatus::ok && here.contains(run.session) &&
+        (run.round == 0 || run.message == planned_again_mark))
+      ++count;
+  return count;
+}
+
+// FFTW's planner times what it chooses from and may be disturbed: the same rigor planned again can run 1.5 times as
+// fast. Its own plan is the yardstick of every fft, so a planning that was bad luck must not stay: it is planned anew,
+// and every planning that differs goes to the finals. Only there its wisdom is stored, if it is the best of them.
+void ProblemTuning::plan_library_again() {
+  if (library_.empty() || generator::is_gpu(context_.traits.backend) || recording() || !working(library_)) return;
+  std::vector<std::string> seen{wisdom_of(library_)};
+  for (int done = library_plannings(); done < most_library_plannings; ++done) {
+    // The search may have spent all of the share; a tenth of it is for this in any case.
+    const double patience = std::max(seconds_left() - finals_reserve_, std::isfinite(share_) ? 0.1 * share_ : 60.0);
+    if (context_.stopped() || interrupted_ || known_[library_].cost_seconds > patience) return;
+    EvaluationRequest request = request_for(library_);
+    request.incumbent_seconds = 0;
+    request.timeout_seconds = std::min(context_.options.candidate_timeout,
+                                       std::max(request.timeout_seconds, 2 + 3 * known_[library_].cost_seconds));
+    Evaluation evaluation = context_.evaluator.evaluate(request);
+    if (evaluation.status == db::RunStatus::interrupted) interrupted_ = true;
+    if (evaluation.status != db::RunStatus::ok) return;  // the planning that worked stays
+    const std::string wisdom = std::exchange(evaluation.wisdom, {});
+    record_evaluation(library_, planned_again_mark, evaluation, 1);
+    if (wisdom.empty() || std::find(seen.begin(), seen.end(), wisdom) != seen.end()) continue;
+    seen.push_back(wisdom);
+    library_wisdom_.push_back(wisdom);
+  }
+}
+
+std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
+  std::vector<std::pair<double, std::string>> ranking;
+  for (const auto& [plan, known] : known_)
+    if (working(plan)) ranking.emplace_back(known.seconds, plan);
+  std::sort(ranking.begin(), ranking.end());
+  std::vector<Finalist> plans;
+  for (const auto& [seconds, plan] : ranking)
+    if (plans.size() < most_finalists && seconds <= finalist_margin * ranking.front().first)
+      plans.push_back({plan, wisdom_of(plan)});
+  const auto add = [&](const std::string& plan) {
+    const auto same = [&](const Finalist& entry) { return entry.plan == plan; };
+    if (working(plan) && std::none_of(plans.begin(), plans.end(), same)) plans.push_back({plan, wisdom_of(plan)});
+  };
+  if (incumbent_) add(incumbent_->plan);
+  add(untuned_);
+  add(library_);
+  for (const std::string& wisdom : library_wisdom_) plans.push_back({library_, wisdom});
+  return plans;
+}
+
+// What this session did not measure itself is in the database.
+std::string ProblemTuning::wisdom_of(const std::string& plan) const {
+  const auto found = known_.find(plan);
+  if (found != known_.end() && !found->second.wisdom.empty()) return found->second.wisdom;
+  return context_.store.wisdom(token_, plan, context_.environment);
+}
+double ProblemTuning::set_points_of(const std::string& plan) const {
+  const auto found = known_.find(plan);
+  if (found != known_.end() && found->second.set_points_seconds > 0) return found->second.set_points_seconds;
+  double seconds = 0;
+  for (const db::StoredRun& run : context_.store.runs(token_))
+    if (run.plan == plan)
+      for (const db::StageNs& stage : run.stages)
+        if (stage.stage == set_points_stage) seconds = static_cast<double>(stage.ns) * 1e-9;
+  return seconds;
+}
+
+void ProblemTuning::run_finals() {
+  if (recording() || interrupted_ || context_.stopped()) return;
+  send_progress(Step::finals);
+  std::vector<Finalist> plans = finalists();
+  for (int attempt = 0; attempt < most_attempts && plans.size() >= 2; ++attempt) {
+    FinalsRequest request;
+    request.benchmark.cpu_time = context_.options.cpu_time;
+    double round = 0;
+    for (const Finalist& finalist : plans) {
+      request.plans.push_back(finalist.plan);
+      request.wisdom.push_back(finalist.wisdom);
+      round += known_[finalist.plan].seconds;
+    }
+    request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
+    request.seconds = std::max(finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), 10.0) : 4.0);
+    request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
+                              3 * (request.seconds + 3 * round * request.min_rounds);
+    const FinalsResult result = context_.evaluator.finals(request);
+    if (result.status == db::RunStatus::ok) return adopt_finals(plans, result);
+    if (!drop_from_finals(plans, result)) return;
+  }
+}
+
+// After a failed final: the finalists without the plan that failed, or with only the two that matter when nobody knows
+// which one did.
+bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result) {
+  if (result.status == db::RunStatus::interrupted) {
+    interrupted_ = true;
+    return false;
+  }
+  if (result.culprit >= 0 && static_cast<std::size_t>(result.culprit) < plans.size()) {
+    const std::string plan = plans[static_cast<std::size_t>(result.culprit)].plan;
+    db::Run run;
+    run.problem = token_;
+    run.plan = plan;
+    run.round = 1;
+    run.status = result.status;
+    run.message = "in the finals: " + result.message;
+    context_.record(run);
+    known_[plan].seconds = failed;
+    known_[plan].status = result.status;
+    note_failure(plan, result.status, run.message);
+    find_best();
+    plans = finalists();  // what was too slow beside it may be there now
+    return true;
+  }
+  report_.note = "the finals failed: " + result.message;
+  if (plans.size() <= 2) return false;
+  const std::string base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan : untuned_;
+  plans = {plans.front(), {base, wisdom_of(base)}};
+  return plans[0].plan != plans[1].plan;
+}
+
+void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result) {
+  const std::size_t count = std::min(plans.size(), result.samples_ns.size());
+  std::map<std::string, std::size_t> best;  // of a plan that was there as several plannings, the fastest
+  for (std::size_t p = 0; p < count; ++p) {
+    const auto [entry, first] = best.emplace(plans[p].plan, p);
+    if (!first && median_seconds(result.samples_ns[p]) < median_seconds(result.samples_ns[entry->second]))
+      entry->second = p;
+  }
+  for (std::size_t p = 0; p < count; ++p) {
+    const std::string& plan = plans[p].plan;
+    db::Run run;
+    run.problem = token_;
+    run.plan = plan;
+    run.round = 1;
+    run.error = known_[plan].error;
+    run.samples_ns = result.samples_ns[p];
+    if (p < result.stages.size()) run.stages = result.stages[p];
+    if (plan == untuned_) run.message = untuned_mark;
+    if (best[plan] == p) {
+      run.wisdom = known_[plan].wisdom = plans[p].wisdom;
+      rounds_[plan] = result.samples_ns[p];
+    }
+    if (p < result.kernels.size()) run.kernels = result.kernels[p];
+    context_.record(run);
+  }
+}
+
+void ProblemTuning::decide() {
+  if (recording()) {
+    report_.winner = best_;
+    if (!best_.empty()) fill_times(best_);
+    return;
+  }
+  if (interrupted_ || context_.stopped()) {
+    report_.note = "stopped before the finals; run again to go on";
+    if (!best_.empty()) fill_times(best_);
+    return;
+  }
+  if (best_.empty() || !working(best_)) {
+    report_.note = report_.failures > 0 ? "no plan gave a right result; the last: " + last_failure_
+                                        : "no plan was measured within the budget";
+    return;
+  }
+  // The plan to beat: the incumbent, else the untuned default, else (both failed) nothing.
+  const std::string base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan
+                           : working(untuned_)                     ? untuned_
+                                                                   : best_;
+  std::string winner = base;
+  for (const auto& [plan, samples] : rounds_)
+    if (median_seconds(samples) < median_seconds(rounds_[winner])) winner = plan;
+  RatioInterval ratio{1, 1, 1, static_cast<int>(rounds_[base].size())};
+  if (winner != base) {
+    ratio = paired_ratio(rounds_[winner], rounds_[base]);
+    if (!(ratio.low > replace_margin)) {
+      winner = base;
+      ratio = {1, 1, 1, ratio.rounds};
+    }
+  }
+  fill_times(winner);
+  report_.winner = winner;
+  if (incumbent_ && incumbent_->plan == winner) return;
+  db::Verdict verdict;
+  verdict.problem = token_;
+  verdict.plan = winner;
+  verdict.validity = runtime::validity_of(problem_);
+  verdict.winner_ns = report_.seconds * 1e9;
+  if (winner != base) {
+    verdict.replaces = base;
+    verdict.incumbent_ns = median_seconds(rounds_[base]) * 1e9;
+  }
+  verdict.ratio_low = ratio.low;
+  verdict.ratio_high = ratio.high;
+  verdict.rounds = ratio.rounds;
+  context_.record(verdict);
+  report_.new_verdict = true;
+  if (incumbent_) report_.replaced = incumbent_->plan;
+}
+
+// Times from the interleaved rounds where there are any, else from the search.
+void ProblemTuning::fill_times(const std::string& winner) {
+  const Known& known = known_[winner];
+  const auto samples_of = [&](const std::string& plan) -> const std::vector<std::int64_t>& {
+    const auto found = rounds_.find(plan);
+    return found != rounds_.end() && !found->second.empty() ? found->second : known_[plan].samples_ns;
+  };
+  const MedianInterval interval = median_interval(samples_of(winner));
+  report_.seconds = interval.median * 1e-9;
+  report_.low = interval.low * 1e-9;
+  report_.high = interval.high * 1e-9;
+  report_.error = known.error;
+  report_.set_points_seconds = set_points_of(winner);
+  report_.speed = speed_of(problem_, report_.seconds);
+  if (!working(untuned_)) {
+    report_.gain_low = 0;
+    report_.gain_high = std::numeric_limits<double>::infinity();
+    return;
+  }
+  report_.untuned_seconds = median_seconds(samples_of(untuned_));
+  report_.gain = report_.untuned_seconds / report_.seconds;
+  if (winner == untuned_) {
+    report_.gain = 1;
+  } else if (rounds_.contains(winner) && rounds_.contains(untuned_)) {
+    const RatioInterval ratio = paired_ratio(rounds_[winner], rounds_[untuned_]);
+    report_.gain = ratio.ratio;
+    report_.gain_low = ratio.low;
+    report_.gain_high = ratio.high;
+  }
+}
+
+}  // namespace fourtune::tuner

@@ -1,0 +1,412 @@
+#include "tuner/session/problem_tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "db/lookup.h"
+#include "generator/plan/accuracy.h"
+#include "runtime/backends/families.h"
+#include "runtime/resolve.h"
+#include "tuner/search/replay.h"
+
+namespace fourtune::tuner {
+namespace {
+
+generator::Space list_candidates(const SessionContext& context, const Problem& problem) {
+  return context.options.list_candidates ? context.options.list_candidates(problem, context.traits)
+                                         : runtime::runnable(generator::candidates(problem, context.traits));
+}
+generator::Plan untuned_plan(const SessionContext& context, const Problem& problem) {
+  return context.options.untuned_plan ? context.options.untuned_plan(problem, context.traits)
+                                      : generator::default_plan(problem, context.traits);
+}
+double floor_seconds(const SessionContext& context, const generator::Plan& plan, const Problem& problem) {
+  return context.options.floor_seconds ? context.options.floor_seconds(plan, problem, context.traits)
+                                       : generator::floor_seconds(plan, problem, context.traits);
+}
+
+bool has_library(const SessionContext& context) {
+  if (context.traits.backend == "emulated") return false;
+  return generator::is_gpu(context.traits.backend) || runtime::has_fftw();
+}
+// What the library itself would run, measured: the yardstick of every fft.
+generator::Plan library_plan(const SessionContext& context) {
+  generator::Plan plan;
+  plan.backend = context.traits.backend;
+  plan.gpu_fft.family = generator::GpuFftFamily::cufft;
+  plan.threads = std::max(1, context.traits.cores);
+  plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
+  return plan;
+}
+
+// Four digits are more than a measurement has, and recordings are kept in the tree.
+double four_digits(double value) {
+  if (!std::isfinite(value)) return value;
+  const std::string text = fmt::format("{:.3e}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+constexpr double hopeful_evaluations = 200;  // after so many a search should be at 0.97 of the optimum
+
+}  // namespace
+
+double expected_cost(const Problem& problem, const SessionContext& context) {
+  double execute = 0.01, set_points = 0;
+  try {
+    const generator::Cost cost = generator::estimate(untuned_plan(context, problem), problem, context.traits);
+    execute = cost.execute;
+    set_points = cost.set_points;
+  } catch (const Error&) {  // the problem's own turn will say why
+  }
+  // An evaluation is planning, set_points twice, validation and some ten executes; an fft's planning dominates.
+  if (generator::is_gpu(context.traits.backend)) return 2 + hopeful_evaluations * (0.15 + 200 * (execute + set_points));
+  if (problem.kind == Kind::fft) return 12 * (0.1 + 60 * execute);
+  return 1 + hopeful_evaluations * (0.02 + 14 * execute + 2 * set_points);
+}
+
+ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share,
+                             double later)
+    : context_(context),
+      problem_(problem),
+      token_(to_token(problem)),
+      index_(index),
+      share_(share),
+      later_(later),
+      begin_(context.elapsed()) {
+  finals_reserve_ = std::isfinite(share) ? std::clamp(0.2 * share, 0.1, 6.0) : 6.0;
+  report_.problem = token_;
+  report_.speed_unit = speed_unit_of(problem);
+}
+
+ProblemReport ProblemTuning::run() {
+  prepare();              // 1. candidates, points and reference, what earlier sessions know
+  measure_first_plans();  // 2. the untuned default, the incumbent, neighbours' winners
+  search();               // 3. ask, measure, tell, until the share is spent
+  plan_library_again();   // 4. the planner behind the yardstick is noisy
+  run_finals();           // 5. the best against the incumbent and the default, interleaved
+  decide();               // 6. verdict and report
+  if (!context_.options.record_folder.empty()) write_recording();
+  report_.elapsed = context_.elapsed() - begin_;
+  send_progress(Step::done);
+  return report_;
+}
+
+// ---- 1
+void ProblemTuning::prepare() {
+  send_progress(Step::prepare);
+  space_ = list_candidates(context_, problem_);
+  const std::string untuned = generator::to_text(untuned_plan(context_, problem_), problem_);
+  for (std::size_t i = 0; i < space_.candidates.size(); ++i) {
+    texts_.push_back(generator::to_text(space_.candidates[i].plan, problem_));
+    candidate_[texts_.back()] = i;
+  }
+  report_.candidates = space_.candidates.size();
+  report_.untuned = untuned_ = untuned;
+  recall_history();
+
+  add_first_plan(untuned_, untuned_mark);
+  if (incumbent_) add_first_plan(incumbent_->plan, "");
+  if (problem_.kind == Kind::fft && has_library(context_))
+    add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
+  try {  // what the runtime would take today: a stale or a neighbour's winner, made to fit
+    const db::Lookup lookup = db::Lookup::load(context_.store.path());
+    const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
+    if (found.source != runtime::Source::model) add_first_plan(generator::to_text(found.plan, problem_), "");
+  } catch (const Error&) {  // then there is no such plan
+  }
+  context_.evaluator.load(problem_, context_.options.seed);
+}
+
+std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
+  if (candidate_.contains(plan)) return {};  // one of today's own
+  try {
+    return generator::accuracy_fault(generator::parse_plan(plan, problem_), problem_);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// A row like any other failure's, so that no later session tries it again.
+void ProblemTuning::reject_stored(const std::string& plan, const std::string& why) {
+  db::Run run;
+  run.problem = token_;
+  run.plan = plan;
+  run.status = db::RunStatus::rejected;
+  run.message = "stored, but cannot be right: " + why;
+  context_.record(run);
+  Known& known = known_[plan];
+  known.seconds = failed;
+  known.status = db::RunStatus::rejected;
+}
+
+void ProblemTuning::recall_incumbent() {
+  incumbent_ = context_.store.winner(token_, context_.environment);
+  while (incumbent_) {
+    const std::string why = fault_of_stored(incumbent_->plan);
+    if (why.empty()) return;
+    const db::StoredVerdict wrong = *incumbent_;
+    context_.warn(fmt::format("the stored winner of {} cannot be right ({}) and is withdrawn", token_, why));
+    reject_stored(wrong.plan, why);
+    withdraw(wrong.plan, why);
+    incumbent_ = context_.store.winner(token_, context_.environment);
+    if (incumbent_ && incumbent_->id == wrong.id) incumbent_.reset();  // the database takes no more rows
+  }
+}
+
+void ProblemTuning::withdraw(const std::string& plan, const std::string& why) {
+  for (const db::StoredVerdict& verdict : context_.store.verdicts(token_))
+    if (verdict.plan == plan && verdict.withdrawn.empty() &&
+        db::freshness(verdict.environment, context_.environment) != db::Freshness::foreign)
+      context_.withdraw(verdict.id, why);
+}
+
+void ProblemTuning::find_best() {
+  best_.clear();
+  best_seconds_ = 0;
+  for (const auto& [plan, known] : known_)
+    if (working(plan) && (best_.empty() || known.seconds < best_seconds_)) best_ = plan, best_seconds_ = known.seconds;
+}
+
+void ProblemTuning::recall_history() {
+  recall_incumbent();
+  if (problem_.points == PointClass::recorded) return;  // they may have been recorded anew since
+  for (const db::PlanHistory& history : context_.store.history(token_, context_.environment)) {
+    if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // only ever interrupted
+    if (known_.contains(history.plan)) continue;                     // rejected a moment ago
+    Known known;
+    known.status = history.last_status;
+    known.error = history.worst_error;
+    known.samples_ns = history.samples_ns;
+    if (history.last_status == db::RunStatus::ok && history.median_ns > 0) {
+      if (const std::string why = fault_of_stored(history.plan); !why.empty()) {
+        reject_stored(history.plan, why);
+        continue;
+      }
+      known.seconds = history.median_ns * 1e-9;
+      if (best_.empty() || known.seconds < best_seconds_) {
+        best_ = history.plan;
+        best_seconds_ = known.seconds;
+      }
+    }
+    known_.emplace(history.plan, known);
+    ++report_.reused;
+  }
+}
+
+void ProblemTuning::add_first_plan(const std::string& plan, const std::string& mark) {
+  const auto same = [&](const auto& entry) { return entry.first == plan; };
+  if (std::none_of(first_plans_.begin(), first_plans_.end(), same)) first_plans_.emplace_back(plan, mark);
+}
+
+// ---- 2
+void ProblemTuning::measure_first_plans() {
+  send_progress(Step::untuned);
+  for (const auto& [plan, mark] : first_plans_) {
+    if (context_.stopped() || interrupted_) return;
+    if (!known_.contains(plan)) measure(plan, mark);
+    if (plan == untuned_ && working(plan)) report_.untuned_seconds = progress_.untuned_seconds = known_[plan].seconds;
+    send_progress(Step::untuned);
+  }
+}
+
+// ---- 3; 4, 5 and 6 are in finals.cpp
+void ProblemTuning::search() {
+  const SearchSpace space = search_space(space_);
+  const SessionOptions& options = context_.options;
+  const double spent = context_.elapsed() - begin_;
+  const double each = std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
+  const double affordable = std::isfinite(share_) ? (seconds_left() - finals_reserve_) / each : INFINITY;
+  const Strategy& strategy =
+      recording() ? find_strategy("exhaustive")
+      : options.strategy.empty()
+          ? default_strategy(space.size(), static_cast<std::size_t>(std::clamp(affordable, 0.0, 1e9)))
+          : find_strategy(options.strategy);
+  search_ = strategy.make(space, options.seed);
+  for (const auto& [plan, known] : known_)
+    if (const auto found = candidate_.find(plan); found != candidate_.end())
+      search_->tell(found->second, known.seconds);
+
+  while (!context_.stopped() && !interrupted_) {
+    if (options.max_evaluations > 0 && report_.evaluations >= options.max_evaluations) break;
+    if (seconds_left() <= finals_reserve_) break;
+    ask_ahead();
+    if (asked_.empty()) break;
+    const std::size_t candidate = asked_.front();
+    asked_.pop_front();
+    search_->tell(candidate, measure(texts_[candidate], "").seconds);
+    send_progress(Step::search);
+  }
+}
+
+// As many candidates as the host can compile while one is measured; one where nothing is compiled.
+void ProblemTuning::ask_ahead() {
+  constexpr std::size_t most_ahead = 16;
+  const std::size_t wanted =
+      !generator::is_gpu(context_.traits.backend)
+          ? 1
+          : std::clamp<std::size_t>(static_cast<std::size_t>(std::max(0, context_.traits.cores)), 1, most_ahead);
+  std::vector<std::string> plans;
+  while (asked_.size() < wanted) {
+    const auto candidate = search_->ask();
+    if (!candidate) break;
+    const double floor = floor_seconds(context_, space_.candidates[*candidate].plan, problem_);
+    if (!recording() && best_seconds_ > 0 && floor > best_seconds_) {  // cannot win: not worth a measurement
+      search_->tell(*candidate, floor);
+      continue;
+    }
+    asked_.push_back(*candidate);
+    plans.push_back(texts_[*candidate]);
+  }
+  if (wanted > 1) context_.evaluator.prepare(plans);
+}
+
+// A GPU's arrays also travel to the host and back for each validation.
+double ProblemTuning::candidate_timeout() const {
+  constexpr double seconds_per_byte = 4e-9;
+  double seconds = context_.options.candidate_timeout;
+  if (generator::is_gpu(context_.traits.backend) && problem_.type != 3)
+    seconds += seconds_per_byte * 4.0 * static_cast<double>(real_bytes(problem_.precision)) *
+               static_cast<double>(mode_count(problem_)) * static_cast<double>(problem_.batch);
+  return seconds;
+}
+
+EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
+  EvaluationRequest request;
+  request.plan = plan;
+  const double share = std::isfinite(share_) ? share_ : 60;
+  // So that a share lasts for as many evaluations as a search needs; the finals settle what noise is left.
+  request.benchmark.cpu_time = context_.options.cpu_time;
+  request.benchmark.max_seconds = recording() ? 0.04 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
+  request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
+  // The first plans must get their chance even when the budget is small; the search keeps to it.
+  const double patience =
+      search_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
+  request.timeout_seconds = std::min(candidate_timeout(), patience);
+  return request;
+}
+
+const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, const std::string& mark) {
+  const EvaluationRequest request = request_for(plan);
+  Evaluation evaluation = context_.evaluator.evaluate(request);
+  if (evaluation.status == db::RunStatus::timeout && request.timeout_seconds < candidate_timeout()) {
+    evaluation.status = db::RunStatus::interrupted;  // a larger budget may try it again
+    evaluation.message = fmt::format("the budget left only {:.3g} s for it", request.timeout_seconds);
+  } else if (evaluation.status == db::RunStatus::interrupted) {
+    interrupted_ = true;
+  }
+  record_evaluation(plan, mark, evaluation);
+  Known known;
+  known.status = evaluation.status;
+  known.error = evaluation.error;
+  known.set_points_seconds = evaluation.set_points_seconds;
+  known.wisdom = evaluation.wisdom;
+  known.samples_ns = evaluation.samples_ns;
+  known.cost_seconds = evaluation.cost_seconds;
+  if (evaluation.status == db::RunStatus::ok && !evaluation.samples_ns.empty())
+    known.seconds = db::median(evaluation.samples_ns) * 1e-9;
+  ++report_.evaluations;
+  progress_.plan = plan;
+  progress_.status = evaluation.status;
+  if (evaluation.status != db::RunStatus::ok && evaluation.status != db::RunStatus::interrupted)
+    note_failure(plan, evaluation.status, evaluation.message);
+  if (known.seconds < (best_.empty() ? failed : best_seconds_)) {
+    best_ = plan;
+    best_seconds_ = known.seconds;
+  }
+  return known_[plan] = known;
+}
+
+void ProblemTuning::record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation,
+                                      int round) {
+  db::Run run;
+  run.problem = token_;
+  run.plan = plan;
+  run.round = round;
+  run.status = evaluation.status;
+  run.error = evaluation.error;
+  run.samples_ns = evaluation.samples_ns;
+  if (problem_.kind == Kind::nufft && evaluation.set_points_seconds > 0)
+    run.stages.push_back({set_points_stage, std::llround(evaluation.set_points_seconds * 1e9)});
+  run.stages.insert(run.stages.end(), evaluation.stages.begin(), evaluation.stages.end());
+  run.wisdom = evaluation.wisdom;
+  run.memory_bytes = evaluation.memory_bytes;
+  run.kernels = evaluation.kernels;
+  run.message = evaluation.status == db::RunStatus::ok ? mark : evaluation.message;
+  context_.record(run);
+}
+
+// A winner that turns out wrong or deadly must not be served any more.
+void ProblemTuning::note_failure(const std::string& plan, db::RunStatus status, const std::string& message) {
+  ++report_.failures;
+  last_failure_ = std::string(db::to_string(status)) + ": " + message;
+  if (status != db::RunStatus::wrong_result && status != db::RunStatus::crash) return;
+  withdraw(plan, last_failure_);
+  if (incumbent_ && incumbent_->plan == plan) incumbent_.reset();
+}
+
+bool ProblemTuning::working(const std::string& plan) const {
+  const auto found = known_.find(plan);
+  return found != known_.end() && std::isfinite(found->second.seconds);
+}
+
+double ProblemTuning::seconds_left() const { return share_ - (context_.elapsed() - begin_); }
+
+void ProblemTuning::send_progress(Step step) {
+  if (!context_.options.progress) return;
+  progress_.problem = index_;
+  progress_.problems = context_.options.problems.size();
+  progress_.token = token_;
+  progress_.step = step;
+  progress_.candidates = report_.candidates;
+  progress_.evaluations = report_.evaluations;
+  progress_.reused = report_.reused;
+  progress_.failures = report_.failures;
+  progress_.best_seconds = best_seconds_;
+  progress_.elapsed = context_.elapsed();
+  // This problem: its share, or less when the candidates run out first. The others: the model's guess or what is left.
+  const double each = (progress_.elapsed - begin_) / static_cast<double>(std::max<std::size_t>(1, report_.evaluations));
+  const double todo =
+      static_cast<double>(report_.candidates) - static_cast<double>(report_.evaluations + report_.reused);
+  const double mine =
+      step == Step::done ? 0 : std::min(std::max(0.0, seconds_left()), std::max(0.0, todo) * each + finals_reserve_);
+  progress_.eta = std::min(context_.left(), mine + later_);
+  context_.options.progress(progress_);
+}
+
+void ProblemTuning::write_recording() const {
+  Recording recording;
+  recording.name = token_;
+  recording.axes = space_.axes;
+  bool any = false;
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const auto found = known_.find(texts_[i]);  // what the budget did not reach is left out
+    if (found == known_.end() || found->second.status == db::RunStatus::interrupted) continue;
+    recording.space.coordinates.push_back(space_.candidates[i].coordinates);
+    recording.space.estimates.push_back(four_digits(space_.candidates[i].estimate));
+    recording.seconds.push_back(four_digits(found->second.seconds));
+    any = any || working(texts_[i]);
+  }
+  if (!any) return;
+  std::string name = token_;
+  for (char& c : name)
+    if (c == ':' || c == ',' || c == '=' || c == '/') c = '_';
+  const std::filesystem::path folder = context_.options.record_folder;
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  std::ofstream out(folder / (name + ".csv"));
+  out << "# " << token_ << '\n';
+  if (context_.options.cpu_time) out << "# one thread, its CPU time\n";
+  try {
+    tuner::write_recording(out, recording);
+  } catch (const Error& error) {
+    context_.warn((folder / name).string() + ".csv: " + error.what());
+  }
+}
+
+}  // namespace fourtune::tuner

@@ -1,0 +1,105 @@
+// The session's main routine. Its parts: problem_tuning.cpp (one problem, step by step), finals.cpp (the decision),
+// session_context.cpp (clock and database).
+#include "tuner/session/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tuner/measure/validate.h"
+#include "tuner/session/problem_tuning.h"
+#include "tuner/session/session_context.h"
+
+namespace fourtune::tuner {
+namespace {
+
+void check(const SessionOptions& options) {
+  if (options.problems.empty()) throw Error(Status::invalid_option, "there is no problem to tune");
+  if (!(options.seconds >= 0) || !std::isfinite(options.seconds))
+    throw Error(Status::invalid_option, "seconds must be a finite number of at least 0 (0: no limit)");
+  if (options.threads < 0) throw Error(Status::invalid_option, "threads must be at least 0 (0: all)");
+  if (options.cpu_time && options.threads != 1)
+    throw Error(Status::invalid_option, "cpu_time sees one thread only; threads must be 1 with it");
+  if (!(options.candidate_timeout > 0)) throw Error(Status::invalid_option, "the candidate timeout must be above 0");
+  if (!options.strategy.empty()) find_strategy(options.strategy);
+  for (const Problem& problem : options.problems) validate(problem);
+}
+
+// Shares of what is left of the budget: in proportion to the expected cost, but none below a third of an equal share.
+double share_of(const std::vector<double>& costs, std::size_t index, double left) {
+  if (!std::isfinite(left)) return left;
+  const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(index);
+  const double equal = std::accumulate(begin, costs.end(), 0.0) / static_cast<double>(costs.end() - begin);
+  const auto weight = [&](double cost) { return std::max(cost, equal / 3); };
+  double sum = 0;
+  for (auto cost = begin; cost != costs.end(); ++cost) sum += weight(*cost);
+  return left * weight(costs[index]) / sum;
+}
+
+ProblemReport failure(const Problem& problem, const std::string& why) {
+  ProblemReport report;
+  report.problem = to_token(problem);
+  report.speed_unit = speed_unit_of(problem);
+  report.note = why;
+  return report;
+}
+
+}  // namespace
+
+Report run_session(const SessionOptions& options, db::TuningStore& store, Evaluator& evaluator) {
+  // 1. Options, device, session row.
+  check(options);
+  SessionContext context(options, store, evaluator);
+  context.begin();
+
+  // 2. What each problem is expected to cost.
+  std::vector<Problem> problems;
+  std::vector<double> costs;
+  for (const Problem& problem : options.problems) {
+    problems.push_back(bound_problem(problem));
+    costs.push_back(expected_cost(problems.back(), context));
+  }
+
+  // 3. The problems in turn; what one leaves of its share goes to the others.
+  for (std::size_t i = 0; i < problems.size() && !context.stopped(); ++i) {
+    const double share = share_of(costs, i, context.left());
+    const double later = std::accumulate(costs.begin() + static_cast<std::ptrdiff_t>(i) + 1, costs.end(), 0.0);
+    try {
+      ProblemTuning tuning(context, problems[i], i, share, later);
+      context.report.problems.push_back(tuning.run());
+    } catch (const Error& error) {
+      if (error.status() == Status::interrupted) break;
+      context.report.problems.push_back(failure(problems[i], error.what()));
+    }
+  }
+
+  // 4. The end of the session row, and totals.
+  Report& report = context.report;
+  report.interrupted = context.stopped();
+  context.finish(report.interrupted ? db::SessionEnd::interrupted : db::SessionEnd::complete);
+  for (const ProblemReport& problem : report.problems) {
+    report.evaluations += problem.evaluations;
+    report.failures += problem.failures;
+  }
+  report.worker_restarts = evaluator.restarts();
+  report.elapsed = context.elapsed();
+  return report;
+}
+
+const char* to_string(Step step) noexcept {
+  switch (step) {
+    case Step::prepare:
+      return "prepare";
+    case Step::untuned:
+      return "untuned";
+    case Step::search:
+      return "search";
+    case Step::finals:
+      return "finals";
+    case Step::done:
+      return "done";
+  }
+  return "?";
+}
+
+}  // namespace fourtune::tuner

@@ -1,0 +1,45 @@
+// What the parts of one session share: options, database, evaluator, clock, and the report as far as it is written.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "db/tuning_store.h"
+#include "tuner/session/session.h"
+
+namespace fourtune::tuner {
+
+class SessionContext {
+ public:
+  SessionContext(const SessionOptions& session_options, db::TuningStore& session_store, Evaluator& session_evaluator);
+
+  const SessionOptions& options;
+  db::TuningStore& store;
+  Evaluator& evaluator;
+  DeviceTraits traits;          // with no more cores than options.threads
+  db::Environment environment;  // of the whole device
+  Report report;
+
+  double elapsed() const;
+  bool stopped() const { return options.stop && *options.stop; }
+  // Seconds of the budget left; infinite without a budget.
+  double left() const;
+
+  // The database writes. What the store refuses becomes a warning, once a reason, and the session goes on.
+  void begin();
+  void record(const db::Run& run);
+  void record(const db::Verdict& verdict);
+  void withdraw(db::VerdictId verdict, const std::string& reason);
+  void finish(db::SessionEnd end);
+  void warn(const std::string& warning);
+
+ private:
+  void guarded(const std::function<void()>& write);
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<db::SessionId> id_;
+};
+
+}  // namespace fourtune::tuner

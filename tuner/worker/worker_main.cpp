@@ -1,0 +1,98 @@
+// The worker child's side.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tuner/measure/evaluate.h"
+#include "tuner/worker/pipe.h"
+#include "tuner/worker/protocol.h"
+#include "tuner/worker/worker.h"
+
+namespace fourtune::tuner {
+namespace {
+
+using protocol::Json;
+
+// What FOURTUNE_TEST_FAULT asks for, see worker.h.
+struct Fault {
+  std::string kind, text;
+
+  static Fault from_environment() {
+    const char* value = std::getenv("FOURTUNE_TEST_FAULT");
+    const std::string setting = value ? value : "";
+    const std::size_t colon = setting.find(':');
+    if (colon == std::string::npos) return {};
+    return {setting.substr(0, colon), setting.substr(colon + 1)};
+  }
+  void strike(const std::string& plan, LinePipe& pipe) const {
+    if (kind.empty() || plan.find(text) == std::string::npos) return;
+    if (kind == "crash") {
+      signal(SIGSEGV, SIG_DFL);
+      raise(SIGSEGV);
+    }
+    if (kind == "exit") _exit(0);
+    if (kind == "garbage") pipe.write("this is not an answer\n");
+    if (kind == "hang")
+      while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+};
+
+Json load(LocalEvaluator& evaluator, const Json& request) {
+  try {
+    const Problem problem = parse_problem(request.at("problem").get<std::string>());
+    return {{"seconds", evaluator.load(problem, request.at("seed").get<std::uint64_t>())}};
+  } catch (const Error& error) {
+    return {{"error", status_name(error.status())}, {"message", error.what()}};
+  }
+}
+
+Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, LinePipe& pipe) {
+  const auto op = request.at("op").get<std::string>();
+  if (op == "hello") return {{"traits", protocol::from_traits(evaluator.traits())}};
+  if (op == "load") return load(evaluator, request);
+  if (op == "prepare") {
+    evaluator.prepare(request.at("plans").get<std::vector<std::string>>());
+    return Json::object();
+  }
+  if (op == "evaluate") {
+    const EvaluationRequest evaluation = protocol::to_evaluation_request(request);
+    fault.strike(evaluation.plan, pipe);
+    return protocol::from_evaluation(evaluator.evaluate(evaluation));
+  }
+  if (op == "finals") {
+    const FinalsRequest finals = protocol::to_finals_request(request);
+    return protocol::from_finals(evaluator.finals(finals));
+  }
+  return {{"error", "invalid_argument"}, {"message", "unknown request '" + op + "'"}};
+}
+
+}  // namespace
+
+int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded, int device, int fd) {
+  signal(SIGINT, SIG_IGN);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that died before this shows as the end of the socket
+  LinePipe pipe(fd, fd);
+  LocalEvaluator evaluator(backend, recorded, device);
+  const Fault fault = Fault::from_environment();
+  std::string line;
+  while (pipe.read(line, -1) == LinePipe::Read::line) {
+    Json reply;
+    try {
+      reply = answer(evaluator, Json::parse(line), fault, pipe);
+    } catch (const std::exception& error) {
+      reply = {{"error", "internal"}, {"message", error.what()}};
+    }
+    if (evaluator.device_lost()) _exit(3);
+    if (!pipe.write(protocol::to_line(reply))) break;
+  }
+  return 0;
+}
+
+}  // namespace fourtune::tuner
