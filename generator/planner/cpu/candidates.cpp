@@ -5,6 +5,7 @@
 #include <set>
 
 #include "generator/plan/binding.h"
+#include "generator/plan/private_tile.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/planner/cpu/planner.h"
 
@@ -26,8 +27,16 @@ std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
   if (problem.dim == 2) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
   if (problem.precision == Precision::f32)
-    return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}};
-  return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}};
+    return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
+  return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
+}
+
+// What clearing a private tile and adding it to the grid costs per cell of the grid: its elements per cell, more where
+// it does not stay in the second-level cache (fitted on a core with 512 KB, docs/benchmarks.md).
+double tile_price(const std::array<int, 3>& tile, int width, int complex_bytes, const DeviceTraits& traits) {
+  const auto elements = static_cast<double>(private_elements(3, tile, width, complex_bytes));
+  const double share = elements * complex_bytes / static_cast<double>(std::max<std::int64_t>(traits.l2_bytes, 1 << 18));
+  return elements / (double(tile[0]) * tile[1] * tile[2]) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
 
 std::vector<int> thread_counts(const DeviceTraits& traits) {
@@ -189,7 +198,8 @@ struct NufftAxes {
         chunk(chunks(problem, traits)),
         method(methods(problem)),
         type(problem.type),
-        dim(problem.dim) {
+        dim(problem.dim),
+        complex_bytes(static_cast<int>(2 * real_bytes(problem.precision))) {
     if (type == 3 && threads.back() > 1) threads.push_back(1);  // small ones
     for (std::size_t k = 0; k < kinds; ++k) {
       if (type == 3) {
@@ -208,7 +218,7 @@ struct NufftAxes {
   std::vector<std::array<int, 3>> tiles;
   std::vector<int> threads, chunk;
   std::vector<Method> method;
-  int type, dim;
+  int type, dim, complex_bytes;
   Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
   std::vector<Type3Windows> pairs[std::size(kKinds)][2];
   std::size_t outer = 0, inner = 0;  // most of any list
@@ -217,6 +227,18 @@ struct NufftAxes {
 enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
 const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "width", "method", "tile",
                                              "cap",   "records", "threads", "chunk", "fft"};
+
+// The plan's tile, unless another one is a fifth cheaper on this cache.
+std::array<int, 3> tile_for_cache(const Plan& plan, const NufftAxes& axes, const DeviceTraits& traits) {
+  const int width = plan.window.width;
+  std::array<int, 3> best = plan.sort.tile;
+  double least = 0.8 * tile_price(best, width, axes.complex_bytes, traits);
+  for (const std::array<int, 3>& tile : axes.tiles) {
+    const double price = tile_price(tile, width, axes.complex_bytes, traits);
+    if (price < least) least = price, best = tile;
+  }
+  return best;
+}
 
 // False when there is no such plan (no width reaches the tolerance).
 bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
@@ -332,6 +354,7 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   if (least == INFINITY)
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
+  if (!type3 && problem.dim == 3) best.sort.tile = tile_for_cache(best, axes, traits);
   return best;
 }
 

@@ -19,11 +19,13 @@
 #include <array>
 #include <cstdint>
 
+#include "generator/plan/private_tile.h"
+
 namespace fourtune::runtime::cpu {
 
 inline constexpr int kMaxTile = 256;     // cells a side
 inline constexpr int kBlockPoints = 64;  // points whose weights are evaluated together
-inline constexpr int kLine = 64;         // bytes
+inline constexpr int kLine = generator::kLineBytes;
 
 struct Tiling {
   int dim = 1;
@@ -60,11 +62,7 @@ struct Tiling {
   }
 };
 
-// Slots of a private row: the fewest lines that hold a window.
-constexpr int row_slots(int width, int complex_bytes) {
-  const int line = kLine / complex_bytes;
-  return (width + line - 1) / line * line;
-}
+using generator::row_slots;
 
 inline Tiling make_tiling(int dim, const std::array<std::int64_t, 3>& fine, int width, const std::array<int, 3>& tile,
                           int complex_bytes) {
@@ -78,7 +76,7 @@ inline Tiling make_tiling(int dim, const std::array<std::int64_t, 3>& fine, int 
     t.padded[d] = t.tile[d] + width - 1;
   }
   t.slots = row_slots(width, complex_bytes);
-  t.bin = t.slots - width + 1;
+  t.bin = generator::bin_cells(width, complex_bytes);
   t.bins = (t.tile[0] + t.bin - 1) / t.bin;
   return t;
 }
