@@ -1,4 +1,4 @@
-// What the operating system says of this processor.
+// Reads the processor's traits from the operating system.
 #include "fourtune/device_traits.h"
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-// "48K" of /sys/devices/system/cpu/cpu0/cache/index*/size
+// Reads sizes such as "48K" from /sys/devices/system/cpu/cpu0/cache/index*/size.
 void read_caches(DeviceTraits& traits) {
   for (int index = 0; index < 6; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";

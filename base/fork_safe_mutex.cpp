@@ -9,7 +9,7 @@ namespace fourtune {
 
 struct ForkSafeMutexes {
   static inline std::atomic<ForkSafeMutex*> first{nullptr};
-  static inline ForkSafeMutex* held = nullptr;  // from the first one that fork() took
+  static inline ForkSafeMutex* held = nullptr;  // the first one that fork() locked
 
   static void before() {
     held = first.load(std::memory_order_acquire);
@@ -18,7 +18,7 @@ struct ForkSafeMutexes {
   static void after_in_parent() {
     for (ForkSafeMutex* m = held; m; m = m->next_) m->unlock();
   }
-  // The owner's number is another one in the child, which may therefore not unlock: made anew instead.
+  // The owner has another thread id in the child, so the child must not unlock; it creates the mutex anew instead.
   static void after_in_child() {
     for (ForkSafeMutex* m = held; m; m = m->next_) new (&m->mutex_) std::recursive_mutex;
   }

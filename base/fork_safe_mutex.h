@@ -1,12 +1,12 @@
-// A lock that no forked child finds held by a thread that it has not.
+// A mutex that no forked child finds locked by a thread that does not exist there.
 #pragma once
 
 #include <mutex>
 
 namespace fourtune {
 
-// Recursive. fork() waits until no other thread holds any, and the child finds all of them free. Objects live as long
-// as the process (static, never destroyed), and no thread takes one while it holds another.
+// Recursive. fork() waits until no other thread holds any of these mutexes, and the child finds all of them free.
+// Objects live as long as the process (static, never destroyed), and no thread locks one while it holds another.
 class ForkSafeMutex {
  public:
   ForkSafeMutex();

@@ -14,8 +14,8 @@ struct Sheet {
   std::int64_t l2, memory;
   double clock, bandwidth;
 };
-// Shared memory, threads and clusters by compute capability as in the CUDA C++ programming guide's table of technical
-// specifications; the rest from the vendors' data sheets. All have 65536 registers a multiprocessor.
+// Shared memory, threads and clusters by compute capability follow the CUDA C++ programming guide's table of technical
+// specifications; the rest is from the vendors' data sheets. All have 65536 registers per multiprocessor.
 constexpr Sheet sheets[] = {
     {"h200", "NVIDIA H200", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 60 * MiB, 141 * GiB, 1.98e9, 4.8e12},
     {"h100", "NVIDIA H100 SXM", 90, 132, 2048, 228 * KiB, 227 * KiB, 8, 50 * MiB, 80 * GiB, 1.98e9, 3.35e12},

@@ -1,4 +1,4 @@
-// GPUs by name, from their data sheets, so that candidates for any of them can be listed on any machine.
+// GPUs by name, with values from their data sheets, so that candidates for any of them can be listed on any machine.
 #pragma once
 
 #include <optional>

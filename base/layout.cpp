@@ -1,12 +1,12 @@
-// Self-overlap of strided arrays. Two indices share an element where the difference e of their coordinates, not all
-// zero and |e_d| < size_d, has sum_d stride_d e_d = 0.
+// Self-overlap of strided arrays. Two indices share an element when the difference e of their coordinates, not all zero
+// and |e_d| < size_d, has sum_d stride_d e_d = 0.
 //
-// 1. Nested: sorted by stride, each stride is beyond the reach of all smaller ones together. Almost every layout in use
-//    is; such a sum is zero only for e = 0.
-// 2. More indices than elements: two of them share one.
-// 3. Else the sum is solved exactly: all differences along the shortest dimensions but two are tried, and for the two
-//    left stride_1 e_1 + stride_2 e_2 = rest has its solutions on a line, of which those inside the sizes are an
-//    interval. As there are no more indices than elements, the tries are few: at most twice the square root of the
+// 1. Nested: sorted by stride, each stride exceeds the combined reach of all smaller ones. Almost every layout in use
+//    is nested; such a sum is zero only for e = 0.
+// 2. More indices than elements: two indices share an element.
+// 3. Otherwise the sum is solved exactly. All differences along all but the two longest dimensions are tried. For those
+//    two, stride_1 e_1 + stride_2 e_2 = rest has its solutions on a line, and the ones inside the sizes form an
+//    interval. Since there are no more indices than elements, there are few tries: at most twice the square root of the
 //    span.
 #include "base/layout.h"
 
@@ -36,7 +36,7 @@ struct Dimension {
 Wide floor_divide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 Wide ceil_divide(Wide a, Wide b) { return -floor_divide(-a, b); }
 
-// a^-1 modulo m, for a prime to m; m >= 1.
+// Computes a^-1 modulo m, for a and m coprime and m >= 1.
 std::int64_t inverse(std::int64_t a, std::int64_t m) {
   Wide r0 = m, r1 = a % m, t0 = 0, t1 = 1;
   while (r1 != 0) {
@@ -47,7 +47,7 @@ std::int64_t inverse(std::int64_t a, std::int64_t m) {
   return static_cast<std::int64_t>((t0 % m + m) % m);
 }
 
-// Solutions of a.stride e_a + b.stride e_b = rest with |e_a| < a.size and |e_b| < b.size.
+// Solves a.stride e_a + b.stride e_b = rest with |e_a| < a.size and |e_b| < b.size.
 class TwoDimensions {
  public:
   TwoDimensions(const Dimension& a, const Dimension& b)
@@ -58,7 +58,7 @@ class TwoDimensions {
         step_b_(a.stride / common_),
         inverse_(inverse(step_b_, step_a_)) {}
 
-  // Two indices of these dimensions alone share an element.
+  // True when two indices of these dimensions alone share an element.
   bool overlap() const { return step_a_ < a_.size && step_b_ < b_.size; }
   bool solvable(std::int64_t rest) const {
     if (rest % common_ != 0) return false;
@@ -85,8 +85,8 @@ bool nested(const std::vector<Dimension>& by_stride) {
   return true;
 }
 
-// by_size: the longest last, at least two. A sum and its negative are both zero or both not, so only differences whose
-// first one that is not zero is positive are tried.
+// by_size: sorted with the longest last, at least two. A sum and its negative are either both zero or both nonzero, so
+// only differences whose first nonzero entry is positive are tried.
 Overlap solve(const std::vector<Dimension>& by_size) {
   const TwoDimensions longest(by_size[by_size.size() - 2], by_size.back());
   const Dimension first = by_size.size() > 3 ? by_size[0] : Dimension{};
@@ -118,7 +118,7 @@ Overlap self_overlap(const ArrayLayout& layout, const std::array<std::int64_t, 3
   std::sort(dimensions.begin(), dimensions.end(),
             [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
   if (nested(dimensions)) return Overlap::none;
-  Wide indices = 1, span = 1;  // an index has at most 2^63 values, and no more than two are multiplied before the test
+  Wide indices = 1, span = 1;  // an index has at most 2^63 values, and at most two are multiplied before the test
   for (const Dimension& dimension : dimensions) span += dimension.reach();
   for (const Dimension& dimension : dimensions) {
     indices *= dimension.size;

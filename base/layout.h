@@ -9,19 +9,19 @@
 
 namespace fourtune {
 
-// Elements from an array's first to one past its last. Sizes, batch and strides are at least 1 (strides of a size of 1
-// may be anything, as may the distance of a batch of 1). Throws Error{size_overflow} naming `what`.
+// The number of elements from an array's first to one past its last. Sizes, batch and strides are at least 1 (strides
+// of a size of 1 and the distance of a batch of 1 may be anything). Throws Error{size_overflow}, naming `what`.
 std::int64_t layout_span(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch,
                          const char* what);
 
 enum class Overlap { none, found, unknown };
 
-// Whether two different indices (x, y, z, transform) of the array lie on the same element. Exact, by a number of steps
-// that is bounded: unknown only for layouts that are no nesting of dimensions in each other and span more than 2^40
-// elements. Precondition: layout_span does not throw.
+// Whether two different indices (x, y, z, transform) of the array refer to the same element. The answer is exact and
+// takes a bounded number of steps; it is unknown only for layouts whose dimensions are not nested in each other and
+// that span more than 2^40 elements. Precondition: layout_span does not throw.
 Overlap self_overlap(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t batch);
 
-// Throws Error{unsupported} where the adjoint of this fft would write an input that overlaps itself.
+// Throws Error{unsupported} when the adjoint of this fft would write an input that overlaps itself.
 void require_adjoint(const Problem& fft);
 
 }  // namespace fourtune

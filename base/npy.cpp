@@ -37,7 +37,7 @@ struct Header {
                           path.string(), reason));
 }
 
-// The text after 'key': up to the end of the header, or nothing.
+// The text after 'key', up to the end of the header; nothing when there is no such key.
 std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const auto at = header.find(fmt::format("{}{}{}", quote, key, quote));
@@ -116,7 +116,7 @@ std::complex<double> element(const char* at, const std::string& descr) {
   return {parts[0], parts[1]};
 }
 
-// Position in C order of the element at position `index` in Fortran order.
+// The position in C order of the element at position `index` in Fortran order.
 std::size_t c_position(std::size_t index, const std::vector<std::int64_t>& shape) {
   std::size_t position = 0, stride = 1;
   for (const std::int64_t size : shape) stride *= static_cast<std::size_t>(size);
@@ -156,7 +156,7 @@ std::string npy_header(const std::string& descr, const std::vector<std::int64_t>
   const std::string tuple = fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, tuple);
   const std::size_t before = kMagic.size() + 4;
-  header.append(63 - (before + header.size()) % 64, ' ');  // the elements start at a multiple of 64
+  header.append(63 - (before + header.size()) % 64, ' ');  // the elements start at a multiple of 64 bytes
   header += '\n';
   const std::array<char, 4> version{1, 0, static_cast<char>(header.size() & 0xff),
                                     static_cast<char>(header.size() >> 8)};

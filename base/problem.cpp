@@ -1,4 +1,4 @@
-// The problem's facts: validation, sizes, layouts, spellings. The token's grammar is in token.cpp.
+// Properties of a problem: validation, sizes, layouts, spellings. The token's grammar is in token.cpp.
 #include "fourtune/problem.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::int64_t product(const std::array<std::int64_t, 3>& sizes, const char* what)
   return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
 }
 
-// Dense strides, x fastest; `row` elements from one y to the next.
+// Dense strides, x fastest, with `row` elements between successive y.
 ArrayLayout dense(const Problem& problem, const std::array<std::int64_t, 3>& sizes, std::int64_t row) {
   ArrayLayout layout;
   layout.stride[0] = 1;
@@ -46,8 +46,8 @@ void validate_modes(const Problem& problem) {
   checked_multiply(checked_multiply(product(problem.n, "n"), 16, "n"), problem.batch, "n times batch");
 }
 
-// The array's bytes must be countable, and what is written must have a place of its own. An input that is only read may
-// overlap itself.
+// The array's size in bytes must not overflow, and elements that are written must not overlap. An input that is only
+// read may overlap itself.
 void validate_array(const Problem& problem, bool input) {
   const auto sizes = input ? input_sizes(problem) : output_sizes(problem);
   const ArrayLayout layout = input ? resolved_input_layout(problem) : resolved_output_layout(problem);

@@ -1,5 +1,5 @@
-// A small seeded generator whose numbers are the same with every standard library (std distributions and std::shuffle
-// are not), so that a seed in the database reproduces a session anywhere. splitmix64 (Steele, Lea, Flood 2014).
+// A small seeded generator that gives the same numbers with every standard library (std distributions and std::shuffle
+// do not), so that a seed in the database reproduces a session anywhere. splitmix64 (Steele, Lea, Flood 2014).
 #pragma once
 
 #include <cmath>
@@ -19,11 +19,11 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // In [0, 1).
+  // Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  // In [0, bound); bound > 0. The bias of the remainder is below bound / 2^64.
+  // Uniform in [0, bound), for bound > 0. The bias of the remainder is below bound / 2^64.
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
-  // Standard normal (Box and Muller).
+  // Standard normal distribution (Box-Muller).
   double normal() { return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(6.283185307179586 * uniform()); }
   template <class T>
   void shuffle(std::vector<T>& items) {

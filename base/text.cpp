@@ -5,8 +5,8 @@ namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-// Bytes of the UTF-8 character that starts the text, 0 when none does. Longer spellings than needed, surrogates and
-// what is beyond Unicode are none.
+// The number of bytes of the UTF-8 character at the start of the text, or 0 when there is none. Overlong encodings,
+// surrogates and values beyond Unicode do not count as characters.
 std::size_t character_bytes(std::string_view text) {
   const unsigned char first = byte_at(text, 0);
   if (first < 0x80) return 1;
@@ -20,7 +20,8 @@ std::size_t character_bytes(std::string_view text) {
   return too_long || no_character ? 0 : bytes;
 }
 
-// A terminal may obey it instead of showing it: C0, DEL, C1, line and paragraph separators, marks of direction.
+// A terminal may obey these characters instead of showing them: C0, DEL, C1, line and paragraph separators, direction
+// marks.
 bool is_obeyed(std::string_view character) {
   const unsigned char first = byte_at(character, 0);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;

@@ -1,4 +1,4 @@
-// Small pieces of text handling shared by the token and plan parsers. Locale-independent throughout.
+// Small text functions shared by the token and plan parsers. All are independent of the locale.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
   }
 }
 
-// The whole text as a number of type N, or nothing (blank, sign '+', trailing text and overflow are all nothing).
+// Parses the whole text as a number of type N. Blank text, a '+' sign, trailing text and overflow all give nothing.
 template <class N>
 std::optional<N> number(std::string_view text) {
   N value{};
@@ -31,7 +31,7 @@ std::optional<N> number(std::string_view text) {
   return value;
 }
 
-// Shortest text that reads back as the same double; exponents without padding: 1e-5, 0.25, 3000.
+// The shortest text that reads back as the same double, with unpadded exponents: 1e-5, 0.25, 3000.
 inline std::string shortest(double value) {
   std::array<char, 40> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
@@ -45,7 +45,7 @@ inline std::string shortest(double value) {
   return out;
 }
 
-// Always with an exponent: tolerances have one spelling, 2.5e-3.
+// Always has an exponent, so that each tolerance has one spelling: 2.5e-3.
 inline std::string scientific(double value) {
   std::array<char, 40> buffer;
   const auto end =
@@ -58,9 +58,9 @@ inline std::string scientific(double value) {
   return out;
 }
 
-// Text of unknown origin (a database, a token, a file) as it may be shown to people. Control characters, bytes that are
-// no UTF-8 and marks that turn the direction of writing become \xNN, so that a terminal obeys none of them; beyond
-// `longest` bytes of the text it is cut and its size said: "nnn... (5000000 bytes)".
+// Makes text of unknown origin (a database, a token, a file) safe to display. Control characters, bytes that are not
+// UTF-8 and characters that change the direction of writing become \xNN, so that a terminal obeys none of them. Text
+// longer than `longest` bytes is cut and its size appended: "nnn... (5000000 bytes)".
 std::string shown(std::string_view text, std::size_t longest = 200);
 
 }  // namespace fourtune::text

@@ -30,7 +30,7 @@ Enum parse_enum(std::string_view key, std::string_view value, std::initializer_l
   bad(key, value, "allowed are " + names);
 }
 
-// 256x256x256: one to three numbers. Returns how many.
+// Parses one to three numbers such as 256x256x256 and returns how many there are.
 int parse_sizes(std::string_view key, std::string_view value, std::array<std::int64_t, 3>& sizes, std::int64_t least) {
   const auto parts = text::split(value, 'x');
   if (parts.size() > 3) bad(key, value, "one to three numbers joined by x are needed");
@@ -38,7 +38,7 @@ int parse_sizes(std::string_view key, std::string_view value, std::array<std::in
   return static_cast<int>(parts.size());
 }
 
-// layout=<sx>x<sy>x<sz>+<distance>[/<output side>]
+// Parses layout=<sx>x<sy>x<sz>+<distance>[/<output side>].
 ArrayLayout parse_side(std::string_view value, std::string_view whole) {
   ArrayLayout layout;
   const auto plus = value.find('+');
@@ -61,7 +61,7 @@ struct Key {
   const char* name;
   bool fft, nufft;
   void (*parse)(Problem&, std::string_view);
-  std::string (*print)(const Problem&);  // empty: default, not printed
+  std::string (*print)(const Problem&);  // an empty text means the default, which is not printed
 };
 
 void parse_type(Problem& problem, std::string_view value) {
@@ -175,7 +175,7 @@ std::string known_keys(Kind kind) {
   return names;
 }
 
-// Index of a key among those of this kind.
+// The index of a key among those of this kind.
 std::size_t find_key(std::string_view name, Kind kind) {
   for (std::size_t i = 0; i < std::size(keys); ++i)
     if (name == keys[i].name && (kind == Kind::fft ? keys[i].fft : keys[i].nufft)) return i;
@@ -187,7 +187,7 @@ void require(bool present, std::string_view key, const char* example) {
   if (!present) throw Error(Status::invalid_problem, fmt::format("key '{}' is missing, for example {}", key, example));
 }
 
-// A default that was spelled out is dropped, so that equal problems compare equal.
+// Drops defaults that were spelled out, so that equal problems compare equal.
 void normalise(Problem& problem) {
   if (problem.points == PointClass::uniform) problem.points.reset();
   Problem plain = problem;

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 std::atomic<int> forced{0};
 
-// Machines may have more processors than a cpu_set_t of fixed size.
+// A machine may have more processors than a cpu_set_t of fixed size holds.
 int affinity() {
   for (int most = 1024; most <= 1 << 18; most *= 4) {
     const std::size_t bytes = CPU_ALLOC_SIZE(most);
@@ -40,14 +40,14 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-// ceil(quota / period); 0: no quota.
+// ceil(quota / period); 0 means no quota.
 int rounded_up(std::string_view quota, std::string_view period) {
   const auto q = text::number<std::int64_t>(quota), p = text::number<std::int64_t>(period);
   if (!q || !p || *q <= 0 || *p <= 0) return 0;
   return static_cast<int>(std::min<std::int64_t>((*q - 1) / *p + 1, 1 << 20));
 }
 
-// "max 100000", "150000 100000"
+// Reads a line such as "max 100000" or "150000 100000".
 int version_2(const fs::path& folder) {
   const std::string line = first_line(folder / "cpu.max");
   const std::size_t space = line.find(' ');
@@ -60,12 +60,12 @@ int version_1(const fs::path& folder) {
   return quota.empty() ? 0 : rounded_up(quota, first_line(folder / "cpu.cfs_period_us"));
 }
 
-// The least quota from the group `path` up to the mount's root. In a container the mount may begin at the group: then
-// the folders of its path are missing, and only the root is there.
+// The least quota from the group `path` up to the mount's root. In a container the mount may begin at the group; then
+// the folders of its path are missing, and only the root exists.
 int least_quota(const fs::path& mount, const std::string& path, int (*read)(const fs::path&)) {
   int least = 0;
   fs::path relative = fs::path(path).relative_path().lexically_normal();
-  if (!relative.empty() && *relative.begin() == "..") relative.clear();  // outside of what we see
+  if (!relative.empty() && *relative.begin() == "..") relative.clear();  // outside the visible tree
   for (;; relative = relative.parent_path()) {
     const int quota = read(mount / relative);
     if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;

@@ -1,6 +1,6 @@
-# fmt is compiled once instead of in every file, where it took a third to a half of the time. It is in a namespace of its
-# own, so that a program which links our static library may have any fmt beside it. The bodies are those of fmt 9
-# (Debian 12); other versions stay header-only.
+# Compiles fmt once instead of in every file, where it took a third to a half of the time. It has a separate namespace,
+# so that a program which links our static library may use any other fmt. The bodies are those of fmt 9 (Debian 12);
+# other versions stay header-only.
 if(NOT fmt_VERSION MATCHES "^9\\.")
   return()
 endif()

@@ -1,5 +1,5 @@
 # The library that other programs link: the rooms' objects as one shared and one static library, with a CMake package
-# and a pkg-config file. Tuner and tools are not in it.
+# and a pkg-config file. It does not contain the tuner and the tools.
 include(CMakePackageConfigHelpers)
 
 set(objects "")
@@ -22,13 +22,13 @@ foreach(library fourtune fourtune_static)
   target_compile_features(${library} INTERFACE cxx_std_20)
 endforeach()
 
-# Only what carries FOURTUNE_API is visible; the map also keeps instantiations of std templates inside.
+# Only symbols with FOURTUNE_API are visible; the map also hides instantiations of std templates.
 set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(fourtune PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                           LINK_DEPENDS ${map})
 target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
-  target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions come with the program
+  target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions are in the program
 endif()
 target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::HWY
                       PkgConfig::ZSTD PkgConfig::SODIUM ${CMAKE_DL_LIBS})
@@ -38,7 +38,7 @@ if(FOURTUNE_FFTW)
   list(APPEND FOURTUNE_STATIC_NEEDS fftw3_threads fftw3 fftw3f_threads fftw3f)
 endif()
 list(APPEND FOURTUNE_STATIC_NEEDS stdc++ m pthread)
-# A static archive is not linked here; who links it needs these too.
+# A static archive is not linked here, so programs that link it need these too.
 target_link_libraries(fourtune_static INTERFACE ${FOURTUNE_STATIC_NEEDS})
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fourtune)
@@ -67,7 +67,7 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
 else()
   set(FOURTUNE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-# The way from the file back to the prefix, so that a moved tree still works.
+# The relative path from the file to the prefix, so that a moved tree still works.
 file(RELATIVE_PATH FOURTUNE_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" FOURTUNE_PC_UP "${FOURTUNE_PC_UP}")
 configure_file(cmake/fourtune.pc.in ${PROJECT_BINARY_DIR}/fourtune.pc @ONLY)

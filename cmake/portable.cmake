@@ -1,6 +1,6 @@
-# bin/fourtune-portable: the command line as one file for a machine without our packages. It is the ordinary program's
-# objects, linked a second time with the archives of everything that is not the C library; CUDA is opened at run time as
-# ever. There is no such target where an archive is missing, or with sanitizers.
+# bin/fourtune-portable: the command line as one file for a machine without our packages. It links the ordinary
+# program's objects a second time, with static archives of everything except the C library; CUDA is still opened at run
+# time. The target does not exist if an archive is missing, or with sanitizers.
 if(FOURTUNE_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   return()
 endif()

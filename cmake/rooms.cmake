@@ -1,13 +1,13 @@
-# The floor plan of docs/design.md as targets. A room is one folder. Its headers are seen through a folder of links in
-# the build, which comes along with the target: a file can include what its own room holds and what the rooms that it
-# names hold, by paths from the root of the sources, and nothing else compiles.
+# The floor plan of docs/design.md as targets. A room is one folder. Its headers are found through a folder of links in
+# the build, which belongs to the target. A file can include the headers of its room and of the rooms that this room
+# names, by paths from the root of the sources; any other include does not compile.
 #
 #   fourtune_room(generator/window USES base PRIVATE fmt::fmt-header-only)
 #
 # makes the target fourtune_generator_window. USES: rooms whose headers this room's headers and sources may include.
-# PRIVATE, PUBLIC: other libraries. WHOLE: the room takes its subfolders in. HIGHWAY: Highway includes its sources again
-# for each instruction set. EXCLUDE: patterns of sources that are left out. KEY: rooms of one key share precompiled
-# headers, so they are compiled with the same options; without a key there are none.
+# PRIVATE, PUBLIC: other libraries. WHOLE: the room includes its subfolders. HIGHWAY: Highway includes its sources again
+# for each instruction set. EXCLUDE: patterns of sources that are left out. KEY: rooms with the same key share
+# precompiled headers, so they are compiled with the same options; a room without a key has none.
 function(fourtune_room folder)
   cmake_parse_arguments(PARSE_ARGV 1 room "WHOLE;HIGHWAY" KEY "USES;PRIVATE;PUBLIC;EXCLUDE")
   string(REPLACE / _ target fourtune_${folder})
@@ -62,7 +62,7 @@ function(fourtune_room folder)
   endif()
 endfunction()
 
-# rooms.txt in the build folder: a line per room with the rooms that it uses. tools/floor_plan draws it.
+# Writes rooms.txt in the build folder: one line per room with the rooms that it uses. tools/floor_plan draws it.
 function(fourtune_write_floor_plan)
   get_property(plan GLOBAL PROPERTY FOURTUNE_FLOOR_PLAN)
   file(WRITE ${PROJECT_BINARY_DIR}/rooms.txt "${plan}")

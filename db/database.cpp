@@ -13,7 +13,7 @@
 namespace fourtune::db {
 namespace {
 
-// An input or output error of the system: which fault it is depends on errno.
+// An input or output error of the system; errno determines which fault it is.
 StoreFault io_fault(int extended, int system_errno) {
   if (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG) return StoreFault::full;
   switch (extended) {
@@ -29,8 +29,8 @@ StoreFault io_fault(int extended, int system_errno) {
   }
 }
 
-// The errno behind a failed write. SQLite's own sqlite3_system_errno is that of the latest call, often one of its
-// roll-back; each open file remembers its own.
+// The errno behind a failed write. sqlite3_system_errno is that of the latest call, often one of SQLite's roll-back,
+// but each open file remembers its errno.
 int write_errno(sqlite3* connection) {
   for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
     sqlite3_file* file = nullptr;
@@ -78,7 +78,7 @@ int write_errno(sqlite3* connection) {
       throw StoreError(fault, message(fmt::format("failed in its file system: {}", reason).c_str()));
     }
     case SQLITE_CONSTRAINT:
-      // Our rows refer to rows that were looked up or made a moment ago.
+      // Our rows refer to rows that were looked up or created a moment ago.
       if (extended == SQLITE_CONSTRAINT_FOREIGNKEY)
         throw StoreError(StoreFault::damaged,
                          message("is damaged: its indices name rows that are not there; move it away, or try "
@@ -93,7 +93,7 @@ int write_errno(sqlite3* connection) {
   }
 }
 
-// Percent-encodes what a URI would read as something else.
+// Percent-encodes characters that have a meaning in a URI.
 std::string file_uri(const std::filesystem::path& path, const char* query) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -131,7 +131,7 @@ void Statement::bind(int index, std::string_view value) {
 }
 
 void Statement::bind(int index, std::span<const std::byte> value) {
-  // A null pointer would be stored as NULL.
+  // SQLite would store a null pointer as NULL.
   check(sqlite3_bind_blob64(statement_.get(), index, value.empty() ? "" : static_cast<const void*>(value.data()),
                             value.size(), SQLITE_STATIC));
 }
@@ -194,10 +194,10 @@ void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_c
 Database Database::open_uri(const std::string& uri, int flags, int busy_ms) {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(uri.c_str(), &raw, flags | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nullptr);
-  Database database(raw);  // owns it also when opening failed
+  Database database(raw);  // also owns the handle when opening failed
   if (code != SQLITE_OK) fail(raw, code);
   sqlite3_busy_timeout(raw, busy_ms);
-  // Nothing in the file may run code, change the schema, or make SQLite trust its own structure.
+  // Nothing in the file may run code, change the schema, or make SQLite trust the file's structure.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -205,7 +205,7 @@ Database Database::open_uri(const std::string& uri, int flags, int busy_ms) {
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
   sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, static_cast<int>(2 * kMaxWisdom));
   sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
-  // mmap_size: a file that another process truncates must give an error, not a bus error.
+  // mmap_size: a file that another process truncates must cause an error, not a bus error.
   database.execute("PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;");
   return database;
 }
@@ -284,7 +284,7 @@ Snapshot::~Snapshot() {
   try {
     database_.execute("RELEASE snapshot");
   } catch (...) {
-    // Nothing was written in it, so there is nothing to lose.
+    // Nothing was written in it, so nothing can be lost.
   }
 }
 
@@ -294,12 +294,12 @@ Transaction::Transaction(const Database& database) : database_(database) { datab
 void Transaction::commit() { database_.execute("COMMIT"); }
 
 Transaction::~Transaction() {
-  // Still open: commit was not reached, or failed without ending it.
+  // The transaction is still open: commit was not reached, or failed without ending it.
   if (!database_.in_transaction()) return;
   try {
     database_.execute("ROLLBACK");
   } catch (...) {
-    // SQLite has rolled back by itself; the failure that led here is already on its way to the caller.
+    // SQLite has already rolled back; the original failure is already on its way to the caller.
   }
 }
 

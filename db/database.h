@@ -1,8 +1,8 @@
-// SQLite handles with owners: one type each for a connection, a statement, a snapshot and a transaction.
+// Owning types for SQLite handles: one each for a connection, a statement, a snapshot and a transaction.
 //
-// Every failure of SQLite leaves here as StoreError (the file's fault), std::bad_alloc, or Error{invalid_argument}
-// (a row that breaks the schema's rules). SQL is always a text of ours; values are always bound.
-// Threads: one thread at a time per connection, its statements included.
+// Every failure of SQLite leaves here as StoreError (the file's fault), std::bad_alloc, or Error{invalid_argument} (a
+// row that breaks the schema's rules). SQL texts always come from this library; values are always bound. Threads: one
+// thread at a time per connection, including its statements.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct sqlite3_stmt;
 
 namespace fourtune::db {
 
-// One prepared statement. Must not outlive its Database.
+// One prepared statement. It must not outlive its Database.
 class Statement {
  public:
-  // Parameters are numbered from 1, columns from 0, as SQLite does. A text is copied.
+  // Parameters are numbered from 1 and columns from 0, as in SQLite. Texts are copied.
   void bind(int index, std::int64_t value);
   void bind(int index, double value);
   void bind(int index, std::string_view value);
@@ -43,17 +43,18 @@ class Statement {
     return *this;
   }
 
-  // True while there is a row.
+  // Returns true while there is a row.
   bool step();
-  // For statements without rows.
+  // For statements that return no rows.
   void run();
 
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
-  // StoreError{damaged} when longer than `longest` bytes or with a NUL inside. NULL reads as an empty text.
+  // Throws StoreError{damaged} for a text longer than `longest` bytes or with a NUL inside. NULL reads as an empty
+  // text.
   std::string text(int column, std::size_t longest) const;
-  // StoreError{damaged} when longer than `longest` bytes.
+  // Throws StoreError{damaged} for a blob longer than `longest` bytes.
   std::vector<std::byte> blob(int column, std::size_t longest) const;
 
  private:
@@ -69,29 +70,29 @@ class Statement {
 
 enum class Access {
   read,       // shared with writers
-  immutable,  // nobody writes: no locks, no files next to it
+  immutable,  // nobody writes: takes no locks, makes no files next to it
   write,      // created when missing
 };
 
 class Database {
  public:
   // Opens the connection with every defence on (defensive mode, untrusted schema, cell size check, no memory mapping,
-  // length limits) and foreign keys enforced. Reads nothing yet. busy_ms: how long to wait for other processes.
+  // length limits) and with foreign keys enforced. Reads nothing yet. busy_ms: how long to wait for other processes.
   static Database open(const std::filesystem::path& path, Access access, int busy_ms);
   // An empty database in memory.
   static Database in_memory();
-  // A copy of all pages in memory; the source is not changed.
+  // Copies all pages to memory; the source is not changed.
   Database copy_to_memory() const;
 
   Statement prepare(std::string_view sql) const;
-  // Runs statements without parameters; a text of ours.
+  // Runs statements without parameters; the text must come from this library.
   void execute(const char* sql) const;
-  // The single integer or text that the statement gives (0 or empty without a row).
+  // The single integer or text that the statement returns (0 or empty without a row).
   std::int64_t integer(const char* sql) const;
   std::string text(const char* sql) const;
 
-  // The first bytes of the file as they are on disk, at most `count`. Read through SQLite's own handle: closing another
-  // one would drop the locks that this process holds on the file (POSIX).
+  // The first bytes of the file on disk, at most `count`. They are read through SQLite's handle, because closing
+  // another handle would drop the locks that this process holds on the file (POSIX).
   std::string first_bytes(std::size_t count) const;
 
   std::int64_t last_row() const;
@@ -109,8 +110,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-// While it lives, everything read through the connection is one state of the file, whatever other processes write.
-// May stand inside a Transaction.
+// During its lifetime, everything read through the connection is one state of the file, whatever other processes write.
+// May be used inside a Transaction.
 class Snapshot {
  public:
   explicit Snapshot(const Database& database);
@@ -122,8 +123,8 @@ class Snapshot {
   const Database& database_;
 };
 
-// A write transaction: takes the write lock at once, so that it never fails half-way for want of it. Rolled back unless
-// committed.
+// A write transaction. It takes the write lock at once, so that it never fails half-way for lack of it. It is rolled
+// back unless committed.
 class Transaction {
  public:
   explicit Transaction(const Database& database);

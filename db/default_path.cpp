@@ -1,4 +1,4 @@
-// Where the user database lives: the XDG base directory specification, with one variable of our own before it.
+// The location of the user database: the XDG base directory specification, preceded by our environment variable.
 #include <pwd.h>
 #include <unistd.h>
 

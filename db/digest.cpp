@@ -10,7 +10,7 @@ namespace fourtune::db {
 namespace {
 
 void start_sodium() {
-  static const int state = sodium_init();  // picks the fastest code; safe to call from several threads
+  static const int state = sodium_init();  // selects the fastest code; safe to call from several threads
   if (state < 0) throw Error(Status::internal, "libsodium could not start, so nothing can be hashed");
 }
 
@@ -62,7 +62,7 @@ std::string blake2b(std::initializer_list<std::string_view> parts) {
   start_sodium();
   std::size_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size() + 8;
-  std::string all;  // one piece: a call for every part would take longer than hashing
+  std::string all;  // one piece, because a call per part would take longer than hashing
   all.reserve(bytes);
   for (const std::string_view part : parts) {
     all += std::to_string(part.size());

@@ -1,5 +1,5 @@
-// SHA-256, the name of things in stores and caches; BLAKE2b, several times as fast, for what is looked at on every
-// start; and SHA-512.
+// SHA-256, which names things in stores and caches; BLAKE2b, several times as fast, for what is checked at every start;
+// and SHA-512.
 #pragma once
 
 #include <initializer_list>
@@ -8,14 +8,15 @@
 
 namespace fourtune::db {
 
-// 64 lower-case hexadecimal digits. Threads: any. Throws Error{internal} when libsodium cannot start.
+// Returns 64 lower-case hexadecimal digits. May be called from any thread. Throws Error{internal} when libsodium cannot
+// start.
 std::string sha256(std::string_view bytes);
-// Digest of a list of parts: each part is preceded by its length, so that parts cannot run into each other.
+// The digest of a list of parts: each part is preceded by its length, so different lists give different input.
 std::string sha256(std::initializer_list<std::string_view> parts);
-// The same by BLAKE2b of 256 bits.
+// The same with BLAKE2b of 256 bits.
 std::string blake2b(std::initializer_list<std::string_view> parts);
 
-// The 64 bytes of SHA-512 themselves.
+// The 64 raw bytes of SHA-512.
 std::string sha512_bytes(std::string_view bytes);
 
 }  // namespace fourtune::db

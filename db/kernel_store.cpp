@@ -16,9 +16,9 @@
 namespace fourtune::db {
 namespace {
 
-constexpr int kBusyMs = 2000;                         // for a kernel that took longer to compile
-constexpr std::int64_t kDay = 24LL * 60 * 60 * 1000;  // ms; uses are noted once a day, so that reading writes nothing
-constexpr int kLevel = 9;                             // of zstd: cubins halve, in a few ms
+constexpr int kBusyMs = 2000;                         // wait for other writers: compiling takes longer
+constexpr std::int64_t kDay = 24LL * 60 * 60 * 1000;  // in ms; a use is recorded once per day: reading writes nothing
+constexpr int kLevel = 9;                             // level of zstd: halves cubins in a few ms
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -36,12 +36,12 @@ std::string checksum_of(const std::string& digest, std::span<const std::byte> im
 std::vector<std::byte> compress(std::span<const std::byte> image) {
   std::vector<std::byte> packed(ZSTD_compressBound(image.size()));
   const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
-  if (ZSTD_isError(size)) throw std::bad_alloc();  // the only way that a large enough buffer can fail
+  if (ZSTD_isError(size)) throw std::bad_alloc();  // the only way that compressing into a large enough buffer can fail
   packed.resize(size);
   return packed;
 }
 
-// nullopt: not what was packed.
+// Returns nullopt when the result is not what was packed.
 std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> packed, std::int64_t bytes) {
   if (bytes <= 0 || bytes > static_cast<std::int64_t>(kMaxImage)) return std::nullopt;
   std::vector<std::byte> image(static_cast<std::size_t>(bytes));
@@ -81,7 +81,7 @@ struct KernelStore::Impl {
     }
     return *writer;
   }
-  // The same, only with a file that machine code may come from.
+  // The same, but only with a file from which machine code may be loaded.
   template <class Result, class Work>
   Result attempt_trusted(Result otherwise, Work&& work) {
     return attempt(otherwise, [&] {
@@ -89,7 +89,7 @@ struct KernelStore::Impl {
       return why.empty() ? work() : otherwise;
     });
   }
-  // Runs `work`; when the database does not let it, notes why and gives the alternative.
+  // Runs `work`; when the database prevents it, records why and returns the alternative.
   template <class Result, class Work>
   Result attempt(Result otherwise, Work&& work) {
     const std::lock_guard lock(mutex);
@@ -99,7 +99,7 @@ struct KernelStore::Impl {
       return work();
     } catch (const StoreError& error) {
       why = error.what();
-      // The next call starts anew: a file that was moved away or repaired is taken up again.
+      // The next call starts anew, so that a file that was moved away or repaired is used again.
       reader.reset();
       writer.reset();
       return otherwise;
@@ -138,7 +138,7 @@ std::optional<StoredKernel> KernelStore::Impl::read(const std::string& digest) {
 void KernelStore::Impl::remove(const std::string& digest) {
   try {
     writable().prepare("DELETE FROM kernel WHERE digest = ?").with(std::string_view(digest)).run();
-  } catch (const StoreError&) {  // it stays, and is refused again
+  } catch (const StoreError&) {  // the row stays and is refused again
   }
 }
 
@@ -149,7 +149,7 @@ void KernelStore::Impl::note_use(const std::string& digest, std::int64_t used) {
         .prepare("UPDATE kernel SET used_ms = max(used_ms, ?) WHERE digest = ?")
         .with(now_ms(), std::string_view(digest))
         .run();
-  } catch (const StoreError&) {  // an older time of use: it may go earlier
+  } catch (const StoreError&) {  // the row keeps an older time of use and may be removed earlier
   }
 }
 
@@ -168,7 +168,7 @@ void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& dig
             static_cast<std::int64_t>(kernel.image.size()), std::string_view(checksum_of(digest, kernel.image)), packed,
             now_ms(), now_ms())
       .run();
-  // Rows of the same millisecond go in the order in which they came.
+  // Rows of the same millisecond are removed in the order in which they were added.
   std::int64_t total = database.integer("SELECT coalesce(sum(length(image)), 0) FROM kernel");
   Statement oldest = database.prepare("SELECT id, length(image) FROM kernel WHERE digest <> ? ORDER BY used_ms, id");
   oldest.with(std::string_view(digest));

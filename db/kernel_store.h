@@ -1,12 +1,12 @@
-// Compiled kernels in the user's tuning database: the second process to need one starts no compiler.
+// Compiled kernels in the user's tuning database, so that the second process that needs a kernel starts no compiler.
 //
 // Invariants
-//   1 a kernel is found only under the digest of everything that it was compiled from (kernel_digest)
-//   2 what find() gives has the checksum with which it was put; a row that has not is removed and not given
-//   3 nothing is given from a file that others than the user and root can write (trusted_file.h), nor put there
-//   4 after a put the compressed images together are at most the store's limit; those used longest ago go first
-// It is a cache: when the database cannot be read or written, nothing is found and nothing kept, and why() tells.
-// Use: many processes, and the threads of each.
+//   1. A kernel is found only under the digest of everything from which it was compiled (kernel_digest).
+//   2. What find() returns matches its stored checksum; a row that does not match is removed, not returned.
+//   3. Nothing is loaded from or stored in a file that others than the user and root can write (trusted_file.h).
+//   4. After a put the compressed images together are within the store's limit; the least recently used go first.
+// The store is a cache: when the database cannot be read or written, nothing is found and nothing kept, and why() says
+// so. Many processes, and all their threads, may use it.
 #pragma once
 
 #include <cstddef>
@@ -26,41 +26,41 @@ namespace fourtune::db {
 struct KernelOrigin {
   std::string entry;
   std::string text;                  // the whole translation unit
-  std::vector<std::string> options;  // of the compiler, in order
+  std::vector<std::string> options;  // compiler options, in order
   std::string compiler;              // name and version
-  std::string target;                // "sm_90"
+  std::string target;                // for example "sm_90"
 };
-// 64 hexadecimal digits.
+// Returns 64 hexadecimal digits.
 std::string kernel_digest(const KernelOrigin& origin);
 
 struct StoredKernel {
   std::vector<std::byte> image;
-  std::string log;  // the compiler's words (resource use)
+  std::string log;  // the compiler's messages (resource use)
   friend bool operator==(const StoredKernel&, const StoredKernel&) = default;
 };
 
 class KernelStore {
  public:
-  static constexpr std::int64_t kDefaultLimit = 64 << 20;  // bytes of compressed images
+  static constexpr std::int64_t kDefaultLimit = 64 << 20;  // limit on the compressed images, in bytes
 
-  // Opens nothing yet. An empty path: a store that keeps nothing.
+  // Opens nothing yet. An empty path gives a store that keeps nothing.
   explicit KernelStore(std::filesystem::path path, std::int64_t limit = kDefaultLimit);
   KernelStore(const KernelStore&) = delete;
   KernelStore& operator=(const KernelStore&) = delete;
   ~KernelStore();
 
   std::optional<StoredKernel> find(const KernelOrigin& origin);
-  // False when it was not kept: the database cannot be written, or the image is above the limit.
+  // Returns false when the kernel was not kept: the database cannot be written, or the image exceeds the limit.
   bool put(const KernelOrigin& origin, const StoredKernel& kernel);
-  // find, else compile and put. What compile throws passes through.
+  // Calls find, and if nothing is found compile and put. Exceptions of compile pass through.
   StoredKernel get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile);
 
   struct Size {
     std::int64_t kernels = 0;
-    std::int64_t bytes = 0;  // compressed
+    std::int64_t bytes = 0;  // compressed size
   };
   Size size();
-  // Why the last call that touched the database could not, or would not; empty: it could.
+  // Why the last call that used the database failed or refused; empty when it succeeded.
   std::string why() const;
 
  private:

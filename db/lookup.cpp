@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Orders entries of equal claim: smaller is better. Later verdicts of one layer have larger ids.
+// Ranks entries with equal claim: smaller is better. Later verdicts of one layer have larger ids.
 auto rank(const LookupEntry& entry, Freshness fresh) {
   const bool first_candidate_only = fresh > Freshness::serves;
   return std::make_tuple(first_candidate_only, entry.layer, fresh, -static_cast<std::int64_t>(entry.verdict.id));
@@ -29,7 +29,7 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
     try {
       std::error_code ignored;
       if (as == OpenAs::shared && (path.empty() || fs::status(path, ignored).type() == fs::file_type::not_found)) {
-        report.usable = true;  // nothing tuned yet: not worth loading SQLite for
+        report.usable = true;  // nothing tuned yet, so SQLite need not be loaded
         lookup.layers_.push_back(std::move(report));
         return;
       }
@@ -49,7 +49,7 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
   };
   add_layer(user, OpenAs::shared);
   for (const fs::path& pack : packs) add_layer(pack, OpenAs::immutable);
-  // Each layer comes sorted by token, latest first; stable, so that this stays so within a token.
+  // Each layer comes sorted by token, latest first; a stable sort keeps this order within a token.
   std::stable_sort(lookup.entries_.begin(), lookup.entries_.end(), [](const LookupEntry& a, const LookupEntry& b) {
     return std::tie(a.verdict.problem, a.layer) < std::tie(b.verdict.problem, b.layer);
   });

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// A corrupted file can make SQLite walk the same pages over and over; no real file comes near this.
+// In a corrupted file SQLite can walk the same pages over and over; no real file comes near this limit.
 constexpr std::size_t kMaxRows = 10'000'000;
 constexpr std::size_t kMaxSamplesText = kMaxSamples * 24;
 
@@ -36,8 +36,8 @@ auto collect(Statement& rows, const Row& row) {
   return all;
 }
 
-// The same of rows that carry a checksum: `row` gives nothing for a damaged one, which is counted and passed over. One
-// flipped bit costs the row that it is in, not its neighbours.
+// The same for rows with a checksum: `row` returns nothing for a damaged one, which is counted and passed over. One
+// flipped bit loses only the row that contains it, not its neighbours.
 template <class Row>
 auto collect_intact(Statement& rows, std::size_t& passed_over, const Row& row) {
   std::vector<typename decltype(row(rows))::value_type> all;
@@ -51,7 +51,7 @@ auto collect_intact(Statement& rows, std::size_t& passed_over, const Row& row) {
   return all;
 }
 
-// Nothing when a value of the row is none that the schema allows.
+// Returns nothing when a value of the row is not one that the schema allows.
 template <class Read>
 auto intact(const Read& read) -> decltype(read()) {
   try {
@@ -61,7 +61,7 @@ auto intact(const Read& read) -> decltype(read()) {
   }
 }
 
-// Rows of earlier versions have no checksum and are believed.
+// Rows of earlier versions have no checksum and are accepted.
 template <class Compute>
 bool fits(const Statement& row, int column, const Compute& checksum) {
   return row.is_null(column) || row.text(column, kMaxText) == checksum();
@@ -136,7 +136,7 @@ std::string run_columns(const char* table) {
       table);
 }
 
-// The columns of run_columns, from `column` on; nothing when they are not what was written.
+// Reads the columns of run_columns, starting at `column`; returns nothing when they are not what was written.
 std::optional<Run> run_at(const Statement& row, int column, std::string_view problem, std::string_view plan,
                           const Environment& environment) {
   return intact([&]() -> std::optional<Run> {
@@ -272,7 +272,7 @@ std::vector<StoredVerdict> read_winners(const Database& database, std::optional<
 }
 
 std::vector<LookupEntry> read_lookup_entries(const Database& database, std::size_t& passed_over) {
-  // With the run whose wisdom comes along, if any.
+  // Joins the run that supplies the wisdom, if any.
   Statement rows = database.prepare(
       fmt::format("SELECT verdicts.*, {} FROM ({}WHERE v.withdrawn IS NULL) verdicts LEFT JOIN run n ON n.id ="
                   " (SELECT x.id FROM run x JOIN session t ON t.id = x.session WHERE x.problem = verdicts.problem_id"
@@ -327,12 +327,12 @@ std::vector<PlanHistory> read_history(const Database& database, std::string_view
   std::unordered_map<std::string, std::size_t> index;
   while (rows.step()) {
     const auto run = intact([&] { return run_at(rows, 1, problem, rows.text(0, kMaxPlan), environment); });
-    if (!run) continue;  // as if it had never been made
+    if (!run) continue;  // treated as if it had never been recorded
     const auto [place, added] = index.try_emplace(run->plan, all.size());
     if (added) all.emplace_back().plan = run->plan;
     add_run(all[place->second], *run);
   }
-  // A plan whose every run was interrupted is as good as untried.
+  // A plan whose every run was interrupted counts as untried.
   std::erase_if(all, [](const PlanHistory& plan) { return plan.ok_runs + plan.failed_runs == 0; });
   for (PlanHistory& plan : all) plan.median_ns = median(plan.samples_ns);
   return all;

@@ -18,7 +18,7 @@ constexpr int kFormat = 1;
   throw Error(Status::io, fmt::format("recorded space, line {}: {}", line, what));
 }
 
-// The environment's keys and fields, in the order they are written.
+// The environment's keys and fields, in the order in which they are written.
 constexpr std::pair<const char*, std::string Environment::*> kPieces[] = {
     {"backend", &Environment::backend},     {"device", &Environment::device},      {"isa", &Environment::isa},
     {"traits", &Environment::traits},       {"driver", &Environment::driver},      {"compiler", &Environment::compiler},

@@ -1,9 +1,9 @@
 // Recorded search spaces: every measurement of one problem in one environment as a text file, so that search strategies
-// are replayed and judged offline.
+// can be replayed and judged offline.
 //
-// Format: lines of JSON. First {"fourtune_space":1,"problem":TOKEN,"environment":{...}}, then one line per plan:
-// {"plan":TEXT,"status":"ok","error":1.2e-6,"samples_ns":[...]}; "error" is left out when it was not measured. Unknown
-// keys are ignored.
+// Format: lines of JSON. The first is {"fourtune_space":1,"problem":TOKEN,"environment":{...}}, followed by one line
+// per plan: {"plan":TEXT,"status":"ok","error":1.2e-6,"samples_ns":[...]}. "error" is omitted when it was not measured.
+// Unknown keys are ignored.
 #pragma once
 
 #include <iosfwd>
@@ -32,12 +32,12 @@ struct RecordedSpace {
   friend bool operator==(const RecordedSpace&, const RecordedSpace&) = default;
 };
 
-// All plans tried for the problem in the environment: ok if any run was, with the samples of all ok runs, else the
-// latest failure.
+// All plans tried for the problem in the environment. A plan is ok if any run was, with the samples of all ok runs;
+// otherwise it has the latest failure.
 RecordedSpace record_space(const TuningStore& store, std::string_view problem, const Environment& environment);
 // Throws Error{io} when the stream fails.
 void write_space(std::ostream& out, const RecordedSpace& space);
-// Throws Error{io} naming the line when the text is not such a file or a plan comes twice.
+// Throws Error{io} that names the line when the text is not such a file or a plan occurs twice.
 RecordedSpace read_space(std::istream& in);
 
 }  // namespace fourtune::db

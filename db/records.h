@@ -1,5 +1,5 @@
-// What the tuning database holds, as plain records: environment, session, run, verdict. Problems are tokens and plans
-// are canonical texts; this layer never looks inside either.
+// The contents of the tuning database as plain records: environment, session, run, verdict. Problems are tokens and
+// plans are canonical texts; this layer never interprets either.
 #pragma once
 
 #include <cstdint>
@@ -17,45 +17,45 @@ namespace fourtune::db {
 enum class SessionId : std::int64_t {};
 enum class VerdictId : std::int64_t {};
 
-// Where a measurement holds. Every piece is stored as readable text and compared as text: nothing is hashed here
-// (`generator` is a digest because its source is long).
+// The environment in which a measurement is valid. Every piece is stored as readable text and compared as text: nothing
+// is hashed here (`generator` is a digest because its source is long).
 struct Environment {
   std::string backend;    // "cpu"
   std::string device;     // DeviceTraits::name
   std::string isa;        // "avx512", "sm_90"
   std::string traits;     // traits_text(): cores, caches, memory
   std::string driver;     // GPU driver; empty on a CPU
-  std::string compiler;   // of the kernels
-  std::string libraries;  // of the libraries that a plan may call, "fftw 3.3.10"
-  std::string generator;  // changes when a plan text may mean other code
+  std::string compiler;   // the one that compiled the kernels
+  std::string libraries;  // libraries that a plan may call, such as "fftw 3.3.10"
+  std::string generator;  // changes when a plan text may mean different code
   friend bool operator==(const Environment&, const Environment&) = default;
 };
 
-// The numbers of a device as one line of JSON, memory rounded to GiB (the kernel's own share of it varies).
+// The numbers of a device as one line of JSON, with memory rounded to GiB (the operating system's share of it varies).
 std::string traits_text(const DeviceTraits& traits);
 // Fills backend, device, isa, traits and compiler (of this build); libraries, driver and generator stay empty.
 Environment environment_of(const DeviceTraits& traits);
 
-// How far a verdict measured in one environment holds in another; ordered best first.
+// How far a verdict measured in one environment is valid in another; ordered best first.
 enum class Freshness {
   current,    // every piece is equal
-  serves,     // another driver or compiler: the same code for the same device, times may have moved a little
+  serves,     // another driver or compiler: the same code for the same device, times may differ a little
   candidate,  // another generator, library or core count on the same device: measure it first, use it before guessing
   foreign,    // another device, instruction set or backend
 };
 Freshness freshness(const Environment& measured, const Environment& here) noexcept;
 const char* to_string(Freshness) noexcept;
 
-// How one measurement ended. A failure is a row like any other.
+// How one measurement ended. A failure is stored like any other result.
 enum class RunStatus {
   ok,
-  rejected,  // refused before it was built: out of range, too much memory, predicted hopeless
+  rejected,  // refused before it was built: out of range, too much memory, predicted to be hopeless
   compile_error,
   too_many_resources,  // registers, shared memory, host memory
-  wrong_result,        // ran, but its error is above the allowed one
+  wrong_result,        // ran, but its error exceeds the allowed one
   timeout,
   crash,
-  interrupted,  // stopped by the user: says nothing about the plan
+  interrupted,  // stopped by the user; says nothing about the plan
 };
 const char* to_string(RunStatus) noexcept;
 // Throws Error{database} when the name is unknown.
@@ -75,29 +75,29 @@ struct Run {
   RunStatus status = RunStatus::ok;
   std::optional<double> error;           // relative l2 against the reference; absent when not measured
   std::vector<std::int64_t> samples_ns;  // every raw sample of execute, in the order measured
-  std::vector<StageNs> stages;           // of one typical execution, in the order they run
-  std::string wisdom;                    // FFTW wisdom gathered while planning; empty: none
+  std::vector<StageNs> stages;           // of one typical execution, in execution order
+  std::string wisdom;                    // FFTW wisdom gathered during planning; empty: none
   std::int64_t memory_bytes = 0;         // held by the transform
   std::string message;                   // why it failed, for people
-  std::string kernels;                   // JSON list of a GPU plan's kernels and what they take; empty: none
-  std::int64_t started_ms = 0;           // since the epoch, UTC; 0 when recording: now
+  std::string kernels;                   // JSON list of a GPU plan's kernels and their resources; empty: none
+  std::int64_t started_ms = 0;           // since the epoch, UTC; 0 when recording means now
   friend bool operator==(const Run&, const Run&) = default;
 };
 struct StoredRun : Run {
   SessionId session{};
 };
 
-// A session's decision with its evidence: this plan replaces that one for this problem.
+// A session's decision and its evidence: this plan replaces that one for this problem.
 struct Verdict {
   std::string problem;
   std::string plan;
   std::string replaces;     // the incumbent's plan text; empty: there was none
-  std::string validity;     // JSON text: for which m, density, batch, extent, strides it was measured; empty: the token
+  std::string validity;     // JSON: for which m, density, batch, extent, strides it was measured; empty: the token only
   double winner_ns = 0;     // median over the interleaved rounds
-  double incumbent_ns = 0;  // the same of the incumbent; 0 without one
+  double incumbent_ns = 0;  // the same for the incumbent; 0 without one
   double ratio_low = 1;     // interval of incumbent time / winner time
   double ratio_high = 1;
-  int rounds = 0;  // interleaved rounds behind the interval
+  int rounds = 0;  // number of interleaved rounds behind the interval
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 struct StoredVerdict : Verdict {
@@ -105,13 +105,13 @@ struct StoredVerdict : Verdict {
   SessionId session{};
   std::int64_t created_ms = 0;
   Environment environment;
-  std::string withdrawn;  // why it no longer counts; empty: valid
+  std::string withdrawn;  // why it is no longer valid; empty: valid
 };
 
 struct SessionStart {
   Environment environment;
   std::uint64_t seed = 0;
-  std::string strategy;       // search strategy's name
+  std::string strategy;       // name of the search strategy
   double budget_seconds = 0;  // 0: unlimited
   std::string command;        // as the user typed it
 };
@@ -125,8 +125,8 @@ struct StoredSession : SessionStart {
   std::optional<SessionEnd> end;  // absent while finished_ms is 0
 };
 
-// All that is known of one plan for one problem in one environment, over all sessions: what a resumed session reads to
-// skip work already done.
+// All that is known about one plan for one problem in one environment, over all sessions. A resumed session reads this
+// to skip work already done.
 struct PlanHistory {
   std::string plan;
   int ok_runs = 0;

@@ -10,7 +10,7 @@
 namespace fourtune::db {
 namespace {
 
-// Shortest texts that read back as the same number. SQLite keeps no sign of zero.
+// The shortest texts that read back as the same number. SQLite does not keep the sign of zero.
 std::string text_of(double value) { return fmt::format("{}", value + 0.0); }
 std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
 // SQLite stores NaN as NULL.

@@ -1,5 +1,5 @@
-// What a row of the database says, as one checksum. The texts that it refers to (problem, plan, environment) are in it,
-// so that a bit flipped in any of them shows in every row that would be believed because of it. It finds damage, not
+// The content of a database row as one checksum. It includes the texts to which the row refers (problem, plan,
+// environment), so that a bit flipped in any of them shows in every row that depends on it. It finds damage, not
 // malice: whoever can write the file can write checksums.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace fourtune::db {
 
-// 64 hexadecimal digits (BLAKE2b of the pieces in a fixed order, numbers as their shortest texts).
+// Returns 64 hexadecimal digits (BLAKE2b of the pieces in a fixed order, numbers as their shortest texts).
 std::string checksum_of(const Verdict& verdict, const Environment& environment, std::int64_t created_ms,
                         std::string_view withdrawn);
-// samples and stages: as their columns hold them. run.samples_ns and run.stages are not looked at.
+// samples and stages: the texts in their columns. run.samples_ns and run.stages are not used.
 std::string checksum_of(const Run& run, const Environment& environment, std::string_view samples,
                         std::string_view stages);
 

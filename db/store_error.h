@@ -11,11 +11,11 @@ enum class StoreFault {
   foreign,     // not SQLite, or another application's database
   newer,       // made by a later version of Fourtune
   damaged,     // truncated, corrupted, or rows that break the schema's rules
-  hostile,     // has views, triggers or other things that our schema has not
-  unreadable,  // permission, or an input error of the device
+  hostile,     // has views, triggers or other things that our schema does not have
+  unreadable,  // no permission, or an input error of the device
   unwritable,  // read-only file or folder, or an output error of the device
   full,        // no space left
-  busy,        // other writers held it for longer than the timeout
+  busy,        // other writers held the file for longer than the timeout
 };
 const char* to_string(StoreFault) noexcept;
 

@@ -32,7 +32,7 @@ constexpr int kReaderBusyMs = 5000;
 }
 
 // ---- versions ----------------------------------------------------------------------------------------------------
-// Sections of schema.sql, by version: sections()[0] makes version 1.
+// The sections of schema.sql, by version: sections()[0] makes version 1.
 const std::vector<std::string>& sections() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found;
@@ -49,13 +49,13 @@ const std::vector<std::string>& sections() {
   return all;
 }
 
-// Brings a database from version `from` (0: nothing in it) to version `to`. Inside the caller's transaction.
+// Upgrades a database from version `from` (0: empty) to version `to`. Call this inside a transaction.
 void apply_sections(const Database& database, std::int64_t from, std::int64_t to) {
   for (std::int64_t version = from; version < to; ++version) database.execute(sections()[version].c_str());
   database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, to).c_str());
 }
 
-// (type, name, table, SQL text) of everything in a database, without SQLite's own statistics.
+// (type, name, table, SQL text) of everything in a database except SQLite's statistics.
 using SchemaObjects = std::set<std::tuple<std::string, std::string, std::string, std::string>>;
 
 SchemaObjects schema_objects(const Database& database) {
@@ -92,7 +92,7 @@ fs::path beside(const fs::path& path, const char* suffix) {
   return other;
 }
 
-// Nothing of the database is outside its main file: no log and no journal with anything in it.
+// True when the whole database is in its main file: there is no log and no journal with contents.
 bool is_complete(const fs::path& path) {
   for (const char* suffix : {"-wal", "-journal"}) {
     std::error_code error;
@@ -102,8 +102,8 @@ bool is_complete(const fs::path& path) {
   return true;
 }
 
-// Whole pages are missing nowhere, but the last one is cut: SQLite would read zeros there. With a journal beside it
-// that is a write in progress, or one that will be undone.
+// True when the last page is cut, where SQLite would read zeros. With a journal next to the file that does not count:
+// it is a write in progress, or one that will be undone.
 bool ends_inside_page(const fs::path& path, std::uintmax_t page_size) {
   const auto ragged = [&] {
     std::error_code error;
@@ -115,7 +115,7 @@ bool ends_inside_page(const fs::path& path, std::uintmax_t page_size) {
 
 enum class Found { nothing, empty, ours };
 
-// Looks at the path and the first bytes of the file before SQLite acts on it, so that nothing of another kind is ever
+// Checks the path and the first bytes of the file before SQLite acts on it, so that a file of another kind is never
 // touched (not even to roll back its journal).
 Found look_at(const fs::path& path) {
   if (path.empty()) return Found::nothing;
@@ -130,15 +130,15 @@ Found look_at(const fs::path& path) {
 
   constexpr std::string_view kMark("SQLite format 3\0", 16);
   constexpr std::size_t kHeaderSize = 100;
-  // The size first: another process may be making the file just now, and it is empty only if it was so before the look.
-  // (SQLite takes a file of one byte for an empty one too, and would write over it.)
+  // Check the size first: another process may be creating the file just now, and it is empty only if it was empty
+  // before this check. (SQLite also takes a file of one byte for an empty one, and would overwrite it.)
   if (fs::file_size(path, error) == 0) return Found::empty;
   const std::string header = Database::open(path, Access::immutable, 0).first_bytes(kHeaderSize);
   if (header.substr(0, kMark.size()) != kMark) {
     refuse(StoreFault::foreign, path, "is not a SQLite file; choose another path");
   }
   if (header.size() < kHeaderSize) refuse(StoreFault::damaged, path, "ends inside its header");
-  // Big-endian numbers of section 1.3 of the SQLite file format.
+  // Big-endian numbers, see section 1.3 of the SQLite file format.
   const auto number = [&](int offset, int bytes) {
     std::int64_t value = 0;
     for (int i = offset; i < offset + bytes; ++i) value = value * 256 + static_cast<unsigned char>(header[i]);
@@ -154,9 +154,9 @@ Found look_at(const fs::path& path) {
   return Found::ours;
 }
 
-// The version of a database that has passed look_at; 0 when there is nothing in it.
+// The version of a database that has passed look_at; 0 when it is empty.
 std::int64_t checked_version(const Database& database, const fs::path& path) {
-  // Another process may be making the database just now: its version and its tables have to be of one moment.
+  // Another process may be creating the database just now, so its version and its tables must come from one moment.
   const Snapshot snapshot(database);
   const std::int64_t version = database.integer("PRAGMA user_version");
   if (version > schema_version()) {
@@ -177,7 +177,7 @@ Database empty_database() {
   return database;
 }
 
-// The connection, or an upgraded copy of what it shows.
+// Returns the connection, or an upgraded copy of its database.
 Database at_newest_version(Database database, const fs::path& path) {
   std::optional<Database> copy;
   {
@@ -192,7 +192,7 @@ Database at_newest_version(Database database, const fs::path& path) {
   return copy ? std::move(*copy) : std::move(database);
 }
 
-// A killed writer's journal is rolled back by any connection that may write.
+// Any connection that may write rolls back the journal of a killed writer.
 void recover(const fs::path& path) {
   Database::open(path, Access::write, kReaderBusyMs).integer("SELECT count(*) FROM sqlite_schema");
 }
@@ -203,14 +203,14 @@ Database read_shared(const fs::path& path) {
   } catch (const StoreError& error) {
     if (error.fault() != StoreFault::unwritable) throw;
   }
-  // Reading needs something written. In a read-only folder that is the log's index: when neither it nor a log or a
-  // journal is there, no process has the file open for writing and the file is complete.
+  // Reading requires a write here. In a read-only folder that is the log's index: when there is no index, log or
+  // journal, no process has the file open for writing and the file is complete.
   std::error_code ignored;
   if (is_complete(path) && !fs::exists(beside(path, "-shm"), ignored) &&
       ::access(fs::absolute(path).parent_path().c_str(), W_OK) != 0) {
     return at_newest_version(Database::open(path, Access::immutable, kReaderBusyMs), path);
   }
-  // Else it is the roll-back of a killed writer.
+  // Otherwise it is the roll-back of a killed writer's transaction.
   try {
     recover(path);
     return at_newest_version(Database::open(path, Access::read, kReaderBusyMs), path);
@@ -222,7 +222,8 @@ Database read_shared(const fs::path& path) {
 }
 
 // ---- writing -----------------------------------------------------------------------------------------------------
-// What it makes only the user writes, whatever the umask: kernels are loaded from no other folders (trusted_file.h).
+// Only the user can write the folders made here, whatever the umask: kernels are loaded from no others
+// (trusted_file.h).
 void make_folders(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> missing;
   std::error_code ignored;
@@ -253,8 +254,8 @@ void require_undamaged(const Database& database, const fs::path& path) {
   if (result != "ok") refuse(StoreFault::damaged, path, "is damaged: " + result);
 }
 
-// The mode is a property of the file. Changing it needs a moment without other users; it is tried again for a while,
-// and not being able to change it costs waiting, not correctness.
+// The mode is a property of the file. Changing it requires a moment without other users, so it is retried for a while.
+// Failing to change it costs waiting time, not correctness.
 void set_journal(const Database& database, Journal journal, int busy_ms) {
   const bool ahead = journal == Journal::write_ahead;
   const std::string wanted = ahead ? "wal" : "delete";
@@ -283,7 +284,7 @@ Journal journal_for(const fs::path& path) {
 std::int64_t schema_version() { return static_cast<std::int64_t>(sections().size()); }
 
 bool is_local_file_system(std::int64_t magic) noexcept {
-  // From linux/magic.h and the file systems' own sources: ext2-4, xfs, btrfs, tmpfs, ramfs, f2fs, overlay, zfs,
+  // From linux/magic.h and the sources of the file systems: ext2-4, xfs, btrfs, tmpfs, ramfs, f2fs, overlay, zfs,
   // bcachefs, reiserfs, jfs.
   static constexpr std::array<std::int64_t, 11> kLocal{0xef53,     0x58465342, 0x9123683e, 0x01021994,
                                                        0x858458f6, 0xf2f52010, 0x794c7630, 0x2fc12fc1,
@@ -310,7 +311,7 @@ Database open_for_writing(const fs::path& path, int busy_ms, Journal journal) {
   database.execute("PRAGMA synchronous = FULL");
   if (checked_version(database, path) != 0) require_undamaged(database, path);
   {
-    // Looked at again under the write lock: another process may have made or upgraded it in between.
+    // Check again under the write lock: another process may have created or upgraded it in between.
     Transaction transaction(database);
     const std::int64_t version = checked_version(database, path);
     if (version < schema_version()) apply_sections(database, version, schema_version());

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An open file or folder, so that what is judged has one identity.
+// An open file or folder, so that all checks apply to the same object.
 class Opened {
  public:
   explicit Opened(const fs::path& path) : descriptor_(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {
@@ -36,7 +36,7 @@ class Opened {
 
 enum class Kind { file, folder, folder_above };
 
-// Empty: it is as it should be, or (a file) not there.
+// Empty when there is no fault, or when a file does not exist.
 std::string fault_of(const fs::path& path, Kind kind) {
   const Opened opened(path);
   if (opened.error() == ENOENT && kind == Kind::file) return {};
@@ -74,7 +74,7 @@ std::string why_untrusted(const fs::path& path) {
   Kind kind = Kind::folder;
   for (fs::path folder = real.parent_path();; folder = folder.parent_path()) {
     std::error_code ignored;
-    // One that is not there yet would be made by us.
+    // A folder that does not exist yet would be created by us.
     if (fs::exists(folder, ignored) || !folder.has_relative_path())
       if (std::string fault = fault_of(folder, kind); !fault.empty()) return fault;
     kind = Kind::folder_above;

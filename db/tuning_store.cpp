@@ -18,10 +18,10 @@ struct TuningStore::Impl {
   std::filesystem::path path;
   bool writable;
   Database database;
-  bool repaired = false;  // its indices were made anew
+  bool repaired = false;  // its indices were rebuilt
 
-  // Runs `work` as one transaction and gives what it gives. What it looks up by an index is there, unless the index
-  // does not fit its table: then the indices are made anew from the tables, once, and the transaction is run again.
+  // Runs `work` as one transaction and returns its result. If an index does not match its table, a look-up misses rows
+  // that exist: then the indices are rebuilt from the tables, once, and the transaction runs again.
   template <class Work>
   auto transact(const Work& work) {
     const auto attempt = [&] {
@@ -61,7 +61,7 @@ void require_name(std::string_view text, std::size_t longest, const char* what) 
   require_text(text, longest, what);
 }
 
-// The row of a value in a table of distinct values, added when missing. Inside the caller's transaction.
+// The row of a value in a table of distinct values, added when missing. Call this inside a transaction.
 std::int64_t problem_row(const Database& database, std::string_view token) {
   database.prepare("INSERT INTO problem (token) VALUES (?) ON CONFLICT DO NOTHING").with(token).run();
   Statement row = database.prepare("SELECT id FROM problem WHERE token = ?");
@@ -181,7 +181,7 @@ void TuningStore::record_run(SessionId session, const Run& run) {
     const std::string checksum = checksum_of(stamped, environment_of_session(within, session), samples, stages);
     const std::int64_t problem = problem_row(within, run.problem);
     const std::int64_t plan = plan_row(within, run.plan);
-    // SQLite stores NaN as NULL: an error that is not a number reads back as not measured.
+    // SQLite stores NaN as NULL: an error that is NaN reads back as not measured.
     within
         .prepare(
             "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
@@ -222,7 +222,7 @@ void TuningStore::withdraw_verdict(VerdictId verdict, std::string_view reason) {
   require_name(reason, kMaxText, "the reason to withdraw a verdict");
   const auto id = static_cast<std::int64_t>(verdict);
   impl_->transact([&](const Database& within) {
-    const auto stored = read_verdict(within, verdict);  // absent: damaged, and stays so
+    const auto stored = read_verdict(within, verdict);  // absent when damaged, and stays so
     std::optional<std::string> checksum;
     if (stored) checksum = checksum_of(*stored, stored->environment, stored->created_ms, reason);
     within

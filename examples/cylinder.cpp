@@ -1,8 +1,8 @@
 // Solves the scattering problem of cylinder_scattering.h with exact and with type-3 NUFFT aggregation and
 // disaggregation.
 //   cylinder [--tol 1e-13] [--plan "cpu;..."] [--gaussian-r 4]
-// The NUFFTs run on the plan that Fourtune chooses (or --plan); one product is also computed in the paper's Gaussian
-// parameterisation with its parameter R. The factors of the translation amplify the transforms' errors about a
+// The NUFFTs run on the plan that Fourtune chooses (or --plan). One product is also computed in the paper's Gaussian
+// parameterisation with its parameter R. The factors of the translation amplify the errors of the transforms about a
 // hundredfold.
 #include <CLI/CLI.hpp>
 #include <chrono>

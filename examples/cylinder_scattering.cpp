@@ -19,7 +19,7 @@ constexpr Complex kJ{0, 1};
 // H_n^(2)(x) for n >= 0.
 Complex hankel(int n, double x) { return {::jn(n, x), -::yn(n, x)}; }
 
-// (kappa h / 4) H0 between two segments.
+// The matrix entry (kappa h / 4) H0 between two segments.
 Complex entry(const Geometry& g, int m, int n) {
   const double k = g.wave_number, h = g.segment_length;
   if (m == n) return k * h / 4 * (1.0 - 2.0 * kJ / kPi * (std::numbers::egamma + std::log(k * h / (4 * kPi))));
@@ -28,7 +28,7 @@ Complex entry(const Geometry& g, int m, int n) {
   return k * h / 4 * Complex(::j0(distance), -::y0(distance));
 }
 
-// The diagonal operator from cluster q to cluster p, with the factor kappa h / (4 Q) of the matrix and the quadrature.
+// The diagonal operator from cluster q to cluster p, including the factor kappa h / (4 Q) of the matrix and quadrature.
 Vector transfer(const Geometry& g, int p, int q) {
   const auto& a = g.centre[static_cast<std::size_t>(p)];
   const auto& b = g.centre[static_cast<std::size_t>(q)];
@@ -37,7 +37,7 @@ Vector transfer(const Geometry& g, int p, int q) {
   Vector out(static_cast<std::size_t>(g.directions));
   Complex power = 1;  // (-j)^n
   for (int n = 0; n <= g.order; ++n) {
-    // H_-n = (-1)^n H_n and (-j)^-n = (-1)^n (-j)^n: the terms n and -n make a cosine.
+    // H_-n = (-1)^n H_n and (-j)^-n = (-1)^n (-j)^n, so the terms n and -n combine to a cosine.
     const Complex factor = power * hankel(n, distance) * (n == 0 ? 1.0 : 2.0);
     for (int l = 0; l < g.directions; ++l)
       out[static_cast<std::size_t>(l)] += factor * std::cos(n * (angle - 2 * kPi * l / g.directions));
@@ -137,7 +137,7 @@ Geometry::Geometry(const CylinderCase& c) : given(c), wave_number(2 * kPi) {
     x.push_back(c.radius * std::cos(angle));
     y.push_back(c.radius * std::sin(angle));
   }
-  // A cluster is an arc; its circle of least radius has the chord's middle as centre.
+  // A cluster is an arc. The smallest circle around it is centred at the middle of its chord.
   const double half_arc = kPi / c.clusters;
   for (int p = 0; p < c.clusters; ++p) {
     const double angle = 2 * kPi * (p + 0.5) / c.clusters, r = c.radius * std::cos(half_arc);
@@ -249,7 +249,7 @@ Vector series_current(const Geometry& geometry) {
   return current;
 }
 
-// Arnoldi by modified Gram-Schmidt; the least-squares problem is kept triangular by Givens rotations.
+// Arnoldi iteration by modified Gram-Schmidt; Givens rotations keep the least-squares problem triangular.
 Vector gmres(const std::function<Vector(const Vector&)>& a, const Vector& b, double tol, int most, int& iterations) {
   const double scale = norm(b);
   std::vector<Vector> basis{b}, h;
@@ -268,7 +268,7 @@ Vector gmres(const std::function<Vector(const Vector&)>& a, const Vector& b, dou
       column[i] = cosines[i] * upper + std::conj(sines[i]) * lower;
       column[i + 1] = -sines[i] * upper + cosines[i] * lower;
     }
-    // Rotation that maps (last, rest) to (r, 0): c real, s = c rest / last.
+    // The rotation that maps (last, rest) to (r, 0): c is real, s = c rest / last.
     const double length = std::hypot(std::abs(column.back()), rest);
     const double c = std::abs(column.back()) / length;
     const Complex turn = column.back() == 0.0 ? 1.0 : column.back() / std::abs(column.back());

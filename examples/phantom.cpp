@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-// Coordinates along the axes of the ellipsoid.
+// Rotates v to coordinates along the axes of the ellipsoid.
 std::array<double, 3> turned(const Ellipsoid& e, const std::array<double, 3>& v) {
   return {e.cosine * v[0] + e.sine * v[1], -e.sine * v[0] + e.cosine * v[1], v[2]};
 }
@@ -24,7 +24,7 @@ double value_at(const std::vector<Ellipsoid>& phantom, int dim, const std::array
   return value;
 }
 
-// Transform of the unit disk or ball at radius u.
+// The Fourier transform of the unit disk or ball at radius u.
 double unit_transform(int dim, double u) {
   if (dim == 2) return u < 1e-4 ? kPi * (1 - u * u / 8) : 2 * kPi * ::j1(u) / u;
   if (u < 1e-2) return 4 * kPi / 3 * (1 - u * u / 10 + u * u * u * u / 280);

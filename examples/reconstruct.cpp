@@ -1,8 +1,8 @@
 // Reconstructs a head phantom from samples of its Fourier transform on a nonuniform trajectory, as MRI does.
 //   reconstruct --trajectory spiral --size 128 --out head.png
 //
-// The model is y = A x, A a type-2 transform. Three images come out, side by side: the truth, the density-compensated
-// adjoint A* W y, and conjugate gradients on A* W A x = A* W y. Everything runs on one plan.
+// The model is y = A x, where A is a type-2 transform. The output has three images side by side: the truth, the
+// density-compensated adjoint A* W y, and conjugate gradients on A* W A x = A* W y. Everything runs on one plan.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
@@ -30,7 +30,7 @@ struct Settings {
   std::vector<std::string> databases;
 };
 
-// Prints a step's name, its time for each repetition, and a remark.
+// Prints a step's name, its time per repetition, and a remark.
 class Stopwatch {
  public:
   void report(const char* step, int repetitions = 1, const std::string& remark = {}) {
@@ -95,9 +95,9 @@ class Model {
   std::size_t pixels_, samples_;
 };
 
-// Weights w with K w = 1, K = A D A*, by the fixed-point iteration w <- w / K w (Pipe and Menon, Magn. Reson. Med. 41,
-// 1999). D multiplies the image by triangles, whose transform, the Fejer kernel, is positive: K w stays positive, and w
-// tends to the volume around each sample over (2 pi)^dim.
+// Computes weights w with K w = 1, K = A D A*, by the fixed-point iteration w <- w / K w (Pipe and Menon, Magn. Reson.
+// Med. 41, 1999). D multiplies the image by triangles, whose transform, the Fejer kernel, is positive. Therefore K w
+// stays positive, and w tends to the volume around each sample divided by (2 pi)^dim.
 std::vector<float> density_weights(Model& model, const Settings& s, std::size_t samples) {
   std::vector<float> triangle(static_cast<std::size_t>(s.size));
   for (std::int64_t i = 0; i < s.size; ++i)
@@ -126,7 +126,7 @@ double square_norm(const Samples& v) {
   return sum;
 }
 
-// Conjugate gradients on the normal equations A* W A x = b from x = b.
+// Conjugate gradients on the normal equations A* W A x = b, starting at x = b.
 Samples solve(Model& model, const std::vector<float>& weights, const Samples& b, int iterations) {
   Samples x = b, product = model.adjoint(weighted(model.forward(x), weights)), residual = b;
   for (std::size_t i = 0; i < b.size(); ++i) residual[i] -= product[i];
@@ -162,7 +162,7 @@ std::string error_text(const Samples& image, const std::vector<float>& truth) {
   return text;
 }
 
-// The middle plane's values (absolute ones of complex images).
+// The values of the middle plane (absolute values for complex images).
 template <typename T>
 std::vector<float> middle_plane(const std::vector<T>& image, const Settings& s) {
   const auto plane = static_cast<std::size_t>(s.size * s.size);

@@ -18,7 +18,8 @@ void append(Points& points, double x, double y, double z) {
   points[2].push_back(static_cast<float>(z));
 }
 
-// Arms and turns together step 1.25 times finer than the image needs in radius, and so do samples along the last turn.
+// The step between arms and turns together is 1.25 times finer than the image needs in radius, and so is the step
+// between samples along the last turn.
 void spiral(Points& points, std::int64_t n, double z, double density) {
   constexpr int kArms = 16;
   const double turns = std::max(1.0, 0.625 * static_cast<double>(n) / kArms);

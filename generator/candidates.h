@@ -1,4 +1,4 @@
-// The plans that could solve a problem on a device, and what each is expected to cost.
+// The plans that could solve a problem on a device, and the expected cost of each.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace fourtune::generator {
 
-// Everything worth trying. A problem without m (or k) is taken at density 1.
+// Everything worth trying. A problem without m (or k) is assumed to have density 1.
 Space candidates(const Problem& problem, const DeviceTraits& traits);
-// What runs when nothing was tuned, cheap to make (no measurement): of GPU FFTs a plan known from another device, the
-// library or kernels for any size; else the cost model's choice. `why`, if given, is set to which of them and what made
-// it so, in words. Throws Error{tolerance_unreachable | unsupported} where no family takes the problem.
+// The plan that runs when nothing was tuned; it is cheap to make and measures nothing. For GPU FFTs it is a plan known
+// from another device, the library, or kernels for any size; for other problems, the cost model's choice. `why`, if
+// given, is set to a text that names the source and the reason. Throws Error{tolerance_unreachable | unsupported} if no
+// family supports the problem.
 Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
-// The plan of a neighbouring problem (same kind, type, dimension and precision) made to fit this one: its choices are
-// kept, what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws
-// Error{invalid_plan} when that is impossible.
+// Adapts the plan of a neighbouring problem (same kind, type, dimension and precision) to this one. The plan's choices
+// are kept; what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws
+// Error{invalid_plan} if that is impossible.
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
-// Lower bound of execute (bytes and multiply-adds at the device's peak): a plan whose floor is above the best time is
-// out.
+// Lower bound on the time of execute (bytes and multiply-adds at the device's peak): a plan whose bound is above the
+// best time cannot win.
 double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -38,7 +38,7 @@ void add_backend(const Backend& backend) { table().push_back(&backend); }
 
 const Backend& find_backend(std::string_view wanted) {
   const std::string_view name = wanted.empty() ? "cpu" : wanted;
-  if (name == cpu_backend().name()) return cpu_backend();  // without a look for other devices
+  if (name == cpu_backend().name()) return cpu_backend();  // does not look for other devices
   std::string names;
   for (const Backend* backend : backends()) {
     if (backend->name() == name) return *backend;

@@ -1,4 +1,4 @@
-// The C interface: every exception becomes a status here, and nowhere else.
+// The C interface: this is the only file where exceptions become statuses.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -11,7 +11,7 @@
 
 struct fourtune_transform {
   fourtune::Transform transform;
-  mutable std::string explain;  // keeps the text that fourtune_explain returned alive
+  mutable std::string explain;  // keeps the text returned by fourtune_explain alive
 };
 
 namespace {
@@ -48,7 +48,7 @@ fourtune_status guarded(Work&& work) noexcept {
   throw fourtune::Error(status, message);
 }
 
-// Where the fields of the structure end, in its order.
+// The offset at which each field of the structure ends, in the order of the fields.
 #define END_OF(field) (offsetof(fourtune_options, field) + sizeof(fourtune_options::field))
 constexpr std::size_t kFieldEnds[] = {END_OF(size),       END_OF(databases),       END_OF(database_count),
                                       END_OF(backend),    END_OF(device),          END_OF(threads),
@@ -57,7 +57,7 @@ constexpr std::size_t kFieldEnds[] = {END_OF(size),       END_OF(databases),    
                                       END_OF(only),       END_OF(distinct_points)};
 #undef END_OF
 
-// Fields that end beyond the caller's structure stay at their defaults; what lies beyond ours must be unused.
+// Fields that end beyond the caller's structure keep their defaults; bytes beyond this library's must be zero.
 fourtune_options complete(const fourtune_options* given) {
   fourtune_options options;
   fourtune_options_init(&options);

@@ -20,7 +20,7 @@ db::Environment environment_here(const DeviceTraits& traits) {
     here.compiler = cuda::why_no_nvrtc().empty() ? cuda::nvrtc_version_text() : std::string("no nvrtc");
     here.libraries = cuda::why_no_cufft().empty() ? fmt::format("cufft {}", cuda::cufft().version) : std::string();
   }
-  here.generator = std::string("plan texts 1");  // raised when a plan text starts to mean other code
+  here.generator = std::string("plan texts 1");  // raise this when a plan text starts to mean different code
   return here;
 }
 

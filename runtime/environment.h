@@ -1,4 +1,4 @@
-// The environment that measurements made by this process belong to.
+// The environment to which measurements made by this process belong.
 #pragma once
 
 #include "db/records.h"
@@ -6,7 +6,7 @@
 
 namespace fourtune::runtime {
 
-// Device, compiler, libraries and the version of the plan language; the same for tuner and runtime.
+// Device, compiler, libraries and the version of the plan language; the same for the tuner and the runtime.
 db::Environment environment_here(const DeviceTraits& traits);
 
 }  // namespace fourtune::runtime

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
   throw Error(Status::io, fmt::format("{} cannot be {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-// A file that takes its name when it is whole. Until then it has one that nobody can foresee: in a folder that others
-// may write to, neither a link nor a file of theirs is ever written through.
+// A file that gets its final name only when it is complete. Until then its name is random: in a folder that others may
+// write to, data is never written through a link or a file that they placed there.
 class NewFile {
  public:
   explicit NewFile(const fs::path& folder) {
@@ -53,18 +53,18 @@ class NewFile {
       bytes -= static_cast<std::size_t>(done);
     }
   }
-  // Takes the place of whatever has this name, a link included, which is not followed.
+  // Replaces whatever has this name; a link is replaced too, not followed.
   void name(const fs::path& path) {
     close();
     if (::rename(path_.c_str(), path.c_str()) != 0) fail(path, "made");
     path_.clear();
   }
-  // False where the name is taken.
+  // Returns false when the name is taken.
   bool name_if_free(const fs::path& path) {
     close();
-    if (::link(path_.c_str(), path.c_str()) == 0) return true;  // the first name goes with this object
+    if (::link(path_.c_str(), path.c_str()) == 0) return true;  // the destructor removes the temporary name
     if (errno == EEXIST) return false;
-    name(path);  // file systems without links
+    name(path);  // for file systems without links
     return true;
   }
 
@@ -105,7 +105,7 @@ std::string record(const fs::path& folder, const Problem& problem, const Points&
   write_coordinates(base + ".points.npy", problem, {points.x, points.y, points.z}, points.m, *memory);
   if (problem.type == 3)
     write_coordinates(base + ".targets.npy", problem, {points.s, points.t, points.u}, points.k, *memory);
-  // Last: a recording with a token is whole.
+  // The token is written last: a recording with a token is complete.
   NewFile file(folder);
   const std::string text = to_token(recorded_problem(problem)) + '\n';
   file.write(text.data(), text.size());

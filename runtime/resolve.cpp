@@ -22,9 +22,9 @@ namespace fourtune::runtime {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Beyond this a stranger's plan is a worse guess than the cost model: a factor of 4 in every size, say.
+// Beyond this distance the cost model is a better guess than a stored plan; 4 is, say, a factor of 4 in every size.
 constexpr double kTooFar = 4;
-// Bytes of a stored text and of a reason that an explanation shows.
+// The longest stored text and the longest reason that an explanation shows, in bytes.
 constexpr std::size_t kLongestStored = 5000, kLongestReason = 1000;
 
 double log_ratio(double a, double b) { return std::abs(std::log2(std::max(a, 1.0) / std::max(b, 1.0))); }
@@ -35,7 +35,7 @@ double density(const Problem& problem) {
   return 1024 * static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(cells))) / cells;
 }
 
-// How unlike two problems are for the purpose of borrowing a plan; infinite when it cannot be borrowed at all.
+// How different two problems are when one borrows the other's plan; infinite when it cannot be borrowed at all.
 double distance_between(const Problem& a, const Problem& b) {
   if (a.kind != b.kind || a.dim != b.dim || a.precision != b.precision) return kInfinity;
   double distance = 0.2 * log_ratio(static_cast<double>(a.batch), static_cast<double>(b.batch));
@@ -51,7 +51,7 @@ double distance_between(const Problem& a, const Problem& b) {
   return distance + 0.5 * log_ratio(density(a), density(b));
 }
 
-// Looks stored plans over; everything it passes over is named in the explanation, and not looked at again.
+// Checks stored plans. Every plan that it passes over is named in the explanation and not tried again.
 class Resolver {
  public:
   Resolver(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup,
@@ -63,11 +63,11 @@ class Resolver {
         here_(environment_here(traits)),
         explain_(explain) {}
 
-  // Tuned on points that the application recorded.
+  // Finds a plan tuned on points that the application recorded.
   bool recorded(Resolution& out) { return problem_.kind == Kind::nufft && exact(out, recorded_problem(problem_)); }
   bool exact(Resolution& out) { return exact(out, problem_); }
 
-  // Same token but for the point counts, batch or extent, inside the ranges it was measured for.
+  // Accepts tokens that differ only in point counts, batch or extent, if these lie inside the measured ranges.
   bool covered(Resolution& out) {
     return first_that_fits(Source::verdict, out, [&] {
       return lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
@@ -92,7 +92,7 @@ class Resolver {
   }
 
  private:
-  // A file full of plans that fit nothing costs so many looks, not more.
+  // Limits the cost of a file full of plans that fit nothing.
   static constexpr std::size_t kMostPassedOver = 16;
 
   template <class Find>
@@ -116,7 +116,7 @@ class Resolver {
     });
   }
 
-  // Nothing for an entry that is not to be taken.
+  // Returns nothing for an entry that must not be used.
   std::optional<Problem> problem_of(const db::LookupEntry& entry) const {
     if (is_passed_over(entry)) return std::nullopt;
     try {
@@ -132,16 +132,16 @@ class Resolver {
       explain_ += fmt::format("nearest tuned problem: {} ({})\n", shown(entry.verdict.problem), shown(why));
   }
 
-  // Adapts the stored plan to this problem; one that does not fit is passed over.
+  // Adapts the stored plan to this problem; a plan that does not fit is passed over.
   bool take(const db::LookupEntry& entry, Source source, Resolution& out) {
     try {
       const Problem measured = parse_problem(entry.verdict.problem);
       const generator::Plan stored = generator::parse_plan(entry.verdict.plan, measured);
-      // Inside its validity the plan is the one that was proved right, width and all.
+      // Inside its validity the stored plan runs as it is, width included, because that is what was proved right.
       std::string why;
       const bool inside = measured == problem_ || measured == recorded_problem(problem_) ||
                           covers(entry.verdict.validity, measured, problem_, why);
-      // A type 3 of few points needs wider windows than its neighbour with many was proved with.
+      // A type 3 with few points needs a wider window than the one proved for a neighbour with many points.
       const bool few = problem_.kind == Kind::nufft && problem_.type == 3 &&
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
       const bool same =
@@ -193,7 +193,7 @@ class Resolver {
   std::vector<const db::LookupEntry*> passed_over_;
 };
 
-// One line a database that was looked into.
+// One line per database that was searched.
 std::string layer_text(const db::LayerReport& layer) {
   const std::string path = text::shown(layer.path.string(), kLongestStored);
   if (!layer.usable) return fmt::format("not usable: {} ({})\n", path, text::shown(layer.reason, kLongestReason));
@@ -201,7 +201,7 @@ std::string layer_text(const db::LayerReport& layer) {
                      layer.damaged > 0 ? fmt::format(", {} damaged and passed over", layer.damaged) : "");
 }
 
-// Compiled kernels lie in the user's database; says so when they are not to be loaded.
+// Compiled kernels lie in the user's database; this line says so when they must not be loaded.
 std::string kernels_text(const db::Lookup& lookup, const DeviceTraits& traits) {
   if (traits.backend != "cuda" || lookup.layers().empty() || lookup.layers().front().path.empty()) return {};
   const std::string why = db::why_untrusted(lookup.layers().front().path);

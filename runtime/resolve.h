@@ -1,8 +1,9 @@
-// Which plan runs a problem, and why: forced plan, else exact verdict, else nearest valid winner, else the cost model.
+// Chooses the plan that runs a problem and says why: a forced plan, else an exact verdict, else the nearest valid
+// winner, else the plan of the cost model.
 //
-// A plan from a database is a stranger's word. It runs only if it parses, fits the problem, can meet its tolerance by
-// the window model (generator/plan/accuracy.h), fits the device's memory and has not been refused by the backend; else
-// it is passed over, named in explain, and the next one is looked at. A forced plan is the caller's own word.
+// A plan from a database is not trusted. It runs only if it parses, fits the problem, can meet its tolerance by the
+// window model (generator/plan/accuracy.h), fits the device's memory and has not been refused by the backend; otherwise
+// it is passed over and named in explain, and the next one is tried. A forced plan is the caller's responsibility.
 #pragma once
 
 #include <span>
@@ -26,17 +27,17 @@ struct Resolution {
   generator::Plan plan;
   Source source = Source::model;
   std::string wisdom;   // FFTW wisdom stored with the winner, if any
-  std::string explain;  // a few lines: what was looked for, what was found, why this plan
+  std::string explain;  // a few lines: what was looked for, what was found and why this plan was chosen
 };
 
-// A plan that the backend would not bind.
+// A plan that the backend failed to bind.
 struct Refusal {
   std::string plan;  // its text for this problem
   std::string why;
 };
 
-// Plans stored for other tokens are adapted (fine grid, width from tolerance) and re-checked. lookup may be null. No
-// plan of `refused` comes back but the cost model's and the forced one.
+// Plans stored for other tokens are adapted (fine grid, width from tolerance) and checked again. lookup may be null. A
+// plan listed in `refused` is never returned, unless it is the cost model's plan or the forced one.
 Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db::Lookup* lookup,
                    const std::string& forced_plan, std::span<const Refusal> refused = {});
 

@@ -1,4 +1,4 @@
-// The public transform: problem and options in, a resolved plan and its executor inside.
+// The public transform: takes a problem and options, and holds a resolved plan and its executor.
 #include "fourtune/transform.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 namespace fourtune {
 namespace {
 
-// A tolerance below the unit roundoff cannot be met by anything.
+// No plan can meet a tolerance below the unit roundoff.
 Problem reachable(Problem problem, bool clamp) {
   const double least = epsilon(problem.precision) / 2;
   if (problem.kind == Kind::nufft && problem.tol < least) {
@@ -52,7 +52,7 @@ void check_stream(const runtime::Backend& backend, const Options& options) {
     throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
 }
 
-// Every backend reads whole numbers of the problem's precision. Null passes.
+// Every backend reads whole numbers of the problem's precision, so arrays must be aligned. A null pointer passes.
 void check_alignment(const void* array, Precision precision, const char* name) {
   const auto bytes = static_cast<std::uintptr_t>(real_bytes(precision));
   if (const auto off = reinterpret_cast<std::uintptr_t>(array) % bytes; off != 0)
@@ -61,7 +61,7 @@ void check_alignment(const void* array, Precision precision, const char* name) {
                             to_string(precision)));
 }
 
-// What does not fit memory has one name, whoever asked for it. Called in a handler.
+// Whatever runs out of memory, the caller sees the same status. Call this in an exception handler.
 [[noreturn]] void rethrow_named() {
   try {
     throw;
@@ -73,22 +73,22 @@ void check_alignment(const void* array, Precision precision, const char* name) {
 }
 
 db::Lookup load_lookup(const Options& options) {
-  std::vector<std::filesystem::path> packs(options.databases.rbegin(), options.databases.rend());  // later ones win
+  std::vector<std::filesystem::path> packs(options.databases.rbegin(), options.databases.rend());  // later packs win
   return db::Lookup::load(options.default_databases ? db::default_database_path() : std::filesystem::path(), packs);
 }
 
 }  // namespace
 
 struct Transform::State {
-  Problem asked;    // as created
-  Problem problem;  // with m, k filled in by set_points
+  Problem asked;    // as passed to the constructor
+  Problem problem;  // with m and k filled in by set_points
   Options options;
   const runtime::Backend* backend = nullptr;
   DeviceTraits traits;
   db::Lookup lookup;
   runtime::Resolution resolution;
   std::string plan_text;
-  std::vector<runtime::Refusal> refused;  // stored plans that did not bind; not tried again
+  std::vector<runtime::Refusal> refused;  // stored plans that failed to bind; they are not tried again
   std::unique_ptr<runtime::Executor> executor;
   std::optional<Bounds> bounds;
   bool points_set = false;
@@ -96,7 +96,7 @@ struct Transform::State {
   // The plan can be chosen only when the point counts are known.
   bool complete() const { return problem.kind == Kind::fft || (problem.m && (problem.type != 3 || problem.k)); }
 
-  // What a plan is for: with points of their own transforms run one by one.
+  // The problem for which a plan is made: transforms with distinct points run one by one, so its batch is 1.
   Problem planned() const {
     Problem one = problem;
     if (options.distinct_points) one.batch = 1;
@@ -110,11 +110,11 @@ struct Transform::State {
     return resolution.source == runtime::Source::verdict || resolution.source == runtime::Source::nearest;
   }
 
-  // Runs `work` with the plan as resolved. When it fails with a plan from a database, that plan is refused and the next
-  // one resolved; what fails with the cost model's plan, or a forced one, is the caller's.
+  // Runs `work` with the resolved plan. When it fails with a plan from a database, that plan is refused and the next
+  // one resolved; a failure with the cost model's plan or a forced one is passed on to the caller.
   template <class Work>
   void with_a_plan_that_works(const Work& work) {
-    constexpr std::size_t kMostRefused = 8;  // then the databases are left alone
+    constexpr std::size_t kMostRefused = 8;  // after these the databases are no longer used
     for (;;) {
       std::string why;
       try {
@@ -132,7 +132,7 @@ struct Transform::State {
       resolve();
     }
   }
-  // Not points, pointers or options of the caller.
+  // Whether the plan may be at fault, rather than the caller's points, pointers or options.
   static bool may_be_the_plans(Status status) {
     return status != Status::invalid_point && status != Status::invalid_argument && status != Status::contradiction &&
            status != Status::invalid_option && status != Status::backend_unavailable;
@@ -212,7 +212,7 @@ Transform::Transform(std::string_view problem, const Options& options) try : sta
   if (options.threads > 0) state.traits.cores = std::min(options.threads, state.traits.cores);
   if (options.plan.empty()) state.lookup = load_lookup(options);
   if (!state.complete()) {
-    if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // refuse a bad plan at once
+    if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // rejects a bad plan at once
     state.resolution.explain =
         fmt::format("problem: {}\nplan: chosen in set_points, when the points are known\n", to_token(state.problem));
     return;
@@ -245,7 +245,7 @@ void Transform::set_points(const Points& points) try {
   state.with_a_plan_that_works([&] {
     if (changed || !state.executor) state.bind();
     changed = false;
-    state.executor->set_points(points);  // some grids are known only now
+    state.executor->set_points(points);  // some grid sizes are known only now
   });
   state.points_set = true;
   const std::string note = runtime::record_points(state.problem, points, *state.backend, state.options.device);
@@ -282,7 +282,7 @@ const Problem& Transform::problem() const noexcept { return state_->problem; }
 
 MemoryUse Transform::memory() const {
   if (state_->executor) return state_->executor->memory();
-  // Without point counts the plan is open: what the cost model's choice would hold for the grid alone.
+  // Without point counts no plan is chosen yet: estimate what the cost model's choice would hold for the grid alone.
   Problem guess = state_->problem;
   if (!guess.m) guess.m = 0;
   if (guess.type == 3 && !guess.k) guess.k = 1;

@@ -62,7 +62,7 @@ bool covers(std::string_view validity, const Problem& measured, const Problem& a
   if (actual.extent)
     for (int d = 0; d < actual.dim; ++d)
       if (!inside(ranges, fmt::format("extent_{}", "xyz"[d]).c_str(), (*actual.extent)[d], why)) return false;
-  // An application does not name its points' class: any class then serves.
+  // An application does not name the class of its points, so any class serves.
   if (actual.points && ranges.contains("points") && ranges["points"] != to_string(*actual.points)) {
     why = "it is for another class of points";
     return false;

@@ -4,13 +4,13 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
 build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-dev libsqlite3-dev libcli11-dev
   nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev)
-# What tools/check uses beside these; some of its stages ask for more themselves.
+# Additional packages of tools/check; some of its stages install more themselves.
 check_packages=(git gnuplot-nox)
 fuzz_packages=(clang libclang-rt-dev)
 
 say() { printf '\n== %s\n' "$*"; }
 
-# need PACKAGE...: installs those that are missing. Without apt the build itself will say what it lacks.
+# need PACKAGE...: installs those that are missing. Without apt the build itself reports what is missing.
 need() {
   local missing=() package
   if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
@@ -37,7 +37,7 @@ need() {
   fi
 }
 
-# configure PRESET [OPTION...]: with ccache when it is there.
+# configure PRESET [OPTION...]: uses ccache if it is available.
 configure() {
   local launcher=()
   command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -1,5 +1,5 @@
-// What the generator hands to a GPU backend: kernels as text with their launch geometry, and a program, the list of
-// launches that makes one stage of a transform. Plain data: no CUDA type, no pointer.
+// The interface between the generator and a GPU backend: kernels as text with their launch geometry, and a program,
+// which is the list of launches for one stage of a transform. Plain data: no CUDA types, no pointers.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace fourtune::generator {
 
 using Extent3 = std::array<std::uint32_t, 3>;  // x, y, z
 
-// One `extern "C" __global__` function in a text of its own without #include.
+// One `extern "C" __global__` function as a separate text without #include.
 struct KernelSource {
-  std::string entry;               // name of the function; encodes the variant
+  std::string entry;               // name of the function; identifies the variant
   std::string text;                // the whole translation unit, CUDA C++
   Extent3 block{1, 1, 1};          // threads
   Extent3 cluster{1, 1, 1};        // blocks; {1,1,1}: no cluster
-  std::uint32_t shared_bytes = 0;  // dynamic shared memory, all that the kernel uses
-  int max_registers = 0;           // per thread, a promise to the compiler; 0: its own choice
+  std::uint32_t shared_bytes = 0;  // bytes of dynamic shared memory: all that the kernel uses
+  int max_registers = 0;           // per thread, promised to the compiler; 0: the compiler chooses
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
@@ -28,7 +28,7 @@ struct KernelSource {
 struct BufferRef {
   enum class Where {
     first,      // the first array of execute
-    second,     // the second one
+    second,     // the second array of execute
     workspace,  // GpuProgram::workspace_bytes[index]
     constant,   // GpuProgram::constants[index], read only
   };
@@ -41,25 +41,25 @@ struct BufferRef {
 using LaunchArgument = std::variant<BufferRef, std::int64_t, float, double>;
 
 struct Launch {
-  int kernel = 0;  // of GpuProgram::kernels
+  int kernel = 0;  // index into GpuProgram::kernels
   Extent3 grid{1, 1, 1};
   std::vector<LaunchArgument> arguments;  // in the order of the function's parameters
-  std::string stage;                      // the timed stage that it belongs to: "fft", "spread", ...
-  std::int64_t bytes = 0;                 // global memory that it has to move (the floor, for reports)
-  double flops = 0;                       // operations that it does
-  // Bytes between what neighbouring blocks load, or store, first; 0: uneven, or not known.
+  std::string stage;                      // the timed stage to which it belongs: "fft", "spread", ...
+  std::int64_t bytes = 0;                 // global memory traffic that is needed at least (the floor, for reports)
+  double flops = 0;                       // floating-point operations
+  // Distance in bytes between the first loads, or stores, of neighbouring blocks; 0: not constant, or not known.
   std::int64_t load_step = 0, store_step = 0;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
 // Launches run in order on one stream.
 struct GpuProgram {
-  std::vector<KernelSource> kernels;  // each compiled once
+  std::vector<KernelSource> kernels;  // each is compiled once
   std::vector<Launch> launches;
   std::vector<std::int64_t> workspace_bytes;
   std::vector<std::vector<std::byte>> constants;  // tables, copied to the device when the program is bound
-  std::array<int, 2> alignment{1, 1};  // bytes that the first and the second array of execute start at a multiple of,
-                                       // where that is more than the size of their elements
+  std::array<int, 2> alignment{1, 1};  // required alignment in bytes of the first and the second array of execute,
+                                       // where it exceeds the size of their elements
   friend bool operator==(const GpuProgram&, const GpuProgram&) = default;
 };
 

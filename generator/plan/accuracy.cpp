@@ -14,9 +14,9 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr double kSlack = 1.01;  // candidates may lie on a bound itself
+constexpr double kSlack = 1.01;  // candidates may lie exactly on a bound
 
-// Errors up to this are those of candidates. width_for takes no tolerance below 10 eps of double.
+// Candidates may have errors up to this bound. width_for accepts no tolerance below 10 eps of double.
 double allowed_aliasing(double tol) { return kSlack * kStillRight * std::max(tol, 10 * 0x1p-52); }
 
 double window_error(const WindowChoice& choice, const Window& window, int dim, int stages) {
@@ -24,10 +24,10 @@ double window_error(const WindowChoice& choice, const Window& window, int dim, i
                           : aliasing_error(window, dim, stages);
 }
 
-// What one dimension of a grid makes of the window.
+// The effect of one dimension of a grid on the window's errors.
 struct Along {
   double square = 0;     // squared relative error
-  double magnified = 1;  // rounding
+  double magnified = 1;  // magnification of rounding errors
 };
 Along along(const WindowChoice& choice, double beta, double oversampling) {
   const Window window(choice.kind, choice.width, std::min(oversampling, kMaxSigma), beta);
@@ -35,7 +35,8 @@ Along along(const WindowChoice& choice, double beta, double oversampling) {
   return {error * error, rounding_magnification(window)};
 }
 
-// Types 1 and 2. sigma shapes the window; which modes have to come out right is the grid's own oversampling.
+// Types 1 and 2. sigma determines the window's shape, but the oversampling factor of the grid itself determines which
+// modes must be accurate.
 std::string grid_fault(const WindowChoice& choice, const Problem& problem) {
   const double beta = beta_rule(choice.kind, choice.width, choice.sigma);
   double logs = 0, magnified = 1, last = 0;
@@ -72,10 +73,10 @@ std::string width_fault(const char* stage, const WindowChoice& choice, int least
                      problem.tol);
 }
 
-// Type 3: grids are made from the points by the plan's own sigmas.
+// Type 3: the grids are made from the points with the plan's sigmas.
 std::string type3_fault(const Plan& plan, const Problem& problem) {
   if (plan.type3 == Type3Rule::gaussian) {
-    gaussian_rule(problem.tol, plan.gaussian_r);  // binds the window to the tolerance, or throws
+    gaussian_rule(problem.tol, plan.gaussian_r);  // throws if no window width meets the tolerance
     return {};
   }
   const double tol = type3_tolerance(problem), wide = kSlack * kStillRight * tol;
@@ -97,7 +98,7 @@ std::string accuracy_fault(const Plan& plan, const Problem& problem) {
   if (problem.kind == Kind::fft) return {};
   try {
     return problem.type == 3 ? type3_fault(plan, problem) : grid_fault(plan.window, problem);
-  } catch (const Error& error) {  // numbers that no window has
+  } catch (const Error& error) {  // numbers for which no window exists
     return error.what();
   }
 }

@@ -8,7 +8,7 @@
 
 namespace fourtune::generator {
 
-constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: a window may not wrap around more than once at full speed
+constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: at full speed a window may wrap around only once
 
 std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
   std::array<std::int64_t, 3> fine{1, 1, 1};
@@ -26,7 +26,7 @@ Binding bind_window(const Problem& problem, WindowKind kind, double nominal, con
   double least = kMaxSigma;
   for (int d = 0; d < problem.dim; ++d)
     least = std::min(least, static_cast<double>(out.fine[d]) / static_cast<double>(problem.n[d]));
-  out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down: the safe side
+  out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down, to be on the safe side
   const double tol = window_tolerance(problem);
   out.width = width_for(kind, tol, out.sigma, problem.dim);
   if (out.width > 0) {

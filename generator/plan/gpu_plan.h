@@ -1,4 +1,4 @@
-// The stages of a plan for a GPU backend (cuda, emulated); plan.h has the rest and the text.
+// The stages of a plan that only GPU backends (cuda, emulated) have; plan.h has the rest of the plan and its grammar.
 //
 //   cuda;fft=cufft
 //   cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=256,tile=16]...:order=natural
@@ -14,18 +14,19 @@
 namespace fourtune::generator {
 
 enum class GpuFftFamily {
-  cufft,        // the device's FFT library, with no pass of ours around a uniform transform
-  plain,        // generated, a known-good plan or one kernel a dimension; any size (fft/any_size.h)
+  cufft,        // the device's FFT library; no kernel of ours runs around a uniform transform
+  plain,        // generated from a known-good plan, or one kernel per dimension; any size (fft/any_size.h)
   interleaved,  // generated from a plan in the notation of fft/notation.h
 };
 struct GpuFftChoice {
   GpuFftFamily family = GpuFftFamily::plain;
-  fft::FftPlan plan;  // interleaved: of the transform itself; nufft: of the fine grid
+  fft::FftPlan plan;  // interleaved: plan of the transform itself; for a nufft, of the transform of its fine grid
   friend bool operator==(const GpuFftChoice&, const GpuFftChoice&) = default;
 };
 
-// Sort, spread and interpolate. One sort serves both kernels (a transform and its adjoint) of types 1 and 2, so order,
-// bin, cap and placement agree there; in type 3 spread_with is of the sources and interp_with of the targets.
+// Sort, spread and interpolate. In types 1 and 2, one sort serves both kernels (a transform and its adjoint), so order,
+// bin, cap and placement are equal in spread_with and interp_with; in type 3, spread_with is for the sources and
+// interp_with for the targets.
 struct GpuPointsChoice {
   nufft::Spread spread = nufft::Spread::window;
   nufft::Parameters spread_with;
@@ -34,7 +35,7 @@ struct GpuPointsChoice {
   friend bool operator==(const GpuPointsChoice&, const GpuPointsChoice&) = default;
 };
 
-// Whether plans of this backend are made of the stages above.
+// Whether plans of this backend consist of the stages above.
 inline bool is_gpu(std::string_view backend) { return backend == "cuda" || backend == "emulated"; }
 
 }  // namespace fourtune::generator

@@ -1,4 +1,4 @@
-// Text of the stages that only plans of GPU backends have (gpu_plan.h).
+// Text of the stages that only plans for GPU backends have (gpu_plan.h).
 #include <algorithm>
 
 #include "generator/plan/plan_text.h"
@@ -28,7 +28,7 @@ std::string print_fft(const GpuFftChoice& fft) {
   return fmt::format("fft={}{}", kNotation, fft::to_text(fft.plan));
 }
 
-// The transform that a notation must fit: the problem itself, or that of a nufft's fine grid.
+// The transform that a plan in the notation must fit: the problem itself, or that of a nufft's fine grid.
 Problem transform_of(const Problem& problem, const WindowChoice& window) {
   if (problem.kind == Kind::fft) return problem;
   Problem fine;
@@ -62,7 +62,7 @@ void check_fft(const GpuFftChoice& fft, const Problem& transform) {
   if (!fft::bound(fft.plan)) bad("fft: every kernel needs threads and a tile, as {...}[threads=256,tile=16]");
 }
 
-// Sort's keys; `stage` is "sort", or "targets" in type 3.
+// Prints the keys of a sort; `stage` is "sort", or "targets" in type 3.
 std::string print_sort(const char* stage, const nufft::Parameters& with, const Problem& problem) {
   if (with.order == nufft::Order::caller) return fmt::format("{}=none", stage);
   std::string out = fmt::format("{}=bins(bin={},order={},placement={},cap={}", stage, sizes_text(with.bin, problem.dim),
@@ -172,7 +172,7 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     points.interp_with.segment = sort.segment;
     points.interp_with.slice = sort.slice;
   }
-  // The grid of type 3 is known only with its points: there the backend checks a notation.
+  // The grid of a type 3 is known only once the points are set, so there the backend checks the notation.
   if (problem.kind == Kind::fft || problem.type != 3) check_fft(plan.gpu_fft, transform_of(problem, plan.window));
   return plan;
 }

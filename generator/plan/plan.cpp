@@ -79,7 +79,7 @@ InterpChoice parse_interp(StageText& text) {
   return interp;
 }
 
-// Every stage that plans of this problem have, in printing order.
+// Returns every stage that plans of this problem have, in printing order.
 std::vector<std::string> stages_of(const Problem& problem) {
   if (problem.kind == Kind::fft) return {"fft"};
   std::vector<std::string> stages = {"window"};

@@ -1,11 +1,11 @@
-// A plan: a family for every stage with all parameters bound, and its one canonical text.
+// A plan names a family for every stage, with all parameters bound. It has one canonical text.
 //
 //   cpu;threads=2;fft=fftw(rigor=measure)
 //   cpu;threads=2;window=pswf(sigma=1.5,width=6,fine=384x384x384);sort=tiles(tile=24x16x16);spread=subgrid(cap=8192,
 //   add=lock);fft=pruned(rigor=measure)                                            (on one line, without the blank)
 //
-// Grammar: backend { ";" stage "=" family [ "(" key "=" value { "," key "=" value } ")" ] }, plain stages may be a bare
-// value (threads=2). Text from a database or a user is parsed and range-checked here before anything else sees it.
+// Grammar: backend { ";" stage "=" family [ "(" key "=" value { "," key "=" value } ")" ] }. A plain stage may be a
+// bare value (threads=2). This file's parser range-checks text from databases and users before other code sees it.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@
 namespace fourtune::generator {
 
 // ---- uniform and shared parts -----------------------------------------------------------------------------------
-enum class Rigor { estimate, measure, patient };  // of FFTW's planner
+enum class Rigor { estimate, measure, patient };  // planning rigor of FFTW
 enum class FftFamily {
-  fftw,    // one FFTW plan for the whole transform, exactly what the library itself would run
-  rows,    // our own loop over dimensions, one small measured FFTW plan a dimension (known-good shapes, cheap planning)
-  pruned,  // rows that skip lines known to be zero or unwanted, with deconvolution inside (nufft only)
+  fftw,    // one FFTW plan for the whole transform: exactly what the library itself would run
+  rows,    // our loop over dimensions, one small measured FFTW plan per dimension (known-good shapes, cheap planning)
+  pruned,  // as rows, but skips lines known to be zero or unwanted, and includes deconvolution (nufft only)
 };
 struct FftChoice {
   FftFamily family = FftFamily::pruned;
@@ -39,39 +39,39 @@ struct FftChoice {
 // ---- nonuniform parts -------------------------------------------------------------------------------------------
 struct WindowChoice {
   WindowKind kind = WindowKind::pswf;
-  double sigma = 2;                           // nominal oversampling
+  double sigma = 2;                           // nominal oversampling factor
   int width = 6;                              // taps per dimension
-  std::array<std::int64_t, 3> fine{1, 1, 1};  // fine grid; {0,0,0} where it depends on points not yet seen (type 3)
-  int table = 0;                              // look-up entries per cell; 0: piecewise polynomial
+  std::array<std::int64_t, 3> fine{1, 1, 1};  // fine grid; {0,0,0} where it depends on the points (type 3)
+  int table = 0;                              // entries per cell of a look-up table; 0: piecewise polynomial
   friend bool operator==(const WindowChoice&, const WindowChoice&) = default;
 };
 enum class SortFamily {
   none,   // points stay in the caller's order
-  tiles,  // points grouped by tiles of the fine grid
+  tiles,  // points are grouped by tiles of the fine grid
 };
 struct SortChoice {
   SortFamily family = SortFamily::tiles;
-  std::array<int, 3> tile{32, 16, 16};  // cells a side
+  std::array<int, 3> tile{32, 16, 16};  // cells per side
   bool copy = true;                     // keep permuted coordinates (else only an index)
-  bool local = false;                   // 3D copies: neighbours first inside a tile too (slower to sort, faster to run)
+  bool local = false;                   // 3D copies: sort inside tiles too (slower to sort, faster to run)
   friend bool operator==(const SortChoice&, const SortChoice&) = default;
 };
 enum class SpreadFamily {
-  atomic,        // one point per iteration, atomic adds straight to the fine grid (paper nufft-type3-cuda, CPU version)
-  colour_index,  // blocks + colour scheduling, points of a block through an index array (paper
+  atomic,        // one point per iteration, atomic additions to the fine grid (paper nufft-type3-cuda, CPU version)
+  colour_index,  // blocks with colour scheduling; the points of a block are reached through an index array (paper
                  // nufft3d-cpu-optimization)
-  colour_list,   // the same through a static linked list (its memory-saving form)
-  subgrid,       // private padded subgrids, added to the fine grid when done
+  colour_list,   // the same through a static linked list (the paper's memory-saving form)
+  subgrid,       // private padded subgrids, which are added to the fine grid when they are finished
 };
 enum class AddRule { lock, colour };  // how a finished subgrid is added; colour is bit-reproducible
 struct SpreadChoice {
   SpreadFamily family = SpreadFamily::subgrid;
-  int cap = 8192;  // most points of one subproblem
+  int cap = 8192;  // maximum number of points per subproblem
   AddRule add = AddRule::lock;
   friend bool operator==(const SpreadChoice&, const SpreadChoice&) = default;
 };
 enum class InterpFamily {
-  direct,  // every point reads the fine grid itself
+  direct,  // every point reads the fine grid directly
   tile,    // a padded tile is copied to private memory first
 };
 struct InterpChoice {
@@ -81,20 +81,20 @@ struct InterpChoice {
 };
 
 enum class Type3Rule {
-  compose,  // spread, then a type 2 (any window)
+  compose,  // spread, then a type 2 (with any window)
   gaussian  // the parameterisation of paper nufft-type3-cuda, Table 1 and equations 6-7
 };
 
 struct Plan {
   std::string backend = "cpu";
-  // GPU backends take these two in place of threads, fft, sort, spread and interp, and share the rest.
+  // GPU backends use these two in place of threads, fft, sort, spread and interp; the other fields are shared.
   GpuFftChoice gpu_fft;
   GpuPointsChoice gpu_points;
   int threads = 1;
   FftChoice fft;
   // nufft only
-  WindowChoice window;  // types 1 and 2; type 3: of the outer spreading
-  WindowChoice inner;   // type 3 compose: of the inner type 2
+  WindowChoice window;  // types 1 and 2; in type 3 the window of the outer spreading
+  WindowChoice inner;   // type 3 compose: the window of the inner type 2
   SortChoice sort;
   SpreadChoice spread;  // types 1 and 3
   InterpChoice interp;  // types 2 and 3
@@ -105,10 +105,10 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Canonical text of the plan for this kind of problem (only the stages that the problem has are printed).
+// Returns the canonical text of the plan for this kind of problem (prints only the stages that the problem has).
 std::string to_text(const Plan& plan, const Problem& problem);
-// Parses and range-checks against the problem. Throws Error{invalid_plan} naming the stage, the key and what is
-// allowed.
+// Parses the text and checks its ranges against the problem. Throws Error{invalid_plan} naming the stage, the key and
+// what is allowed.
 Plan parse_plan(std::string_view text, const Problem& problem);
 
 }  // namespace fourtune::generator

@@ -1,4 +1,4 @@
-// Stages that plans of all backends write alike.
+// Stages that are written alike in the plans of all backends.
 #include "generator/plan/plan_text.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Pieces that the plan texts of all backends share: stage=family(key=value,...).
+// Helpers for plan texts of all backends: stage=family(key=value,...). plan_text.cpp implements them; gpu_plan_text.cpp
+// has the stages of GPU backends.
 #pragma once
 
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ class StageText {
     stage_ = text.substr(0, equals);
     auto rest = text.substr(equals + 1);
     auto open = rest.find('(');
-    if (rest.find('{') < open) open = std::string_view::npos;  // FFT notation has brackets of its own
+    if (rest.find('{') < open) open = std::string_view::npos;  // FFT notation contains brackets itself
     family_ = rest.substr(0, open);
     if (open == std::string_view::npos) return;
     if (rest.back() != ')') bad(fmt::format("{}: the closing ) is missing", text::shown(stage_)));
@@ -121,19 +122,20 @@ class StageText {
   std::map<std::string, std::string> parameters_;
 };
 
-// window= and inner= are written alike for all backends; type 3 has no fine grid in them.
+// All backends write window= and inner= alike; in type 3 these have no fine grid.
 std::string print_window(const char* stage, const WindowChoice& window, const Problem& problem);
 WindowChoice parse_window(StageText& text, const Problem& problem);
 // type3=compose | gaussian(r=...)
 std::string print_type3(const Plan& plan);
 void parse_type3(StageText& text, Plan& plan);
-// A stage that is a number alone.
+// Reads a stage that is a bare number.
 int plain_number(const StageText& text, int least, int most);
-// Backend of the text, whose stages go to `take` one after the other; what it leaves in a StageText is an error. Stages
-// must be in `known`, and none may come twice; those met are added to `seen`.
+// Returns the backend of the text, after passing its stages to `take` one by one; anything that `take` leaves unread in
+// a StageText is an error. Each stage must be in `known` and may appear once; the stages found are added to `seen`.
 std::string for_each_stage(std::string_view plan_text, const std::vector<std::string>& known,
                            std::set<std::string>& seen, const std::function<void(StageText&)>& take);
-// Windows and type3 as the rule demands them; every other stage of `known` but chunk must have been seen.
+// Checks that the windows and type3 are as the type-3 rule demands, and that every other stage of `known` except chunk
+// was seen.
 void check_stages(const Plan& plan, const Problem& problem, const std::vector<std::string>& known,
                   const std::set<std::string>& seen);
 

@@ -42,7 +42,7 @@ Interval type3_interval(double low, double high) {
 
 namespace {
 
-// A size that fits in 64 bits even when multiplied out later; sizes this large cannot be allocated anyway.
+// Returns a size that fits in 64 bits even after later multiplications; larger sizes could not be allocated anyway.
 std::int64_t cells(double least) {
   if (!(least < 1e15))
     throw Error(
@@ -60,7 +60,7 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
   Type3Dimension out;
   out.source_centre = source.centre;
   out.target_centre = target.centre;
-  // A single source or target (half-width 0) leaves the scale free: a product of 1 costs nothing.
+  // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing.
   double x = source.half, s = target.half;
   if (s == 0) s = x > 0 ? 1 / x : 1;
   if (x == 0) x = 1 / s;
@@ -75,11 +75,12 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
     const double band = 2 * x / out.spacing;
     out.outer = even(cells(band) + plan.window.width + 2);
     out.middle = true;
-    // The cells beyond the band hold tails of windows: those of their outer halves are small and stand more aliasing.
+    // The cells beyond the band hold window tails. The outer halves of these tails are small and tolerate more
+    // aliasing.
     const double strong = band + 0.5 * plan.window.width;
     const std::int64_t inner =
         std::max(cells(plan.inner.sigma * strong) + out.outer - cells(strong), std::int64_t{2} * plan.inner.width);
-    // A grid that holds every window without wrapping around is faster to read; on small ones that takes a few cells.
+    // A grid that holds every window without wrap-around is faster to read; on small grids this needs a few more cells.
     const double unwrapped = (plan.inner.width + 4) / (1 - 1 / plan.window.sigma);
     out.part = unwrapped < 1.5 * static_cast<double>(inner);
     out.inner = smooth_size(out.part ? std::max(inner, cells(unwrapped)) : inner);

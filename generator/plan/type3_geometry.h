@@ -2,9 +2,8 @@
 //
 // With sources x = C + x', |x'| <= X and targets s = D + s', |s'| <= S (one dimension shown),
 //   sum_j c_j exp(+-i s x_j) = exp(+-i s C) sum_j [c_j exp(+-i D x'_j)] exp(+-i s' x'_j).
-// The bracket is spread on a grid of spacing h (`outer` cells); the grid is then read at the angles theta = h s' by a
-// type 2 whose fine grid has `inner` cells, of which only those are needed that windows at |theta| <= h S touch
-// (`held`).
+// The bracket is spread to a grid with spacing h (`outer` cells). A type 2 then evaluates the grid at the angles theta
+// = h s'. Its fine grid has `inner` cells, but only the cells that windows at |theta| <= h S touch (`held`) are needed.
 //   compose   h = pi / (sigma1 S): the outer window has decayed where aliases begin (Lee & Greengard 2005; Barnett et
 //             al. 2019 section 3.3); outer >= 2 X / h + w1 + 2, even, position 0 in the middle; inner >= sigma2 (2 X
 //             / h + w1 / 2) + w1 / 2 + 2 (the cells beyond hold the outer halves of windows only); held >= inner /
@@ -28,24 +27,24 @@ struct Interval {
 };
 
 struct Type3Dimension {
-  double source_centre = 0, target_centre = 0;  // C and D; 0 where centring gains nothing
+  double source_centre = 0, target_centre = 0;  // C and D; 0 where centring saves nothing
   double spacing = 1;                           // h
   std::int64_t outer = 1, inner = 1, held = 1;  // cells
-  bool part = false;                            // of the fine grid only the cells about position 0 are held
-  bool middle = false;                          // position 0 of the outer grid is cell outer / 2, else cell 0
+  bool part = false;                            // only the cells near position 0 of the fine grid are held
+  bool middle = false;                          // position 0 of the outer grid is at cell outer / 2, else at cell 0
 };
 
 struct GaussianRule {
   double b = 0;   // variance parameter: weights exp(-t^2 / (4 b)), t in cells
   int width = 0;  // 2 m_sp + 1 taps
 };
-// Equation 6 of the paper by successive approximation: b = (1/gamma) log((4 alpha b + 9 alpha) / e), alpha =
-// 2 + 1/sqrt(2 pi), gamma = pi^2 (1 - 2/R^2), e the accuracy asked for. Throws Error{invalid_plan} when m_sp is too
+// Solves equation 6 of the paper by fixed-point iteration: b = (1/gamma) log((4 alpha b + 9 alpha) / e), with alpha = 2
+// + 1/sqrt(2 pi), gamma = pi^2 (1 - 2/R^2), and e the requested accuracy. Throws Error{invalid_plan} if m_sp is too
 // wide.
 GaussianRule gaussian_rule(double accuracy, double r);
 
-// Centre and half-width of coordinates from low to high; the centre becomes 0 when it is within a tenth of the
-// half-width, so that no phase is needed.
+// Centre and half-width of coordinates from low to high. The centre becomes 0 if it is within a tenth of the
+// half-width, so that no phase factor is needed.
 Interval type3_interval(double low, double high);
 
 Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const Interval& target,

@@ -1,4 +1,4 @@
-// Which windows, at which oversamplings, meet the tolerance of a type 3.
+// Finds the windows and oversampling factors that meet the tolerance of a type 3.
 #include "generator/plan/type3_windows.h"
 
 #include <algorithm>
@@ -14,15 +14,16 @@ constexpr int kSigmaSteps = 110;  // up to kMaxSigma
 
 double sigma_at(int step) { return kLeastSigma + kSigmaStep * step; }
 
-// Deconvolving the outer window at the targets also magnifies the inner window's error, the more the nearer sigma is to
-// 1. Fitted to measured errors (pswf, 2D and 3D, extents 5 to 200: 3.4 times the prediction in 3D at sigma 1.25, none
-// at 1.5 and above); windows.md has the prediction without it.
+// Deconvolution of the outer window at the targets also magnifies the inner window's error, and more so the nearer
+// sigma is to 1. The formula is fitted to measured errors (pswf, 2D and 3D, extents 5 to 200: 3.4 times the prediction
+// in 3D at sigma 1.25, no magnification at 1.5 and above); the prediction without it is in windows.md.
 double magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
 
 double rounding(const WindowChoice& window, int dim) {
   return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), dim);
 }
-// Predictions are means over many points; of few all may lie where errors are largest, at the edges of their box.
+// Predictions are means over many points. If there are few points, all may lie where errors are largest: at the edges
+// of their box.
 double edge_share(const Problem& problem) {
   constexpr std::int64_t kFew = 200;
   return std::min(problem.m.value_or(kFew), problem.k.value_or(kFew)) < kFew ? 0.3 : 1;
@@ -32,13 +33,13 @@ bool rounding_is_small(const Problem& problem, double magnified) {
   return epsilon(problem.precision) * magnified <= edge_share(problem) * allowed_rounding(problem);
 }
 
-// predicted_error over widths and steps of sigma, each computed once: 50 microseconds apiece.
+// Caches predicted_error for widths and steps of sigma: each value takes 50 microseconds and is computed once.
 class Errors {
  public:
   Errors(WindowKind kind, int dim) : kind_(kind), dim_(dim) {}
 
-  // Least step at which the width meets the tolerance, above kSigmaSteps if none does. Errors fall with sigma, about as
-  // exp(-pi width sqrt(1 - 1/sigma)): searched from there.
+  // Smallest step at which the width meets the tolerance; above kSigmaSteps if none does. Errors fall with sigma about
+  // as exp(-pi width sqrt(1 - 1/sigma)), so the search starts from there.
   int least_step(int width, double tol) {
     const double root = std::log(4 / tol) / (std::numbers::pi * width);
     if (root >= 1) return kSigmaSteps + 1;
@@ -65,7 +66,7 @@ class Errors {
   std::array<std::array<double, kSigmaSteps + 1>, kMaxWidth + 1> errors_{};
 };
 
-// Every width at its least oversampling; of those at the same one, the narrowest.
+// Every width at its smallest oversampling factor; of widths with the same factor, only the narrowest.
 std::vector<WindowChoice> windows(Errors& errors, WindowKind kind, double tol) {
   std::vector<WindowChoice> out;
   int previous = -1;
@@ -113,10 +114,10 @@ bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, 
 
 double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
                    const std::array<double, 3>& products) {
-  constexpr double kStep = 1.1, kEnough = 3;  // beyond that deconvolution magnifies nothing that could be saved
+  constexpr double kStep = 1.1, kEnough = 3;  // above kEnough nothing more can be saved
   double sigma = outer.sigma;
   for (; sigma * kStep <= kEnough; sigma *= kStep) {
-    double additions = static_cast<double>(m);  // to a cell
+    double additions = static_cast<double>(m);  // per cell
     for (int d = 0; d < problem.dim; ++d)
       additions *= outer.width / (2 * products[d] * sigma / std::numbers::pi + outer.width + 2);
     const double magnified = rounding({outer.kind, sigma, outer.width, {0, 0, 0}, 0}, problem.dim);

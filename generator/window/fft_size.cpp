@@ -7,7 +7,7 @@ namespace fourtune::generator {
 
 std::int64_t smooth_size(std::int64_t least) {
   if (least <= 2) return std::max<std::int64_t>(least, 1);
-  // Enumerates 7^c 5^b 3^a by doubling the rest: a few hundred products even for 2^62.
+  // Enumerates 7^c 5^b 3^a and doubles each product until it is large enough: a few hundred products even for 2^62.
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   const std::int64_t odd_limit = least > 16 ? (least + 1) / 2 : least;  // leaves room for a factor of two
   for (std::int64_t seven = 1; seven <= 7; seven *= 7)

@@ -1,5 +1,5 @@
-// Piecewise polynomials of a window: Chebyshev series on every piece, cut at the least degree that is accurate enough,
-// rewritten in powers of z.
+// Piecewise polynomials of a window: a Chebyshev series on every piece, truncated at the smallest degree that is
+// accurate enough and rewritten in powers of z.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,15 +17,15 @@ namespace {
 using std::numbers::pi;
 
 constexpr int kTerms = kMaxDegree + 1;
-constexpr int kChecks = 48;  // points where the error of a piece is measured, both ends included
+constexpr int kChecks = 48;  // points per piece where the error is measured, including both ends
 
 using Row = std::array<double, kTerms>;
 
-// x of the piece's position z (window.h).
+// x at the position z in a piece (window.h).
 double window_coordinate(int piece, double z, int width) { return 2 * (piece + (z + 1) / 2) / width - 1; }
 
-// Chebyshev coefficients of the interpolant through kTerms Chebyshev nodes, for the first half of the pieces: the
-// others are mirror images.
+// Chebyshev coefficients of the interpolant through kTerms Chebyshev nodes, for the first half of the pieces; the other
+// pieces are mirror images.
 std::vector<Row> chebyshev_series(const Window& window) {
   const int pieces = (window.width() + 1) / 2;
   std::array<double, 4 * kTerms> cosine;  // cos(pi i / (2 kTerms)), one period
@@ -45,8 +45,8 @@ std::vector<Row> chebyshev_series(const Window& window) {
   return series;
 }
 
-// Largest error over the check points of the series cut after degree 0, 1, .. kMaxDegree. Subtracts one Chebyshev term
-// after the other from the window's values at the check points.
+// Largest error over the check points when the series is truncated after degree 0, 1, .. kMaxDegree. Subtracts the
+// Chebyshev terms one after the other from the window's values at the check points.
 std::array<double, kTerms> errors_by_degree(const Window& window, const std::vector<Row>& series) {
   const std::size_t pieces = series.size();
   std::array<double, kChecks> z, previous{}, current{};
@@ -73,8 +73,8 @@ std::array<double, kTerms> errors_by_degree(const Window& window, const std::vec
   return errors;
 }
 
-// A window with a square root at its ends may never meet the accuracy: then more terms stop paying where the error is
-// within a quarter of the smallest.
+// A window with a square root at its ends may never reach the accuracy. Then the degree is the smallest whose error is
+// within a quarter of the smallest error.
 int least_degree(const std::array<double, kTerms>& errors, double accuracy) {
   const double reachable = 1.25 * *std::min_element(errors.begin(), errors.end());
   const double target = std::max({accuracy, reachable > 1e-15 ? reachable : 0, 1e-15});
@@ -82,8 +82,8 @@ int least_degree(const std::array<double, kTerms>& errors, double accuracy) {
   return static_cast<int>(found - errors.begin());
 }
 
-// Powers of z, lowest first, of the series cut after `degree`. In long double: the powers' coefficients of T_k grow
-// like 2.4^k and cancel again.
+// Converts the series, truncated after `degree`, to powers of z, lowest first. Uses long double because the
+// coefficients of T_k in powers of z grow like 2.4^k and cancel again.
 std::vector<long double> to_monomials(const Row& series, int degree) {
   const auto terms = static_cast<std::size_t>(degree) + 1;
   std::vector<long double> result(terms, 0), previous(terms, 0), current(terms, 0), next(terms);
@@ -110,7 +110,7 @@ PiecewisePolynomial assemble(const Window& window, const std::vector<Row>& serie
     for (int power = 0; power <= degree; ++power) {
       const auto row = static_cast<std::size_t>(degree - power) * static_cast<std::size_t>(width);
       const auto c = static_cast<double>(powers[static_cast<std::size_t>(power)]);
-      // The middle piece of an odd width is its own mirror image, so its odd powers are rounding errors.
+      // The middle piece of an odd width is its own mirror image, so its odd powers can only be rounding errors.
       const bool middle = 2 * piece + 1 == width;
       result.coefficients[row + static_cast<std::size_t>(piece)] = middle && power % 2 ? 0 : c;
       if (!middle) result.coefficients[row + static_cast<std::size_t>(width - 1 - piece)] = power % 2 ? -c : c;

@@ -1,4 +1,5 @@
-// Fourier transforms of windows: one frequency by quadrature, many by local Chebyshev interpolation of that.
+// Fourier transforms of windows: a single frequency by quadrature, many frequencies by local Chebyshev interpolation of
+// the transform.
 #include "generator/window/fourier.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr double kPhase = 0.5;  // at most this half-length of an interval in units of 2 / w, the transform's own scale
+constexpr double kPhase = 0.5;  // largest half-length of an interval in units of 2 / w, the scale on which the
+                                // transform varies
 
 long intervals_for(const Window& window, double limit) {
   return std::max(1L, std::lround(std::ceil(limit * window.width() / (4 * kPhase))));
@@ -38,7 +40,7 @@ FourierInterpolant::FourierInterpolant(const Window& window, double limit) : int
   }
 }
 
-// Interval by interval, so that the inner loop is free of look-ups.
+// Works interval by interval, so that the inner loop has no look-ups.
 void FourierInterpolant::table(double step, long count, double* out) const {
   const double slope = 2 * step * per_interval_;
   for (long interval = 0, j = 0; interval < intervals_ && j < count; ++interval) {
@@ -59,11 +61,11 @@ long FourierInterpolant::samples_for(const Window& window, double limit) {
   return kTerms * intervals_for(window, limit);
 }
 
-// Interpolant through samples at the Chebyshev nodes, as powers of z: lowest first.
+// Coefficients (lowest power of z first) of the interpolant through samples at the Chebyshev nodes.
 std::array<double, FourierInterpolant::kTerms> FourierInterpolant::to_monomials(
     const std::array<double, kTerms>& samples, const std::array<double, 4 * kTerms>& cosine) {
   std::array<double, kTerms> result{};
-  std::array<double, kTerms> previous{}, current{};  // T_k-1 and T_k as powers of z
+  std::array<double, kTerms> previous{}, current{};  // T_k-1 and T_k in powers of z
   current[0] = 1;
   for (std::size_t k = 0; k < kTerms; ++k) {
     double coefficient = 0;

@@ -27,9 +27,10 @@ Tridiagonal prolate_operator(long double c, std::size_t terms) {
   return a;
 }
 
-// v <- (A - shift)^-1 v, normalised; returns the Rayleigh quotient of the new v. Elimination runs from
-// the high degrees down and needs no pivoting: every trailing block's smallest eigenvalue is above the shift, which
-// stays near that of the whole, so all pivots are positive but the last, whose smallness inverse iteration lives on.
+// v <- (A - shift)^-1 v, normalised; returns the Rayleigh quotient of the new v. Elimination runs from the high degrees
+// down and needs no pivoting: the smallest eigenvalue of every trailing block is above the shift, which stays near the
+// smallest eigenvalue of the whole matrix. Hence all pivots are positive except the last, and inverse iteration relies
+// on that last pivot being small.
 long double inverse_iterate(const Tridiagonal& a, long double shift, std::vector<long double>& v) {
   const std::size_t n = v.size();
   std::vector<long double> pivot(n);
@@ -54,8 +55,8 @@ long double inverse_iterate(const Tridiagonal& a, long double shift, std::vector
   return quotient;
 }
 
-// Even Legendre coefficients that matter for bandwidth c: they fall like exp(-k^2 / (2 c)) up to degree k near c, and
-// faster than geometrically beyond.
+// Number of even Legendre coefficients that matter for bandwidth c. They decay like exp(-k^2 / (2 c)) up to degree k
+// near c, and faster than geometrically beyond.
 std::size_t series_length(double c) { return static_cast<std::size_t>(14 + std::ceil(0.5 * c + 3 * std::sqrt(c))); }
 
 // P_2j(0) for j = 0 .. terms-1.
@@ -68,7 +69,7 @@ std::vector<long double> legendre_at_origin(std::size_t terms) {
   return values;
 }
 
-// The series scaled to 1 at the origin, without the coefficients at its end that add nothing.
+// The series scaled to 1 at the origin, without the negligible coefficients at its end.
 std::vector<double> normalised(const std::vector<long double>& v) {
   const std::vector<long double> legendre = legendre_at_origin(v.size());
   long double at_origin = 0;
@@ -98,8 +99,8 @@ std::vector<double> pswf_series(double c) {
 }
 
 std::vector<double> kaiser_bessel_series(double beta) {
-  // The modified spherical Bessel functions by Miller's downward recurrence i_n-1 = i_n+1 + (2n+1)/beta i_n; their
-  // common factor goes with the scaling to 1 at the origin.
+  // The modified spherical Bessel functions by Miller's downward recurrence i_n-1 = i_n+1 + (2n+1)/beta i_n; scaling
+  // the series to 1 at the origin removes their common factor.
   const std::size_t terms = series_length(beta);
   std::vector<long double> v(terms);
   long double above = 0, bessel = 1e-60L;
@@ -115,8 +116,8 @@ std::vector<double> kaiser_bessel_series(double beta) {
 }
 
 void even_legendre_series(const std::vector<double>& coefficients, const double* x, long count, double* out) {
-  // Blocks of points, so that the inner loop runs over points and vectorises. The recurrence
-  // P_k+1 = ((2k+1) x P_k - k P_k-1) / (k+1) is stable on [-1, 1].
+  // Works on blocks of points, so that the inner loop runs over points and vectorises. The recurrence P_k+1 = ((2k+1) x
+  // P_k - k P_k-1) / (k+1) is stable on [-1, 1].
   constexpr long block = 16;
   double even[block], odd[block], sum[block], at[block];
   for (long start = 0; start < count; start += block) {

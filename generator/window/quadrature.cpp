@@ -1,4 +1,4 @@
-// Gauss-Legendre rules of any size: Newton's method on P_n from Tricomi's asymptotic guess.
+// Gauss-Legendre rules of any size, by Newton's method on P_n starting from Tricomi's asymptotic estimate.
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -25,11 +25,11 @@ Legendre legendre(int n, double x) {  // P_n and P_n' at |x| < 1
   return {current, n * (previous - x * current) / ((1 - x) * (1 + x))};
 }
 
-// Node number i (0 is the largest) of the n-point rule on [-1, 1] and its weight.
+// Computes node i of the n-point rule on [-1, 1] (i = 0 is the largest node) and its weight.
 void legendre_node(int n, int i, double& node, double& weight) {
   node = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)) * (1 - (n - 1.0) / (8.0 * n * n * n));
   double change = 1;
-  // Newton doubles the digits: after a change below 1e-9 the next one is below rounding.
+  // Newton's method doubles the number of correct digits: after a change below 1e-9, the next change is below rounding.
   for (int iteration = 0; iteration < 10 && std::abs(change) > 1e-9; ++iteration) {
     const Legendre p = legendre(n, node);
     change = p.value / p.derivative;
@@ -39,7 +39,8 @@ void legendre_node(int n, int i, double& node, double& weight) {
   weight = 2 / ((1 - node) * (1 + node) * derivative * derivative);
 }
 
-// The first q nodes of the n-point rule on [-1, 1], in ascending order. Kept: a few sizes are asked for over and over.
+// The first q nodes of the n-point rule on [-1, 1], in ascending order. Results are cached, because a few sizes are
+// requested again and again.
 const Quadrature& nodes(int n, int q) {
   static ForkSafeMutex& mutex = *new ForkSafeMutex;
   static std::map<std::pair<int, int>, Quadrature> rules;  // references into a map stay valid

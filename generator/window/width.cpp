@@ -1,11 +1,11 @@
 // The error that a window causes, and the width that meets a tolerance.
 //
-// Spreading strengths with the window, transforming the fine grid and dividing by the window's transform F gives mode
-// xi = 2 pi k / fine of each point at offset d the value exp(-i k x) (1 + h), with
+// Spreading with the window, transforming the fine grid and dividing by the window's transform F gives a point at
+// offset d the contribution exp(-i k x) (1 + h) to the mode xi = 2 pi k / fine, with
 //   1 + h(xi, d) = sum_p phi(x_p) exp(i xi s_p) / F(xi) = sum over m of F(xi + 2 pi m) / F(xi) exp(2 pi i m d)
-// (Poisson), s_p = p + d - w/2. For strengths and points at random the squared relative l2 error is the mean of |h|^2
-// over the modes and the offsets; dimensions multiply: 1 + E = product of (1 + E_d). docs/windows.md has the
-// derivation.
+// (Poisson), s_p = p + d - w/2. For random strengths and points, the squared relative l2 error E is the mean of |h|^2
+// over the modes and the offsets. Dimensions combine as a product: 1 + E = product of (1 + E_d). docs/windows.md has
+// the derivation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 using std::numbers::pi;
 
 constexpr int kFrequencies = 16;  // quadrature nodes over the modes, xi in [0, pi/sigma]
-constexpr int kOffsets = 6;       // and over the offset d in [0, 1/2] (|h| is even about 1/2)
+constexpr int kOffsets = 6;       // quadrature nodes over the offset d in [0, 1/2] (|h| is even about 1/2)
 
-// weights(d) lists the width weights of every offset in d.
+// weights(d) returns, for every offset in d, its `width` weights.
 template <class Weights>
 double mean_square_error(const Window& window, const Weights& weights) {
   const int width = window.width();
@@ -37,7 +37,7 @@ double mean_square_error(const Window& window, const Weights& weights) {
   double mean = 0;
   std::vector<double> cosine(taps), sine(taps);
   for (std::size_t i = 0; i < kFrequencies; ++i) {
-    // The error gathers at the highest modes: xi = (1 - t^2) pi / sigma puts more nodes there.
+    // The error is concentrated at the highest modes, so xi = (1 - t^2) pi / sigma puts more nodes there.
     const double t = unit.nodes[i], xi = (1 - t * t) * pi / window.sigma(), weight = 2 * t * unit.weights[i];
     const double transform = window.fourier(xi);
     for (std::size_t p = 0; p < taps; ++p) {
@@ -59,7 +59,7 @@ double mean_square_error(const Window& window, const Weights& weights) {
   return mean;
 }
 
-// The window's own weights, or those of its polynomials: row j holds the width weights at offset d[j].
+// The weights of the window itself, or those of its polynomials: row j holds the `width` weights at offset d[j].
 std::vector<double> window_weights(const Window& window, const std::vector<double>& d) {
   std::vector<double> x;
   for (const double offset : d)
@@ -87,7 +87,7 @@ std::vector<double> table_weights(const Window& window, int entries, const std::
   return phi;
 }
 
-// The squared errors of dimensions and stages are independent: 1 + E is a product.
+// The squared errors of dimensions and stages are independent, so 1 + E is a product.
 double combine(double mean_square, int dim, int stages) {
   return std::sqrt(std::expm1(dim * stages * std::log1p(mean_square)));
 }
@@ -130,10 +130,11 @@ int width_for(WindowKind kind, double tol, double sigma, int dim, int stages) {
   check(dim, stages);
   if (!(tol > 0)) throw Error(Status::invalid_argument, fmt::format("tolerance {}: it must be positive", tol));
   const double target = std::max(tol, 10 * 0x1p-52);
-  beta_rule(kind, kMinWidth, sigma);  // throws for a bad sigma
+  beta_rule(kind, kMinWidth, sigma);  // throws if sigma is out of range
   const auto meets = [&](int width) { return predicted_error(kind, width, sigma, dim, stages) <= target; };
-  // Start near the answer: the error falls with the width like exp(-pi w sqrt(1 - 1/sigma)). A Gaussian's falls half as
-  // fast and not at every step (its truncation beats with the cells), so it is searched upwards from well below.
+  // Starts near the answer: the error decays with the width like exp(-pi w sqrt(1 - 1/sigma)). A Gaussian's error
+  // decays half as fast and not at every step (its truncation interferes with the cell spacing), so its search goes
+  // upwards from well below.
   const double taps = -std::log(target) / (pi * std::sqrt(1 - 1 / sigma));
   const double guess = kind == WindowKind::gaussian ? 0.6 * 2 * taps : 1 + taps;
   int width = static_cast<int>(std::clamp(std::ceil(guess), double{kMinWidth}, double{kMaxWidth}));

@@ -1,4 +1,4 @@
-// The four windows: values, and the quadrature behind their Fourier transforms.
+// The four windows: their values, and the quadrature for their Fourier transforms.
 #include "generator/window/window.h"
 
 #include <fmt/format.h>
@@ -34,18 +34,19 @@ double checked_beta(WindowKind kind, int width, double sigma, double beta) {
   return beta;
 }
 
-// Nodes on the half interval that integrate phi(x) cos(xi w x / 2), |xi| <= pi, to rounding. The integrand's Chebyshev
-// series ends a little above degree `cosine` + the window's own bandwidth, and the rule of 2q points is exact to degree
-// 4q - 1. Constants: the least sizes that reached 1e-15 for widths 2 to 65 and sigma 1.05 to 4, and one to spare.
+// Number of nodes on the half interval that integrate phi(x) cos(xi w x / 2), |xi| <= pi, to rounding. The integrand's
+// Chebyshev series ends a little above degree `cosine` plus the bandwidth of the window, and the rule of 2q points is
+// exact to degree 4q - 1. The constants give the smallest sizes that reached 1e-15 for widths 2 to 65 and sigma 1.05 to
+// 4, plus one.
 int quadrature_size(WindowKind kind, int width, double beta) {
   const double cosine = pi * width / 2;
   switch (kind) {
-    case WindowKind::exp_semicircle:  // in the angle asin(x), which stretches the middle
+    case WindowKind::exp_semicircle:  // in the angle asin(x), which stretches the middle of the interval
       return 14 + static_cast<int>(std::ceil(0.59 * cosine + 0.2 * beta));
     case WindowKind::kaiser_bessel:
     case WindowKind::pswf:
       return 7 + static_cast<int>(std::ceil((cosine + beta) / 4));
-    case WindowKind::gaussian:  // its spectrum exp(-k^2 / (4 beta)) is below 1e-16 from 2 sqrt(37 beta) on
+    case WindowKind::gaussian:  // its spectrum exp(-k^2 / (4 beta)) is below 1e-16 beyond 2 sqrt(37 beta)
       return 7 + static_cast<int>(std::ceil((cosine + 2 * std::sqrt(37 * beta)) / 4));
   }
   return 0;
@@ -67,8 +68,8 @@ const char* to_string(WindowKind kind) noexcept {
   return "unknown";
 }
 
-// edge is where the window's transform must have fallen by: its bandwidth beta reaches from 0 to the lowest frequency
-// that aliases onto a mode, 2 pi - pi/sigma. The optimum is a little below; the coefficients are least-squares fits to
+// At `edge` the window's transform must have decayed: its bandwidth beta extends from 0 to the lowest frequency that
+// aliases onto a mode, 2 pi - pi/sigma. The optimum is slightly smaller. The coefficients are least-squares fits to
 // minima found in extended precision for widths 2 to 16 (28) and sigma 1.05 to 4 (docs/windows.md).
 double beta_rule(WindowKind kind, int width, double sigma) {
   check(kind, width, sigma);
@@ -97,7 +98,7 @@ Window::Window(WindowKind kind, int width, double sigma, double beta)
   nodes_ = std::move(rule.nodes);
   weights_ = std::move(rule.weights);
   if (kind == WindowKind::exp_semicircle) {
-    // x = sin(theta) removes the square root at the ends: the integrand is entire in theta.
+    // x = sin(theta) removes the square root at the ends: the integrand is then an entire function of theta.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const double theta = pi / 2 * nodes_[i];
       nodes_[i] = std::sin(theta);
@@ -118,7 +119,7 @@ double Window::value(double x) const {
 void Window::evaluate(const double* x, long count, double* out) const {
   switch (kind_) {
     case WindowKind::exp_semicircle:
-      // sqrt(1-x^2) - 1 without its cancellation, which beta would magnify.
+      // Computes sqrt(1-x^2) - 1 without cancellation, because beta would magnify the lost digits.
       for (long i = 0; i < count; ++i)
         out[i] = std::exp(-beta_ * x[i] * x[i] / (1 + std::sqrt(std::max(0.0, (1 - x[i]) * (1 + x[i])))));
       break;

@@ -1,11 +1,11 @@
-// What to compute, and its one canonical text: the problem token.
+// The problem to solve and its canonical text, the problem token.
 //
 //   fft:type=c2c,n=256x256x256,prec=f32
 //   nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster
 //   nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000
 //
-// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, layout, extent, points; a default is
-// never printed; every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
+// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, layout, extent, points. Default values are
+// never printed, and every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
 #pragma once
 
 #include <array>
@@ -23,64 +23,65 @@ enum class Kind { fft, nufft };
 enum class FftType { c2c, r2c, c2r };
 enum class Precision { f32, f64 };
 enum class Place { out, in };
-// Classes of point distributions; tuning results are kept apart by class. recorded: an application's own points
-// (FOURTUNE_RECORD_POINTS, `fourtune tune --recorded`).
+// Classes of point distributions. Tuning results are stored separately for each class. recorded: points recorded from
+// an application (FOURTUNE_RECORD_POINTS, `fourtune tune --recorded`).
 enum class PointClass { uniform, cluster, radial, spiral, stack, ewald, recorded };
 
-// Element strides (x, y, z) and the distance between transforms of a batch, in elements of the array's own type
-// (real or complex). Unused dimensions are 0.
+// Strides (x, y, z) and the distance between the transforms of a batch, both in elements of the array (real or complex
+// numbers). Entries of unused dimensions are 0.
 struct ArrayLayout {
   std::array<std::int64_t, 3> stride{};
   std::int64_t distance = 0;
   friend bool operator==(const ArrayLayout&, const ArrayLayout&) = default;
 };
 
-// Invariants (checked by validate): 1 <= dim <= 3; n[d] >= 1 for d < dim and n[d] == 1 beyond; type-3 problems have no
-// n; every product of sizes times 16 bytes fits std::int64_t.
+// Invariants (checked by validate): 1 <= dim <= 3; n[d] >= 1 for d < dim and n[d] == 1 for d >= dim; type-3 problems
+// have no n; every product of sizes times 16 bytes fits std::int64_t.
 struct Problem {
   Kind kind = Kind::nufft;
   FftType fft_type = FftType::c2c;  // fft only
   int type = 1;                     // nufft only: 1, 2 or 3
   int dim = 1;
-  std::array<std::int64_t, 3> n{1, 1, 1};  // x fastest; modes of types 1 and 2, sizes of an fft
-  std::optional<std::int64_t> m;           // nonuniform points (sources); absent until set_points
-  std::optional<std::int64_t> k;           // type 3 targets; absent until set_points
+  std::array<std::int64_t, 3> n{1, 1, 1};  // x is fastest; numbers of modes (types 1 and 2) or sizes of an fft
+  std::optional<std::int64_t> m;           // number of nonuniform points (sources); absent until set_points
+  std::optional<std::int64_t> k;           // number of type 3 targets; absent until set_points
   Precision precision = Precision::f64;
-  double tol = 0;  // nufft only: relative l2 error asked for
+  double tol = 0;  // nufft only: requested relative l2 error
   std::int64_t batch = 1;
   Place place = Place::out;                     // fft only
-  int sign = -1;                                // of i in the exponential; default -1, and +1 for type 2
+  int sign = -1;                                // sign of i in the exponential; default -1, and +1 for type 2
   std::optional<ArrayLayout> input_layout;      // fft only; absent: dense
   std::optional<ArrayLayout> output_layout;     // fft only; absent: dense
   std::optional<std::array<double, 3>> extent;  // type 3: X_d * S_d, half-widths of sources times targets
-  std::optional<PointClass> points;             // absent: uniform when tuned, unknown when linked
+  std::optional<PointClass> points;             // absent: taken as uniform when tuned, unknown when linked
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed there.
+// Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed.
 FOURTUNE_API Problem parse_problem(std::string_view token);
-// The canonical token. Precondition: validate(problem) passes.
+// Returns the canonical token. Precondition: validate(problem) passes.
 FOURTUNE_API std::string to_token(const Problem& problem);
 // Throws Error{invalid_problem | size_overflow} when a field is out of range or fields contradict each other.
 FOURTUNE_API void validate(const Problem& problem);
 
-// Machine epsilon of the precision (2^-23 or 2^-52), its size in bytes, and the least relative l2 error to be counted
-// right: max(3 tol, 30 eps).
+// Machine epsilon of the precision (2^-23 or 2^-52); size of a real number in bytes; the largest relative l2 error that
+// counts as right, max(3 tol, 30 eps).
 FOURTUNE_API double epsilon(Precision precision) noexcept;
 FOURTUNE_API std::int64_t real_bytes(Precision precision) noexcept;
 FOURTUNE_API double allowed_error(const Problem& problem) noexcept;
 
-// Layout that applies: the explicit one, else dense x-fastest (padded rows for in-place real transforms).
+// The layout that applies: the explicit one if given, else dense with x fastest (padded rows for in-place real
+// transforms).
 FOURTUNE_API ArrayLayout resolved_input_layout(const Problem& problem);
 FOURTUNE_API ArrayLayout resolved_output_layout(const Problem& problem);
-// Sizes of the complex/real arrays of an fft as the transform sees them: r2c output and c2r input have n[0]/2+1.
+// Sizes of an fft's arrays in elements (real or complex): r2c output and c2r input have n[0]/2+1 along x.
 FOURTUNE_API std::array<std::int64_t, 3> input_sizes(const Problem& problem);
 FOURTUNE_API std::array<std::int64_t, 3> output_sizes(const Problem& problem);
-// n[0]*n[1]*n[2]; for type 3 throws Error{invalid_problem}.
+// n[0]*n[1]*n[2]. Throws Error{invalid_problem} for type 3.
 FOURTUNE_API std::int64_t mode_count(const Problem& problem);
 
-// Enumerator spellings used in tokens, both ways; from_* throw Error{invalid_problem} naming what is allowed.
+// Enumerators to and from their spellings in tokens; from_* throws Error{invalid_problem} naming what is allowed.
 FOURTUNE_API const char* to_string(Kind) noexcept;
 FOURTUNE_API const char* to_string(FftType) noexcept;
 FOURTUNE_API const char* to_string(Precision) noexcept;
@@ -88,7 +89,7 @@ FOURTUNE_API const char* to_string(Place) noexcept;
 FOURTUNE_API const char* to_string(PointClass) noexcept;
 FOURTUNE_API PointClass point_class_from(std::string_view text);
 
-// a * b, or Error{size_overflow} naming `what`. Arguments must not be negative.
+// Returns a * b, or throws Error{size_overflow} naming `what`. Arguments must not be negative.
 FOURTUNE_API std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what);
 
 }  // namespace fourtune

@@ -1,4 +1,4 @@
-// Fourtune's C++ interface. Formulas, mode order, ownership and threads are those of fourtune.h; failures throw Error.
+// Fourtune's C++ interface. fourtune.h has the formulas, mode order, ownership and thread rules. Failures throw Error.
 #pragma once
 
 #include <array>
@@ -14,40 +14,40 @@
 
 namespace fourtune {
 
-enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0 .. then the negative ones
+enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0, 1, .. followed by the negative modes
 enum class Only { whole, spread, interpolate };
 
 struct Options {
-  bool default_databases = true;       // the user database, if it exists
-  std::vector<std::string> databases;  // further ones, later ones win
-  std::string backend;                 // "cpu", "cuda"; empty: "cpu", on a machine with a GPU too
-  int device = 0;                      // number among the backend's devices; others are left alone
-  int threads = 0;                     // 0: all that are of use (fourtune.h); more are as many
-  std::string plan;                    // force this plan text
+  bool default_databases = true;       // use the user database, if it exists
+  std::vector<std::string> databases;  // further databases; later ones win
+  std::string backend;                 // "cpu" or "cuda"; empty: "cpu", even on a machine with a GPU
+  int device = 0;                      // index among the backend's devices; no other device is used
+  int threads = 0;                     // 0: as many as are useful (fourtune.h); a larger number is reduced to that
+  std::string plan;                    // text of the plan to use; empty: Fourtune chooses a plan
   bool deterministic = false;
   void* stream = nullptr;
   ModeOrder mode_order = ModeOrder::centred;
   bool clamp_tolerance = false;
   bool trust_points = false;
   Only only = Only::whole;
-  // Every transform of a batch has points of its own: coordinates are batch times m (and k) values, those of the first
-  // transform first. A plan for one transform serves all.
+  // Every transform of a batch has separate points: each coordinate array has batch times m (or k) values, those of the
+  // first transform first. All transforms use one plan, made for a single transform.
   bool distinct_points = false;
 };
 
-// Nonuniform points, arrays of the problem's precision, needed only until set_points returns.
+// Nonuniform points: arrays of the problem's precision, which are needed only until set_points returns.
 struct Points {
   std::int64_t m = 0;
   const void* x = nullptr;
   const void* y = nullptr;
   const void* z = nullptr;
-  std::int64_t k = 0;  // type 3: targets s, t, u
+  std::int64_t k = 0;  // type 3: number of targets s, t, u
   const void* s = nullptr;
   const void* t = nullptr;
   const void* u = nullptr;
 };
 
-// Where all points of a type 3 lie: x, y, z, s, t, u; what is beyond the dimension is not looked at.
+// Bounds of all points of a type 3, in the order x, y, z, s, t, u; entries beyond the problem's dimension are ignored.
 struct Bounds {
   std::array<double, 6> low{}, high{};
 };
@@ -59,7 +59,7 @@ struct StageTime {
 
 struct MemoryUse {
   std::int64_t held = 0;    // bytes allocated now
-  std::int64_t needed = 0;  // bytes once points are set; an estimate before
+  std::int64_t needed = 0;  // bytes allocated once points are set; an estimate until then
 };
 
 class FOURTUNE_API Transform {
@@ -69,21 +69,27 @@ class FOURTUNE_API Transform {
   Transform(Transform&&) noexcept;
   Transform& operator=(Transform&&) noexcept;
 
+  // Throws Error{invalid_argument} for null, surplus or misaligned arrays, Error{invalid_point} for a coordinate that
+  // is not finite, and Error{contradiction} where counts or positions differ from the problem token or the bounds.
   void set_points(const Points& points);
-  // Type 3: later points will lie in there. GPUs make their grids for it, so that other points in the same bounds need
-  // no other kernels; with trust_points set_points then does not wait. Points outside: Error{contradiction}, but where
-  // they are trusted wrong results. Takes no effect on points that are set.
+  // Type 3: promises that later points lie within the bounds. GPU backends size their grids for the bounds, so that
+  // other points within them need no new kernels; with trust_points, set_points then does not wait for the device. For
+  // points outside, set_points throws Error{contradiction}; with trust_points, results are wrong instead. Points that
+  // are already set are not affected. Throws Error{invalid_argument} unless bounds are finite with low <= high.
   void set_bounds(const Bounds& bounds);
+  // Arrays are read and written as by fourtune_execute; execute_adjoint applies the conjugate transpose. Both throw
+  // Error{points_not_set} before set_points, and Error{invalid_argument} for null, misaligned or aliased arrays.
   void execute(void* point_values, void* mode_values);
   void execute_adjoint(void* point_values, void* mode_values);
+  // GPU backends queue later work on this stream. The cpu backend throws Error{invalid_argument} unless it is null.
   void set_stream(void* stream);
 
-  const Problem& problem() const noexcept;  // with m, k, extent filled in by set_points
+  const Problem& problem() const noexcept;  // set_points fills in m, k and extent
   MemoryUse memory() const;
-  // Plan text in use (types without m resolve in set_points), and the reason for it.
+  // Text of the plan in use, and the reason for it. Without m (and k) in the token, set_points chooses the plan.
   const std::string& plan() const noexcept;
   const std::string& explain() const noexcept;
-  // Stages of the last set_points and execute, in order.
+  // Times of the stages of the last set_points and execute, in order.
   std::vector<StageTime> stage_times() const;
 
  private:

@@ -41,7 +41,7 @@ class ClockTimer final : public StreamTimer {
 
 std::string kernels_text(std::span<const KernelReport> kernels) {
   std::string text;
-  for (const KernelReport& kernel : kernels)  // entries are identifiers, nothing to escape
+  for (const KernelReport& kernel : kernels)  // entries are identifiers, so nothing needs escaping
     text += fmt::format(R"({}{{"entry":"{}","registers":{},"spill_bytes":{},"shared_bytes":{},"blocks":{}}})",
                         text.empty() ? "[" : ",", kernel.entry, kernel.registers, kernel.spill_bytes,
                         kernel.shared_bytes, kernel.blocks);

@@ -1,4 +1,4 @@
-// Where transforms run. A backend turns (problem, plan) into an Executor; tuner and public API use the same one.
+// Where transforms run. A backend turns (problem, plan) into an Executor, which the tuner and the public API both use.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ using PointSet = fourtune::Points;
 struct ExecutorOptions {
   bool deterministic = false;    // bit-identical results from run to run and for any thread count
   bool trust_points = false;     // skip the NaN/Inf check
-  bool distinct_points = false;  // each transform of a batch has its own, one after the other; the plan is for one
+  bool distinct_points = false;  // each transform of a batch has separate points, set after set; the plan is for one
   ModeOrder mode_order = ModeOrder::centred;
-  Only only = Only::whole;  // spread or interpolate only: modes array is the fine grid (FFT order)
-  std::string wisdom;       // FFTW wisdom to start from; empty: none
-  // GPUs only.
+  Only only = Only::whole;  // spread or interpolate only: the modes array is the fine grid (FFT order)
+  std::string wisdom;       // FFTW wisdom to start from; empty means none
+  // The options below apply to GPUs only.
   int device = 0;
-  void* stream = nullptr;        // CUstream of the caller; null: the device's default stream
-  bool time_stages = false;      // events between the stages; stage_times() is empty without
-  double compile_seconds = 120;  // most for one kernel
+  void* stream = nullptr;        // the caller's CUstream; null means the device's default stream
+  bool time_stages = false;      // records events between the stages; without it stage_times() is empty
+  double compile_seconds = 120;  // limit for compiling one kernel
 };
 
-// A kernel that does not compile, or not in time. (Status internal: no text of ours should.)
+// Thrown when a kernel does not compile, or not in time. (Status internal: no generated text should fail to compile.)
 class CompileError : public Error {
  public:
   CompileError(const std::string& message, bool timed_out) : Error(Status::internal, message), timed_out_(timed_out) {}
@@ -47,82 +47,82 @@ class CompileError : public Error {
   bool timed_out_;
 };
 
-// Memory that a backend's executors take, for the tuner and the command line; applications bring their own arrays.
+// Memory for the arrays of executors. The tuner and the command line use it; applications bring their own arrays.
 class ArrayMemory {
  public:
   virtual ~ArrayMemory() = default;
-  // Contents are undefined. Throws Error{out_of_memory}. Released before the ArrayMemory ends.
+  // The contents are undefined. Throws Error{out_of_memory}. Every array must be released before the ArrayMemory ends.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* array) noexcept = 0;
-  // Both wait until done. Uploads start at the array's first byte, downloads anywhere in it.
+  // Both wait until the copy is done. An upload starts at the array's first byte, a download anywhere in it.
   virtual void upload(void* array, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* array, std::size_t bytes) = 0;
-  // Both on the default stream, without waiting. Arrays of this memory.
+  // Both run on the default stream and do not wait. Their arrays belong to this ArrayMemory.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill(void* array, unsigned char byte, std::size_t bytes) = 0;
-  // Until everything started on the default stream is done.
+  // Waits until everything started on the default stream is done.
   virtual void wait() = 0;
-  // Bytes that can still be allocated by anyone, freed ones that a pool of the process keeps among them; 0: unknown.
+  // Bytes that anyone can still allocate, including freed bytes that a pool of this process keeps; 0 means unknown.
   virtual std::int64_t free_bytes() const { return 0; }
 };
 
-// Times what is started on the default stream between two marks: by events on a GPU, by the clock elsewhere.
+// Times the work started on the default stream between two marks: with events on a GPU, with the clock elsewhere.
 class StreamTimer {
  public:
   virtual ~StreamTimer() = default;
   virtual void start() = 0;
   virtual void stop() = 0;
-  // Between the last start and stop; waits for the work.
+  // Time between the last start and the last stop; waits for the work to finish.
   virtual double seconds() = 0;
 };
 
-// By the wall clock, for backends whose work is done when a call returns.
+// Uses the wall clock, for backends whose work is done when a call returns.
 std::unique_ptr<StreamTimer> clock_timer();
 
-// A kernel of a bound transform and what it takes of a GPU.
+// A kernel of a bound transform and the GPU resources that it uses.
 struct KernelReport {
   std::string entry;
   int registers = 0;              // per thread
-  int spill_bytes = 0;            // per thread, stores plus loads; -1: unknown
+  int spill_bytes = 0;            // per thread, stores plus loads; -1 means unknown
   std::int64_t shared_bytes = 0;  // per block
-  int blocks = 0;                 // resident on a multiprocessor
-  bool compiled = false;          // when it was bound; else it came from the kernel store
+  int blocks = 0;                 // resident per multiprocessor
+  bool compiled = false;          // compiled at binding; otherwise loaded from the kernel store
 };
-// As a run's row keeps it: a JSON list, empty without kernels.
+// The reports in the form that the row of a run stores: a JSON list, or an empty text when there are no kernels.
 std::string kernels_text(std::span<const KernelReport> kernels);
 
-// A launch of the last set_points and execute.
+// One launch of the last set_points and execute.
 struct LaunchTime {
   std::string stage;
   std::string entry;
   double seconds = 0;
-  std::int64_t bytes = 0;  // global memory that it has to move
-  double flops = 0;        // operations that it does
+  std::int64_t bytes = 0;  // global memory traffic that it needs at least
+  double flops = 0;        // arithmetic operations that it performs
 };
 
-// One bound transform. Not thread-safe; different executors may run at the same time on different threads.
+// One bound transform. It is not thread-safe, but different executors may run at the same time on different threads.
 class Executor {
  public:
   virtual ~Executor() = default;
-  // nufft only. Throws Error{invalid_point} naming the first bad index.
+  // For a nufft only. Throws Error{invalid_point} that names the first bad index.
   virtual void set_points(const PointSet& points) = 0;
-  // Type 3: where later points will lie (transform.h). Where it makes no difference it is not looked at.
+  // Type 3: says where later points will lie (transform.h). An executor for which this makes no difference ignores it.
   virtual void set_bounds(const Bounds&) {}
-  // Types 1, 3 and ffts: first -> second; type 2: second -> first (see fourtune.h). adjoint: the conjugate transpose,
-  // in the other direction. Allocates nothing once warm.
+  // Types 1 and 3 and ffts read first and write second; type 2 reads second and writes first (see fourtune.h). adjoint
+  // runs the conjugate transpose, in the other direction. Allocates nothing once warm.
   virtual void execute(void* first, void* second, bool adjoint) = 0;
   virtual MemoryUse memory() const = 0;
-  // Stages of the last set_points and execute, in order.
+  // The stages of the last set_points and execute, in order.
   virtual std::span<const StageTime> stage_times() const = 0;
-  // The plan as bound (type 3 fills in its grids in set_points).
+  // The plan as bound (for type 3, set_points fills in its grids).
   virtual const generator::Plan& plan() const = 0;
-  // FFTW wisdom gathered while planning (to be stored with a run); empty when there is none.
+  // FFTW wisdom gathered during planning (to be stored with a run); empty when there is none.
   virtual std::string wisdom() const { return {}; }
-  // GPUs: the kernels of the forward transform.
+  // GPUs only: the kernels of the forward transform.
   virtual std::vector<KernelReport> kernels() const { return {}; }
-  // GPUs, with time_stages: every launch of the last set_points and execute, in order; waits for them.
+  // GPUs only, with time_stages: every launch of the last set_points and execute, in order; waits for them to finish.
   virtual std::vector<LaunchTime> launch_times() const { return {}; }
-  // GPUs: later executes run there. Throws Error{invalid_argument} where there are no streams.
+  // GPUs only: later executes use this stream. Throws Error{invalid_argument} on a backend without streams.
   virtual void set_stream(void* stream);
 };
 
@@ -130,27 +130,28 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Devices of this backend that this process may use, numbered from 0.
+  // The number of devices of this backend that this process may use; they are numbered from 0.
   virtual int device_count() const { return 1; }
   // Throws Error{invalid_option} that says how many devices there are.
   void check_device(int device) const;
-  // Asking takes nothing of the device: no context, no memory. Throws as check_device.
+  // The query uses no resources of the device: no context, no memory. Throws as check_device does.
   DeviceTraits traits(int device = 0) const {
     check_device(device);
     return traits_of(device);
   }
   virtual std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                          const ExecutorOptions& options) const = 0;
-  // Compiles what bind will then find ready; from any thread. Nothing where nothing is compiled. Throws as bind does.
+  // Compiles ahead what bind needs; may be called from any thread. Does nothing on a backend that compiles nothing.
+  // Throws as bind does.
   virtual void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
     (void)problem, (void)plan, (void)options;
   }
-  // Memory of this device; host memory unless the backend says otherwise.
+  // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
 
  protected:
-  // Of a device that is there.
+  // Called only for a device that exists.
   virtual DeviceTraits traits_of(int device) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Batches whose transforms have points of their own, run one by one: on any backend.
+// Batches in which each transform has separate points; the transforms run one by one, on any backend.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 
 namespace fourtune::runtime {
 
-// One executor a transform, each bound to the problem with batch=1 by `make`; their times are added, their launches
-// listed in turn. shared_twice: bytes that they count more than once, because they share them; null: none.
-// set_points waits as often as the executors do, and an error names the transform.
+// `make` binds one executor per transform, each to the problem with batch=1. Stage times are added up over the
+// executors and launches are listed executor by executor. shared_twice returns the bytes that the executors share and
+// that their sum counts more than once; null means none. set_points waits as often as the executors do, and an error
+// names the transform.
 std::unique_ptr<Executor> make_distinct_points_executor(
     const Problem& problem, const std::function<std::unique_ptr<Executor>(const Problem& one)>& make,
     std::function<std::int64_t()> shared_twice = {});

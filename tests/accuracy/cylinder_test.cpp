@@ -1,5 +1,5 @@
 // The electromagnetic case of paper nufft-type3-cuda, section IV: aggregation and disaggregation by type 3 must agree
-// with the exact ones to a relative RMS of 1e-10 (the paper has 8.78e-11).
+// with the exact ones to a relative RMS of 1e-10 (the paper reports 8.78e-11).
 #include <gtest/gtest.h>
 
 #include "examples/cylinder_scattering.h"
@@ -45,7 +45,7 @@ TEST(Cylinder, GaussianTypeThreeOfThePaperMatchesExactAggregation) {
 }
 
 TEST(Cylinder, DifferenceFollowsTheTolerance) {
-  EXPECT_GT(product_difference("", 1e-3), kPaperBound);  // so that the bound above says something about the tolerance
+  EXPECT_GT(product_difference("", 1e-3), kPaperBound);  // the bound above must depend on the tolerance
   EXPECT_LT(product_difference("", 1e-6), 1e-3);
 }
 

@@ -1,4 +1,4 @@
-// The example programs, run as users run them.
+// Runs the example programs as users run them.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-// Direct sums, adjointness and tolerance for every type, dimension, precision, window and family: the full product is
-// too long, so a pairwise covering set of forced plans runs, and the untuned default on a tolerance sweep.
+// Checks direct sums, adjointness and tolerance for every type, dimension, precision, window and family. The full
+// product would take too long, so a pairwise covering set of forced plans runs, and the untuned default on a tolerance
+// sweep.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,8 +45,8 @@ struct Factors {
       {{37, 1, 1}, {64, 1, 1}}, {{12, 17, 1}, {16, 16, 1}}, {{9, 6, 11}, {8, 8, 8}}};
 };
 
-// Choices: type, dim, precision, window, sigma, family (spread), interp, tol, batch, sign, order+size, threads, copy,
-// table.
+// The entries of `at`: type, dim, precision, window, sigma, family (spread), interp, tol, batch, sign, order+size,
+// threads, copy, table.
 Case covering_case(const std::vector<int>& at) {
   using generator::SpreadFamily;
   Case c;
@@ -66,7 +67,7 @@ Case covering_case(const std::vector<int>& at) {
   c.options.mode_order = at[10] & 2 ? ModeOrder::fft : ModeOrder::centred;
   const int stages = c.problem.type == 3 ? 2 : 1;
   int width = 0;
-  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
+  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 is not accurate
     width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim, stages);
   c.problem.tol /= 10;
   c.plan.window = generator::WindowChoice{kind, sigma, width, {0, 0, 0}, 0};
@@ -145,7 +146,7 @@ TEST(NufftAccuracy, TheErrorOfTheDefaultPlanTracksTheTolerance) {
           EXPECT_LE(error, allowed_error(c.problem)) << transform.plan();
           (digits == 1 ? coarse : fine) = error;
         }
-        EXPECT_GT(coarse, 10 * fine);  // asking for more digits gives more digits
+        EXPECT_GT(coarse, 10 * fine);  // a lower tolerance gives more digits
       }
 }
 
@@ -171,7 +172,7 @@ TEST(NufftAccuracy, PointsFarOutsideTheIntervalAreFoldedWithoutLosingDigits) {
 }
 
 TEST(NufftAccuracy, SinglePrecisionDoesNotLoseDigitsWithTheSizeOfTheGrid) {
-  // Located in f32, points would be off by n 6e-8 cells: an error of several percent here.
+  // If points were located in f32, they would be off by n 6e-8 cells: an error of several percent here.
   Case c;
   c.problem = parse_problem("nufft:type=2,n=1000000,m=40,prec=f32,tol=1e-5");
   const Experiment<float> experiment(c);
@@ -195,8 +196,9 @@ TEST(NufftAccuracy, ManyMorePointsThanModesAndManyMoreModesThanPoints) {
   }
 }
 
-// Both windows apart, points straight in the grids or through tiles, one thread and several; grids that hold the part
-// of the transform that is read, and (small oversampling, few modes) whole ones whose windows wrap.
+// Covers two separate windows, points that go directly to the grids or through tiles, one thread and several; grids
+// that hold only the part of the transform that is read, and (small oversampling, few modes) whole grids whose windows
+// wrap.
 TEST(NufftAccuracy, Type3WithTwoDifferentWindowsIsRightBothWays) {
   struct Pair {
     const char *outer, *inner;
@@ -227,7 +229,7 @@ TEST(NufftAccuracy, Type3WithTwoDifferentWindowsIsRightBothWays) {
       }
 }
 
-// New points on the same transform: other sizes of grids, and the same sizes with other centres.
+// Sets new points on the same transform: with other sizes of grids, and with the same sizes but other centres.
 TEST(NufftAccuracy, Type3FollowsItsPoints) {
   Case c;
   c.problem = parse_problem("nufft:type=3,dim=2,m=300,k=250,prec=f64,tol=1e-9");

@@ -1,5 +1,5 @@
-// The width that the tolerance asks for, at every oversampling that is offered, keeps a margin to what counts as right
-// (3 tol): uniform points and a cluster, types 1, 2 and 3, every dimension, tolerances down to rounding.
+// At every offered oversampling, the width chosen for a tolerance keeps a margin to the allowed error (3 tol): for
+// uniform points and a cluster, types 1, 2 and 3, every dimension, and tolerances down to rounding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using generator::Plan;
 using generator::WindowKind;
 
-constexpr double kMargin = 2.0 / 3;  // of what is allowed
+constexpr double kMargin = 2.0 / 3;  // relative to the allowed error
 
 Plan plan_of(int dim) {
   Plan plan;
@@ -30,7 +30,7 @@ Plan plan_of(int dim) {
   return plan;
 }
 
-// Error over what is allowed.
+// Error divided by the allowed error.
 double badness(const Problem& problem, const Plan& plan, tuner::ProblemData& data) {
   const auto executor = runtime::find_backend("cpu").bind(problem, plan, {});
   executor->set_points(data.points());
@@ -73,7 +73,7 @@ TEST(NufftMargin, Type3WithEveryPairOfWindows) {
     }
 }
 
-// Phases of 26000 radians: a map whose factors are rounded to 53 bits alone errs more than the tolerance.
+// With phases of 26000 radians, a map with factors rounded to 53 bits would exceed the tolerance.
 TEST(NufftMargin, Type3OfALargeExtentKeepsTheDigitsOfItsMaps) {
   const Problem problem = parse_problem("nufft:type=3,dim=1,m=2000,k=1500,prec=f64,tol=3e-13,extent=26000");
   tuner::ProblemData data(problem, 3);

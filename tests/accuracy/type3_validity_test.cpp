@@ -1,5 +1,5 @@
-// A stored type 3 verdict serves half to twice its m, k and extent: it must be right at both ends of that range, also
-// where few points are left and where many sources share few cells.
+// A stored type 3 verdict serves from half to twice its m, k and extent. It must be right at both ends of that range,
+// also where few points remain and where many sources share few cells.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -55,7 +55,7 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
     std::filesystem::remove_all(folder_, ignored);
   }
 
-  // As a tuner leaves it behind.
+  // Writes a database as a tuner leaves it.
   std::filesystem::path store(const Problem& problem, const Plan& plan, int number) const {
     const auto path = folder_ / fmt::format("{}.db", number);
     auto store = db::TuningStore::open_for_writing(path);
@@ -73,7 +73,7 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
     return path;
   }
 
-  // Error over what is allowed, the adjoint's mismatch included.
+  // Error divided by the allowed error, including the adjoint's mismatch.
   double badness(const Problem& problem, const Plan& plan, tuner::ProblemData& data) const {
     const auto executor = backend_.bind(problem, plan, {});
     executor->set_points(data.points());
@@ -81,7 +81,7 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
     return std::max(result.error, result.adjoint_mismatch) / allowed_error(problem);
   }
 
-  // Candidates of every pair of windows, each with the same cheap rest; those that are right.
+  // Candidates with every pair of windows and the same cheap remaining parameters; returns those that are right.
   std::vector<Plan> proved_plans(const Problem& problem) const {
     std::map<std::string, Plan> plans;
     for (const generator::Candidate& candidate : generator::candidates(problem, traits_).candidates) {
@@ -111,7 +111,7 @@ TEST_P(Type3Validity, AVerdictIsRightAtBothEndsOfWhatItServes) {
   const Base& base = GetParam();
   const Problem stored = problem_of(base, 1, 1, 1);
   std::vector<Plan> plans = proved_plans(stored);
-  // The least accurate by prediction are the ones to fail first; every fifth of the others.
+  // The plans with the largest predicted error would fail first; of the others every fifth is tried.
   const auto predicted = [&](const Plan& plan) {
     return generator::predicted_error(plan.window.kind, plan.window.width, plan.window.sigma, stored.dim, 2) +
            generator::predicted_error(plan.inner.kind, plan.inner.width, plan.inner.sigma, stored.dim, 2);
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Problems, Type3Validity,
                                               static_cast<int>(std::lround(-std::log10(base.param.tol))));
                          });
 
-// The untuned plan too, where sources are many and the grid is small or large.
+// Also tests the untuned plan, with many sources and a small or a large grid.
 TEST(Type3Rounding, ManySourcesOnFewCellsAreAsRightAsFewOnMany) {
   const auto& backend = runtime::find_backend("cpu");
   for (const double extent : {2.0, 9.0, 36.0})

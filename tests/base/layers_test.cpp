@@ -1,4 +1,4 @@
-// Which folder may include which: the floor plan of docs/design.md.
+// Checks which folders may include which: the floor plan of docs/design.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& st
   return std::any_of(starts.begin(), starts.end(), [&](const std::string& start) { return text.starts_with(start); });
 }
 
-// A folder and the folders whose headers it may include, as the build has them (cmake/rooms.cmake); lowest first.
+// A folder and the folders whose headers it may include, as in the build (cmake/rooms.cmake), lowest first.
 struct Room {
   std::string folder;
   std::vector<std::string> uses;
@@ -78,7 +78,7 @@ const std::vector<Room>& rooms() {
   return all;
 }
 
-// The room of a file: the longest folder that is one. Null: none.
+// The room of a file: the longest enclosing folder that is a room, or null.
 const Room* room_of(const std::string& file) {
   const Room* found = nullptr;
   for (const Room& room : rooms())
@@ -94,7 +94,7 @@ std::set<std::string> seen_from(const std::string& folder) {
   return seen;
 }
 
-// Headers of others, and the only folders that may know them.
+// Headers of other projects, and the only folders that may include them.
 struct Stranger {
   std::regex header;
   std::vector<std::string> folders;
@@ -111,7 +111,7 @@ const std::vector<Stranger> kStrangers{
     {std::regex("gtest/.*"), {"tests/"}},
 };
 
-// Some quote the headers of others too; those live in folders that are not ours.
+// Some includes of other projects use quotes too; those projects live in folders that are not ours.
 bool is_ours(const Include& include) {
   if (include.name.starts_with("fourtune/")) return true;
   return include.quoted && !starts_with_any(include.name, {"hwy/", "fmt/", "CLI/", "nlohmann/", "gtest/"});
@@ -144,7 +144,7 @@ TEST(Layers, AFileIncludesOnlyWhatItsRoomSees) {
   }
 }
 
-// The build sees to it: a room's headers are found only by who uses the room.
+// The build enforces this: a room's headers are found only by users of the room.
 TEST(Layers, AWrongIncludeDoesNotCompile) {
   const ScratchFolder folder;
   const auto compiles = [&](const std::string& room, const std::string& header) {
@@ -182,7 +182,7 @@ TEST(Layers, ForeignHeadersStayInTheirFolders) {
         ++seen;
         EXPECT_TRUE(starts_with_any(include.file, kStrangers[i].folders)) << place(include);
       }
-    // CUDA's headers are nowhere: its functions are declared by us and found at run time.
+    // CUDA's headers are not installed: we declare its functions and find them at run time.
     if (!std::regex_match("cuda", kStrangers[i].header))
       EXPECT_GT(seen, 0) << "stranger " << i << " is misspelt or gone";
   }

@@ -24,7 +24,7 @@ Status status_of(const std::string& token, std::string* message = nullptr) {
   return Status::success;
 }
 
-// Every index tried.
+// Decides by trying every index.
 bool overlaps(const ArrayLayout& layout, const Sizes& n, std::int64_t batch) {
   std::set<std::int64_t> seen;
   for (std::int64_t b = 0; b < batch; ++b)
@@ -85,10 +85,10 @@ TEST(Layout, LargeArraysAreDecidedToo) {
   EXPECT_EQ(self_overlap({{1000, 1001, 0}, 0}, {1002, 1001, 1}, 1), Overlap::found);
   EXPECT_EQ(self_overlap({{999983, 1000003, 0}, 0}, {1000003, 999983, 1}, 1), Overlap::none) << "first at 1000003";
   EXPECT_EQ(self_overlap({{999983, 1000003, 0}, 0}, {1000004, 999984, 1}, 1), Overlap::found);
-  // Three lengths that lie in each other but for a few elements.
+  // Three dimensions that are nested except for a few elements.
   EXPECT_EQ(self_overlap({{15, 10, 6}, 0}, {2, 3, 5}, 1), Overlap::none) << "residues of 30";
   EXPECT_EQ(self_overlap({{15, 10, 6}, 31}, {2, 3, 5}, 100000), Overlap::found);
-  // An interleaved batch, and channels between the values of an image: nested in an order of their own.
+  // An interleaved batch, and channels between the values of an image: the dimensions are nested in another order.
   EXPECT_EQ(self_overlap({{64, 64 * 1000, 0}, 1}, {1000, 1000, 1}, 64), Overlap::none);
   EXPECT_EQ(self_overlap({{1 << 20, 1, 1 << 10}, kMost / 4}, {1 << 20, 1 << 10, 1 << 10}, 3), Overlap::none);
   EXPECT_EQ(self_overlap({{1, 1, 1}, 1}, {kMost / 16, 1, 1}, 3), Overlap::found);

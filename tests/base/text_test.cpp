@@ -1,4 +1,4 @@
-// Text of unknown origin on its way to people.
+// Text of unknown origin that is shown to people.
 #include "base/text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How many threads are of use: trees of control groups as files in a folder, and the environment.
+// How many threads are usable: tested with trees of control groups as files in a folder, and with the environment.
 #include "base/usable_threads.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// docs/database.md says what is true.
+// Checks that the statements of docs/database.md are true.
 #include <algorithm>
 
 #include "db/limits.h"
@@ -10,7 +10,7 @@ namespace {
 
 const fs::path kRoot = fs::path(__FILE__).parent_path().parent_path().parent_path();
 
-// Statements of the page's SQL blocks, in order.
+// The statements of the page's SQL blocks, in order.
 std::vector<std::string> statements_of(const std::string& page) {
   std::vector<std::string> statements;
   const std::string open = "```sql\n";
@@ -26,7 +26,7 @@ std::vector<std::string> statements_of(const std::string& page) {
   return statements;
 }
 
-// Every row that a reader of the page would see, its columns joined by '|'.
+// All rows that a reader of the page would see, with columns joined by '|'.
 std::vector<std::string> rows_of(const Database& database, const std::string& sql, int columns) {
   std::vector<std::string> all;
   Statement rows = database.prepare(sql);

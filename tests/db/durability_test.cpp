@@ -1,4 +1,4 @@
-// What several processes, a kill and a full disk leave behind.
+// The state that several processes, a kill and a full disk leave behind.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -34,7 +34,7 @@ class Pipe {
     ends_[end] = -1;
   }
   bool put(std::int64_t value) { return ::write(ends_[1], &value, sizeof value) == sizeof value; }
-  // False at the end, when no writer is left.
+  // Returns false at the end, when no writer is left.
   bool get(std::int64_t& value) { return ::read(ends_[0], &value, sizeof value) == sizeof value; }
 
  private:
@@ -44,7 +44,7 @@ class Pipe {
 Run numbered_run(std::int64_t number) {
   Run run = sample_run("plan " + std::to_string(number));
   run.memory_bytes = number;
-  run.wisdom = std::string(3000, 'w');  // a row larger than a page is not written in one piece
+  run.wisdom = std::string(3000, 'w');  // a row larger than a page is not written at once
   return run;
 }
 
@@ -102,7 +102,7 @@ TEST_P(Durability, LosesNoRowOfFourProcessesAtOnce) {
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {
     children.push_back(start_child([&] {
-      // Opens anew now and then: the last one to close cleans the log up, which must not disturb the others.
+      // Reopens now and then: the last connection to close removes the log, which must not disturb the others.
       for (int row = 0; row < kRows;) {
         auto store = TuningStore::open_for_writing(path, 60000, GetParam());
         const SessionId session = store.begin_session(sample_session());
@@ -150,7 +150,7 @@ TEST_P(Durability, ServesTwoThreadsWithStoresOfTheirOwn) {
     const SessionId session = store.begin_session(sample_session());
     for (int number = first; number < first + 20; ++number) {
       store.record_run(session, numbered_run(number));
-      Lookup::load(path);  // opens and closes the file: the store's locks must survive that
+      Lookup::load(path);  // opens and closes the file, which the store's locks must survive
     }
   };
   std::thread other(work, 100);
@@ -172,7 +172,8 @@ TEST_P(Durability, ReportsAWriterThatHoldsTheFileTooLong) {
   EXPECT_EQ(store.runs(kProblem).size(), 1u);
 }
 
-// Writes until the store says that it cannot, then checks what it kept. Gives the fault, or -1 when something is wrong.
+// Writes until the store reports that it cannot, then checks what it kept. Returns the fault, or -1 when something is
+// wrong.
 int fill_up(const fs::path& path, Journal journal, const std::function<void()>& shrink,
             const std::function<void()>& relieve) {
   auto store = TuningStore::open_for_writing(path, 1000, journal);
@@ -210,7 +211,7 @@ TEST_P(Durability, KeepsEarlierRowsWhenTheFileMayNotGrow) {
 TEST_P(Durability, KeepsEarlierRowsOnAFullDisk) {
   constexpr int kNotAllowed = 97;
   const int end = wait_for(start_child([&] {
-    // A small file system that only this child sees and that goes away with it.
+    // A small file system that only this child sees and that disappears with it.
     if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=400k") != 0) {
       return kNotAllowed;

@@ -1,4 +1,4 @@
-// Compiled kernels survive the process, damage is never given out, and the size stays bounded.
+// Compiled kernels survive the process, damaged ones are never returned, and the size of the store stays bounded.
 #include "db/kernel_store.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ KernelOrigin origin_of(const std::string& text) {
   return {"entry", text, {"-arch=sm_90", "-std=c++17"}, "nvrtc 13.0", "sm_90"};
 }
 
-// Bytes that do not compress, so that sizes are known.
+// Bytes that cannot be compressed, so that sizes are known.
 StoredKernel kernel_of(unsigned seed, std::size_t bytes = 5000) {
   std::mt19937 random(seed);
   StoredKernel kernel;
@@ -74,7 +74,7 @@ TEST(KernelStore, GivesBackWhatWasPutAlsoToALaterProcess) {
 TEST(KernelStore, TheSecondProcessCompilesNothing) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
-  const auto use = [&] {  // how many compilations
+  const auto use = [&] {  // returns the number of compilations
     int compiled = 0;
     KernelStore store(path);
     for (unsigned i = 0; i < 5; ++i)
@@ -95,7 +95,8 @@ TEST(KernelStore, NotesUsesWithoutWritingAtEveryOne) {
   };
   KernelStore(path).put(origin_of("a"), kernel_of(1));
   KernelStore(path).put(origin_of("b"), kernel_of(2));
-  // A minute less than a day ago: stands. A minute more: this use is noted, and that of no other kernel.
+  // Last used a minute less than a day ago: the entry stays. A minute more: this use is recorded, but no other
+  // kernel's.
   constexpr std::int64_t minute = 60'000, day = 24 * 60 * minute;
   for (const std::int64_t ago : {day - minute, day + minute, 2 * day, 400 * day}) {
     const std::int64_t begin = now(), last = begin - ago;
@@ -114,7 +115,7 @@ TEST(KernelStore, NotesUsesWithoutWritingAtEveryOne) {
 TEST(KernelStore, StaysWithinItsLimitAndDropsWhatWasUsedLongestAgo) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
-  KernelStore store(path, 21000);  // four kernels of 5000 bytes that do not compress
+  KernelStore store(path, 21000);  // four kernels of 5000 incompressible bytes
   for (unsigned i = 0; i < 4; ++i) EXPECT_TRUE(store.put(origin_of(std::to_string(i)), kernel_of(i)));
   EXPECT_EQ(store.size().kernels, 4);
   raw_sql(path, "UPDATE kernel SET used_ms = 1000 + id; UPDATE kernel SET used_ms = 5000 WHERE id = 1");
@@ -203,7 +204,7 @@ TEST(KernelStore, ManyProcessesAndThreadsShareIt) {
   std::vector<pid_t> children;
   for (unsigned child = 0; child < 4; ++child)
     children.push_back(start_child([&path, child] {
-      KernelStore store(path, 60000);  // less than all of them: eviction runs beside reading
+      KernelStore store(path, 60000);  // smaller than all kernels together: eviction runs during reads
       std::atomic<int> wrong = 0;
       std::vector<std::thread> threads;
       for (unsigned t = 0; t < 2; ++t)

@@ -1,4 +1,4 @@
-// Which stored verdict the runtime gets.
+// Which stored verdict the runtime receives.
 #include "db/lookup.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST_F(Layers, ACurrentPackDoesNotGoBeforeAUserDatabaseThatServes) {
   EXPECT_EQ(winning_plan(), "from user, other driver");
 }
 
-// Two verdicts of every layer and freshness, and every two and three of them as the only rivals.
+// Writes two verdicts of every layer and freshness, and tries every two and three of them as the only rivals.
 TEST_F(Layers, OfAnyRivalsTheWinnerIsTheOneThatTheRuleNames) {
   const std::vector<fs::path> files{user, pack_a, pack_b};
   const std::vector<Environment> environments{here, changed(&Environment::driver), changed(&Environment::generator)};
@@ -90,7 +90,7 @@ TEST_F(Layers, OfAnyRivalsTheWinnerIsTheOneThatTheRuleNames) {
                              sample_verdict(std::to_string(layer) + std::to_string(fresh) + age));
       }
   }
-  // What is measured first only (2) goes last; then layers in order, then freshness, then the later one.
+  // Freshness 2 (measured first only) goes last; otherwise by layer, then by freshness, then the later one first.
   const auto goes_before = [](const std::string& a, const std::string& b) {
     if ((a[1] == '2') != (b[1] == '2')) return b[1] == '2';
     if (a[0] != b[0]) return a[0] < b[0];

@@ -1,5 +1,5 @@
-// A row that is not what was written is not believed, costs none of its neighbours, and is counted. (Flipped bytes of
-// whole files are in store_file_test.cpp.)
+// A damaged row is ignored and counted, and its neighbours remain usable. (Flipped bytes of whole files are tested in
+// store_file_test.cpp.)
 #include "db/lookup.h"
 #include "db/store_file.h"
 #include "tests/db/support.h"
@@ -9,7 +9,7 @@ namespace {
 
 class Rows : public ::testing::Test {
  protected:
-  // Two verdicts with their runs, of two plans; the later one is damaged by each test.
+  // Writes two verdicts with their runs, of two plans. Each test damages the later one.
   void SetUp() override {
     auto store = TuningStore::open_for_writing(path, 1000, Journal::rollback);
     const SessionId session = store.begin_session(sample_session());
@@ -39,7 +39,7 @@ TEST_F(Rows, OfAVerdictAreBelievedOnlyAsWritten) {
                              "replaces = NULL", "plan = 1", "checksum = replace(checksum, 'a', 'b')"}) {
     write_bytes(path, whole);
     damage(std::string("UPDATE verdict SET ") + change + " WHERE id = 2");
-    if (bytes_of(path) == whole) continue;  // a checksum without an 'a'
+    if (bytes_of(path) == whole) continue;  // the checksum has no 'a'
     SCOPED_TRACE(change);
     EXPECT_EQ(read().winner(kProblem, sample_environment())->plan, "kept");
     EXPECT_EQ(read().verdicts().size(), 1u);
@@ -68,7 +68,7 @@ TEST_F(Rows, OfARunAreBelievedOnlyAsWritten) {
   }
 }
 
-// One bit of a text that many rows refer to.
+// Flips one bit of a text that many rows refer to.
 TEST_F(Rows, ThatReferToADamagedTextAreNotBelieved) {
   const std::string whole = bytes_of(path);
   for (const char* sql : {"UPDATE plan SET text = 'dam`ged' WHERE text = 'damaged'",
@@ -118,9 +118,9 @@ TEST_F(Rows, OfEarlierVersionsHaveNoChecksumAndAreBelieved) {
   EXPECT_EQ(read().damage().text(), "1 verdict and 1 run are not what was written");
 }
 
-// ---- indices that do not fit their tables: "FOREIGN KEY constraint failed"
-// The file with one bit of an index entry flipped: the entry of this text then names row 0, which is not there. (An
-// index record is: header size, type of the text, type 9 for the number 1; type 8 is the number 0.)
+// ---- indices that do not match their tables: "FOREIGN KEY constraint failed"
+// Flips one bit of an index entry in the file: the entry of this text then names row 0, which does not exist. (An index
+// record is: header size, type of the text, type 9 for the number 1; type 8 is the number 0.)
 void point_index_at_nothing(const fs::path& path, const std::string& text) {
   std::string bytes = bytes_of(path);
   const auto type = static_cast<char>(13 + 2 * text.size());
@@ -154,7 +154,7 @@ TEST_F(Rows, AnIndexThatNamesAMissingRowIsMadeAnewAndNothingIsLost) {
 TEST_F(Rows, DamageThatCannotBeRepairedIsNamed) {
   auto store = TuningStore::open_for_writing(path);
   const SessionId session = store.begin_session(sample_session());
-  // The environment of the session is gone: a verdict in it could not be found again.
+  // Without the environment of the session, a verdict in it could not be found again.
   raw_sql(path, "PRAGMA foreign_keys = OFF; DELETE FROM environment");
   EXPECT_EQ(fault_of([&] { store.record_run(session, sample_run()); }), StoreFault::damaged);
   const Database raw = Database::open(path, Access::write, 1000);

@@ -12,7 +12,7 @@
 namespace fourtune::db::testing {
 namespace {
 
-// The bytes of a file with some rows of every table, closed and without a log.
+// The bytes of a closed file without a log, with some rows in every table.
 std::string store_bytes(int plans) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";
@@ -31,12 +31,12 @@ std::string store_bytes(int plans) {
 constexpr int kPlans = 3;
 
 fs::path make_store(const TempFolder& folder) {
-  static const std::string bytes = store_bytes(kPlans);  // made once: every row waits for the disk
+  static const std::string bytes = store_bytes(kPlans);  // made only once, because every row waits for the disk
   write_bytes(folder / "tuning.db", bytes);
   return folder / "tuning.db";
 }
 
-// Everything a program can ask of a store.
+// Reads everything that a program can ask of a store.
 void read_all(const TuningStore& store) {
   store.winners();
   store.verdicts();
@@ -48,7 +48,8 @@ void read_all(const TuningStore& store) {
   }
 }
 
-// The file is refused with this fault by readers (of both kinds), writer and lookup, and not a byte of it changes.
+// Expects that readers (of both kinds), writer and lookup refuse the file with this fault, and that no byte of it
+// changes.
 void expect_refused(const fs::path& path, StoreFault fault) {
   const std::string before = bytes_of(path);
   EXPECT_EQ(fault_of([&] { read_all(TuningStore::open_for_reading(path)); }), fault);
@@ -136,7 +137,7 @@ TEST(StoreFile, WithStatisticsOfSqliteIsAccepted) {
   EXPECT_EQ(TuningStore::open_for_reading(path).verdicts().size(), std::size_t{kPlans});
 }
 
-// Verdicts and runs that break the rules are passed over one by one (row_damage_test.cpp).
+// Verdicts and runs that break the rules are skipped individually (row_damage_test.cpp).
 TEST(StoreFile, WithASessionThatBreaksTheRulesIsRefusedWhenReadingIt) {
   for (const char* sql : {
            "UPDATE session SET command = hex(zeroblob(200000))",
@@ -171,7 +172,7 @@ TEST(StoreFile, WithFlippedBytesGivesAnAnswerOrAnErrorButNeverCrashes) {
   for (int trial = 0; trial < 150; ++trial) {
     std::string bytes = whole;
     const int flips = 1 << (trial % 6);
-    // Every other trial aims at the starts of pages, where the structure is.
+    // Every other trial hits the starts of pages, which hold the structure.
     for (int i = 0; i < flips; ++i) {
       std::size_t at = random() % bytes.size();
       if (trial % 2) at = at / 4096 * 4096 + random() % 64;

@@ -1,4 +1,4 @@
-// What the database tests share: a temporary folder, sample records, raw SQL, and code run in a child process.
+// Common parts of the database tests: a temporary folder, sample records, raw SQL, and code run in a child process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace fourtune::db::testing {
 
 namespace fs = std::filesystem;
 
-// A folder that everybody may enter and only the owner may write, removed at the end.
+// A folder that everybody may enter and only the owner may write; removed at the end.
 class TempFolder {
  public:
   TempFolder() {
@@ -83,7 +83,7 @@ inline void write_bytes(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), std::ssize(bytes));
 }
 
-// Runs SQL on a file with a connection that knows nothing of our rules.
+// Runs SQL on a file with a connection that does not know our rules.
 inline void raw_sql(const fs::path& path, const std::string& sql) {
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
@@ -94,7 +94,7 @@ inline void raw_sql(const fs::path& path, const std::string& sql) {
   sqlite3_close(connection);
 }
 
-// The fault of what `action` throws; fails the test when it throws no StoreError.
+// The fault that `action` throws; fails the test when it throws no StoreError.
 inline StoreFault fault_of(const std::function<void()>& action) {
   try {
     action();
@@ -118,7 +118,7 @@ inline Status status_of(const std::function<void()>& action) {
   return Status::success;
 }
 
-// Starts a child that runs `body` and ends with its value; an exception ends it with 99 and is printed.
+// Starts a child that runs `body` and exits with its value; an exception is printed and exits with 99.
 inline pid_t start_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -137,7 +137,7 @@ inline int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Runs `body` in a child that is not root, since nothing is read-only to root.
+// Runs `body` in a child that is not root, because root may write read-only files.
 inline int run_unprivileged(const std::function<int()>& body) {
   return wait_for(start_child([&] {
     constexpr unsigned kNobody = 65534;

@@ -1,4 +1,4 @@
-// Which files machine code is loaded from.
+// The files from which machine code may be loaded.
 #include "db/trusted_file.h"
 
 #include <sys/stat.h>
@@ -116,7 +116,7 @@ TEST_F(TrustedFile, IsWhatTheStoreMakesWhateverTheUmask) {
   EXPECT_TRUE(store.find(origin));
 }
 
-// The rule is what the kernel store asks.
+// The kernel store applies the same rule.
 TEST_F(TrustedFile, IsAllThatKernelsAreTakenFrom) {
   fs::remove(path);
   const KernelOrigin origin{"entry", "text", {"-arch=sm_90"}, "nvrtc 13.0", "sm_90"};

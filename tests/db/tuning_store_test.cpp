@@ -1,4 +1,4 @@
-// What a tuning store keeps and gives back.
+// The records that a tuning store keeps and returns.
 #include "db/tuning_store.h"
 
 #include <cmath>

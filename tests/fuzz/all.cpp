@@ -1,11 +1,11 @@
-// All fuzz targets as one program, which is a fifth of the size of all of them: FUZZ_TARGET=plan says which one it is.
+// All fuzz targets as one program, which has a fifth of the size of separate ones. FUZZ_TARGET=plan selects the target.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "tests/fuzz/fuzz.h"
 
-// FUZZ_TARGETS: X(token) X(plan) ..., by CMake; the functions are called fuzz_token, fuzz_plan, ...
+// CMake defines FUZZ_TARGETS as X(token) X(plan) ...; the functions are called fuzz_token, fuzz_plan, ...
 #define X(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
 FUZZ_TARGETS
 #undef X

@@ -1,4 +1,4 @@
-// The CSV of `fourtune bench`: what is read can be written, and reading that gives the same file again.
+// The CSV of `fourtune bench`: whatever can be read can be written, and reading that again gives the same file.
 #include "tests/fuzz/fuzz.h"
 #include "tools/bench/report/csv_read.h"
 #include "tools/common/errors.h"

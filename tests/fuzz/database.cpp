@@ -1,5 +1,5 @@
-// Database files. An input that begins with SQLite's mark is a whole file; any other one is a list of changes to a file
-// that this build wrote: three bytes of a place, one byte of a length, as many bytes.
+// Database files. An input that begins with SQLite's magic bytes is a whole file. Any other input is a list of changes
+// to a file that this build wrote: three bytes of position, one byte of length, then that many bytes.
 #include <fstream>
 #include <iterator>
 

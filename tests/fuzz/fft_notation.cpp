@@ -1,5 +1,5 @@
-// The notation of GPU FFT plans. What breaks no rule has one spelling, can be bound to a device, and its kernels can be
-// written, or are refused by name.
+// The notation of GPU FFT plans. A plan that breaks no rule has one spelling and can be bound to a device, and its
+// kernels can be written or are refused by name.
 #include "base/known_devices.h"
 #include "generator/codegen/fft/emit/emit.h"
 #include "generator/plan/fft/notation.h"

@@ -1,6 +1,6 @@
-// What the fuzz targets share. A target is one file: it gives bytes to one reader and holds what comes back against
-// what the reader's header promises. Refusals are named exceptions of ours; everything else ends the process, which
-// is how a fuzzer learns of it.
+// Common parts of the fuzz targets. A target is one file: it passes bytes to one reader and checks the result against
+// the promises in the reader's header. Refusals are our named exceptions; anything else ends the process, which the
+// fuzzer then reports.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Says what was promised and does not hold, and ends the process.
+// Prints the promise that does not hold and ends the process.
 [[noreturn]] void broken(const std::string& promise, std::string_view seen = {});
 
 inline void require(bool holds, const char* promise, std::string_view seen = {}) {
   if (!holds) broken(promise, seen);
 }
 
-// True when `work` ran through, false when it refused its input by an Error.
+// True when `work` completed, false when it refused its input by an Error.
 template <class Work>
 bool accepted(Work&& work) {
   try {
@@ -46,7 +46,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   ~MemoryFile();
-  void write(std::string_view bytes) const;  // in place of what it held
+  void write(std::string_view bytes) const;  // replaces the previous contents
   std::string read() const;
   std::filesystem::path path() const;
 
@@ -54,7 +54,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// A folder in memory where there is one, removed when the process ends by itself.
+// A folder in memory where possible, removed when the process exits normally.
 class Folder {
  public:
   Folder();

@@ -1,4 +1,4 @@
-// Arrays of NumPy: as many values as the shape says, and the same after writing and reading them.
+// Arrays of NumPy: as many values as the shape says, and the same values after writing and reading them.
 #include "base/npy.h"
 
 #include <cstring>

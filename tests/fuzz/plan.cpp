@@ -1,5 +1,6 @@
-// Plan texts: the first line is the problem's token, the rest the plan of any backend. What is accepted has one
-// spelling, and the generator can work with it: a cost, and for uniform transforms kernels or a refusal by name.
+// Plan texts: the first line is the problem's token, the rest the plan of any backend. An accepted plan has one
+// spelling, and the generator can work with it: it gives a cost, and for uniform transforms kernels or a refusal by
+// name.
 #include "generator/plan/plan.h"
 
 #include "base/known_devices.h"
@@ -13,7 +14,7 @@ using fuzz::require;
 
 namespace {
 
-constexpr std::int64_t kSmall = 4096;  // above, writing kernels takes longer than it is worth here
+constexpr std::int64_t kSmall = 4096;  // above this, writing kernels takes too long here
 
 DeviceTraits processor() {
   DeviceTraits traits;

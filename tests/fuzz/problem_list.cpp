@@ -1,4 +1,4 @@
-// Problem lists: every problem is valid and comes once.
+// Problem lists: every problem is valid and occurs once.
 #include "tools/common/problem_list.h"
 
 #include <algorithm>

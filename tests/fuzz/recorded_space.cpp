@@ -1,4 +1,4 @@
-// Recorded search spaces: what is read is written and read again the same.
+// Recorded search spaces: a space that was read, written and read again stays the same.
 #include "db/recorded_space.h"
 
 #include <sstream>

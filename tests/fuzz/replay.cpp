@@ -1,5 +1,5 @@
-// main() of a fuzz target where there is no fuzzer: every file of the folders given runs once. What a fuzzer found is
-// kept in tests/fuzz/corpus, so that every compiler's tests go through it.
+// main() of a fuzz target without a fuzzer: it runs every file of the given folders once. Inputs found by fuzzers are
+// kept in tests/fuzz/corpus, so that the tests of every compiler run them.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -15,7 +15,7 @@ int main(int count, char** words) {
       if (entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const auto& path : files) {
-    std::fprintf(stderr, "%s\n", path.c_str());  // the last one named is the one that ended it
+    std::fprintf(stderr, "%s\n", path.c_str());  // the last name printed is the input that ended the process
     std::ifstream in(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

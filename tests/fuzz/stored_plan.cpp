@@ -1,5 +1,5 @@
-// Rows of a sound database that say anything: the first line is the tuned problem's token, the second the validity, the
-// rest the plan. What a stranger's winner does to resolve, show and create.
+// Rows with arbitrary contents in a sound database: the first line is the tuned problem's token, the second the
+// validity, the rest the plan. Tests what a stranger's winner does to resolve, show and create.
 #include "db/tuning_store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/use_database.h"

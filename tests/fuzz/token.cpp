@@ -1,4 +1,4 @@
-// Problem tokens: one spelling for each problem, and whatever is valid has sizes that can be computed with.
+// Problem tokens: every problem has one spelling, and the sizes of a valid problem can be used in computations.
 #include "fourtune/problem.h"
 #include "tests/fuzz/fuzz.h"
 

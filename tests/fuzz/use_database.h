@@ -1,4 +1,4 @@
-// Everything a program does with a database that somebody else may have written.
+// Everything that a program does with a database that somebody else may have written.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace fourtune::fuzz {
 
-// Tokens of small problems that a create is tried on; the first are those that the targets' databases were tuned for.
+// Tokens of small problems for trials of create. The targets' databases were tuned for the first ones.
 const std::vector<std::string>& small_problems();
-// Of this machine's processor, so that the rows of the targets' databases count.
+// The environment of this machine's processor, so that the rows of the targets' databases apply.
 const db::Environment& environment_here();
 
-// Opens the file as readers do, reads all of it, shows it, and resolves and creates with it a small problem that `seed`
-// picks. Ends the process when something other than an Error comes out, or a reader changes the file.
+// Opens the file as readers do, reads all of it, shows it, and uses it to resolve and create a small problem that
+// `seed` selects. Ends the process when an exception other than Error is thrown, or when a reader changes the file.
 void use_database(const std::filesystem::path& path, std::size_t seed);
 
 }  // namespace fourtune::fuzz

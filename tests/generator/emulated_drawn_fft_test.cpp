@@ -1,4 +1,4 @@
-// Uniform problems drawn at random, run on the emulator by the programs that nobody tuned, against direct sums.
+// Runs randomly drawn uniform problems with untuned programs on the emulator, and compares with direct sums.
 #include <gtest/gtest.h>
 
 #include "base/known_devices.h"
@@ -36,8 +36,8 @@ TEST(EmulatedDrawnFft, DefaultPlansComputeTheTransformAndLeaveGapsAlone) {
   for (int i = 0; i < 30; ++i) expect_right(drawn_fft(random, {3000, 6000}), false);
 }
 
-// Several kernels along one line, where a half spectrum has no room for whole lines. Blocks with little memory hold
-// lines of 4096 values.
+// Several kernels along one line, where a half spectrum cannot hold whole lines. Blocks with little memory hold lines
+// of 4096 values.
 TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
   DeviceTraits small = emulated();
   for (const char* token : {"fft:type=r2c,n=4374,prec=f64,batch=2", "fft:type=r2c,n=4375,prec=f32,batch=2,place=in",
@@ -51,7 +51,7 @@ TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
   }
 }
 
-// Rows that do not take each other's place, and values that are their own transform.
+// Rows that do not replace each other in place, and values that are their own transform.
 TEST(EmulatedDrawnFft, RealTransformsInPlaceWithLayoutsOfTheirOwn) {
   for (const char* token :
        {"fft:type=r2c,n=20,prec=f32,batch=5,place=in,layout=1+20/1+11",

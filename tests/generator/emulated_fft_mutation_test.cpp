@@ -1,5 +1,5 @@
-// Faults put into emitted FFT kernels, one at a time: the emulator must see each, by a wrong result in some order of
-// threads and copies, or by a report.
+// Injects faults into emitted FFT kernels, one at a time. The emulator must detect each one, by a wrong result in some
+// order of threads and copies, or by a report.
 #include <gtest/gtest.h>
 
 #include "generator/codegen/fft/any_length/any_size.h"
@@ -16,7 +16,7 @@ struct Kind {
   const char* name;
   const char* plan;  // empty: 67 values, convolved in a tile that stays in shared memory
   std::int64_t batch;
-  std::vector<std::string> waits;  // what orders threads and copies in it
+  std::vector<std::string> waits;  // the statements that order threads and copies in it
 };
 const Kind kKinds[] = {
     {"shared",
@@ -57,13 +57,13 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 struct Subject {
   GpuProgram program;
   EmitOptions options;
-  std::size_t begin = 0;  // of the kernel's own text, behind the prelude
+  std::size_t begin = 0;  // start of the kernel's text, after the prelude
 };
 
 Subject subject(const Kind& kind) {
   Subject out;
   out.options.batch = kind.batch;
-  out.options.device.multiprocessors = 2;  // persistent blocks do several tiles
+  out.options.device.multiprocessors = 2;  // persistent blocks process several tiles
   if (*kind.plan) {
     const FftPlan plan = parse_fft_plan(kind.plan);
     out.options.n = lengths(plan);
@@ -88,7 +88,7 @@ bool seen(const GpuProgram& broken, const EmitOptions& o) {
   }
 }
 
-// Every occurrence of `what` in the kernel's own text, replaced alone.
+// Replaces each occurrence of `what` in the kernel's text, one at a time.
 int mutate(const Subject& subject, const std::string& what, const std::string& with, const std::string& name) {
   int count = 0;
   const std::string& text = subject.program.kernels[0].text;
@@ -109,7 +109,7 @@ TEST_P(EmulatedFftMutation, NoWaitIsSuperfluous) {
   for (const std::string& wait : GetParam().waits) EXPECT_GE(mutate(s, wait, ";", GetParam().name), 1) << wait;
 }
 
-// A row short: the last values of a tile have no place.
+// One row is missing, so the last values of a tile have no place.
 TEST_P(EmulatedFftMutation, SharedMemoryIsNoRowTooLarge) {
   Subject s = subject(GetParam());
   s.program.kernels[0].shared_bytes -= 256;
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EmulatedFftMutation, ::testing::ValuesIn(kKinds)
   return name;
 });
 
-// A value that nobody wrote: one store to shared memory left out.
+// One store to shared memory is left out, so its value is never written.
 TEST(EmulatedFftMutation, UninitialisedSharedMemory) {
   const Subject s = subject(kKinds[0]);
   const std::string& text = s.program.kernels[0].text;

@@ -1,6 +1,6 @@
-// Kernels emitted from the plans that the paper prints, run on the emulator: do they compute the transform, in the
-// paper's order and in natural order? Whole volumes take the emulator a microsecond a value and kernel, so the smallest
-// one is run whole and of the others planes through two dimensions, which have the same sub-FFTs side by side.
+// Runs kernels emitted from the paper's plans on the emulator, and checks the transform in the paper's order and in
+// natural order. Whole volumes take the emulator a microsecond per value and kernel. Therefore only the smallest one is
+// run whole; the others are represented by planes through two dimensions, which have the same sub-FFTs side by side.
 #include <gtest/gtest.h>
 
 #include "generator/plan/fft/geometry.h"
@@ -21,7 +21,7 @@ Values noise(const EmitOptions& o) {
   return values;
 }
 
-// One result by its sum; `k` its index, exact phases.
+// One result by its direct sum, with exact phases; `k` is its index.
 std::complex<double> direct_sum(const Values& in, const EmitOptions& o, const std::array<std::int64_t, 3>& k) {
   std::vector<std::complex<double>> wave[3];
   for (std::size_t d = 0; d < 3; ++d)
@@ -39,14 +39,14 @@ std::complex<double> direct_sum(const Values& in, const EmitOptions& o, const st
   return sum;
 }
 
-// Relative l2 error over sampled results; NaN where one was not written.
+// Relative l2 error over sampled results; NaN if one was not written.
 double sampled_error(const FftPlan& plan) {
   EmitOptions o;
   o.n = lengths(plan);
   Values in = noise(o), out(in.size());
   runtime::emulated::run_program(emit_program(plan, o), std::as_writable_bytes(std::span(in)),
                                  std::as_writable_bytes(std::span(out)));
-  std::complex<double> all = 0;  // Parseval: no result is left out, none is there twice
+  std::complex<double> all = 0;  // Parseval: no result is missing or duplicated
   for (const auto& value : out) all += std::norm(std::complex<double>(value));
   double energy = 0;
   for (const auto& value : in) energy += std::norm(std::complex<double>(value));
@@ -82,7 +82,7 @@ TEST(EmulatedFftPaper, ItsSmallestVolumeInItsOrderAndInNaturalOrder) {
 TEST(EmulatedFftPaper, PlanesOfEveryPlan) {
   int number = 0;
   for (const PaperPlan& paper : paper_plans()) {
-    // Turn by turn: X and Y, X and Z; reversed, natural.
+    // Alternates between planes X and Y or X and Z, and between reversed and natural order.
     const Dim gone = number % 2 ? Dim::y : Dim::z;
     const Order order = number / 2 % 2 ? Order::natural : Order::reversed;
     ++number;

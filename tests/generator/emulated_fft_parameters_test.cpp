@@ -1,5 +1,5 @@
-// Kernel parameters, each emitted for real and run on the emulator in every order of threads and blocks: exchanges by
-// shuffles, swizzled and dense shared memory, landing buffers in any number.
+// Emits kernels with every parameter and runs them on the emulator in every order of threads and blocks: exchanges by
+// shuffles, swizzled and dense shared memory, any number of landing buffers.
 #include <gtest/gtest.h>
 
 #include "generator/codegen/fft/any_length/any_size.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace generator::fft;
 
-// A device of two resident blocks: persistent kernels go through their loop many times.
+// A device with two resident blocks, so that persistent kernels repeat their loop many times.
 DeviceTraits small_device(int threads) {
   DeviceTraits device = *generator::known_device("h200");
   device.multiprocessors = 2;
@@ -96,7 +96,7 @@ TEST(EmulatedFftParameters, LandingBuffers) {
       const std::string with = "load=" + load + ",pipeline=" + std::to_string(depth);
       expect_right("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=32,tile=1x4," + with + "]:order=natural", -1, 20,
                    [&](const generator::GpuProgram& program) {
-                     EXPECT_EQ(program.launches[0].grid[0], 2u);  // blocks persist
+                     EXPECT_EQ(program.launches[0].grid[0], 2u);  // the blocks are persistent
                    });
       expect_right("{X(4,8,4,32,tw),X(8,4,1,4,no-tw),Y(4,4,4,16,tw)}[threads=32,tile=1x1x1,to=work," + with +
                        "]{Y(4,4,1,4,no-tw),Z(2,8,2,16,tw),Z(8,2,1,2,no-tw)}[threads=32,tile=8x1x1,parts=apart,twiddle="
@@ -104,7 +104,7 @@ TEST(EmulatedFftParameters, LandingBuffers) {
                        with + "]:order=natural",
                    1, 1);
     }
-  // Mixed radices, partial tiles and rounds of which some threads have no part: cp.async only.
+  // Mixed radices, partial tiles, and rounds in which some threads have no work: cp.async only.
   expect_right("{X(13,5,13,65,tw),X(5,13,1,13,no-tw)}[threads=32,tile=1x3,load=async,pipeline=2]:order=natural", -1, 7);
   expect_right(
       "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,exchange=shuffle,load=async,pipeline=2]:order="
@@ -112,7 +112,7 @@ TEST(EmulatedFftParameters, LandingBuffers) {
       -1, 21);
 }
 
-// What rides on loads rides on asynchronous ones too.
+// Everything that modifies loads must work with asynchronous loads too.
 TEST(EmulatedFftParameters, LandingBuffersCarryHooksAndRealArrays) {
   for (const FftType type : {FftType::c2c, FftType::r2c, FftType::c2r})
     for (const Load load : {Load::async, Load::bulk}) {
@@ -132,7 +132,7 @@ TEST(EmulatedFftParameters, LandingBuffersCarryHooksAndRealArrays) {
       for (Kernel& kernel : plan.kernels) kernel.with.load = load, kernel.with.pipeline = 2;
       o.device = small_device(64);
       if (load == Load::bulk && type != FftType::c2c) {
-        EXPECT_THROW(emit_program(plan, o), Error);  // rows of 9 values, or real ones
+        EXPECT_THROW(emit_program(plan, o), Error);  // rows of 9 values, or real rows
         continue;
       }
       EXPECT_LT(program_error(emit_program(plan, o), o, true), allowed(o));
@@ -167,7 +167,7 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
   has(refusal("{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=96,tile=1x4,cluster=2]", 4), "rule cluster: {X");
   has(refusal("{X(4,4,4,16,tw),X(4,4,1,4,no-tw)}[threads=32,tile=1x64,cluster=2]", 64), "between two rounds");
   has(refusal("{X(6,10,6,60,tw),X(10,6,1,6,no-tw)}[threads=32,tile=1x32,cluster=4]", 32), "rule cluster: {X");
-  // Neighbours that no digit's end separates: x has 4, 5 and 4.
+  // Neighbours that the end of no digit separates: x has 4, 5 and 4.
   has(refusal("{X(20,4,20,80,tw)}[threads=32,tile=4]{X(16,5,4,20,tw)}[threads=32,tile=2]{X(20,4,1,4,no-tw)}[threads=32,"
               "tile=2]:place=in"),
       "rule tile: kernel 3: a tile of 2 neighbours along x");
@@ -180,8 +180,8 @@ TEST(EmulatedFftParameters, WhatCannotBeEmittedIsRefusedByItsRule) {
       "rule load");
 }
 
-// Plans drawn from everything that the rules allow, most of them of no use to anybody: each is right, or refused by a
-// rule of the emitter's.
+// Plans drawn from everything that the rules allow, most of them useless in practice: each is right, or a rule of the
+// emitter refuses it.
 TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
   int ran = 0, refused = 0;
   for (unsigned seed = 1; seed <= 40; ++seed) {

@@ -1,4 +1,4 @@
-// Emitted FFT kernels, run on the emulator.
+// Runs emitted FFT kernels on the emulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct PlanCase {
   std::int64_t batch = 1;
 };
 
-// Every way in which kernels differ, small.
+// Small plans with every kind of difference between kernels.
 const PlanCase kPlans[] = {
     {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural", -1, 5},
     {"{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4,parts=apart]:order=natural,prec=f64", 1, 4},
@@ -57,7 +57,7 @@ const PlanCase kPlans[] = {
     {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
      "32,tile=4x1x1]:order=natural,place=in",
      -1, 3},
-    // The batch follows y in memory and in registers, but is no digit of y's DFT.
+    // The batch follows y in memory and in registers, but is not a digit of y's DFT.
     {"{Y(1,6,1,6,no-tw),X(2,4,2,8,tw),X(4,2,1,2,no-tw)}[threads=32,tile=1x1x8]:order=natural", -1, 8},
 };
 
@@ -111,7 +111,7 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
                                               {12, 67, 5},
                                               {71, 1, 9},
                                               {30, 28, 22},
-                                              {8, 1031, 2},  // several lines of a convolution a block
+                                              {8, 1031, 2},  // several lines of a convolution per block
                                               {67, 6, 4},    // y and z in one kernel
                                               {6, 5, 67},    // x and y in one kernel
                                               {4, 2048, 2},  // the end of y and z in one kernel
@@ -125,11 +125,11 @@ TEST(EmulatedFft, LongAndAwkwardLengths) {
   }
 }
 
-// Blocks with little memory: no kernel holds a line, and with less of it two plans do the DFTs.
+// Blocks with little memory: no kernel holds a whole line. With even less memory two plans compute the DFTs.
 TEST(EmulatedFft, PrimeLengthsInThreeKernelsOrByTwoPlans) {
   struct Case {
     std::array<std::int64_t, 3> n;
-    std::int64_t bytes;  // of a block's shared memory
+    std::int64_t bytes;  // shared memory of a block
     std::size_t launches;
   };
   for (const Case& c : {Case{{131, 1, 1}, 2400, 3},
@@ -178,7 +178,7 @@ TEST(EmulatedFft, LongPrimeLengths) {
   EXPECT_LT(program_error(emit_any_size(o), o), 2 * allowed(o));
 }
 
-// The same beside other dimensions, along each.
+// The same with other dimensions beside it, along each dimension.
 TEST(EmulatedFft, LongPrimeLengthsInSeveralDimensions) {
   for (const std::array<std::int64_t, 3> n : {std::array<std::int64_t, 3>{2053, 3, 1}, {3, 2053, 2}, {2, 1, 2053}}) {
     SCOPED_TRACE(::testing::Message() << n[0] << "x" << n[1] << "x" << n[2]);
@@ -252,7 +252,7 @@ TEST(EmulatedFft, PaddedInputAndTruncatedOutputInEveryDimension) {
       SCOPED_TRACE(::testing::Message() << static_cast<int>(kind) << (input ? " input" : " output"));
       const auto program = emit_any_size(o);
       EXPECT_LT(program_error(program, o), allowed(o));
-      // Lines known to be zero or unwanted are skipped: fewer bytes than the full transform's.
+      // Lines known to be zero or unwanted are skipped, so fewer bytes are moved than for the full transform.
       std::int64_t bytes = 0, full = 0;
       for (const auto& launch : program.launches) bytes += launch.bytes;
       for (const auto& launch : emit_any_size(sized(24, 20, 16)).launches) full += 2 * launch.bytes;
@@ -260,7 +260,7 @@ TEST(EmulatedFft, PaddedInputAndTruncatedOutputInEveryDimension) {
     }
 }
 
-// Re sum conj(A x) y = Re sum conj(x) A* y, on the arrays as they are stored.
+// Re sum conj(A x) y = Re sum conj(x) A* y, for the arrays as they are stored.
 double adjoint_gap(const EmitOptions& o) {
   const EmitOptions back = adjoint_options(o);
   const auto parts = [&](const EmitOptions& of, bool input) {
@@ -297,7 +297,7 @@ TEST(EmulatedFft, AdjointsOfRealTransforms) {
       EXPECT_LT(adjoint_gap(o), 1e-13);
       if (n[0] > 100) continue;
       for (std::int64_t i = 0; i < n[1]; ++i) o.hooks[1].input_factors.push_back(1 + 0.1 * static_cast<double>(i));
-      for (std::int64_t i = 0; i < n[0]; ++i)  // what a half spectrum stands for has its conjugate's factor
+      for (std::int64_t i = 0; i < n[0]; ++i)  // a value and its mirror image have conjugate factors
         o.hooks[0].output_factors.push_back(1 + 0.1 * static_cast<double>(std::min(i, n[0] - i)));
       EXPECT_LT(adjoint_gap(o), 1e-13);
     }

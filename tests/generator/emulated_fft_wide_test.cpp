@@ -1,5 +1,5 @@
-// Transforms of arrays that reach past 2^31 elements: an index that is 32 bits wide anywhere on the way to an address
-// would read or write elsewhere. The arrays are address space, of which only the pages that are touched take memory.
+// Transforms of arrays that reach beyond 2^31 elements: a 32-bit index anywhere in the computation of an address would
+// read or write at a wrong place. The arrays are reserved address space, where only touched pages take memory.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -75,7 +75,7 @@ double error_of(const generator::GpuProgram& program, const EmitOptions& o, cons
   return static_cast<double>(std::sqrt(error / norm));
 }
 
-// The same with offsets of 32 bits.
+// The same with 32-bit offsets fails.
 bool narrow_fails(generator::GpuProgram program, const EmitOptions& o, const AddressSpace& in,
                   const AddressSpace& out) {
   const std::string offset = "p = from + (";
@@ -98,7 +98,8 @@ struct Wideness {
   std::int64_t batch;
   ArrayLayout in, out;
 };
-// Far apart: transforms of a batch, planes, lines, and the values of a line; by codelets, by a convolution.
+// Large distances between transforms of a batch, planes, lines, and the values of a line; by codelets and by a
+// convolution.
 const Wideness kCases[] = {
     {nullptr, {16, 1, 1}, 3, {{1, 0, 0}, kPast + 7}, {{1, 0, 0}, kPast + 40}},
     {nullptr, {8, 4, 3}, 1, {{1, 8, kPast + 1}, 0}, {{1, 8, kPast / 2 + 9}, 0}},

@@ -1,4 +1,4 @@
-// Codelets: right, as cheap as the best published ones, and scheduled without losing an operation.
+// Codelets are right, as cheap as the best published ones, and scheduled without losing an operation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ double error_of(const std::vector<double>& got, const std::vector<double>& in) {
   return static_cast<double>(std::sqrt(error / norm));
 }
 
-// The schedule, step by step.
+// Executes the schedule step by step.
 std::vector<double> run_schedule(const Codelet& codelet, const std::vector<double>& in) {
   std::vector<double> value(static_cast<std::size_t>(codelet.dag.size()), std::nan(""));
   for (NodeId id = 0; id < codelet.dag.size(); ++id) {
@@ -94,10 +94,9 @@ TEST(FftCodelet, OperationsAreThoseOfTheBestPublished) {
   struct Published {
     int n, additions, multiplications;
   };
-  // Complex DFTs, products by 1 and i not counted. 2 to 6, 8, 10, 12, 15 to 32: split radix and prime factors, as the
-  // codelets of FFTW have them. 7, 9, 11, 13, 14: Winograd's (H. W. Johnson, C. S. Burrus 1983; for 13 the same sum as
-  // their 188
-  // + 40). 64: the scaled split radix of S. G. Johnson and M. Frigo 2007.
+  // Operations of complex DFTs; products by 1 and i are not counted. 2 to 6, 8, 10, 12, 15 to 32: split radix and prime
+  // factors, as in the codelets of FFTW. 7, 9, 11, 13, 14: Winograd's (H. W. Johnson, C. S. Burrus 1983; for 13 the
+  // same sum as their 188 + 40). 64: the scaled split radix of S. G. Johnson and M. Frigo 2007.
   constexpr Published table[] = {{2, 4, 0},     {3, 12, 4},    {4, 16, 0},    {5, 32, 12},   {6, 36, 8},
                                  {7, 72, 16},   {8, 52, 4},    {9, 84, 20},   {10, 84, 24},  {11, 168, 40},
                                  {12, 96, 16},  {13, 180, 48}, {14, 172, 32}, {15, 156, 56}, {16, 144, 24},

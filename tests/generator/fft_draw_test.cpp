@@ -1,4 +1,4 @@
-// Drawings and reports of plans: well-formed, complete, and with the numbers of the geometry.
+// Drawings and reports of plans are well-formed and complete, and contain the numbers of the geometry.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,10 +51,10 @@ TEST(FftDrawing, ShowsEveryKernelItsDigitsAndTheBytes) {
       for (const SubFft& sub : kernel.subs) EXPECT_NE(svg.find(to_text(sub)), std::string::npos);
     }
     const auto coloured = occurrences(svg, "#3b7dd8") + occurrences(svg, "#d9822b") + occurrences(svg, "#3a9e5f");
-    EXPECT_EQ(coloured, subs) << paper.section;  // each digit is worked on once
+    EXPECT_EQ(coloured, subs) << paper.section;  // each digit is processed once
     EXPECT_EQ(occurrences(svg, ">kernel "), plan.kernels.size());
     const double megabytes = 16e-6 * static_cast<double>(paper.lengths[0] * paper.lengths[1] *
-                                                         paper.lengths[2]);  // a kernel reads and writes everything
+                                                         paper.lengths[2]);  // a kernel reads and writes all values
     EXPECT_EQ(occurrences(svg, fmt::format(">{:.4g} MB<", megabytes)) +
                   occurrences(svg, fmt::format(">{:.4g} GB<", megabytes / 1e3)),
               plan.kernels.size());

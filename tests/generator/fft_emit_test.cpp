@@ -1,4 +1,5 @@
-// Emitted text: golden files for a dozen plans, and what must hold for all. FOURTUNE_UPDATE_GOLDEN=1 writes the files.
+// Emitted text: golden files for a dozen plans, and properties that all texts must have. FOURTUNE_UPDATE_GOLDEN=1
+// writes the files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +65,7 @@ EmitOptions options_of(const FftPlan& plan) {
   return o;
 }
 
-// Kernels without the prelude and codelets, and the launches.
+// The kernels without the prelude and codelets, and the launches.
 std::string summary(const FftPlan& plan) {
   const EmitOptions o = options_of(plan);
   std::string text = "// " + to_text(plan) + "\n";
@@ -116,7 +117,7 @@ TEST(FftEmit, EmissionIsDeterministicAndNeedsNoHeader) {
   }
 }
 
-// Every pass moves each value once each way: the floor that the tuner prunes with.
+// Every pass reads and writes each value once: this is the lower bound that the tuner prunes with.
 TEST(FftEmit, BytesAreTwoPassesOverTheData) {
   const FftPlan plan = parse_fft_plan(kGolden[8].plan);
   std::int64_t bytes = 0;
@@ -133,7 +134,7 @@ TEST(FftEmit, ExchangesOfPowersOfTwoHaveNoBankConflicts) {
   }
 }
 
-// The 256^3 two-pass plan: all that its design rests on.
+// The 256^3 two-pass plan: checks everything that its design depends on.
 TEST(FftEmit, WideTilesExchangeWithoutConflictsInTheSharedMemoryOfOneBlock) {
   const FftPlan plan = parse_fft_plan(
       "{Y(16,16,16,256,tw),X(128,2,128,256,tw),X(16,16,8,128,tw),X(32,8,1,8,no-tw),Y(64,4,4,16,tw)}[threads=512,tile="
@@ -150,8 +151,8 @@ TEST(FftEmit, WideTilesExchangeWithoutConflictsInTheSharedMemoryOfOneBlock) {
     EXPECT_LE(text.shared_bytes, 227u * 1024);
   }
   EXPECT_EQ(planned.passes[0].spec.rounds.size(), 3u);  // two exchanges
-  EXPECT_EQ(planned.passes[1].spec.rounds.size(), 2u);  // one
-  // The workspace lies tile after tile of the second kernel, so that its copies are long runs.
+  EXPECT_EQ(planned.passes[1].spec.rounds.size(), 2u);  // one exchange
+  // The workspace stores one tile of the second kernel after the other, so that its copies are long runs.
   EXPECT_NE(emit_pass(planned.passes[1].spec).text.find("8 runs of 2048 values"), std::string::npos);
 }
 
@@ -184,7 +185,7 @@ TEST(FftEmit, WideOffsetsBeyondTwoToThe31Elements) {
     EXPECT_EQ(kernel.text.find("static_cast<long long>(tile"), std::string::npos);
 }
 
-// Reversed order in place as the paper has it; natural order between the output and a workspace.
+// Reversed order in place, as in the paper; natural order between the output and a workspace.
 TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
   const DeviceTraits device = *known_device("h200");
   for (const PaperPlan& paper : paper_plans())
@@ -198,7 +199,7 @@ TEST(FftEmit, ThePapersPlansEmitInBothOrders) {
     }
 }
 
-// What the enumeration names can be made, in every form.
+// Every enumerated plan can be emitted, in every form.
 TEST(FftEmit, CandidatesEmit) {
   const auto device = *known_device("h200");
   const std::pair<Lengths, Precision> problems[] = {{{64, 64, 64}, Precision::f32},
@@ -222,7 +223,7 @@ TEST(FftEmit, CandidatesEmit) {
         for (const PlannedPass& pass : plan_passes(plan, options_of(plan)).passes)
           EXPECT_LE(emit_pass(pass.spec).shared_bytes, device.shared_per_block) << to_text(plan);
       } catch (const Error& error) {
-        // Clusters that do not divide the first rounds are known only when values are dealt to threads.
+        // Whether clusters divide the first rounds is known only when values are assigned to threads.
         EXPECT_EQ(std::string(error.what()).rfind("rule cluster: {", 0), 0U) << to_text(plan) << ": " << error.what();
       }
     }
@@ -237,7 +238,7 @@ TEST(FftEmit, StandaloneFilesAreWhole) {
     EXPECT_NE(text.find("int main()"), std::string::npos);
     EXPECT_NE(text.find(to_text(plan)), std::string::npos);
   }
-  // Where results of another order lie: digits of one kernel in natural order, kernels reversed.
+  // The positions of results in another order: digits of one kernel in natural order, kernels reversed.
   const FftPlan plan = parse_fft_plan(
       "{X(4,2,4,8,tw),X(4,2,2,4,tw)}[threads=32,tile=2,store=grouped]{X(4,2,1,2,no-tw)}[threads=32,tile="
       "4]:order=grouped");
@@ -245,12 +246,12 @@ TEST(FftEmit, StandaloneFilesAreWhole) {
   EXPECT_NE(emit_standalone(emit_program(plan, o), plan, o).find("{8, 3, {2, 2, 2}, {2, 4, 1}}"), std::string::npos);
 }
 
-// Blocks would overwrite what others still read.
+// Blocks would overwrite values that others still have to read.
 TEST(FftEmit, AKernelThatMovesValuesInOneArrayIsRefused) {
   FftPlan plan = parse_fft_plan(kGolden[4].plan);
   plan.kernels[0].with.to = Target::out;
   plan.kernels[0].with.store = Store::place;
-  plan.kernels[1].with.tile[0] = 8;  // two tiles, which read and write different places
+  plan.kernels[1].with.tile[0] = 8;  // two tiles, which read and write different positions
   EXPECT_THROW(emit_program(plan, options_of(plan)), Error);
 }
 
@@ -271,7 +272,7 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
   refuses(o, "prime factor");
 }
 
-// The tiles of the second kernel are 8 neighbours along y, whose digits have 3, 4 and 8 values: no digit ends there.
+// The tiles of the second kernel are 8 neighbours along y, whose digits have 3, 4 and 8 values, so no digit ends there.
 TEST(FftEmit, AWorkspaceIsNotTiledInsideADigit) {
   const FftPlan plan = parse_notation(
       "{Y(32,3,32,96,tw),Y(24,4,8,32,tw)}[threads=256,tile=256,store=sorted,to=work,load=bulk,pipeline=2]"

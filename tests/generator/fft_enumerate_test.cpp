@@ -1,5 +1,5 @@
-// Candidates from device traits: all of them right and possible, counted rule by rule, and the two-pass plans that
-// arithmetic says are best are near the top.
+// Candidates from device traits: all of them are right and possible, they are counted rule by rule, and the two-pass
+// plans that are best by arithmetic are near the top.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,14 +25,14 @@ FftRequest cube(std::int64_t n, Precision precision = Precision::f32, Order orde
   return request;
 }
 
-// Fewer groupings: the best are the same, and sooner.
+// Fewer groupings give the same best plans in less time.
 EnumerationLimits few() {
   EnumerationLimits limits;
   limits.groupings = 16;
   return limits;
 }
 
-// What each kernel transforms: "X256Y64|Y4Z256".
+// The part that each kernel transforms: "X256Y64|Y4Z256".
 std::string grouping(const FftPlan& plan) {
   std::string out;
   for (const Kernel& kernel : plan.kernels) {
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, FftCandidatesOn, testing::Values("h200", "rtx4
 
 TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
   const auto found = fft_candidates(cube(256), *known_device("h200"));
-  std::vector<std::string> order;  // groupings by their best plan
+  std::vector<std::string> order;  // groupings, sorted by their best plan
   bool tile = false;
   for (const auto& candidate : found.list) {
     const auto name = grouping(candidate.plan);
@@ -117,11 +117,11 @@ TEST(FftCandidates, TheTwoPassPlanOf256CubedIsNearTheTopOnAnH200) {
   }
   EXPECT_TRUE(tile);
   EXPECT_LT(std::find(order.begin(), order.end(), "X256Y64|Y4Z256") - order.begin(), 5);
-  EXPECT_GT(order.size(), 10U);  // not one idea in a thousand variants
+  EXPECT_GT(order.size(), 10U);  // many groupings, not variants of one
 }
 
 // Estimates of the best candidates against the best plans measured on an H200 so far (cuFFT needs 33.3, 238, 1824 and
-// 14900 us): within a fifth, so that floors and slack prune what they should.
+// 14900 us). They must agree within a fifth, so that lower bounds and slack prune the right plans.
 TEST(FftCandidates, EstimatesAreNearWhatAnH200Measured) {
   const auto device = *known_device("h200");
   const struct {
@@ -170,7 +170,7 @@ TEST(FftCandidates, TwoPassesWhereTilesFitAndThreeBeyond) {
   for (const auto& candidate : fft_candidates(cube(512), device, few()).list) {
     const auto& plan = candidate.plan;
     kernels.insert(plan.kernels.size());
-    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one needs several blocks
+    if (plan.kernels.size() == 2) {  // 2^27 values in two tiles: one of them needs several blocks
       EXPECT_TRUE(plan.kernels[0].with.cluster > 1 || plan.kernels[1].with.cluster > 1) << to_text(plan);
     }
   }
@@ -186,7 +186,7 @@ TEST(FftCandidates, ReversedOrderNeedsNoWorkspaceAndNaturalOrderInPlaceDoes) {
   request.order = Order::natural;
   for (const auto& candidate : fft_candidates(request, device, few()).list) {
     const auto name = grouping(candidate.plan);
-    bool split = false;  // a dimension in two kernels
+    bool split = false;  // whether a dimension is split between two kernels
     for (const char d : {'X', 'Y', 'Z'}) split = split || std::count(name.begin(), name.end(), d) > 1;
     EXPECT_EQ(uses_workspace(candidate.plan), split) << to_text(candidate.plan);
   }
@@ -276,7 +276,7 @@ TEST(FftPlanCost, FloorsGrowWithWorkAndShrinkWithTheDevice) {
 }
 
 TEST(FftPlanCost, FloorsAreThoseOfTheArithmetic) {
-  // 256^3 f32: a pass moves 268 MB, 0.062 ms at the 4.3 TB/s of a copy; two passes 0.125 ms.
+  // 256^3 f32: a pass moves 268 MB, which takes 0.062 ms at the 4.3 TB/s of a copy; two passes take 0.125 ms.
   const auto found = fft_candidates(cube(256), *known_device("h200"), few());
   EXPECT_NEAR(floors(found.list[0].plan, *known_device("h200")).bytes, 0.125e-3, 0.002e-3);
 }
@@ -315,7 +315,7 @@ TEST(FftBind, ThePapersPlansGetParametersThatFitEveryDevice) {
   }
 }
 
-// Few values in a block, and no power of two of lines that would be all of them.
+// Blocks have few values, and no power of two of lines gives all of them.
 TEST(FftBind, SmallArraysOfAnyLengths) {
   for (const char* text :
        {"{X(1,5,1,5,no-tw)}{Y(1,7,1,7,no-tw)}", "{X(6,5,6,30,tw)}{X(5,6,1,6,no-tw),Y(1,7,1,7,no-tw)}",

@@ -1,4 +1,4 @@
-// Plans that nobody tuned: right for the problem, and the device can run them.
+// Untuned plans are right for the problem, and the device can run them.
 #include <gtest/gtest.h>
 
 #include "base/known_devices.h"
@@ -44,12 +44,12 @@ TEST(FftKnownPlans, WinnersWhereTheyWereMeasured) {
   for (const std::int64_t n : {128, 256, 512}) EXPECT_EQ(kernels(n, Precision::f32, h200), 2u);
   EXPECT_EQ(kernels(1024, Precision::f32, h200), 3u);
   EXPECT_EQ(kernels(256, Precision::f64, h200), 2u);
-  EXPECT_EQ(kernels(512, Precision::f32, a100), 3u);  // no clusters
+  EXPECT_EQ(kernels(512, Precision::f32, a100), 3u);  // this device has no clusters
   EXPECT_EQ(kernels(256, Precision::f32, a100), 2u);  // with plain loads
   EXPECT_EQ(known_plan(cube(256, Precision::f32), a100).kernels[0].with.load, Load::plain);
 }
 
-// Of sizes that are no cubes of powers of two, and of real arrays.
+// Sizes that are not cubes of powers of two, and real arrays.
 TEST(FftKnownPlans, OtherSizesHaveWinners) {
   const DeviceTraits h200 = *known_device("h200");
   struct Size {

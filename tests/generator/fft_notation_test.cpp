@@ -1,5 +1,5 @@
-// GPU FFT plan text: one canonical spelling, the paper's typography, and refusals that name the rule, the sub-FFT and
-// what would be right.
+// The text of GPU FFT plans: one canonical spelling, the paper's typography, and refusals that name the rule, the
+// sub-FFT and the right value.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -185,7 +185,7 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[parts=apart]").rfind("rule parts: kernel 1", 0), 0U);
   EXPECT_EQ(refusal("{X(8,6,8,48,tw),X(6,8,1,8,no-tw)}[banks=swizzle]").rfind("rule banks: kernel 1", 0), 0U);
   EXPECT_EQ(refusal("{X(8,6,8,48,tw),X(6,8,1,8,no-tw)}[exchange=shuffle]").rfind("rule exchange: kernel 1", 0), 0U);
-  // Natural order in place needs a workspace: either kernel may be the one that goes through it.
+  // In-place plans in natural order need a workspace; either kernel may write to it.
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "store=sorted,to=work") + ",place=in"), "accepted");
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "to=work") + ",place=in"), "accepted");
 }
@@ -253,7 +253,7 @@ TEST(FftNotation, MutilatedTextIsRefusedOrReadNeverACrash) {
                   std::string(error.what()).rfind("rule ", 0) == 0);
     }
   }
-  EXPECT_GT(accepted, 0);  // some edits only touch a parameter
+  EXPECT_GT(accepted, 0);  // some edits change only a parameter
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the numbers of a plan mean: executed literally on the host, every plan of the paper and random plans are the
-// discrete Fourier transform, in every output order, and every layout is a rearrangement.
+// The meaning of a plan's numbers: executed literally on the host, every plan of the paper and random plans compute the
+// discrete Fourier transform in every output order, and every layout is a permutation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ double line_error(const FftPlan& plan, Dim dim, int sign, std::int64_t step) {
   return error / norm(in);
 }
 
-// The same in 3D for a few output positions of a full transform.
+// The same in 3D, for a few output positions of a full transform.
 double volume_error(const FftPlan& plan, int sign, int samples) {
   const auto n = lengths(plan);
   const auto in = noise(elements(plan), 11);
@@ -93,7 +93,7 @@ TEST(FftPlanSemantics, PaperPlansParseAndPrintBackAndTheMisprintedOnesAreRefused
     EXPECT_EQ(lengths(plan), paper.lengths);
     EXPECT_TRUE(check(plan, paper.lengths).empty());
     EXPECT_EQ(parse_fft_plan(to_text(plan)), plan);
-    // Printed back in the paper's spelling it is the print, blanks and typography apart.
+    // The canonical text in the paper's spelling equals the printed one, apart from blanks and typography.
     std::string canonical = to_text(plan), printed = corrected(paper);
     for (const std::string gone : {" ", "\n", "\xe2\x80\xa2", "{", "}", ","})
       for (auto* text : {&canonical, &printed})
@@ -137,7 +137,7 @@ TEST(FftPlanSemantics, TheThreeMisprintsAreExplained) {
 TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
   const auto found = check(parse_notation(paper_fragment_512x256x256), Lengths{512, 256, 256});
   ASSERT_FALSE(found.empty());
-  // Section 4.3.1, before X is dealt out; and 4.3.3, the share of one block.
+  // Section 4.3.1, before X is distributed, and section 4.3.3, the share of one block.
   EXPECT_EQ(check(parse_notation("{Y(16,16,16,256,tw)}{Y(16,16,1,16,no-tw)}{Z(16,16,16,256,tw)}{Z(16,16,1,16,no-tw)}"))
                 .front()
                 .rule,
@@ -201,8 +201,8 @@ TEST(FftPlanSemantics, GroupedOrderIsNaturalInsideOneKernel) {
   EXPECT_EQ(test::frequencies(plan, Dim::x), (std::vector<std::int64_t>{0, 4, 1, 5, 2, 6, 3, 7}));
 }
 
-// Geometry and layouts agree: what the axes of every kernel read and write are all positions, once, and composing the
-// kernels' moves leads from natural input to the output's frequencies.
+// Geometry and layouts agree: the axes of every kernel read and write each position once, and the kernels' moves lead
+// from natural input to the output's frequencies.
 TEST(FftPlanSemantics, AxesOfAKernelReachEveryPositionOnce) {
   std::mt19937 random(413);
   for (int i = 0; i < 200; ++i) {
@@ -245,7 +245,7 @@ TEST(FftPlanSemantics, TheTwoPassTileOf256CubedIs128KilobytesWithRunsOf128Bytes)
   EXPECT_EQ(first.elements_per_thread, 32);
   EXPECT_EQ(second.elements_per_thread, 32);
   EXPECT_EQ(first.read_run, 256);        // an X line
-  EXPECT_EQ(first.write_run, 256 * 64);  // 64 neighbouring X lines: the finished digits of Y at the low end
+  EXPECT_EQ(first.write_run, 256 * 64);  // 64 neighbouring X lines: the finished digits of Y come first
   EXPECT_EQ(second.read_run, 16);
   EXPECT_EQ(second.write_run, 16);
   EXPECT_TRUE(second.in_place);

@@ -22,7 +22,7 @@ using Wide = std::complex<long double>;
 using generator::fft::EmitOptions;
 using generator::fft::Window;
 
-// Position in the transform of value i of an array that keeps part of a dimension.
+// The position in the transform of value i of an array that holds part of a dimension.
 inline std::int64_t kept_position(const std::optional<Window>& window, std::int64_t i, std::int64_t n) {
   if (!window || window->kind == Window::Kind::head) return i;
   const std::int64_t kept = window->kept;
@@ -31,7 +31,7 @@ inline std::int64_t kept_position(const std::optional<Window>& window, std::int6
   return k < 0 ? k + n : k;
 }
 
-// DFT along every dimension by direct sums; sizes n, x fastest, then batches.
+// The DFT along every dimension by direct sums. Sizes are n; x is fastest, then the batch.
 inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<std::int64_t, 3>& n, int sign) {
   std::int64_t stride = 1;
   for (const std::int64_t length : n) {
@@ -56,7 +56,7 @@ inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<s
   return values;
 }
 
-// One array of a transform: how its elements map to positions of the full complex transform.
+// One array of a transform: maps its elements to positions of the full complex transform.
 struct ArrayShape {
   std::array<std::int64_t, 3> n{1, 1, 1};
   ArrayLayout layout;
@@ -88,7 +88,7 @@ void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
                   b * shape.layout.distance);
 }
 
-// Where result k of dimension d lies along it, in the plan's order.
+// The position of result k along dimension d, in the plan's order.
 inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::fft::FftPlan& plan) {
   return [plan, at = generator::fft::layout(plan, static_cast<int>(plan.kernels.size()))](int d, std::int64_t k) {
     if (plan.order == generator::fft::Order::natural) return k;
@@ -101,9 +101,9 @@ inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::f
   };
 }
 
-// Relative l2 error of the program; infinite where it wrote between the outputs of a strided array. `all` runs every
-// order of threads and blocks and the race checker. Digits of a reversed result are undone with `place` (result's index
-// k of dimension d to position).
+// Relative l2 error of the program; infinite if it wrote between the outputs of a strided array. `all` runs every order
+// of threads and blocks and the race checker. `place` maps index k of dimension d to the result's position, which
+// undoes a reversed order.
 template <class Real>
 double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all,
                      const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
@@ -131,7 +131,8 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       if (!o.hooks[d].input_factors.empty())
         factor *= static_cast<long double>(o.hooks[d].input_factors[static_cast<std::size_t>(i[d])]);
     }
-    // A spectrum of real data: the stored half counts; what is its own mirror along x is made symmetric.
+    // For a spectrum of real data the stored half counts; values that are their own mirror image along x are made
+    // symmetric.
     if (mirrored && (2 * i[0] == o.n[0] || i[0] == 0)) {
       const std::array<std::int64_t, 3> m{i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]};
       if (m == i)
@@ -149,7 +150,7 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       full[flat({o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
   });
   const std::vector<Wide> want = direct_dft(std::move(full), o.n, o.sign);
-  std::vector<bool> gap(second_size, !o.in_place);  // between the outputs; nobody's business
+  std::vector<bool> gap(second_size, !o.in_place);  // elements between the outputs, which must not change
   for_elements(out, o.batch, [&](std::array<std::int64_t, 3>, std::int64_t, std::int64_t at) {
     for (std::int64_t part = 0; part < (out.real ? 1 : 2); ++part)
       gap[static_cast<std::size_t>(out.real ? at : 2 * at + part)] = false;

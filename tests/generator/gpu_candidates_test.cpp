@@ -28,7 +28,7 @@ constexpr const char* kProblems[] = {
     "fft:type=c2c,n=1048576,prec=f64",
 };
 
-// Fewer plans of each kind: the same code, sooner.
+// Fewer plans of each kind run the same code in less time.
 fft::EnumerationLimits few() {
   fft::EnumerationLimits limits;
   limits.plans = 40;
@@ -117,7 +117,7 @@ TEST(GpuFftDefault, IsTheKnownWinnerElsePlainElseTheLibrary) {
   EXPECT_EQ(family("fft:type=c2c,n=8192x8192,prec=f32", h200), GpuFftFamily::interleaved);
   EXPECT_EQ(family("fft:type=c2c,n=1048576,prec=f32,batch=64", h200), GpuFftFamily::interleaved);
   EXPECT_EQ(family("fft:type=r2c,n=256x256x256,prec=f32", h200), GpuFftFamily::interleaved);
-  // Where the library was faster, and takes the problem.
+  // The library is the default where it was faster and supports the problem.
   EXPECT_EQ(family("fft:type=c2c,n=2097152,prec=f32,batch=64", h200), GpuFftFamily::cufft);
   EXPECT_EQ(family("fft:type=c2c,n=2097152,prec=f32,batch=64,layout=2+4194304/1+2097152", h200), GpuFftFamily::plain);
   EXPECT_EQ(family("fft:type=c2c,n=60x2503x16,prec=f32", h200), GpuFftFamily::plain);
@@ -143,14 +143,15 @@ TEST(GpuFftDefault, SaysWhatThePlanIs) {
   EXPECT_NE(why("fft:type=c2c,n=2097152,prec=f32,batch=64", h200).find("cuFFT was the faster one"), std::string::npos);
   EXPECT_NE(why("fft:type=c2c,n=100x100x100,prec=f32", h200).find("kernels that take any size"), std::string::npos);
   EXPECT_NE(why("nufft:type=1,n=16x16,m=100,prec=f32,tol=1e-3", h200).find("cost model"), std::string::npos);
-  // Where no kernel of ours does it, the library does, and the reason is told; without a library that is an error.
+  // If none of our kernels supports the problem, the library does it and the reason is given; without a library this is
+  // an error.
   const char* prime = "fft:type=c2c,n=16777259,prec=f32";
   EXPECT_NE(why(prime, h200).find("no generated kernels take this problem: length 16777259"), std::string::npos)
       << why(prime, h200);
   EXPECT_THROW(why(prime, emulated()), Error);
 }
 
-// The adjoint of a complex transform runs by the same plan: bulk copies of one side are loads of the other's.
+// The adjoint of a complex transform uses the same plan: bulk copies of one side are loads of the other's.
 TEST(GpuFftDefault, RunsBothWaysWhereOneArrayIsStrided) {
   const DeviceTraits h200 = *known_device("h200");
   for (const char* layout : {"2x512x131072/1x256x65536", "1x256x65536/2x512x131072"}) {
@@ -216,7 +217,7 @@ TEST(GpuFftProgram, RefusesPlansThatWouldBeWrong) {
                 "threads=32,tile=16]")
                 .find("order=natural"),
             std::string::npos);
-  // A strided output has gaps that are not ours.
+  // A strided output has gaps that must not be written.
   const char* strided = "fft:type=c2c,n=16x16,prec=f32,layout=1x16+256/2x40+700";
   EXPECT_NE(why(strided, natural).find("to=work"), std::string::npos) << why(strided, natural);
   EXPECT_EQ(why(strided, worked), "");

@@ -1,5 +1,6 @@
-// Every valid uniform problem has a program: the default plan is made, its kernels are written, and what they touch is
-// compared with the arrays (generator/codegen/fft/lower/reach.h), also for sizes that nobody could run in a test.
+// Every valid uniform problem has a program. The default plan is made, its kernels are written, and the elements that
+// they touch are compared with the arrays (generator/codegen/fft/lower/reach.h), also for sizes that cannot be run in a
+// test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace fourtune::generator {
 namespace {
 
-// Without a library to fall back on.
+// Traits without a library to fall back on.
 DeviceTraits generated_only(const char* name) {
   DeviceTraits traits = *known_device(name);
   traits.backend = "emulated";
@@ -62,7 +63,8 @@ TEST(GpuFftEveryProblem, DrawnOnesHaveProgramsThatStayInsideTheirArrays) {
   }
 }
 
-// Found by drawing: long lines whose tiles did not divide their digits, half spectra that take several kernels.
+// Found by drawing problems: long lines whose tiles did not divide their digits, half spectra that take several
+// kernels.
 TEST(GpuFftEveryProblem, ThoseThatWereRefusedOrWroteOutsideHavePrograms) {
   const DeviceTraits h100 = generated_only("h100");
   for (const char* token :
@@ -77,7 +79,7 @@ TEST(GpuFftEveryProblem, ThoseThatWereRefusedOrWroteOutsideHavePrograms) {
   expect_programs(parse_problem("fft:type=r2c,n=89x729,prec=f64,batch=32"), generated_only("t4"));
 }
 
-// Every length up to a few thousand, and lines of several kernels.
+// Every length up to a few thousand, and lines that need several kernels.
 TEST(GpuFftEveryProblem, EveryLengthHasAPlanThatTheRulesTake) {
   const DeviceTraits h100 = generated_only("h100");
   int lines = 0;
@@ -91,7 +93,7 @@ TEST(GpuFftEveryProblem, EveryLengthHasAPlanThatTheRulesTake) {
         options.batch = 1 + n % 3, options.in_place = n % 2 == 0;
         SCOPED_TRACE(testing::Message() << smooth << " type " << static_cast<int>(type));
         const fft::FftPlan plan = fft::plain_plan(options);
-        for (const fft::Violation& wrong : fft::check(plan))  // kernels alternate between two workspaces
+        for (const fft::Violation& wrong : fft::check(plan))  // here kernels alternate between two workspaces
           EXPECT_EQ(wrong.rule, fft::Rule::target) << wrong.message;
         EXPECT_NO_THROW(fft::plan_passes(plan, options)) << fft::to_text(plan);
         lines += static_cast<int>(plan.kernels.size() > 1);
@@ -100,7 +102,7 @@ TEST(GpuFftEveryProblem, EveryLengthHasAPlanThatTheRulesTake) {
   EXPECT_GT(lines, 300);
 }
 
-// What the rule is for: values between kernels that the output has no room for.
+// The rule prevents values between kernels that do not fit into the output.
 TEST(GpuFftEveryProblem, AForcedPlanThatWouldWriteOutsideIsRefusedByName) {
   const Problem problem = parse_problem("fft:type=r2c,n=64,prec=f64,batch=2");
   const char* text =

@@ -1,4 +1,5 @@
-// Plans of nonuniform transforms on GPUs: every listed plan has kernels and a text, and the model points the right way.
+// Plans of nonuniform transforms on GPUs: every listed plan has kernels and a text, and the model ranks plans
+// correctly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ TEST(GpuNufftCandidates, DefaultsTakeTheLeastGridThatTheirWindowNeeds) {
       EXPECT_GE(static_cast<double>(window.fine[static_cast<std::size_t>(d)]),
                 window.sigma * static_cast<double>(problem.n[static_cast<std::size_t>(d)]) - 1e-6);
   }
-  // 1.3125 does where 1.375 needs as wide a window: 757 us against 852 (H200).
+  // 1.3125 suffices where 1.375 needs an equally wide window: 757 us against 852 (H200).
   const Problem radial = parse_problem("nufft:type=1,n=256x256x176,m=6800000,prec=f32,tol=1e-3,points=radial");
   EXPECT_EQ(default_plan(radial, h200()).window.fine, (std::array<std::int64_t, 3>{336, 336, 240}));
 }
@@ -182,7 +183,7 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
     const Plan& plan = windowed->plan;
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
     const nufft::Shape shape = shape_of(problem, plan);
-    // What a default happens to take proves nothing: a register window, in groups, with runs, is given by hand.
+    // Default choices prove nothing here, so a register window, in groups, with runs, is given explicitly.
     GpuPointsChoice choice =
         lead == gpu_nufft::Lead::spread
             ? plan.gpu_points
@@ -201,7 +202,7 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
     EXPECT_EQ(fixed.interp_with, choice.interp_with);
     EXPECT_EQ(fixed.spread_with.bin, choice.interp_with.bin) << "and its sort serves both";
   }
-  // One that needs no other family keeps its own.
+  // A problem that needs no other family keeps its plan's family.
   const Problem flat = parse_problem("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5");
   const Plan points = default_plan(flat, h200());
   ASSERT_EQ(points.gpu_points.spread, nufft::Spread::points);

@@ -1,4 +1,4 @@
-// Every kernel of the nonuniform stages under the race, bounds and undefined-behaviour checks of the emulator.
+// Runs every kernel of the nonuniform stages under the emulator's race, bounds and undefined-behaviour checks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST_P(NufftKernelsChecked, HaveNoRacesAndStayInBounds) {
   EXPECT_EQ(wrong(c, p, second), "");
 }
 
-// Orders of points, records and scans that the cases of the families leave out.
+// Orders of points, records and scans that the families' cases do not cover.
 std::vector<Case> checked_sorts() {
   std::vector<Case> cases;
   const Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};

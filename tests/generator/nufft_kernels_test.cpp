@@ -1,4 +1,4 @@
-// Sort, spreading and interpolation kernels on the emulated backend, against direct sums.
+// Compares sort, spreading and interpolation kernels on the emulated backend with direct sums.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,12 +34,12 @@ std::vector<Case> all_cases() {
     for (const Precision precision : {single, twice}) {
       Case matrix = interpolating("InterpolateMatrix", 2, precision, width, Interpolate::matrix);
       cases.push_back(matrix);
-      matrix.parameters.bin = {width % 3 + 2, width % 2 + 1, 1};  // tiles that are no multiples of four
+      matrix.parameters.bin = {width % 3 + 2, width % 2 + 1, 1};  // tiles that are not multiples of four
       matrix.parameters.warps = width % 2 + 2;
       matrix.points = width % 2 == 0 ? Points::edges : Points::clustered;
       cases.push_back(matrix);
       matrix.points = width == 6 ? Points::none : Points::one;
-      matrix.shape.fine = {std::max(8, width), std::max(5, width), 1};  // no larger than a tile
+      matrix.shape.fine = {std::max(8, width), std::max(5, width), 1};  // not larger than a tile
       cases.push_back(matrix);
     }
   for (const int width : {2, 3, 6, 8, 9, 13})
@@ -151,7 +151,7 @@ std::vector<Case> all_cases() {
         c.count = points == Points::clustered || points == Points::edges ? 1500 : 700;
         cases.push_back(c);
       }
-  for (const int dim : {1, 2, 3})  // few bins: one level, which two_level is then
+  for (const int dim : {1, 2, 3})  // few bins: one level, even for two_level
     for (const Points points : {Points::uniform, Points::clustered, Points::one}) {
       c = spreading("FewBins" + std::to_string(static_cast<int>(points)), dim, dim == 2 ? twice : single, 5,
                     dim == 1 ? Spread::tile_owned : Spread::window);
@@ -210,7 +210,7 @@ std::vector<Case> all_cases() {
     }
   }
   c = spreading("WindowSparse", 3, single, 6, Spread::window);
-  c.shape.fine = {20, 18, 90};  // long empty stretches along the columns
+  c.shape.fine = {20, 18, 90};  // long empty ranges along the columns
   c.count = 12;
   c.parameters.cap = 1000;
   cases.push_back(c);
@@ -233,7 +233,7 @@ std::vector<Case> all_cases() {
   c.shape.fine = {150, 130, 1};
   c.parameters.bin = {1, 1, 1};
   cases.push_back(c);
-  c = interpolating("ManyBinsOfFewPoints", 1, single, 4, Interpolate::tiled);  // several bins a thread
+  c = interpolating("ManyBinsOfFewPoints", 1, single, 4, Interpolate::tiled);  // several bins per thread
   c.shape.fine = {5000, 1, 1};
   c.parameters.bin = {2, 1, 1};
   c.parameters.placement = Placement::fetch;
@@ -257,7 +257,7 @@ std::vector<Case> all_grouped_cases() {
     c.parameters.placement = Placement::two_level;
     cases.push_back(c);
   }
-  for (Case& one : grouped_cases(4, 9, 80)) {  // two groups and a transform alone
+  for (Case& one : grouped_cases(4, 9, 80)) {  // two groups and a single transform
     if ((one.shape.dim == 1) != (one.shape.precision == Precision::f64)) continue;
     one.name += "Interleaved";
     one.parameters.interleave = true;
@@ -340,8 +340,8 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftDeterministic, ::testing::ValuesIn(deterministic_cases()), name_of);
 
-// Records of few bits, with cells relative to their bins, through every placement; clusters through the large coarse
-// bins, with scratch at once and only when asked for.
+// Records with few bits and cells relative to their bins, in every placement. Clusters use the large coarse bins, with
+// scratch allocated at once or only on request.
 std::vector<Case> packed_cases() {
   std::vector<Case> cases;
   const Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
@@ -379,8 +379,8 @@ std::vector<Case> packed_cases() {
   }
   return cases;
 }
-// A coarse bin of exactly a segment is one block's work, and one point more is several blocks': with a point in the
-// next coarse bin, and scratch at once and only when asked for.
+// One block handles a coarse bin of exactly one segment; with one more point, several blocks do. The next coarse bin
+// has a point, and scratch is allocated at once or only on request.
 std::vector<Case> segment_cases() {
   std::vector<Case> cases;
   for (const bool late : {false, true})
@@ -402,7 +402,8 @@ std::vector<Case> segment_cases() {
 INSTANTIATE_TEST_SUITE_P(Segments, NufftKernels, ::testing::ValuesIn(segment_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
 
-// A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which no emulation shows.
+// A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which the emulator cannot
+// show.
 TEST(NufftKernelTexts, EveryKernelWaitsForEarlierOnes) {
   for (const Case& c : all_cases())
     for (const KernelSource& kernel : prepare(c).program.kernels) {
@@ -412,7 +413,7 @@ TEST(NufftKernelTexts, EveryKernelWaitsForEarlierOnes) {
         const std::string body = kernel.text.substr(at, next == std::string::npos ? next : next - at);
         EXPECT_TRUE(body.find("dev_follow();") != body.npos || body.find("dev_wait_earlier();") != body.npos)
             << kernel.entry;
-        // Nothing returns without it.
+        // No return may come before the wait.
         for (std::size_t end = body.find("return;\n"); end != body.npos; end = body.find("return;\n", end + 1))
           EXPECT_LT(body.find("dev_follow();"), end) << kernel.entry;
         at = next, ++kernels;

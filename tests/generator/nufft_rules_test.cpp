@@ -1,5 +1,5 @@
-// What holds of the nonuniform kernels beside their sums: layouts of records, the sort, defaults, and the rules that
-// parameters break.
+// Properties of the nonuniform kernels other than their sums: layouts of records, the sort, defaults, and rules for
+// parameters.
 #include <gtest/gtest.h>
 
 #include "fourtune/status.h"
@@ -13,7 +13,7 @@ TEST(NufftRecords, AreAsShortAsTheToleranceAllows) {
     const RecordLayout layout = make_record_layout(
         dim, precision, position_unit(0.5 * tol, 2, dim),
         whole ? std::array{cells, dim > 1 ? cells : 0, dim > 2 ? cells : 0} : std::array{2, 2, 0}, whole, cells, 11);
-    // Every bit is used, none twice, and the places are as fine as asked for.
+    // Every bit is used, none twice, and the positions are as fine as requested.
     EXPECT_LE(dim * layout.fraction + layout.cell[0] + layout.cell[1] + layout.cell[2] + layout.group_bits,
               32 * layout.words);
     EXPECT_TRUE(layout.fraction == (precision == Precision::f32 ? 23 : 52) ||
@@ -50,7 +50,7 @@ TEST(NufftGroups, CoverEveryTransformOnceTheLargestFirst) {
     }
 }
 
-// A point at a distance of many turns from the origin, on a fine grid of 2^28 cells: f32 coordinates are exact numbers.
+// A point many turns away from the origin, on a fine grid of 2^28 cells: f32 coordinates count as exact numbers.
 TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   Case c = spreading("Long", 1, Precision::f32, 6, Spread::points);
   c.shape.fine = {std::int64_t{1} << 28, 1, 1};
@@ -61,7 +61,7 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   const std::int64_t m = c.count;
   GpuProgram program;
   for (const std::int64_t bytes : kernels.workspace_bytes(m)) program.workspace_bytes.push_back(bytes);
-  program.workspace_bytes[kOffsets] = 64;  // not touched without sorting and checking
+  program.workspace_bytes[kOffsets] = 64;  // not used without sorting and checking
   program.constants.push_back(packed_reals(points[0], Precision::f32));
   Arrays arrays;
   arrays.points = {BufferRef{BufferRef::Where::constant, 0, 0}, BufferRef{BufferRef::Where::constant, 0, 0},
@@ -73,7 +73,7 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   const Launch& place = program.launches.back();
   GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
   only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
-  // 28 bits of cells above 23 of the place: two words.
+  // 28 bits for the cell and 23 bits for the position in it need two words.
   std::vector<std::byte> none(16), records(static_cast<std::size_t>(m + 31) / 32 * 32 * 8);
   run_program(only, none, records);
   for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
@@ -88,7 +88,7 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   }
 }
 
-// Bins are divided by a product and a shift; coarse bins hold what a block sorts; few bins need one level.
+// Bins are computed by a product and a shift; coarse bins hold what one block can sort; few bins need one level.
 TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
   for (const int cells : {7, 40, 200, 512})
     for (const std::int64_t bin : {1, 3, 8})
@@ -138,7 +138,7 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
   const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
   std::memcpy(p.program.constants[1].data() + 4 * 77, &infinite, 4);
   std::memcpy(p.program.constants[0].data() + 4 * 31, &nan, 4);
-  // The status goes to the second array.
+  // Writes the status to the second array.
   for (Launch& launch : p.program.launches)
     for (LaunchArgument& argument : launch.arguments)
       if (auto* ref = std::get_if<BufferRef>(&argument);
@@ -183,14 +183,14 @@ TEST(NufftDefaults, TilesOfRegisterWindowsAreRankedAsMeasured) {
   EXPECT_LT(twice({6, 6, 1}, 2), twice({4, 4, 1}, 2));
   EXPECT_LT(twice({4, 4, 1}, 2), twice({3, 2, 1}, 1));
   EXPECT_LT(twice({9, 5, 1}, 2), twice({9, 9, 1}, 4));
-  shape.fine = {180, 180, 180};  // more points a cell: small tiles, 2.0 and 2.5 ms
+  shape.fine = {180, 180, 180};  // more points per cell: small tiles, 2.0 and 2.5 ms
   EXPECT_LT(seconds(shape, {3, 2, 1}, 1, 512, 1e7, 1), seconds(shape, {4, 4, 1}, 2, 512, 1e7, 1));
   shape.precision = Precision::f32;
   shape.fine = {336, 336, 240};
   shape.width = 5;  // a ball of points: 0.45 and 0.58 ms
   EXPECT_LT(seconds(shape, {4, 4, 1}, 1, 256, 6.8e6, 0.5), seconds(shape, {12, 4, 1}, 1, 256, 6.8e6, 0.5));
   EXPECT_GT(seconds(shape, {4, 4, 1}, 1, 256, 6.8e5, 1), seconds(shape, {12, 4, 1}, 1, 256, 6.8e5, 1));
-  // A plane of a tile leaves once, or again in every subproblem.
+  // A plane of a tile is written once, or again in every subproblem.
   EXPECT_GT(seconds(shape, {4, 4, 1}, 1, 64, 6.8e5, 1), seconds(shape, {4, 4, 1}, 1, 512, 6.8e5, 1));
 }
 

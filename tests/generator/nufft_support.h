@@ -1,5 +1,5 @@
-// Cases for the tests of the NUFFT kernels: points, programs, and right answers as direct sums in double precision that
-// use the window itself.
+// Cases for the tests of the NUFFT kernels: points, programs, and expected results as direct sums in double precision
+// that evaluate the window itself.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Complex = std::complex<double>;
 using runtime::emulated::run_program;
 using runtime::emulated::RunOptions;
 
-// spot: all but three of them on one spot, those in the other half of the grid.
+// spot: all points except three are at one place, and the three are in the other half of the grid.
 enum class Points { uniform, clustered, clusters, edges, one, none, spot };
 
 struct Case {
@@ -37,11 +37,11 @@ struct Case {
   Points points = Points::uniform;
   int count = 200;
   int transforms = 1;
-  bool late = false;     // scratch for large coarse bins comes after the first try
-  bool batches = false;  // and these are sorted in turns; a quarter of the points at most in each
+  bool late = false;     // scratch for large coarse bins is added after the first attempt
+  bool batches = false;  // with scratch for at most a quarter of the points, so these bins are sorted in turns
 };
 
-// Coordinates as the kernel gets them: exact numbers of its precision, held as doubles.
+// The coordinates that the kernel receives: exact numbers in its precision, stored as doubles.
 inline std::array<std::vector<double>, 3> make_points(const Case& c) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> wide(-3 * std::numbers::pi, 3 * std::numbers::pi), narrow(0.3, 0.32);
@@ -72,7 +72,7 @@ inline std::array<std::vector<double>, 3> make_points(const Case& c) {
   return x;
 }
 
-// Weights of one dimension for a point: position in cells mod n, and w weights from there.
+// The weights of one dimension for a point: its position in cells mod n, and w weights from there.
 struct Reached {
   std::vector<int> cell;
   std::vector<double> weight;
@@ -139,7 +139,7 @@ inline std::vector<Complex> noise(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-// Position of a cell of transform t among all grids: those of a group are interleaved.
+// The position of a cell of transform t among all grids; grids of a group are interleaved.
 inline std::size_t grid_position(const Case& c, std::size_t t, std::size_t cell, std::size_t cells) {
   for (const GroupRun& run : group_runs(c.transforms, c.parameters.group)) {
     const auto first = static_cast<std::size_t>(run.first), size = static_cast<std::size_t>(run.size);
@@ -150,7 +150,7 @@ inline std::size_t grid_position(const Case& c, std::size_t t, std::size_t cell,
   throw Error(Status::internal, "no such transform");
 }
 
-// Program, inputs and the right answer of a case. first: strengths or the grid; second: what comes out.
+// Program, inputs and expected result of a case. first: strengths or the grid; second: the output.
 struct Prepared {
   GpuProgram program;
   std::vector<std::byte> first, second;
@@ -175,7 +175,7 @@ inline Prepared prepare(const Case& c) {
   for (int d = 0; d < 3; ++d) {
     arrays.points[static_cast<std::size_t>(d)] = {BufferRef::Where::constant, d < c.shape.dim ? d : 0, 0};
     std::vector<double> padded = points[static_cast<std::size_t>(d)];
-    padded.push_back(0);  // no array is empty
+    padded.push_back(0);  // no array may be empty
     p.program.constants.push_back(packed_reals(padded, c.shape.precision));
   }
   for (const std::int64_t bytes : kernels.workspace_bytes(m)) p.program.workspace_bytes.push_back(bytes);
@@ -233,7 +233,7 @@ inline Case spreading(std::string name, int dim, Precision precision, int width,
   c.shape.dim = dim;
   c.shape.precision = precision;
   c.shape.width = width;
-  // Unequal sizes, no multiples of the bins, barely above the padded tile in one dimension.
+  // Unequal sizes that are not multiples of the bins, in one dimension barely above the padded tile.
   c.shape.fine = dim == 3
                      ? std::array<std::int64_t, 3>{std::max(17, width + 1), std::max(14, width), std::max(11, width)}
                  : dim == 2 ? std::array<std::int64_t, 3>{45, 38, 1}
@@ -254,7 +254,7 @@ inline Case interpolating(std::string name, int dim, Precision precision, int wi
   return c;
 }
 
-// Large coarse bins, four of them, with scratch for a part: sorted one after the other.
+// Four large coarse bins with scratch for a part of them, so that they are sorted one after the other.
 inline Case batches(int dim) {
   Case c = spreading("TwoLevelsBatches", dim, dim == 2 ? Precision::f32 : Precision::f64, 5,
                      dim == 1 ? Spread::tile_owned : Spread::window);

@@ -1,4 +1,4 @@
-// Which plans the window model lets a database serve: all candidates, and none that cannot meet the tolerance.
+// The plans that a database may serve by the window model: all candidates, and none that cannot meet the tolerance.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -34,7 +34,7 @@ TEST_P(EveryProblem, LetsDefaultAndCandidatesPass) {
   for (const DeviceTraits& traits : {laptop(), *known_device("h200")}) {
     const Plan untuned = default_plan(problem, traits);
     EXPECT_EQ(accuracy_fault(untuned, problem), "") << to_text(untuned, problem);
-    if (problem.dim == 3 && traits.backend == "cuda") continue;  // the same windows, in a list of minutes
+    if (problem.dim == 3 && traits.backend == "cuda") continue;  // its windows are the same, but its list takes minutes
     auto list = candidates(problem, traits).candidates;
     std::mt19937 random(3);
     std::shuffle(list.begin(), list.end(), random);

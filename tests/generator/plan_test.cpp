@@ -1,4 +1,4 @@
-// Plan text: one canonical spelling, and refusals that name stage and key.
+// The text of plans: one canonical spelling, and refusals that name stage and key.
 #include "generator/plan/plan.h"
 
 #include <gtest/gtest.h>

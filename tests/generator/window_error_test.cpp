@@ -1,4 +1,5 @@
-// The error that windows are predicted to give, against transforms done here by the definition, and the widths chosen.
+// Compares the predicted error of windows with transforms computed here by the definition, and checks the chosen
+// widths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ using Complex = std::complex<double>;
 constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf,
                                  WindowKind::gaussian};
 
-// First cell and weights of the point at fine-grid position u.
+// The first cell and the weights of the point at fine-grid position u.
 struct Stencil {
   Stencil(const Window& window, double u) : first(std::lround(std::ceil(u - window.width() / 2.0))) {
     for (int p = 0; p < window.width(); ++p)
@@ -40,7 +41,7 @@ struct Stencil {
   std::vector<double> weights;
 };
 
-// Error and size of one transform's result, as sums of squares, to be added up over dimensions and repeats.
+// Error and size of one transform's result as sums of squares, which are added over dimensions and repeats.
 struct Squares {
   double error = 0, size = 0;
   void add(Complex result, Complex exact) {
@@ -55,7 +56,7 @@ Complex random_strength(std::mt19937_64& random) {
   return {normal(random), normal(random)};
 }
 
-// One-dimensional type 1 with `modes` modes on a fine grid of sigma * modes cells, points at random. `shape` is a
+// A one-dimensional type 1 with `modes` modes on a fine grid of sigma * modes cells and random points. `shape` is a
 // Window or its PiecewisePolynomial.
 template <class Shape>
 Squares type1_1d(const Window& window, const Shape& shape, int modes, int points, std::mt19937_64& random) {
@@ -94,13 +95,14 @@ double type1_error_1d(const Window& window, const auto& shape) {
   return total.relative();
 }
 
-// Two-dimensional type 1: each point contributes the product of its one-dimensional responses.
+// A two-dimensional type 1: each point contributes the product of its one-dimensional responses.
 double type1_error_2d(const Window& window, int modes, int points) {
   std::mt19937_64 random(5);
   const long fine = std::lround(window.sigma() * modes);
   std::uniform_real_distribution<double> position(0, static_cast<double>(fine));
   std::vector<Complex> result(static_cast<std::size_t>(modes * modes)), exact(result.size());
-  // sum over cells of the weights times exp(-i xi cell), over the window's transform: what one dimension contributes.
+  // The contribution of one dimension: the sum over cells of the weights times exp(-i xi cell), divided by the window's
+  // transform.
   const auto responses = [&](double u, std::vector<Complex>& approximate, std::vector<Complex>& true_ones) {
     const Stencil stencil(window, u);
     for (int k = 0; k < modes; ++k) {
@@ -128,7 +130,7 @@ double type1_error_2d(const Window& window, int modes, int points) {
   return squares.relative();
 }
 
-// One-dimensional type 3: spread sources to a grid, then a type 2 from its cells to the targets, both with `window`.
+// A one-dimensional type 3: spreads sources to a grid, then a type 2 from its cells to the targets, both with `window`.
 double type3_error_1d(const Window& window) {
   std::mt19937_64 random(9);
   const long half = 90, cells = 2 * half + window.width() + 2;  // sources within +-half cells
@@ -227,7 +229,7 @@ TEST(WindowError, PolynomialsTakenByDefaultAddFivePercentAtMost) {
         const PiecewisePolynomial polynomial = fit_within(window);
         EXPECT_LE(aliasing_error(window, polynomial, 1), 1.0501 * error)
             << to_string(kind) << " width " << width << " sigma " << sigma;
-        // What kernels are laid out for.
+        // The kernels are designed for this limit.
         EXPECT_LE(polynomial.degree, width + 1) << to_string(kind) << " width " << width << " sigma " << sigma;
         EXPECT_GE(fit_within(window, 0.001).degree, polynomial.degree);
       }
@@ -252,7 +254,7 @@ TEST(WindowError, ShapesOfTheRuleAreNearTheBest) {
       for (int width = kMinWidth; width <= kMaxWidth; ++width) {
         if (kind == WindowKind::gaussian && sigma < 1.25) continue;  // useless there
         const double chosen = predicted_error(kind, width, sigma, 1), beta = beta_rule(kind, width, sigma);
-        if (chosen < 1e-13) continue;  // rounding would decide
+        if (chosen < 1e-13) continue;  // rounding would dominate
         for (double factor = 0.8; factor < 1.2; factor += 0.004)
           EXPECT_LE(chosen, 1.2 * aliasing_error(Window(kind, width, sigma, factor * beta), 1))
               << to_string(kind) << " width " << width << " sigma " << sigma << " factor " << factor;
@@ -284,7 +286,7 @@ TEST(WindowError, WidthIsTheLeastThatMeetsTheTolerance) {
 }
 
 TEST(WindowError, WidthGrowsWithAccuracyAndFallsWithOversampling) {
-  const auto order = [](int width) { return width == 0 ? kMaxWidth + 1 : width; };  // 0: none
+  const auto order = [](int width) { return width == 0 ? kMaxWidth + 1 : width; };  // 0: no width
   for (const WindowKind kind : {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf}) {
     for (const int dim : {1, 2, 3}) {
       for (double sigma = 1.1; sigma <= 3; sigma += 0.1) {
@@ -368,7 +370,7 @@ TEST(WindowError, DocumentedTablesHoldWhatIsComputed) {
     for (int width = kMinWidth; width <= kMaxWidth; ++width) {
       ASSERT_TRUE(words >> documented);
       if (table == "degree") {
-        // Near rounding the last degree may depend on the machine's contraction of multiplications and additions.
+        // Near rounding, the last degree may depend on how the machine contracts multiplications and additions.
         const int spare = predicted_error(*kind, width, sigma, 1) < 1e-13 ? 1 : 0;
         EXPECT_NEAR(documented, fit_within(Window(*kind, width, sigma)).degree, spare) << "width " << width;
       } else {

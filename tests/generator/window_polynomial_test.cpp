@@ -1,4 +1,4 @@
-// The polynomials that kernels evaluate: what they add to a transform's error.
+// The error that the polynomials in kernels add to a transform.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@ constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_
                                  WindowKind::gaussian};
 constexpr double kSingle = 0x1p-23, kDouble = 0x1p-52;
 
-// Wide windows at small oversampling are the ones whose deconvolution magnifies what a polynomial lacks: up to 18 times
-// at sigma 1.2, where a fit to a tenth of the window's error was used.
+// Deconvolution magnifies the error of the polynomial most for wide windows at small oversampling: up to 18 times at
+// sigma 1.2, where the fit was to a tenth of the window's error.
 TEST(WindowPolynomial, TransformsInDoublePrecisionErrFivePercentMoreAtMost) {
   for (const WindowKind kind : kKinds) {
     for (const double sigma : {1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 4.0}) {
       for (int width = kMinWidth; width <= kMaxWidth; ++width) {
         const Window window(kind, width, sigma);
         const double own = std::max(aliasing_error(window, 1), 2e-15);
-        if (own < 1e-14) continue;  // rounding of the polynomials themselves
+        if (own < 1e-14) continue;  // rounding errors of the polynomials themselves
         const PiecewisePolynomial polynomial = kernel_polynomial(window, kDouble);
         EXPECT_LE(aliasing_error(window, polynomial, 1), 1.0501 * own)
             << to_string(kind) << " width " << width << " sigma " << sigma << " degree " << polynomial.degree;
@@ -41,7 +41,7 @@ TEST(WindowPolynomial, SinglePrecisionTakesNoMoreThanItsArithmeticCanUse) {
         const bool as_right = aliasing_error(window, single, 1) <= 1.0501 * aliasing_error(window, 1);
         EXPECT_TRUE(as_right || single.error <= 0.25 * kSingle || kind == WindowKind::exp_semicircle)
             << to_string(kind) << " width " << width << " sigma " << sigma << " degree " << single.degree;
-        // Not more than that either: one degree less would be too few.
+        // The degree is not too high either: one degree less would be insufficient.
         EXPECT_LE(single.degree, std::min(fit_within(window).degree, fit(window, 0.25 * kSingle).degree));
       }
     }

@@ -1,4 +1,4 @@
-// Windows: values, Fourier transforms and piecewise polynomials, each against an independent computation.
+// Windows: values, Fourier transforms and piecewise polynomials, each compared with an independent computation.
 #include "generator/window/window.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using std::numbers::pi;
 constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf,
                                  WindowKind::gaussian};
 
-// Every kind, some widths and oversamplings; the wide Gaussians too.
+// Every kind with some widths and oversamplings, including the wide Gaussians.
 template <class Check>
 void for_each_window(const Check& check) {
   for (const WindowKind kind : kKinds) {
@@ -35,7 +35,7 @@ void for_each_window(const Check& check) {
   for (const int width : {33, 65}) check(Window(WindowKind::gaussian, width, 2.0));
 }
 
-// Fejer's first rule in the angle theta = asin(x): integral over [-1, 1] of f(x) dx.
+// Fejer's first rule in the angle theta = asin(x): the integral of f(x) dx over [-1, 1].
 template <class F>
 double integrate(const F& f) {
   constexpr int n = 300;
@@ -129,7 +129,7 @@ TEST(Window, FourierTransformMatchesQuadrature) {
     const double half = window.width() / 2.0, scale = window.fourier(0);
     for (const double xi : {0.0, 0.4, 1.3, 2.2, 3.0, pi}) {
       const double brute = half * integrate([&](double x) { return window.value(x) * std::cos(xi * half * x); });
-      // The cosine's argument has a rounding error of its own, which grows with the width.
+      // The argument of the cosine has a separate rounding error, which grows with the width.
       EXPECT_NEAR(window.fourier(xi), brute, std::max(2e-15, 1.5e-16 * window.width()) * scale) << "xi " << xi;
       EXPECT_EQ(window.fourier(xi), window.fourier(-xi));
     }
@@ -180,7 +180,7 @@ TEST(Window, PolynomialPiecesGiveTheWeightsOfAPoint) {
       const Window window(kind, width, 1.5);
       const PiecewisePolynomial polynomial = fit(window, 1e-12);
       for (int repeat = 0; repeat < 200; ++repeat) {
-        // Integers and halves land on the ends of the pieces.
+        // Integers and halves lie at the ends of the pieces.
         const double u = repeat < 40 ? repeat / 2.0 : anywhere(random);
         const double first = std::ceil(u - width / 2.0), z = 2 * (first - (u - width / 2.0)) - 1;
         ASSERT_GE(z, -1);
@@ -205,9 +205,9 @@ TEST(Window, FitsMeetTheAccuracyAskedFor) {
         for (double z = -0.9973; z < 1; z += 0.0317)
           error =
               std::max(error, std::abs(polynomial(p, z) - window.value(2 * (p + (z + 1) / 2) / window.width() - 1)));
-      // The check points of the fit see nearly all of the error.
+      // The check points of the fit detect nearly all of the error.
       EXPECT_LE(error, 1.02 * polynomial.error + 1e-15) << accuracy;
-      // A square root at the ends puts the semicircle out of reach of high accuracy where it is not small there.
+      // Its square root at the ends prevents the semicircle from reaching high accuracy where it is not small there.
       if (window.kind() != WindowKind::exp_semicircle) {
         EXPECT_LE(polynomial.error, std::max(accuracy, 2e-15)) << accuracy;
       }
@@ -223,7 +223,7 @@ TEST(Window, FitsTakeTheLeastDegree) {
       EXPECT_GE(polynomial.degree, degree);
       degree = polynomial.degree;
       if (polynomial.error > accuracy) break;
-      // Asking for exactly what was reached changes nothing; asking for a little more raises the degree.
+      // Requesting exactly the reached error changes nothing; requesting a little less raises the degree.
       EXPECT_EQ(fit(window, polynomial.error).degree, degree);
       if (polynomial.error > 1e-13 && window.kind() != WindowKind::exp_semicircle) {
         EXPECT_GT(fit(window, 0.999 * polynomial.error).degree, degree);

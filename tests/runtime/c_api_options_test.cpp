@@ -1,4 +1,4 @@
-// Every option of the C interface, seen where it arrives; and option structures of every size.
+// Every option of the C interface, checked where it arrives, and option structures of every size.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -28,7 +28,7 @@ class COptions : public ::testing::Test {
     fourtune_destroy(transform_);
     return fourtune_create(token, options, &transform_);
   }
-  // What arrived.
+  // The options that arrived.
   const Probe& made(const char* token = kNufft) {
     EXPECT_EQ(create(token), FOURTUNE_SUCCESS) << fourtune_last_error();
     return probe();
@@ -178,7 +178,7 @@ TEST_F(COptions, PointsBoundsAndExecutesArriveInOrder) {
   EXPECT_EQ(probe().adjoints, 1);
 }
 
-// A structure of `size` bytes with every option set, and other bytes behind it.
+// A structure of `size` bytes with every option set, followed by other bytes.
 struct Sized {
   explicit Sized(std::size_t size, int stream_tag, unsigned char behind) : bytes(400, behind) {
     fourtune_options options;
@@ -196,7 +196,7 @@ struct Sized {
     options.size = size;
     std::memcpy(bytes.data(), &options, std::min(size, sizeof options));
     if (size >= sizeof(std::size_t)) return;
-    std::memcpy(bytes.data(), &options.size, sizeof options.size);  // the library reads this field whatever it says
+    std::memcpy(bytes.data(), &options.size, sizeof options.size);  // the library always reads this field
   }
   const fourtune_options* get() const { return reinterpret_cast<const fourtune_options*>(bytes.data()); }
   std::vector<unsigned char> bytes;
@@ -236,7 +236,7 @@ TEST_F(COptions, AnOptionThatThisLibraryDoesNotHaveIsRefused) {
   for (const std::size_t size : {sizeof(fourtune_options) + 1, sizeof(fourtune_options) + 8, std::size_t{200}}) {
     Sized given(size, 0, 0);
     EXPECT_EQ(create(given.get()), FOURTUNE_SUCCESS) << fourtune_last_error();
-    given.bytes[size] = 1;  // the first byte behind it
+    given.bytes[size] = 1;  // the first byte after it
     EXPECT_EQ(create(given.get()), FOURTUNE_SUCCESS) << fourtune_last_error();
     given.bytes[size - 1] = 1;
     EXPECT_EQ(create(given.get()), FOURTUNE_INVALID_OPTION);

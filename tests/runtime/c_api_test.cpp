@@ -111,7 +111,7 @@ TEST(CInterface, PointsOfTheirOwnAndBounds) {
   fourtune_transform* transform = nullptr;
   ASSERT_EQ(fourtune_create("nufft:type=1,n=1,prec=f64,tol=1e-6,batch=2", &options, &transform), FOURTUNE_SUCCESS);
   const double x[] = {1, 2, 3, 4}, low[6] = {0, 0, 0, 0, 0, 0}, high[6] = {5, 5, 5, 5, 5, 5};
-  double values[8] = {1, 0, 10, 0, 100, 0, 1000, 0}, modes[4] = {};  // mode 0 is the sum of each one's strengths
+  double values[8] = {1, 0, 10, 0, 100, 0, 1000, 0}, modes[4] = {};  // mode 0 is the sum of each transform's strengths
   EXPECT_EQ(fourtune_set_points(transform, 2, x, nullptr, nullptr, 0, nullptr, nullptr, nullptr), FOURTUNE_SUCCESS);
   EXPECT_EQ(fourtune_execute(transform, values, modes), FOURTUNE_SUCCESS);
   EXPECT_NEAR(modes[0], 11, 1e-3);

@@ -1,4 +1,4 @@
-// NVRTC without a GPU: kernels compile for every architecture that the installed compiler knows, and failures are
+// NVRTC without a GPU: kernels compile for every architecture that the installed compiler supports, and failures are
 // named.
 #include <gtest/gtest.h>
 

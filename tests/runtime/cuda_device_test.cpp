@@ -1,4 +1,4 @@
-// The CUDA backend on a real GPU. Without one everything here is skipped, and says so.
+// The CUDA backend on a real GPU. Without a GPU all tests here are skipped with a message.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ class Gpu : public ::testing::Test {
     if (const std::string why = why_not_available(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
     folder_ = fs::temp_directory_path() / ("fourtune-gpu-test-" + std::to_string(::getpid()));
     fs::create_directory(folder_);
-    fs::permissions(folder_, fs::perms::owner_all);  // kernels are loaded from folders that nobody else can write
+    fs::permissions(folder_, fs::perms::owner_all);  // kernels are loaded only from folders that nobody else can write
     store_ = folder_ / "kernels.db";
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -50,7 +50,7 @@ class Gpu : public ::testing::Test {
   fs::path folder_, store_;
 };
 
-// Runs the problem on the device; strided outputs start as 7.
+// Runs the problem on the device; strided outputs are initialised with 7.
 std::vector<Complex32> transformed(const CudaBackend& backend, const Problem& problem, const std::vector<Complex32>& in,
                                    std::size_t out_size, const ExecutorOptions& options = {}, bool adjoint = false) {
   const auto executor = backend.bind(problem, cuda_plan(), options);
@@ -212,7 +212,7 @@ TEST_F(Gpu, CufftIsAlwaysACandidate) {
   EXPECT_EQ(out[1], Complex32(7, 7));
 }
 
-// A unit impulse at (1, 2, 3) of 16 x 12 x 10: every mode is a known phase, for c2c and r2c.
+// A unit impulse at (1, 2, 3) of 16 x 12 x 10, so that every mode is a known phase, for c2c and r2c.
 TEST_F(Gpu, CufftTakesTheDimensionsInOurOrder) {
   if (const std::string why = why_no_cufft(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   const CudaBackend backend(gpu::library_programs(), store_);
@@ -258,7 +258,7 @@ TEST_F(Gpu, MisuseHasNamedErrors) {
   const auto executor = backend.bind(problem, cuda_plan(), {});
   std::vector<Complex32> host(180), other(180);
   const DeviceMemory array(device(), 1440);
-  // Where the GPU can read pageable memory there is nothing to refuse.
+  // If the GPU can read pageable memory, nothing has to be refused.
   const Status status = status_of([&] { executor->execute(host.data(), array.pointer(), false); });
   EXPECT_TRUE(status == Status::invalid_argument || status == Status::success);
   EXPECT_EQ(status_of([&] { backend.bind(problem, generator::Plan(), {}); }), Status::invalid_plan);
@@ -270,7 +270,7 @@ TEST_F(Gpu, MisuseHasNamedErrors) {
   greedy.shared_bytes = 0;
   greedy.text = "not a kernel";
   EXPECT_EQ(status_of([&] { load_kernels(device(), std::span(&greedy, 1), store, 1, 60, uses); }), Status::internal);
-  // Machine code of another architecture.
+  // Uses machine code of another architecture.
   const int here = device()->traits().compute_capability;
   const auto& known = nvrtc().architectures;
   const auto other_target = std::find_if(known.begin(), known.end(), [&](int each) { return each / 10 != here / 10; });
@@ -278,7 +278,7 @@ TEST_F(Gpu, MisuseHasNamedErrors) {
   const CompiledKernel foreign = compile(direct_program(problem).kernels[0], *other_target);
   EXPECT_EQ(status_of([&] { Kernel(device(), direct_program(problem).kernels[0], foreign.image); }),
             Status::unsupported);
-  // All that failed leaves a context that works.
+  // After all these failures the context still works.
   const std::vector<Complex32> in = made_values(180);
   EXPECT_LT(relative_error(problem, in, transformed(backend, problem, in, 180)), 1e-6);
 }
@@ -308,7 +308,7 @@ TEST_F(Gpu, TwoThreadsRunTransformsOfTheirOwn) {
   for (const double error : errors) EXPECT_LT(error, 1e-6);
 }
 
-// The application's side, as the CUDA runtime's own functions.
+// The application's side: functions of the CUDA runtime.
 struct CudaRuntime {
   DynamicLibrary library = DynamicLibrary::open({"libcudart.so.13", "libcudart.so.12"});
   template <class... Arguments>
@@ -344,7 +344,7 @@ TEST_F(Gpu, WorksInsideAProgramThatUsesTheCudaRuntimeOnItsStream) {
     runtime.call("cudaStreamSynchronize", stream);
   }
   EXPECT_LT(relative_error(problem, in, out), 1e-6);
-  // Our release of the context leaves the application's.
+  // Releasing our context must not affect the application's.
   runtime.call("cudaMemcpyAsync", b, static_cast<const void*>(in.data()), std::size_t{1440}, kToDevice, stream);
   runtime.call("cudaStreamSynchronize", stream);
   runtime.call("cudaFree", a);
@@ -353,7 +353,7 @@ TEST_F(Gpu, WorksInsideAProgramThatUsesTheCudaRuntimeOnItsStream) {
 }
 
 TEST(CufftLayouts, FollowStridesThatNest) {
-  // n = 4 x 5 x 6, padded rows, every second element.
+  // n = 4 x 5 x 6, with padded rows and every second element.
   const CufftLayout layout = cufft_layout({{2, 2 * 7, 2 * 7 * 9}, 5000}, {4, 5, 6}, 3);
   EXPECT_EQ(layout.stride, 2);
   EXPECT_EQ(layout.distance, 5000);
@@ -361,7 +361,7 @@ TEST(CufftLayouts, FollowStridesThatNest) {
   EXPECT_EQ(layout.embed[1], 9);
   EXPECT_EQ(layout.embed[2], 7);
   EXPECT_THROW(cufft_layout({{5, 1, 20}, 120}, {4, 5, 6}, 3), Error);   // y fastest
-  EXPECT_THROW(cufft_layout({{2, 13, 91}, 999}, {4, 5, 6}, 3), Error);  // no multiple
+  EXPECT_THROW(cufft_layout({{2, 13, 91}, 999}, {4, 5, 6}, 3), Error);  // not a multiple
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A host with two GPUs of different kinds, by a driver that only counts: a transform belongs to the device that was
-// asked for, and nothing of it to the other one.
+// A host with two different GPUs, simulated by a driver that only counts: a transform uses the requested device, and no
+// part of it the other one.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-// Before anybody asks for the driver.
+// Set before anything uses the driver.
 const int chosen =
     ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1) | ::setenv("FOURTUNE_FAKE_GPUS", "h200,rtx4090", 1);
 
@@ -59,7 +59,7 @@ class TwoGpus : public ::testing::Test {
     static void* const library = ::dlopen(FOURTUNE_FAKE_CUDA, RTLD_NOW);
     return static_cast<int*>(::dlsym(library, name))[device];
   }
-  // Everything that a device ever had: contexts, arrays, kernels started.
+  // Counts of everything that a device has had: contexts, arrays, kernels started.
   static std::vector<int> usage(int device) {
     return {number("fake_all_contexts_of", device), number("fake_all_allocations_of", device),
             number("fake_all_launches_of", device)};
@@ -76,7 +76,7 @@ class TwoGpus : public ::testing::Test {
   static std::string text_of(const generator::Plan& plan, const Problem& problem) {
     return generator::to_text(plan, problem);
   }
-  // A plan that was tuned on that device.
+  // Adds a plan that was tuned on that device.
   static void add_verdict(db::TuningStore& store, int device, const std::string& token, const std::string& plan) {
     db::SessionStart start;
     start.environment = environment_here(backend().traits(device));
@@ -149,7 +149,7 @@ TEST_F(TwoGpus, ATunedTransformTakesTheRowOfItsOwnDevice) {
   const char* const token = "fft:type=c2c,n=64,prec=f32";
   const Problem problem = parse_problem(token);
   const std::string untuned = text_of(generator::default_plan(problem, backend().traits(1)), problem);
-  std::vector<std::string> plans;  // that run on both
+  std::vector<std::string> plans;  // plans that run on both devices
   for (const auto& candidate : generator::candidates(problem, backend().traits(1)).candidates) {
     const std::string text = text_of(candidate.plan, problem);
     if (text != untuned && text.find("cufft") == text.npos && plans.size() < 2) plans.push_back(text);
@@ -171,7 +171,7 @@ TEST_F(TwoGpus, ATunedTransformTakesTheRowOfItsOwnDevice) {
     expect_first_gpu_untouched();
     options.device = 0;
     EXPECT_EQ(Transform(token, options).plan(), plans[0]);
-    SetUp();  // counts from here
+    SetUp();  // starts counting here
   }
 }
 
@@ -278,7 +278,7 @@ TEST_F(TwoGpus, PlansAreMeasuredOnTheDeviceThatTheEvaluatorWasGiven) {
   }
 }
 
-// The caller's arrays may lie anywhere, so a GPU is only taken when it is asked for; nor is its driver started.
+// The caller's arrays may be anywhere, so a GPU is used only on request, and its driver is not started otherwise.
 TEST_F(TwoGpus, WithoutANameTheProcessorRuns) {
   const int starts = number("fake_starts");
   const std::vector<int> other = usage(1);

@@ -1,5 +1,5 @@
-// The CUDA backend against a driver that only counts: promises that need no GPU to be checked, and errors that no GPU
-// gives on demand.
+// The CUDA backend with a driver that only counts: promises that can be checked without a GPU, and errors that a GPU
+// does not produce on demand.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using runtime::testing::direct_program;
 using runtime::testing::direct_programs;
 
-// Before anybody asks for the driver.
+// Set before anything uses the driver.
 const int chosen = ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1) | ::setenv("FOURTUNE_CUDA_OVERLAP", "1", 1);
 
 class FakeDriver : public ::testing::Test {
@@ -118,7 +118,7 @@ TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
   EXPECT_EQ(number("fake_cluster_launches"), clusters + 2);
 }
 
-// Three launches of two kernels with one argument each.
+// Three launches of two kernels, with one argument each.
 class FakeGraphs : public FakeDriver {
  protected:
   void run(std::int64_t third, bool alone = false, std::uint32_t blocks = 4) {
@@ -179,7 +179,7 @@ TEST_F(FakeGraphs, SequencesKeepGraphsOfTheirOwnAndTheOldestGoes) {
   EXPECT_EQ(number("fake_graphs"), graphs + 6);
   for (int times = 1; times <= 6; ++times) one(times);
   EXPECT_EQ(number("fake_graph_launches"), started + 12);
-  one(7), one(7);  // in place of that of one launch
+  one(7), one(7);  // replaces the graph of one launch
   EXPECT_EQ(number("fake_graphs"), graphs + 6);
   one(2);
   EXPECT_EQ(number("fake_graph_launches"), started + 14);
@@ -252,7 +252,7 @@ TEST_F(FakeDriver, OtherErrorsCarryTheDriversWords) {
   EXPECT_NE(words.find("launching kernel tested: CUDA_ERROR_FAKE (words of the driver)"), std::string::npos) << words;
 }
 
-// An illegal address is told by the next call that waits, and by every one after it.
+// An illegal address is reported by the next call that waits, and by every later call.
 TEST_F(FakeDriver, ALostContextIsNamedByEveryCallAndEverythingCanStillBeDestroyed) {
   const int kernels = number("fake_modules"), arrays = number("fake_allocations");
   {
@@ -299,7 +299,7 @@ TEST_F(FakeDriver, PartsOfAnArrayCanBeLookedAt) {
   memory->release(array);
 }
 
-// The tuner's worker asks this behind every request, and ends.
+// The tuner's worker checks this after every request, and exits.
 TEST_F(FakeDriver, AnEvaluatorKnowsThatItsDeviceIsLost) {
   const CudaBackend backend(direct_programs());
   tuner::LocalEvaluator evaluator(backend);
@@ -348,8 +348,8 @@ TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
   EXPECT_EQ(number("fake_pushed"), 0) << "a failed call left its context behind";
 }
 
-// A nonuniform transform: its points wait at most once, trusted ones never, and from the first execute on nothing is
-// allocated, on any stream.
+// A nonuniform transform waits for its points at most once, and never for trusted points. From the first execute on it
+// allocates nothing, on any stream.
 TEST_F(FakeDriver, NonuniformTransformsWaitOnceInSetPointsAndAllocateNothingInAnyExecute) {
   if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   const auto& known = nvrtc().architectures;
@@ -372,7 +372,7 @@ TEST_F(FakeDriver, NonuniformTransformsWaitOnceInSetPointsAndAllocateNothingInAn
                           nullptr,
                           problem.k.value_or(0),
                           problem.type == 3 ? x.data() : nullptr};
-    executor->set_points(points);  // grids and kernels of a type 3 are made here
+    executor->set_points(points);  // this makes the grids and kernels of a type 3
     const int waits = number("fake_waits");
     executor->set_points(points);
     EXPECT_EQ(number("fake_waits"), waits) << token;

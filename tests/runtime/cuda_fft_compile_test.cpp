@@ -1,5 +1,5 @@
-// Emitted FFT kernels through NVRTC, without a GPU: the winners of docs/gpu-fft.md and one kernel of every kind compile
-// for each architecture, within the registers that their blocks leave and without spills.
+// Compiles emitted FFT kernels with NVRTC, without a GPU: the winners of docs/gpu-fft.md and one kernel of every kind
+// compile for each architecture, within the registers available to their blocks and without spills.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   };
   EmitOptions o;
   for (const auto& n : {Lengths{67, 1, 1}, {60, 2503, 16}, {4099, 64, 8}, {48, 5, 10007}, {1, 1, 30011}}) {
-    o.n = n;  // convolved, in one kernel and in three
+    o.n = n;  // by convolution, in one kernel and in three
     for (const Precision precision : {Precision::f32, Precision::f64}) {
       o.precision = precision;
       compiles(o);
@@ -107,7 +107,7 @@ TEST(CudaFftCompile, EveryKindOfKernelCompiles) {
   compiles(o);
 }
 
-// Every plan that the paper prints, whole, in the order that it has and in natural order.
+// Every whole plan that the paper prints, in its order and in natural order.
 TEST(CudaFftCompile, ThePapersPlansCompileWithoutSpills) {
   if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   const DeviceTraits device = *generator::known_device("h200");
@@ -124,7 +124,7 @@ TEST(CudaFftCompile, ThePapersPlansCompileWithoutSpills) {
     }
 }
 
-// Candidates of the tuner, drawn from all of them, for the device that they are for.
+// Randomly drawn candidates of the tuner, compiled for their device.
 TEST(CudaFftCompile, CandidatesCompile) {
   if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   generator::fft::EnumerationLimits few;
@@ -140,7 +140,7 @@ TEST(CudaFftCompile, CandidatesCompile) {
       for (int drawn = 0; drawn < 2; ++drawn) {
         const generator::Plan& plan = list[random() % list.size()].plan;
         const auto program = generator::gpu_fft_program(problem, plan, device);
-        if (!program) continue;  // the library
+        if (!program) continue;  // the plan uses the library
         for (const auto& kernel : program->kernels) {
           const CompiledKernel result = compile(kernel, capability);
           EXPECT_EQ(result.outcome, CompileOutcome::ok) << generator::to_text(plan, problem) << "\n" << result.log;

@@ -1,5 +1,5 @@
-// A pairwise covering set of FFT kernel configurations through NVRTC for every architecture that it knows, without a
-// GPU: within the registers that a block leaves and without spills.
+// Compiles a pairwise covering set of FFT kernel configurations with NVRTC for every architecture that it supports,
+// without a GPU: within the registers available to a block and without spills.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ Configuration configuration(const Row& row) {
   with.load = row[load] == 0 ? Load::plain : row[load] <= 2 ? Load::async : Load::bulk;
   with.pipeline = row[load] == 0 ? 0 : 1 + (row[load] - 1) % 2;
   with.cluster = 1 + row[cluster];
-  if (row[shape] == strided) {  // x by a kernel of its own, as long as a tile is wide
+  if (row[shape] == strided) {  // x has a separate kernel, as long as a tile is wide
     Kernel first;
     first.subs = {{Dim::x, 4, 32, 4, 128, true}, {Dim::x, 32, 4, 1, 4, false}};
     first.with.threads = 32;
@@ -109,7 +109,7 @@ void pairs_of(const Row& row, Visit visit) {
       visit(Pair{a, row[static_cast<std::size_t>(a)], b, row[static_cast<std::size_t>(b)]});
 }
 
-// Rows that hold every pair of choices that any allowed row holds.
+// Rows that contain every pair of choices that any allowed row contains.
 std::vector<Row> covering_rows(const std::vector<int>& known) {
   std::mt19937 random(1);
   std::vector<Row> pool;
@@ -159,13 +159,13 @@ TEST(CudaFftCovering, PairsOfChoicesCompileWithoutSpills) {
     ASSERT_EQ(result.outcome, CompileOutcome::ok) << names[i] << "\n" << result.log;
     EXPECT_EQ(result.report.spill_store_bytes, 0) << names[i];
     EXPECT_LE(result.report.registers * static_cast<int>(kernels[i].block[0]), 65536) << names[i];
-    // What enumeration and the choice of resident blocks rely on.
+    // Enumeration and the choice of resident blocks rely on this.
     const int values = 4 << rows[i][radix], words = rows[i][precision] ? 2 : 1;
     EXPECT_LE(result.report.registers, std::min(255, 5 * values * words + 40)) << names[i];
   });
   RecordProperty("kernels", static_cast<int>(rows.size()));
   EXPECT_GT(rows.size(), 30u);
-  EXPECT_LT(rows.size(), 150u);  // a minute of one processor or so
+  EXPECT_LT(rows.size(), 150u);  // about a minute on one processor
 }
 
 }  // namespace

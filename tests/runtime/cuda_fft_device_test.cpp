@@ -1,5 +1,5 @@
 // Generated transforms on a real GPU: every family of kernels, small enough for compute-sanitizer's racecheck. Without
-// a GPU everything here is skipped, and says so.
+// a GPU all tests here are skipped with a message.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -21,8 +21,8 @@ struct Case {
   const char* fft;
   friend void PrintTo(const Case& one, std::ostream* out) { *out << one.problem << " by " << one.fft; }
 };
-// From the enumeration with all of its forms: shuffles, swizzles, cp.async and bulk copies with one and two buffers, of
-// natural and of tiled arrays, clusters, parts, stores, real arrays.
+// From the enumeration with all of its forms: shuffles, swizzles, cp.async and bulk copies with one and two buffers,
+// for natural and tiled arrays, clusters, parts, stores, real arrays.
 constexpr Case cases[] = {
     {"fft:type=c2c,n=64x64x64,prec=f32",
      "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=128,tile=1x32,exchange=shuffle,store=sorted]{Y(4,16,4,64,"
@@ -110,7 +110,7 @@ constexpr Case cases[] = {
      "interleaved{Y(4,12,4,48,tw),Y(12,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,to=work,load=async,pipeline=2]{Z("
      "2,16,2,32,tw),Z(16,2,1,2,no-tw)}[threads=128,tile=64,store=sorted,to=work]{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}["
      "threads=96,tile=1x24,store=sorted]:order=natural"},
-    // By plans that nobody tuned: short and long lines, joined dimensions, convolutions in one kernel and in three.
+    // Untuned plans: short and long lines, joined dimensions, convolutions in one kernel and in three.
     {"fft:type=c2c,n=100x24x5,prec=f32,batch=2", "plain"},
     {"fft:type=c2c,n=16384,prec=f64", "plain"},
     {"fft:type=c2c,n=24x2048x4,prec=f32", "plain"},
@@ -159,7 +159,7 @@ TEST_P(GpuFft, ComputesTheTransformAndForComplexArraysItsAdjoint) {
   }
 }
 
-// <A x, A x> = <x, A* A x> with Re sum conj(u) v over the arrays as they are stored.
+// <A x, A x> = <x, A* A x>, with Re sum conj(u) v over the arrays as they are stored.
 template <class T>
 double adjoint_mismatch(Executor& executor, ArrayMemory& memory, std::size_t ins, std::size_t outs) {
   std::mt19937 random(7);
@@ -172,7 +172,7 @@ double adjoint_mismatch(Executor& executor, ArrayMemory& memory, std::size_t ins
   executor.execute(first, second, false);
   memory.wait();
   memory.download(y.data(), second, outs * sizeof(T));
-  memory.upload(second, y.data(), outs * sizeof(T));  // c2r may use its input up
+  memory.upload(second, y.data(), outs * sizeof(T));  // c2r may destroy its input
   executor.execute(first, second, true);
   memory.wait();
   memory.download(back.data(), first, ins * sizeof(T));

@@ -1,4 +1,5 @@
-// A process forked from one that uses the GPU: every call there fails by name, and nothing of the parent's is touched.
+// In a process forked from one that uses the GPU, every call fails with a named error, and nothing of the parent's
+// changes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-// Before anybody asks for the driver.
+// Set before anything uses the driver.
 const int chosen = ::setenv("FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA, 1);
 
 Status status_of(const std::function<void()>& action, std::string& words) {
@@ -57,11 +58,11 @@ TEST(CudaFork, AfterItEveryCallOfTheChildIsRefusedByName) {
               if (!refused([&] { DeviceMemory(device, 10); })) return 4;
               if (!refused([&] { const ContextGuard guard(*device); })) return 5;
               if (device_count() != 0) return 6;
-              delete const_cast<std::unique_ptr<DeviceMemory>&>(memory).release();  // quietly
+              delete const_cast<std::unique_ptr<DeviceMemory>&>(memory).release();  // without an error
               return 0;
             }),
             0);
-  memory->upload(bytes, sizeof bytes);  // the parent goes on
+  memory->upload(bytes, sizeof bytes);  // the parent continues
   EXPECT_EQ(why_no_driver(), "");
 }
 

@@ -1,6 +1,6 @@
-// Kernels of the nonuniform stages through NVRTC, without a GPU: every family with its default parameters, every
-// placement of the sort, batches in groups, for each architecture that NVRTC knows, within the registers that their
-// blocks leave and with at most 64 bytes a thread spilled.
+// Compiles kernels of the nonuniform stages with NVRTC, without a GPU: every family with its default parameters, every
+// placement of the sort, and batches in groups, for each architecture that NVRTC supports, within the registers
+// available to their blocks and with at most 64 bytes per thread spilled.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ Shape shape_of(int dim, Precision precision, int width) {
   return shape;
 }
 
-// The numbers of a polynomial do not matter to the compiler, but zeros would.
+// The coefficients of a polynomial do not matter to the compiler, but zeros would.
 generator::PiecewisePolynomial polynomial(int width) {
   generator::PiecewisePolynomial p;
   p.width = width;
@@ -153,7 +153,7 @@ TEST(CudaNufftCompile, EveryFamilyCompilesWithinItsBlocksRegisters) {
   std::vector<std::size_t> weights;
   for (const auto& kernel : kernels) weights.push_back(kernel.text.size());
   std::mutex guard;
-  std::map<std::string, int> next;  // kernels of one name take the architectures in turn
+  std::map<std::string, int> next;  // kernels with the same name use the architectures in turn
   std::vector<int> target_of;
   for (const auto& kernel : kernels) {
     const std::string name = kernel.entry.substr(0, kernel.entry.rfind("_w"));

@@ -1,4 +1,4 @@
-// Nonuniform transforms on a real GPU. Without one everything here is skipped, and says so.
+// Nonuniform transforms on a real GPU. Without a GPU all tests here are skipped with a message.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Batches whose transforms have points of their own, and bounds of a type 3, on the emulated GPU and the processor.
+// Batches whose transforms have separate points, and bounds of a type 3, on the emulated GPU and the processor.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Whole transforms on the emulated backend, through the executor that GPUs use.
+// Whole transforms on the emulated backend, with the executor that GPUs use.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a GPU would hang on, or silently get wrong, is named with kernel, line, block and thread.
+// Faults that would make a GPU hang or give silent errors are reported with kernel, line, block and thread.
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -31,7 +31,7 @@ RunOptions instrumented() {
   return options;
 }
 
-// The fault has this kind, and its text tells line, and all of the words.
+// Expects this kind of fault, with a text that contains the line and all of the words.
 void expect_fault(const std::optional<KernelFault>& fault, FaultKind kind, int line,
                   const std::vector<std::string>& words = {}) {
   ASSERT_TRUE(fault) << "nothing was found";
@@ -43,7 +43,7 @@ void expect_fault(const std::optional<KernelFault>& fault, FaultKind kind, int l
     EXPECT_NE(std::string(fault->what()).find(word), std::string::npos) << word << " in: " << fault->what();
 }
 
-// Runs a clean kernel in all ways; out must be what `expected` says.
+// Runs a correct kernel in all ways and expects the output given by `expected`.
 void expect_clean(const KernelSource& kernel, const std::function<float(std::size_t)>& expected,
                   std::uint32_t blocks = 2, std::size_t numbers = 128) {
   const std::vector<float> first = ramp(512), second(numbers);
@@ -57,8 +57,7 @@ void expect_clean(const KernelSource& kernel, const std::function<float(std::siz
                });
 }
 
-// ---- barriers
-// --------------------------------------------------------------------------------------------------------
+// ---- barriers --------------------------------------------------------------------------------------------------
 TEST(EmulatedBarrier, ThatSomeThreadsLeaveOutIsDivergent) {
   expect_fault(
       run(kernel_of("  if (t < 40) return;\n  __syncthreads();")), FaultKind::divergent_barrier, 5,
@@ -80,8 +79,7 @@ TEST(EmulatedBarrier, IsNotNeededForWhatOneThreadWroteItself) {
                [](std::size_t i) { return static_cast<float>(i % 64 + 1); });
 }
 
-// ---- warps
-// -----------------------------------------------------------------------------------------------------------
+// ---- warps -----------------------------------------------------------------------------------------------------
 TEST(EmulatedWarp, ShufflesAndVotes) {
   expect_clean(kernel_of(R"(  float v = (float)(t % 32);
   v += __shfl_xor_sync(0xffffffffu, v, 1);          // 4 (lane / 2) + 1
@@ -139,8 +137,7 @@ TEST(EmulatedWarp, AMaskWithoutTheCallerOrTheSourceIsNamed) {
                FaultKind::bad_warp_mask, 5, {"reads lane 9"});
 }
 
-// ---- memory
-// ----------------------------------------------------------------------------------------------------------
+// ---- memory ----------------------------------------------------------------------------------------------------
 TEST(EmulatedMemory, UninitialisedSharedMemoryIsNanAndFound) {
   const KernelSource kernel =
       kernel_of("  if (t != 5) s[t] = in[t];\n  __syncthreads();\n  out[blockIdx.x * 64 + t] = s[t];");
@@ -202,7 +199,7 @@ TEST(EmulatedMemory, NegativeIndicesAreOutOfBounds) {
                {"16 bytes before the start of the second array"});
 }
 
-// Without an instrumented run: what lies beside an array is no number that a result could hide.
+// Without an instrumented run: memory beside an array reads as NaN, so that a result shows it.
 TEST(EmulatedMemory, WhatLiesBesideAnArrayReadsAsNan) {
   for (const char* index : {"-1 - t", "509 + t % 3"}) {
     const KernelSource kernel = kernel_of(std::string("  out[t] = in[") + index + "];");
@@ -231,8 +228,7 @@ TEST(EmulatedMemory, AMisalignedVectorIsFound) {
                FaultKind::misaligned, 4);
 }
 
-// ---- copies
-// ----------------------------------------------------------------------------------------------------------
+// ---- copies ----------------------------------------------------------------------------------------------------
 TEST(EmulatedCopy, IsNanUntilItsWait) {
   const std::string body =
       "  fourtune_async_copy(s + t, in + t, 4);\n  fourtune_async_commit();\n  float v = s[t];\n"
@@ -275,8 +271,7 @@ TEST(EmulatedCopy, ABulkStoreReadsItsSourceLate) {
   EXPECT_TRUE(run(kernel_of(early)));
 }
 
-// ---- clusters
-// --------------------------------------------------------------------------------------------------------
+// ---- clusters --------------------------------------------------------------------------------------------------
 TEST(EmulatedCluster, BlocksExchangeThroughEachOthersSharedMemory) {
   const std::string body =
       "  s[t] = in[blockIdx.x * 64 + t];\n  fourtune_cluster_sync();\n"
@@ -292,7 +287,7 @@ TEST(EmulatedCluster, BlocksExchangeThroughEachOthersSharedMemory) {
   KernelSource broken = kernel_of(missing);
   broken.cluster = {2, 1, 1};
   const auto fault = run(broken, instrumented(), 4);
-  ASSERT_TRUE(fault);  // the other block may not run yet
+  ASSERT_TRUE(fault);  // the other block may not have started yet
   EXPECT_EQ(fault->kind(), FaultKind::out_of_bounds) << fault->what();
 }
 
@@ -311,8 +306,7 @@ TEST(EmulatedCluster, ArrivingAndWaitingAlternate) {
   EXPECT_EQ(kind("  if (t < 32) fourtune_cluster_sync();\n" + store), FaultKind::divergent_barrier);
 }
 
-// ---- time, stacks, undefined behaviour, compiling
-// ----------------------------------------------------------------------
+// ---- time, stacks, undefined behaviour, compiling ---------------------------------------------------------------
 TEST(EmulatedRun, EndlessLoopsAreStopped) {
   RunOptions options;
   options.seconds = 0.2;

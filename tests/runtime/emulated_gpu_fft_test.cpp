@@ -1,5 +1,5 @@
-// Uniform transforms by generated plans, whole: problem and plan text in, checked result out, through the executor that
-// GPUs use.
+// Whole uniform transforms by generated plans: from problem and plan text to a checked result, through the executor
+// that GPUs use.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -40,7 +40,7 @@ void expect_right(const Problem& problem, tuner::ProblemData& data, const genera
   EXPECT_TRUE(validation.right) << validation.message;
 }
 
-// The default, the plain plan, and candidates drawn from all of them.
+// The default, the plain plan, and randomly drawn candidates.
 TEST(EmulatedGpuFft, CandidatesComputeTheTransformAndItsAdjoint) {
   std::mt19937 random(11);
   for (const char* token : kProblems) {
@@ -55,7 +55,7 @@ TEST(EmulatedGpuFft, CandidatesComputeTheTransformAndItsAdjoint) {
   }
 }
 
-// A kernel would fault: bulk copies start at multiples of 16 bytes, and everything moves whole complex values.
+// A kernel would fault, because bulk copies start at multiples of 16 bytes, and all moves are of whole complex values.
 TEST(EmulatedGpuFft, ArraysThatStartInBetweenAreRefusedByName) {
   const Problem problem = parse_problem("fft:type=c2c,n=64,prec=f32,batch=8");
   const auto bound = [&](const char* fft) {
@@ -111,12 +111,12 @@ TEST(EmulatedGpuFft, ThePublicTransformRunsAForcedAndAResolvedPlan) {
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_LT(std::abs(back[i] / 32.0 - in[i]), 1e-14) << i;
 
   options.plan = "emulated;fft=interleaved{X(1,8,1,8,no-tw)}[threads=32,tile=1x4]:order=natural,prec=f64";
-  EXPECT_THROW(Transform(token, options), Error);  // not this problem's lengths
+  EXPECT_THROW(Transform(token, options), Error);  // these are not this problem's lengths
   options.plan = "cuda;fft=plain";
   EXPECT_THROW(Transform(token, options), Error);
 }
 
-// Re sum conj(A x) y = Re sum conj(x) A* y for real transforms, the half spectrum as it is stored.
+// Re sum conj(A x) y = Re sum conj(x) A* y for real transforms, with the half spectrum as it is stored.
 TEST(EmulatedGpuFft, AdjointsOfRealTransforms) {
   add_backend(emulated());
   Options options;
@@ -134,7 +134,7 @@ TEST(EmulatedGpuFft, AdjointsOfRealTransforms) {
     std::vector<double> x(size), y(size);
     for (double& value : x) value = uniform(random);
     for (double& value : y) value = uniform(random);
-    if (in_place)  // rows are padded: their last two values are no part of the array
+    if (in_place)  // rows are padded: their last two values do not belong to the array
       for (std::size_t i = 0; i < size; ++i)
         if (i % 14 >= 12) x[i] = 0;
     Transform transform(token, options);

@@ -1,4 +1,4 @@
-// Right kernels pass under every order of threads and blocks, and what is wrong with a kernel is found and named.
+// Correct kernels pass under every order of threads and blocks, and the faults of wrong kernels are found and named.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -14,7 +14,7 @@ std::span<const float> floats(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4};
 }
 
-// A kernel with its arrays and its right answer.
+// A kernel with its arrays and its expected result.
 struct Case {
   std::string name;
   GpuProgram program;
@@ -85,7 +85,7 @@ std::vector<Case> all_cases() {
   return {transposition_case(), reduction_case(), exchange_case(), pipeline_case(), bulk_case()};
 }
 
-// What a plain run in some order shows: a fault, or a wrong result; empty: nothing.
+// What a plain run in some order reveals: a fault or a wrong result; empty if nothing.
 std::string seen(const Case& c, const RunOptions& options) {
   try {
     std::vector<float> first = c.first, second = c.second;
@@ -131,7 +131,7 @@ TEST_P(EveryKernel, WithoutAnyOneBarrierIsFoundBothWays) {
     if (text.empty()) break;
     ++removed;
     const Case broken = c.with_text(text);
-    // In the pipeline's last tile no thread runs ahead far enough for an order to show the barrier at its end.
+    // In the pipeline's last tile no thread gets so far ahead that an order could show the barrier at its end.
     const std::string plain = seen_in_some_order(broken);
     EXPECT_NE(plain, "") << c.name << ": barrier " << which << " is not missed in any order";
     const auto fault = instrumented_fault(broken);
@@ -170,7 +170,7 @@ TEST_P(EveryKernel, PastTheEndOfAnArrayIsFound) {
   for (const bool which : {false, true}) {
     Case c = GetParam();
     std::vector<float>& array = which ? c.first : c.second;
-    // Instrumented kernels know the end to the byte, others to the widest access of a thread.
+    // Instrumented kernels know the end to the byte, others only to the widest access of a thread.
     array.pop_back();
     const auto exact = instrumented_fault(c);
     ASSERT_TRUE(exact);

@@ -1,4 +1,4 @@
-// FFTs between fine grid and modes: inside the grid's memory, padded and truncated.
+// FFTs between fine grid and modes, padded and truncated inside the grid's memory.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 using generator::WindowKind;
 
-// One program after the other, with the same workspaces.
+// Runs one program after the other, with the same workspaces.
 generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgram& b) {
   for (generator::Launch launch : b.launches) {
     launch.kernel += static_cast<int>(a.kernels.size());
@@ -33,8 +33,8 @@ generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgra
   return a;
 }
 
-// Both directions give the same with workspaces and in the grid's memory, where a block that wrote what another one
-// still had to read would show: blocks and threads come in random order.
+// Both directions must give the same result with workspaces and in the grid's memory. There, a block that overwrites
+// values that another one still has to read would give errors: blocks and threads run in random order.
 TEST(GridFfts, WorkInTheGridsMemory) {
   using namespace generator::gpu_nufft;
   using generator::BufferRef;
@@ -71,7 +71,7 @@ TEST(GridFfts, WorkInTheGridsMemory) {
       std::vector<std::complex<double>> in = given, out(count);
       runtime::emulated::RunOptions random;
       random.threads = random.blocks = runtime::emulated::Order::random;
-      random.instrumented = save && spec.dim == 3;  // and races
+      random.instrumented = save && spec.dim == 3;  // also checks races
       run_program(program, std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out)), random);
       return out;
     };
@@ -85,7 +85,7 @@ TEST(GridFfts, WorkInTheGridsMemory) {
   }
 }
 
-// The kernels around a library's transform: every mode to its cell, times its factors, and back.
+// The kernels around a library's transform: they move every mode to its cell, apply its factors, and move it back.
 TEST(GridCopies, PadAndTruncate) {
   using namespace generator::gpu_nufft;
   for (const auto order : {generator::fft::Window::Kind::centred, generator::fft::Window::Kind::wrapped})

@@ -1,4 +1,5 @@
-// Where points lie: on one spot, in clusters, on folds, far outside, nowhere, or at no number at all.
+// Places of points: at one spot, in clusters, on folds, far outside, no points at all, or coordinates that are not
+// numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
     for (const int type : {1, 2})
       for (const bool windows : {false, true}) {
         std::unique_ptr<Transform> transform;
-        // The same transform gets more, fewer and no points.
+        // The same transform receives more, fewer and no points.
         for (const auto& [m, spread] :
              {std::pair{60, 1e-3}, std::pair{1, 3.0}, std::pair{0, 1.0}, std::pair{150, 3.14}, std::pair{40, 1e4}}) {
           NufftCase c;
@@ -44,8 +45,8 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
       }
 }
 
-// Points of large coarse bins need a copy: in the fine grid where that is large enough, else in memory that comes when
-// they are found, or at once when nobody looks.
+// Points of large coarse bins need a copy. It is in the fine grid if that is large enough; otherwise in memory that is
+// allocated when such bins are found, or at once when the points are not checked.
 TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
   for (const bool small_grid : {false, true})
     for (const bool trust : {false, true})
@@ -69,7 +70,7 @@ TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
           EXPECT_LE(experiment.error(transform, true), 3e-6) << options.plan << " " << m << " " << spread;
           const MemoryUse use = transform.memory();
           EXPECT_EQ(use.held, use.needed);
-          // Only what was found late adds to what there was.
+          // A late allocation only adds to the earlier memory.
           if (held > 0 && spread < 1) {
             EXPECT_EQ(use.held > held, small_grid && !trust) << options.plan;
           }
@@ -78,8 +79,8 @@ TEST(EmulatedNufftPoints, ClustersFindRoomForTheirCopyInTheGridOrLater) {
       }
 }
 
-// Interpolation straight from the grid wants no subproblems: they are listed when the adjoint is first asked for, and
-// in every sort from then on.
+// Interpolation directly from the grid needs no subproblems. They are listed when the adjoint is first requested, and
+// in every later sort.
 TEST(EmulatedNufftPoints, SubproblemsAreListedWhenSomeDirectionWantsThem) {
   for (const char* placement : {"two_level", "staged"}) {
     const Options options =
@@ -137,7 +138,7 @@ TEST(EmulatedNufftPoints, OnFoldsOfTheInterval) {
     }
 }
 
-// Coordinates of many turns lose no digit: the sums are those of the very numbers given.
+// Coordinates of many turns lose no digits: the sums are those of the exact numbers given.
 TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
   for (const int type : {1, 2})
     for (int dim = 1; dim <= 3; ++dim)
@@ -155,8 +156,8 @@ TEST(EmulatedNufftPoints, FarOutsideTheInterval) {
       }
 }
 
-// Of 1e22 a double tells where it is to within a million turns, but it is a number: its sine is known, and so is its
-// cell. So it is up to the largest number of either precision.
+// A double of 1e22 is a position only to within a million turns, but as an exact number it has a known sine and a known
+// cell. The same holds up to the largest number of either precision.
 template <class T>
 void expect_folded(const std::vector<T>& x, const char* rest, double allowed) {
   std::vector<std::complex<T>> ones(x.size(), 1), modes(41);
@@ -181,9 +182,9 @@ TEST(EmulatedNufftPoints, OfVeryManyTurnsAreFoldedAsTheNumbersThatTheyAre) {
                        ",prec=f32,tol=1e-5,sign=1", 1e-4);
 }
 
-// Trusted points are not looked at: those that are no numbers spoil what they touch, and nothing else. Reads of the
-// others are right, results of both directions lie where they should, and no kernel leaves its arrays (the emulator
-// says so).
+// Trusted points are not checked: points that are not numbers corrupt what they touch, and nothing else. Reads of the
+// other points are right, results of both directions are in their places, and no kernel leaves its arrays (the emulator
+// checks this).
 TEST(EmulatedNufftPoints, TrustedOnesThatAreNoNumbersSpoilTheirOwnReadsAlone) {
   const std::vector<std::size_t> bad{3, 9, 20, 21};
   for (const bool windows : {false, true})
@@ -210,7 +211,7 @@ TEST(EmulatedNufftPoints, TrustedOnesThatAreNoNumbersSpoilTheirOwnReadsAlone) {
         std::vector<std::complex<T>> values(42, 1), modes(14 * 11 + 2), expected(40);
         for (std::size_t k = 0; k < modes.size(); ++k) modes[k] = std::polar(T(1), static_cast<T>(k));
         const auto last_modes = std::pair(modes[14 * 11], modes[14 * 11 + 1]);
-        // Type 2, and the adjoint of type 1: modes to points.
+        // Type 2, and the adjoint of type 1: from modes to points.
         for (const int type : {1, 2}) {
           Transform transform(token(type, 2, rest), options);
           const auto read = [&](const std::vector<T>& u, const std::vector<T>& v, std::complex<T>* out) {
@@ -224,7 +225,7 @@ TEST(EmulatedNufftPoints, TrustedOnesThatAreNoNumbersSpoilTheirOwnReadsAlone) {
               EXPECT_LE(std::abs(values[j] - expected[j]), 1e-3 * (1 + std::abs(expected[j]))) << type << " " << j;
             }
           EXPECT_EQ(values[40], std::complex<T>(1)) << type;
-          // Points to modes: what is spoilt is the modes and no more; good points then give good modes again.
+          // From points to modes: only the modes are corrupted, and good points later give good modes again.
           std::vector<std::complex<T>> strengths(40, 1), spoilt(modes), fresh(14 * 11);
           const auto write = [&](std::complex<T>* out) {
             type == 1 ? transform.execute(strengths.data(), out) : transform.execute_adjoint(strengths.data(), out);

@@ -20,7 +20,7 @@ inline void add_emulated() {
   (void)added;
 }
 
-// An empty text: the default plan.
+// An empty text selects the default plan.
 inline Options emulated(const std::string& plan) {
   add_emulated();
   Options options;
@@ -30,7 +30,7 @@ inline Options emulated(const std::string& plan) {
   return options;
 }
 
-// success: it did not throw.
+// Returns success if nothing was thrown.
 inline Status status_of(const std::function<void()>& action, std::string* message = nullptr) {
   try {
     action();
@@ -41,7 +41,7 @@ inline Status status_of(const std::function<void()>& action, std::string* messag
   return Status::success;
 }
 
-// A plan of each kind that tests of other things use.
+// A plan of each kind, for tests of other features.
 inline std::string some_plan(int dim, bool windows) {
   const char* fine[] = {"90", "30x24", "16x18x15"};
   const char* slide[] = {"16", "8x1", "3x3x1"};

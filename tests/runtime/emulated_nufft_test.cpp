@@ -39,7 +39,7 @@ class EmulatedNufft : public ::testing::TestWithParam<std::vector<int>> {};
 TEST_P(EmulatedNufft, MeetsTheToleranceForwardAndAdjoint) { check_either(test::covering_case(GetParam(), "emulated")); }
 INSTANTIATE_TEST_SUITE_P(Covering, EmulatedNufft, ::testing::ValuesIn(test::covering_rows()));
 
-// An FFT written in the notation of the fine grid: the modes ride on its first and last kernel.
+// An FFT of the fine grid, given in the notation: its first and last kernels also handle the modes.
 TEST(EmulatedNufft, TakesANotationForItsFft) {
   for (const int type : {1, 2}) {
     NufftCase c;
@@ -56,8 +56,8 @@ TEST(EmulatedNufft, TakesANotationForItsFft) {
   }
 }
 
-// Transforms of a batch share weights: groups, smaller ones left over in a chunk and in the last, smaller chunk, and
-// the adjoint, which groups in its own way.
+// Transforms of a batch share weights: tests groups, smaller groups left over in a chunk and in the smaller last chunk,
+// and the adjoint, which uses separate groups.
 TEST(EmulatedNufft, TakesTransformsInGroups) {
   const char* sizes[] = {"21", "12x9", "6x5x7"};
   const char* fine[] = {"48", "24x18", "15x12x14"};
@@ -103,7 +103,7 @@ TEST(EmulatedNufft, GroupsNeedTheirOwnFft) {
 }
 
 TEST(EmulatedNufft, SpreadsAndInterpolatesAlone) {
-  // Spreading constants and reading a constant grid: sums of weights, and adjoints of each other.
+  // Spreading constants and reading a constant grid give sums of weights, and are adjoints of each other.
   const std::string plan =
       "emulated;window=pswf(sigma=2,width=5,fine=14x11);sort=bins(bin=8x1,order=slide,cap=40);spread=window(lanes=8);"
       "interp=window(lanes=8);fft=plain";
@@ -165,7 +165,7 @@ TEST(EmulatedNufft, RefusesWhatItCannotDo) {
   EXPECT_NE(message.find("no FFT library"), std::string::npos) << message;
 }
 
-// Threads and blocks in random order, other ones each time: sums of floating-point numbers would differ.
+// Threads and blocks run in a different random order each time, which would change sums of floating-point numbers.
 TEST(EmulatedNufft, DeterministicSpreadingGivesTheSameBits) {
   runtime::emulated::RunOptions random;
   random.threads = random.blocks = runtime::emulated::Order::random;
@@ -194,7 +194,7 @@ TEST(EmulatedNufft, DeterministicSpreadingGivesTheSameBits) {
   }
 }
 
-// Races, bounds and reads of what nobody wrote, in every kernel of a whole transform.
+// Checks races, bounds and reads of unwritten values in every kernel of a whole transform.
 TEST(EmulatedNufft, HasNoRacesAndReadsNothingThatWasNotWritten) {
   for (const int type : {1, 2}) {
     runtime::emulated::RunOptions checks;

@@ -16,7 +16,7 @@ using test::NufftExperiment;
 using test::status_of;
 
 TEST(EmulatedNufftType3, MeetsTheToleranceInEveryDimensionAndFollowsItsPoints) {
-  // Every grid compiles kernels of its own: few cases, the forced plans below have others.
+  // Every grid compiles separate kernels, so there are few cases here; the forced plans below have others.
   for (int dim = 1; dim <= 3; ++dim) {
     const Precision precision = dim == 2 ? Precision::f32 : Precision::f64;
     NufftCase c;
@@ -105,7 +105,7 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
   empty.set_points({0, nullptr, nullptr, nullptr, 3, some.data()});
   empty.execute(nullptr, three.data());
   for (const auto& value : three) EXPECT_EQ(value, std::complex<double>(0, 0));
-  empty.set_points({1, some.data(), nullptr, nullptr, 3, some.data()});  // one source: a grid of its own size
+  empty.set_points({1, some.data(), nullptr, nullptr, 3, some.data()});  // one source: a grid of different size
   std::vector<std::complex<double>> one(1, {2, 0});
   empty.execute(one.data(), three.data());
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LE(std::abs(three[l] - 2.0 * std::polar(1.0, -0.5 * some[l])), 1e-3) << l;

@@ -1,4 +1,4 @@
-// Kernels for the emulator's tests, and a way to run them.
+// Kernels for the tests of the emulator, and functions that run them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using generator::Launch;
 inline constexpr BufferRef kFirst{BufferRef::Where::first, 0, 0};
 inline constexpr BufferRef kSecond{BufferRef::Where::second, 0, 0};
 
-// 32 x 8 threads transpose tiles of 32 x 32 through shared memory; n x n matrix.
+// 32 x 8 threads transpose tiles of 32 x 32 of an n x n matrix through shared memory.
 inline KernelSource transposition() {
   KernelSource kernel;
   kernel.entry = "transpose";
@@ -45,7 +45,7 @@ inline GpuProgram transposition_program(const KernelSource& kernel = transpositi
   return program;
 }
 
-// Sums of 256 numbers each, in a tree, then a second exchange through the same memory.
+// Sums of 256 numbers each in a tree, then a second exchange through the same memory.
 inline KernelSource reduction() {
   KernelSource kernel;
   kernel.entry = "reduce";
@@ -71,7 +71,7 @@ extern "C" __global__ void reduce(const float* in, float* out) {
   return kernel;
 }
 
-// 64-point FFTs as two radix-8 stages with one exchange each for real and imaginary parts, 8 threads a line, 4 lines.
+// 64-point FFTs as two radix-8 stages with one exchange each for real and imaginary parts; 8 threads per line, 4 lines.
 inline KernelSource exchange() {
   KernelSource kernel;
   kernel.entry = "exchange";
@@ -119,7 +119,7 @@ extern "C" __global__ void exchange(const float2* in, float2* out) {
   return kernel;
 }
 
-// Two landing buffers filled by cp.async, one ahead; adds 1 to every number. `tiles` tiles of 128 a block.
+// Two landing buffers filled by cp.async, one ahead; adds 1 to every number. `tiles` tiles of 128 per block.
 inline KernelSource pipeline() {
   KernelSource kernel;
   kernel.entry = "pipeline";
@@ -149,7 +149,7 @@ extern "C" __global__ void pipeline(const float4* in, float* out, long long tile
   return kernel;
 }
 
-// The same by bulk copies and mbarriers: a full and an empty one for each landing buffer.
+// The same with bulk copies and mbarriers: a full and an empty one per landing buffer.
 inline KernelSource bulk_pipeline() {
   KernelSource kernel;
   kernel.entry = "bulk_pipeline";
@@ -187,7 +187,7 @@ extern "C" __global__ void bulk_pipeline(const float* in, float* out, long long 
   return kernel;
 }
 
-// The text without its `which`-th (from 0) occurrence of a statement; empty when there are not so many.
+// The text without the `which`-th occurrence (from 0) of a statement; empty when there are fewer.
 inline std::string without(std::string text, const std::string& statement, int which) {
   std::size_t at = text.find(statement);
   while (which-- > 0 && at != std::string::npos) at = text.find(statement, at + 1);
@@ -203,7 +203,7 @@ inline std::vector<float> ramp(std::size_t count) {
 
 inline std::span<std::byte> bytes_of(std::vector<float>& values) { return std::as_writable_bytes(std::span(values)); }
 
-// One kernel on arrays of floats: arguments are both arrays, then `extra`.
+// One kernel on arrays of floats: its arguments are both arrays, then `extra`.
 inline GpuProgram program_of(const KernelSource& kernel, std::uint32_t blocks, std::vector<std::int64_t> extra = {}) {
   GpuProgram program;
   program.kernels = {kernel};
@@ -213,7 +213,7 @@ inline GpuProgram program_of(const KernelSource& kernel, std::uint32_t blocks, s
   return program;
 }
 
-// The fault that the options bring out; nullopt: it ran through.
+// The fault that occurs with these options; nullopt if the program completed.
 inline std::optional<KernelFault> fault_of(const GpuProgram& program, std::vector<float> first,
                                            std::vector<float> second, const RunOptions& options) {
   try {

@@ -1,7 +1,7 @@
 // A CUDA driver without a GPU: device memory is host memory, launches are counted, and the next result of some calls
 // can be chosen. Built as a module that is loaded instead of libcuda.so.1. Environment:
 //   FOURTUNE_FAKE_GPUS     devices in order, "h200,rtx4090"; unset: one h200
-//   FOURTUNE_FAKE_GPU_FREE bytes of memory that are free, for those who ask; unset: 12345
+//   FOURTUNE_FAKE_GPU_FREE bytes of memory that are reported as free; unset: 12345
 //   FOURTUNE_FAKE_GPU_LOG  a file to which every process adds a line "context 1", "memory 1", "kernel 1" when it first
 //                          makes a context, takes memory or starts a kernel on a device, here device 1
 #include <fcntl.h>
@@ -13,16 +13,16 @@
 
 typedef int Result;
 enum { kMostDevices = 4 };
-int fake_lost_result;  // of everything that a lost context refuses
+int fake_lost_result;  // the result of every call that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
 int fake_peers;   // the devices see each other's memory
-int fake_starts;  // of the driver
+int fake_starts;  // starts of the driver
 unsigned fake_last_shared;
 void* fake_last_stream;
-// By device: contexts and arrays there now, and everything there ever was.
+// Per device: the present contexts and arrays, and all that ever existed.
 int fake_contexts_of[kMostDevices], fake_allocations_of[kMostDevices];
 int fake_all_contexts_of[kMostDevices], fake_all_allocations_of[kMostDevices], fake_all_launches_of[kMostDevices];
 
@@ -51,7 +51,7 @@ static void read_devices(void) {
   }
 }
 
-// Once a process, kind of event and device.
+// Once per process, kind of event and device.
 static void note(const char* what, int device) {
   static char noted[3][kMostDevices];
   char* const done = &noted[*what == 'c' ? 0 : *what == 'm' ? 1 : 2][device];
@@ -67,7 +67,7 @@ static void note(const char* what, int device) {
   close(file);
 }
 
-// A context is the address of its device's counter. Each thread has its own stack of them.
+// A context is the address of its device's counter. Each thread has a separate stack of them.
 static __thread void* stack[32];
 static __thread int depth;
 static int current_device(void) { return depth > 0 ? (int)((int*)stack[depth - 1] - fake_contexts_of) : 0; }
@@ -177,7 +177,7 @@ Result cuMemGetInfo_v2(size_t* available, size_t* total) {
   const char* const some = getenv("FOURTUNE_FAKE_GPU_FREE");
   return *available = some ? strtoul(some, NULL, 10) : 12345, *total = some ? *available : 54321, 0;
 }
-// In front of every array.
+// The header before every array.
 struct Block {
   struct Block *before, *after;
   size_t bytes;

@@ -1,4 +1,4 @@
-// Our own lines of every length, without FFTW: against direct sums.
+// Compares our FFT lines of every length, without FFTW, with direct sums.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ std::vector<LongComplex> roots(std::int64_t n, int sign) {
   return root;
 }
 
-// Position k of the transform.
+// Position k of the transform, by a direct sum.
 template <class V>
 LongComplex direct(const std::vector<V>& in, const std::vector<LongComplex>& root, std::int64_t k) {
   const auto n = static_cast<std::int64_t>(in.size());
@@ -49,7 +49,7 @@ LongComplex direct(const std::vector<V>& in, const std::vector<LongComplex>& roo
   return sum;
 }
 
-// Of the largest error, for values of about the square root of n.
+// A bound of the largest error, for values of about the square root of n.
 template <class T>
 Long allowed(std::int64_t n) {
   return 20 * std::numeric_limits<T>::epsilon() * (1 + std::log2(static_cast<Long>(n))) *
@@ -65,7 +65,7 @@ LineFftChoice choice_of(std::int64_t n, int sign, std::int64_t available) {
   return choice;
 }
 
-// Two lines whose values are interleaved with others'.
+// Two lines whose values are interleaved with those of others.
 template <class T>
 void check_complex(std::int64_t n, int sign) {
   SCOPED_TRACE("complex lines of " + std::to_string(n) + (sizeof(T) == 4 ? " f32" : " f64"));
@@ -116,7 +116,7 @@ void check_real(std::int64_t n) {
     EXPECT_LE(worst, 2 * allowed<T>(n));
     EXPECT_EQ(spectrum[0].imag(), T(0));
   }
-  // Back: Re of the sum with both halves; imaginary parts of positions 0 and n/2 do not count.
+  // Backward: the real part of the sum over both halves; imaginary parts at positions 0 and n/2 do not count.
   const auto backward = make_single_lines<T>(choice_of(n, 1, 1), true);
   const AlignedBytes back_work(backward->work_bytes());
   std::vector<T> out(static_cast<std::size_t>(2 * n), T(77));
@@ -175,14 +175,14 @@ TEST(SingleLines, LinesTooLongForTheirIndicesAreRefusedByName) {
   }
 }
 
-// Dense input, some positions by direct sums, all of them by their energy.
+// Checks dense input: some positions by direct sums, all of them by their energy.
 template <class T>
 void check_long(std::int64_t n, bool long_transform) {
   SCOPED_TRACE(std::to_string(n) + (sizeof(T) == 4 ? " f32" : " f64") +
                (long_transform ? " as a whole" : " as a line"));
   const auto in = random_values<T>(n, 5);
   std::vector<std::complex<T>> out(static_cast<std::size_t>(n));
-  if (long_transform) {  // shared by threads: what a problem of one dimension runs
+  if (long_transform) {  // uses several threads, as a problem of one dimension does
     Problem problem =
         parse_problem("fft:type=c2c,n=" + std::to_string(n) + (sizeof(T) == 4 ? ",prec=f32" : ",prec=f64"));
     generator::Plan plan;

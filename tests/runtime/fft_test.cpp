@@ -71,7 +71,7 @@ std::vector<LongComplex> read(const Side& side, const std::vector<T>& array, std
   return values;
 }
 
-// What the problem asks for, from dense input values of one transform.
+// The expected output, from dense input values of one transform.
 std::vector<LongComplex> expected(const Problem& p, const std::vector<LongComplex>& in) {
   if (p.fft_type == FftType::c2c) return direct_dft(in, p.n, p.sign);
   const std::int64_t half = p.n[0] / 2 + 1, rows = p.n[1] * p.n[2];
@@ -82,7 +82,7 @@ std::vector<LongComplex> expected(const Problem& p, const std::vector<LongComple
       for (std::int64_t x = 0; x < half; ++x) result.push_back(full[r * p.n[0] + x]);
     return result;
   }
-  // c2r: the real part of the sum over stored entries, those with a mirror image counted twice.
+  // c2r: the real part of the sum over stored entries, where those with a mirror image count twice.
   std::vector<LongComplex> full(volume(p.n));
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t x = 0; x < half; ++x)
@@ -121,7 +121,7 @@ Long tolerance(const Problem& p) {
   return 8 * std::numeric_limits<T>::epsilon() * (1 + std::log2(static_cast<Long>(volume(p.n))));
 }
 
-// Runs problem and adjoint on random data; checks values, adjointness and that inputs and gaps survive.
+// Runs problem and adjoint on random data; checks values, adjointness and that inputs and gaps are unchanged.
 template <class T>
 void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int64_t shift = 0) {
   SCOPED_TRACE(to_token(p) + (plan.fft.family == FftFamily::rows ? " rows" : " fftw") + " block " +
@@ -143,7 +143,7 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   } else {
     EXPECT_EQ(input, x) << "input changed";
   }
-  // The adjoint runs from the output side of fresh data to the input side.
+  // The adjoint goes from the output side of fresh data to the input side.
   auto back = x, forth = y;
   executor->execute((in_place ? forth : back).data() + shift, forth.data() + shift, true);
   if (in_place) {
@@ -159,7 +159,7 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
     EXPECT_NEAR(inner(ys, ax), inner(aty, xs), 4 * tolerance<T>(p) * norm(ys) * norm(ax))
         << "adjoint of transform " << b;
   }
-  if (!in_place) {  // elements between those of the layout stay as they were
+  if (!in_place) {  // elements between those of the layout must not change
     std::vector<char> touched(out_reals, 0);
     for (std::int64_t b = 0; b < p.batch; ++b)
       for (std::int64_t k = 0; k < out.sizes[2]; ++k)
@@ -184,7 +184,7 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   p.precision == Precision::f32 ? check<float>(p, plan, random, shift) : check<double>(p, plan, random, shift);
 }
 
-// Those of this build.
+// The families of this build.
 std::vector<FftFamily> families() {
   if (!has_fftw()) return {FftFamily::rows};
   return {FftFamily::fftw, FftFamily::rows};
@@ -199,7 +199,7 @@ Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate, int threads = 1, i
 
 Problem problem_of(const std::string& token) { return parse_problem("fft:" + token); }
 
-// A layout whose dimensions lie in memory in random order with random gaps.
+// A layout whose dimensions are stored in random order with random gaps.
 ArrayLayout random_layout(std::mt19937_64& random, int dim, const Sizes& sizes, bool batch_first) {
   ArrayLayout layout;
   std::array<int, 3> order{0, 1, 2};
@@ -322,9 +322,9 @@ TEST(Fft, PointersThatContradictThePlaceAreRefused) {
 }
 
 TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
-  // One transform of a batch is 1e12 times larger than its neighbours, or not finite: theirs must not notice.
+  // One transform of a batch is 1e12 times larger than its neighbours, or not finite: it must not affect them.
   for (const double large : {1e12, std::numeric_limits<double>::infinity()}) {
-    // The last ones keep neighbouring transforms next to each other in memory.
+    // In the last ones, neighbouring transforms are adjacent in memory.
     for (const char* n :
          {"n=48", "n=15", "n=12x6", "n=15x6", "n=15x1", "n=15x6|3x45+1/3x24+1", "n=12x6|3x36+1/3x21+1"}) {
       const std::string text(n), size = text.substr(0, text.find('|'));
@@ -346,7 +346,7 @@ TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
 }
 
 TEST(Fft, AnInputThatOverlapsItselfIsReadAndHasNoAdjoint) {
-  // Every row is the same one.
+  // All rows are the same one.
   const Problem p = problem_of("type=c2c,n=6x4,prec=f64,layout=1x1/1x6");
   std::mt19937_64 random(3);
   auto x = random_array<double>(random, 2 * 9);

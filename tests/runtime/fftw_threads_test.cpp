@@ -31,7 +31,7 @@ Options plain(const std::string& plan = {}) {
   return options;
 }
 
-// A transform with its arrays. run() gives the result.
+// A transform with its arrays. run() returns the result.
 class Case {
  public:
   explicit Case(const std::string& token, const Options& options) : transform_(token, options) {
@@ -76,7 +76,7 @@ Status status_of(const std::function<void()>& work) {
   return Status::success;
 }
 
-// A child that returns `work`; one that hangs is killed.
+// The exit code of a child that returns `work`; a child that hangs is killed.
 int exit_code_of(const std::function<int()>& work) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -96,7 +96,7 @@ int exit_code_of(const std::function<int()>& work) {
 class Threads : public ::testing::Test {
  protected:
   void TearDown() override { force_usable_threads(0); }
-  // ThreadSanitizer follows no threads of forked children.
+  // ThreadSanitizer does not support threads of forked children.
   static bool forks() {
 #if defined(__SANITIZE_THREAD__)
     return false;
@@ -156,7 +156,7 @@ TEST_F(Threads, ResultsOfAPlanDoNotDependOnHowManyThreadsCome) {
     }
     for (const auto& result : results) EXPECT_EQ(result, results[0]) << token;
     if (!forks()) continue;
-    EXPECT_EQ(exit_code_of([&] {  // where no thread can be made
+    EXPECT_EQ(exit_code_of([&] {  // no thread can be created
                 runtime::cpu::fail_team_threads(EAGAIN);
                 force_usable_threads(4);
                 Case c(token, options);
@@ -200,7 +200,7 @@ TEST_F(Threads, AChildGoesOnWithItsParentsTransformsAndMakesItsOwn) {
   }
 }
 
-// As multiprocessing does: several children at once, while other threads of the parent create and execute transforms.
+// As multiprocessing does: forks several children, while other threads of the parent create and execute transforms.
 TEST_F(Threads, ChildrenForkedWhileOthersCreateAndExecuteWork) {
   if (!forks()) GTEST_SKIP() << "not under ThreadSanitizer";
   force_usable_threads(2);

@@ -1,4 +1,4 @@
-// What FFTW's planner learns: kept, given back, and apart from the application's own. Builds with FFTW only.
+// The knowledge of FFTW's planner is kept, returned, and separate from the application's. Builds with FFTW only.
 #include <fftw3.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(Wisdom, SavedWisdomOfAMeasuredPlanIsTheWholeWisdomOfTheNextOne) {
   ASSERT_FALSE(saved.empty());
   ExecutorOptions options;
   options.wisdom = saved;
-  // A planner that measured again might decide anew; one that used the text adds nothing to it.
+  // A planner that measured again might decide differently; one that used the text adds nothing to it.
   const auto second = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), options);
   EXPECT_EQ(entries(second->wisdom()), entries(saved));
   const Plan rows = plan_of(FftFamily::rows, Rigor::measure);

@@ -1,5 +1,5 @@
 // FOURTUNE_TEST_ISA=avx512, avx2 or portable: every test of the program runs on that instruction set instead of the
-// processor's best. tools/check goes through them under the address sanitizer.
+// processor's best. tools/check runs all of them under the address sanitizer.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 

@@ -1,4 +1,4 @@
-// The instruction set that a program's tests were asked to run on is the one that gridder and FFT lines take.
+// The gridder and the FFT lines use the instruction set that a test program was asked to run on.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ TEST(ForcedIsa, IsTheOneThatKernelsOfGridderAndFftTake) {
   const WeightTables<float> tables;
   EXPECT_EQ(select_kernels<float>(tiling, tables).isa, isa);
   const int f32 = simd_fft_kernels<float>().lanes * 4, f64 = simd_fft_kernels<double>().lanes * 8;
-  if (isa == "portable") {  // one number at a time, or the vectors that the compiler takes for granted
+  if (isa == "portable") {  // one number at a time, or the vectors of the compiler's default target
     EXPECT_LE(f32, 16);
     EXPECT_LE(f64, 16);
   } else {

@@ -52,7 +52,7 @@ extern "C" __global__ void direct_sum(const float2* __restrict__ lines, const fl
 }
 )";
 
-// c2c of one dimension, f32, any strides.
+// One-dimensional c2c in f32, with any strides.
 inline generator::GpuProgram direct_program(const Problem& problem) {
   using generator::BufferRef;
   const std::int64_t n = problem.n[0];
@@ -92,7 +92,7 @@ inline std::vector<Complex32> made_values(std::size_t count) {
   return values;
 }
 
-// sum_j in[j] exp(sign 2 pi i j k / n), each of the batch, arrays as laid out in the problem.
+// Compares with sum_j in[j] exp(sign 2 pi i j k / n) for each transform of the batch, with the problem's layout.
 inline double relative_error(const Problem& problem, const std::vector<Complex32>& in,
                              const std::vector<Complex32>& out) {
   const ArrayLayout a = resolved_input_layout(problem), b = resolved_output_layout(problem);

@@ -1,5 +1,5 @@
-// Coordinates far outside one period: every finite number is an exact one and is folded as such, with every instruction
-// set and in every way in which points are located.
+// Coordinates far outside one period: every finite number counts as exact and is folded exactly, with every instruction
+// set and every way of locating points.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -22,7 +22,7 @@ struct ForcedTargets {
 constexpr std::int64_t kSets[] = {HWY_SCALAR, HWY_AVX2 | HWY_SCALAR, HWY_AVX3 | HWY_AVX2 | HWY_SCALAR};
 bool is_there(std::int64_t targets) { return (targets & ~hwy::SupportedTargets() & (HWY_AVX2 | HWY_AVX3)) == 0; }
 
-// Of magnitudes 10^low to 10^high, and as turns by the reduction of the reference sums, which knows all digits.
+// Points of magnitudes 10^low to 10^high, and the same in turns, reduced like the reference sums with all digits.
 template <class T>
 struct FarPoints {
   Points<T> points;
@@ -75,7 +75,8 @@ TEST(GridderFarPoints, DoublePrecisionIsFoldedUpToItsLastNumber) {
       expect_folded<double>(1 + low % 3, low, std::min(low + 3, 308), odd_tiles);
 }
 
-// 10^6 radians are 2^17 turns, of which f32 knows every digit; a fine grid of 2^21 cells tells a factor of 53 bits.
+// 10^6 radians are 2^17 turns, which f32 represents exactly; a fine grid of 2^21 cells reveals a factor of only 53
+// bits.
 TEST(GridderFarPoints, ALargeGridSeesTheDigitsBehindTheFactors) {
   GridderSpec spec = make_spec(1, {1 << 21, 1, 1}, 4, 8);
   spec.sort.tile = {256, 1, 1};
@@ -89,7 +90,7 @@ TEST(GridderFarPoints, ALargeGridSeesTheDigitsBehindTheFactors) {
   EXPECT_LT(relative_error(grid.data(), reference.spread(values.data(), nullptr)), 1e-6);
 }
 
-// Maps other than radians have no table of digits: far points stay inside the grid, whatever they mean.
+// Maps other than radians have no table of digits: far points stay inside the grid, whatever their meaning.
 TEST(GridderFarPoints, OtherMapsStayInTheGrid) {
   for (const std::int64_t targets : kSets) {
     if (!is_there(targets)) continue;

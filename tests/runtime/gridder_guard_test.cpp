@@ -1,6 +1,6 @@
-// Nothing outside the caller's arrays is touched, whatever their lengths and alignments are: each of them ends, or
-// begins, at a closed page. Every width, dimension, precision and instruction set; families, types, spreading and
-// interpolation alone, adjoints, batches, orders of points and threads go round, so that they meet all of those.
+// Nothing outside the caller's arrays is touched, whatever their lengths and alignments: each array ends, or begins, at
+// an inaccessible page. Covers every width, dimension, precision and instruction set. Families, types, spreading and
+// interpolation alone, adjoints, batches, orders of points and threads rotate, so that they meet all of those.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -28,7 +28,7 @@ using tuner::GuardedMemory;
 
 struct Isa {
   const char* name;
-  std::int64_t target, with;  // its own bit, and what is left switched on
+  std::int64_t target, with;  // the bit of the target, and the bits that stay enabled
 };
 constexpr Isa kIsas[] = {{"portable", HWY_SCALAR, HWY_SCALAR},
                          {"AVX2", HWY_AVX2, HWY_AVX2 | HWY_SCALAR},
@@ -36,8 +36,8 @@ constexpr Isa kIsas[] = {{"portable", HWY_SCALAR, HWY_SCALAR},
 
 constexpr generator::SpreadFamily kSpreads[] = {generator::SpreadFamily::subgrid, generator::SpreadFamily::colour_index,
                                                 generator::SpreadFamily::atomic, generator::SpreadFamily::colour_list};
-// What a caller's own grid is: whole lines of the cache, rows of an odd number of lines, rows that share lines, and the
-// least that a window fits.
+// Shapes of a caller's grid: whole cache lines, rows of an odd number of lines, rows that share lines, and the smallest
+// that a window fits.
 std::array<std::int64_t, 3> own_grid(int dim, int width, int which) {
   const std::array<std::int64_t, 4> x{32, 40, 35, width};
   std::array<std::int64_t, 3> n{x[static_cast<std::size_t>(which)], 1, 1};
@@ -45,7 +45,7 @@ std::array<std::int64_t, 3> own_grid(int dim, int width, int which) {
   return n;
 }
 
-// Everything that goes round, from one number.
+// Derives everything that rotates from one number.
 struct Case {
   Case(int number, int dim, bool single, int width) {
     const auto turn = [&number](int choices) {
@@ -108,7 +108,7 @@ class GuardedRun {
     T* first = values(m * p.batch, to_second);
     T* second = values(targets * p.batch, !to_second);
     executor->execute(first, second, case_.adjoint);
-    // The pattern of the arrays is NaN: every output has been written.
+    // The pattern of the arrays is NaN, so this checks that every output was written.
     double sum = 0;
     const std::int64_t outputs = 2 * p.batch * (to_second ? targets : m);
     for (std::int64_t i = 0; i < outputs; ++i) sum += static_cast<double>((to_second ? second : first)[i]);
@@ -154,7 +154,7 @@ TEST_P(GridderGuard, ArraysEndAndBeginWhereNothingMayBeTouched) {
     for (int dim = 1; dim <= 3; ++dim)
       for (int width = generator::kMinWidth; width <= generator::kMaxWidth; ++width)
         for (const Guard guard : {Guard::before, Guard::behind})
-          // Steps that share no factor with what goes round: neighbours differ in everything.
+          // The steps have no common factor with what rotates, so neighbours differ in everything.
           for (int round = 0; round < (dim == 3 ? 4 : 6); ++round) {
             number += 7919 + round;
             const Case c(number - number % 4 + round % 4, dim, single, width);
@@ -163,7 +163,7 @@ TEST_P(GridderGuard, ArraysEndAndBeginWhereNothingMayBeTouched) {
           }
 }
 
-// The problem that was seen to fault, and grids of the caller's as they come in practice: every family on each.
+// The problem that once faulted, and practical grids of the caller: every family on each.
 TEST_P(GridderGuard, AGridOfTheCallersThatEndsAtAClosedPage) {
   for (const char* token :
        {"nufft:type=1,n=32x24,m=64,prec=f64,tol=0.1", "nufft:type=1,n=32x24,m=64,prec=f32,tol=0.1",

@@ -1,4 +1,4 @@
-// Every instruction set that this processor has gives the same sums to rounding, and the forced one really runs.
+// Every instruction set of this processor gives the same sums to rounding, and the forced one really runs.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -21,7 +21,7 @@ struct Isa {
 constexpr Isa kIsas[] = {
     {"portable", HWY_SCALAR}, {"avx2", HWY_AVX2 | HWY_SCALAR}, {"avx512", HWY_AVX3 | HWY_AVX2 | HWY_SCALAR}};
 
-// Restores the processor's own set.
+// Restores the processor's instruction set at the end.
 struct ForcedTargets {
   explicit ForcedTargets(std::int64_t targets) { hwy::SetSupportedTargetsForTest(targets); }
   ~ForcedTargets() { hwy::SetSupportedTargetsForTest(0); }
@@ -46,7 +46,7 @@ double difference(const std::vector<std::complex<T>>& a, const std::vector<std::
   return std::sqrt(d / n);
 }
 
-// Spreads to a grid, then interpolates that grid.
+// Spreads to a grid, then interpolates from that grid.
 template <class T>
 void run(const GridderSpec& spec, std::vector<std::complex<T>>& grid, std::vector<std::complex<T>>& values) {
   std::mt19937_64 engine(3);

@@ -1,6 +1,6 @@
-// Spreading and interpolation by whole aligned lines (gridder/simd_aligned-inl.h), made for every instruction set and
-// not only for those that use it: grids that end, or begin, where nothing may be touched, windows at every place of
-// their lines, every width, and what they add up to.
+// Spreading and interpolation by whole aligned lines (gridder/simd_aligned-inl.h), compiled for every instruction set
+// and not only for those that use it: grids that end, or begin, next to inaccessible memory, windows at every place of
+// their lines, every width, and the resulting sums.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -22,7 +22,7 @@
 
 #include "runtime/backends/cpu/gridder/simd-inl.h"
 #include "runtime/backends/cpu/gridder/tables.h"
-// The kernels lie on these.
+// The kernels are based on these.
 #include "runtime/backends/cpu/gridder/simd_aligned-inl.h"
 #include "runtime/backends/cpu/gridder/simd_interp-inl.h"
 #include "runtime/backends/cpu/gridder/simd_spread-inl.h"
@@ -33,7 +33,7 @@ namespace fourtune::runtime::cpu {
 
 template <class T>
 struct LineKernels {
-  int line = 0;  // complex numbers; 0: this instruction set has no vectors
+  int line = 0;  // complex numbers per line; 0: this instruction set has no vectors
   decltype(Kernels<T>::spread_points) spread = nullptr;
   decltype(Kernels<T>::interpolate_points) interpolate = nullptr;
   bool (*by_lines)(const T* grid, const Tiling& tiling, std::int64_t stride_y, std::int64_t stride_z) = nullptr;
@@ -87,7 +87,7 @@ LineKernels<double> kernels_of(double, int width, int dim) {
   return k;
 }
 
-// One point whose window ends in the last cell of the last row, or begins in the first one of the first, or lies
+// One point whose window ends in the last cell of the last row, begins in the first cell of the first row, or lies
 // anywhere else in x.
 template <class T>
 class Case {
@@ -113,7 +113,7 @@ class Case {
       block_->y[std::int64_t{p} * kBlockPoints] = static_cast<T>(unit(random));
       block_->z[std::int64_t{p} * kBlockPoints] = static_cast<T>(unit(random));
     }
-    // What follows a point's row is another point's.
+    // The values after a point's row belong to another point.
     for (std::int64_t i = 2 * tiling_.slots; i < block_->x.size(); ++i) block_->x[i] = static_cast<T>(1e3);
   }
 
@@ -154,7 +154,7 @@ class Case {
     EXPECT_LE(worst, 16 * std::numeric_limits<T>::epsilon()) << "width " << w_ << " " << dim_ << "D at " << x;
   }
   void interpolate_at(std::int64_t x, Complex* grid) const {
-    // Whatever lies about the window may not matter, not even where it is no number.
+    // Values around the window must not matter, even if they are not numbers.
     std::fill_n(grid, cells_, Complex(std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()));
     Complex want = 0, got = 0;
     each(x, [&](std::int64_t cell, T weight) {

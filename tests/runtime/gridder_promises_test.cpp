@@ -1,5 +1,4 @@
-// What the gridder promises beyond right sums: adjointness, reproducible grids, batches, errors that name the bad
-// point.
+// Promises of the gridder beyond right sums: adjointness, reproducible grids, batches, errors that name the bad point.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -18,7 +17,7 @@ void adjointness(int dim, const Family& f) {
   spec.sort.copy = f.copy;
   spec.spread = {f.spread, 100, f.add};
   spec.interp = {f.interp, 100};
-  spec.accuracy = 1e-3;  // adjoint to rounding even where the window itself is coarse
+  spec.accuracy = 1e-3;  // adjoint to rounding even if the window itself is coarse
   const auto points = make_points<T>(Kind::far, dim, 700, 0, 13);
   const std::int64_t m = points.size(), n = spec.grid.elements;
   auto gridder = make_gridder<T>(spec);
@@ -117,7 +116,7 @@ void first_bad_point(int dim, int bad_dimension, T bad_value, const Family& f) {
     EXPECT_NE(std::string(e.what()).find(fmt::format("coordinate {}", "xyz"[bad_dimension])), std::string::npos)
         << e.what();
   }
-  // The gridder stays usable.
+  // The gridder remains usable.
   const auto good = make_points<T>(Kind::far, dim, 10, 0, 3);
   gridder->set_points(good.size(), good.data(0, dim), good.data(1, dim), good.data(2, dim), radians());
   const auto values = random_values<T>(good.size(), 1);

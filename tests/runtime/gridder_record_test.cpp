@@ -1,4 +1,5 @@
-// Packed records: every field comes back, they are as short as promised, and rounded positions cost what is allowed.
+// Packed records: every field is recovered, they are as short as promised, and rounding of positions costs no more than
+// allowed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ TEST(GridderRecord, LengthsFollowFromBits) {
             kMaxRecordWords);
 }
 
-// The least sufficient number of bits: one less would not do.
+// The least sufficient number of bits: one bit less would be insufficient.
 TEST(GridderRecord, FractionBitsAreTheLeastThatKeepTheError) {
   for (const int dim : {1, 2, 3}) {
     for (const double error : {1e-2, 1e-5, 3e-9, 1e-13}) {
@@ -44,8 +45,8 @@ TEST(GridderRecord, FractionBitsAreTheLeastThatKeepTheError) {
   EXPECT_EQ(fraction_bits(1e-30, 2, 3), 52);
 }
 
-// Every point comes back with its index, its cell and its fraction, whatever the form; both the vector kernels and the
-// portable ones.
+// Every point is recovered with its index, its cell and its fraction, for every form of record; tests both the vector
+// kernels and the portable ones.
 template <class T>
 void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>& points, bool portable) {
   const Tiling tiling = tiling_of(dim, tile);
@@ -73,7 +74,7 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
         const std::uint64_t below = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
         const double position = static_cast<double>(origin[d] + form.cell(record, d)) -
                                 std::ldexp(static_cast<double>(below) + 0.5, -form.fraction);
-        // Half a unit of cutting, and up to half a unit in fixed point.
+        // Half a unit by truncation, and up to half a unit in fixed point.
         double apart = std::abs(position - (static_cast<double>(cell) - f));
         apart = std::min(apart, static_cast<double>(tiling.fine[d]) - apart);
         EXPECT_LE(apart, std::ldexp(1.0, -form.fraction) + 1e-13) << dim << "D, " << fraction << " bits";
@@ -98,7 +99,7 @@ TEST(GridderRecord, EveryFieldComesBackFromEveryForm) {
   }
 }
 
-// Within a period, within a few and far beyond, next to each other; on cells and at the ends of a period too.
+// Points within a period, within a few and far beyond, next to each other; also on cells and at the ends of a period.
 template <class T>
 Points<T> points_of_any_turn() {
   Points<T> all = make_points<T>(Kind::interior, 3, 500, 0, 1);
@@ -128,8 +129,8 @@ TEST(GridderRecord, PointsOfAnyTurnKeepTheirDigits) {
   }
 }
 
-// `local`: the points of a tile come by x-bin, where windows are wide by a few planes too, and otherwise in the
-// caller's order; whatever the number of threads.
+// `local`: the points of a tile are sorted by x-bin, where windows are a few planes wide too; otherwise they are in the
+// caller's order, whatever the number of threads.
 template <class T>
 void check_inner_order(std::array<int, 3> tile, int width, int planes, bool portable) {
   SCOPED_TRACE(fmt::format("tile {}x{}x{} width {} bytes {} portable {}", tile[0], tile[1], tile[2], width, sizeof(T),
@@ -168,7 +169,7 @@ TEST(GridderRecord, PointsOfATileComeByBins) {
   }
 }
 
-// Among near points, one that is millions of periods away: plain products would lose its digits.
+// Among near points, one is millions of periods away: plain products would lose its digits.
 TEST(GridderRecord, FarPointsAmongNearOnesKeepTheirDigits) {
   GridderSpec spec = make_spec(2, {64, 60, 1}, 7, 16);
   spec.accuracy = 1e-7;
@@ -183,14 +184,14 @@ TEST(GridderRecord, FarPointsAmongNearOnesKeepTheirDigits) {
   EXPECT_LT(relative_error(out.data(), reference.interpolate(cells.data(), nullptr)), 4e-6);
 }
 
-// At every tolerance, and so on both sides of every length of a record, the gridder keeps to what its window promises;
-// the data are modes of the frequencies that a transform keeps, at random phases.
+// At every tolerance, and so on both sides of every length of a record, the gridder meets the error of its window. The
+// data are modes with the frequencies that a transform keeps, at random phases.
 TEST(GridderRecord, RoundedPositionsStayBelowTheWindowsError) {
   for (int width = 2; width <= 14; ++width) {
     GridderSpec spec = make_spec(1, {128, 1, 1}, width, 16);
     spec.window.kind = WindowKind::kaiser_bessel;
     spec.sort.tile = {32, 1, 1};
-    spec.accuracy = 0;  // from the window, as transforms do
+    spec.accuracy = 0;  // derived from the window, as transforms do
     const int bits = position_bits<double>(spec);
     const double promised = generator::predicted_error(spec.window.kind, width, spec.window.sigma, 1);
     const double unit = std::numbers::pi / (6 * spec.window.sigma);
@@ -198,7 +199,7 @@ TEST(GridderRecord, RoundedPositionsStayBelowTheWindowsError) {
               std::max(0.4 * promised, 4 * 0.25 * std::numeric_limits<double>::epsilon()))
         << "width " << width;
     const auto points = make_points<double>(Kind::interior, 1, 2000, 0, 3);
-    // Modes up to a quarter of the grid (oversampling 2), placed on the cells exactly.
+    // Modes up to a quarter of the grid (oversampling 2), computed exactly at the cells.
     std::vector<std::complex<double>> grid(spec.grid.elements), exact(points.size()), got(points.size());
     auto fine_spec = spec;
     fine_spec.accuracy = 1e-16;

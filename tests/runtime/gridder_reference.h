@@ -1,5 +1,5 @@
-// What the gridder's tests share: point clouds, specifications, every family, and sums in higher precision that know
-// nothing of tiles, records or polynomials.
+// Common parts of the gridder's tests: point clouds, specifications, every family, and sums in higher precision that do
+// not use tiles, records or polynomials.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ Points<T> make_points(Kind kind, int dim, std::int64_t m, std::int64_t fine, uns
       const double r = unit(engine);
       double x = pi * r;
       if (kind == Kind::interior) x = r < 0 ? 0.8 + 0.9 * (r + 1) : -2.2 + 0.9 * r;
-      if (kind == Kind::wrapping) x = 0.05 * r;  // cell 0 is the angle 0: half of these windows wrap
+      if (kind == Kind::wrapping) x = 0.05 * r;  // cell 0 is at angle 0, so half of these windows wrap
       if (kind == Kind::clustered) x = 1 + 1e-3 * r;
       if (kind == Kind::on_cells) x = 2 * pi * std::floor(r * static_cast<double>(fine)) / static_cast<double>(fine);
       if (kind == Kind::at_pi) x = r < 0 ? -pi : pi;
@@ -72,7 +72,7 @@ std::vector<std::complex<T>> random_values(std::int64_t n, unsigned seed) {
 inline GridderSpec make_spec(int dim, std::array<std::int64_t, 3> fine, int width, std::int64_t element_bytes) {
   GridderSpec spec;
   spec.grid = padded_shape(dim, fine, element_bytes);
-  spec.window.kind = WindowKind::kaiser_bessel;  // analytic up to its ends: fits to rounding
+  spec.window.kind = WindowKind::kaiser_bessel;  // analytic up to its ends, so polynomials fit it to rounding
   spec.window.width = width;
   spec.window.sigma = 2;
   spec.accuracy = 1e-16;
@@ -84,7 +84,7 @@ inline GridderSpec make_spec(int dim, std::array<std::int64_t, 3> fine, int widt
 
 inline PointMap radians() { return {{0, 0, 0}, {kInverseTwoPi, kInverseTwoPi, kInverseTwoPi}}; }
 
-// Weights of one coordinate onto the whole ring of cells.
+// The weights of one coordinate for the whole ring of cells.
 struct Tap {
   std::int64_t cell;
   double weight;
@@ -171,7 +171,7 @@ double bound() {
   return sizeof(T) == 4 ? 1e-6 : 2e-14;
 }
 
-// Spreads and interpolates with and without a factor and compares with the reference.
+// Spreads and interpolates with and without a factor, and compares with the reference.
 template <class T>
 void expect_right(const GridderSpec& spec, const Points<T>& points, double tolerance, const std::string& what) {
   const std::int64_t m = points.size(), n = spec.grid.elements;

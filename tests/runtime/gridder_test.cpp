@@ -1,4 +1,4 @@
-// The gridder's sums against direct ones: every family, width, window and shape of tile.
+// Compares the gridder's sums with direct ones: every family, width, window and shape of tile.
 #include "runtime/backends/cpu/gridder/gridder.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(Gridder, EveryWindowMatchesDirectSums) {
        {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf, WindowKind::gaussian}) {
     GridderSpec spec = make_spec(2, small_grid(2), 7, 16);
     spec.window.kind = kind;
-    // The semicircle's ends are square roots, which polynomials follow slowly.
+    // The ends of the semicircle are square roots, which polynomials approximate slowly.
     const double tolerance = kind == WindowKind::exp_semicircle ? 1e-5 : 1e-13;
     expect_right<double>(spec, make_points<double>(Kind::far, 2, 100, 0, 3), tolerance, generator::to_string(kind));
   }
@@ -91,13 +91,13 @@ TEST(Gridder, LookUpWindowsConvergeWithTheTable) {
     gridder->set_points(points.size(), points.data(0, 2), points.data(1, 2), nullptr, radians());
     gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
     const double error = relative_error(grid.data(), Reference<double>(spec, points).spread(values.data(), nullptr));
-    EXPECT_LT(error, last / 10);  // second order: 16 times better each
+    EXPECT_LT(error, last / 10);  // second order: 16 times better each time
     last = error;
   }
   EXPECT_LT(last, 1e-6);
 }
 
-// Windows that are wider than the grid wrap several times around.
+// Windows wider than the grid wrap around several times.
 TEST(Gridder, GridsSmallerThanTheWindowWrapSeveralTimes) {
   const std::array<std::int64_t, 3> grids[] = {{1, 1, 1}, {2, 3, 1}, {5, 1, 4}, {3, 40, 2}, {7, 6, 5}};
   for (const auto& fine : grids) {
@@ -115,7 +115,8 @@ TEST(Gridder, GridsSmallerThanTheWindowWrapSeveralTimes) {
   }
 }
 
-// The shapes that break indexing: tiles larger than the grid, of one cell, narrower than the window, a small last tile.
+// Shapes that often break indexing: tiles larger than the grid, of one cell, narrower than the window, a small last
+// tile.
 TEST(Gridder, AnyTileShapeGivesTheSameSums) {
   const std::array<int, 3> tiles[] = {{1, 1, 1}, {256, 256, 256}, {7, 3, 26}, {29, 26, 2}, {4, 30, 13}};
   for (const auto& tile : tiles) {
@@ -154,8 +155,8 @@ TEST(Gridder, CentreAndFactorAreExact) {
   EXPECT_LT(relative_error(grid.data(), Reference<double>(spec, points, map).spread(values.data(), nullptr)), 1e-14);
 }
 
-// Straight from and to the grid, rows are read and written by whole lines: cells outside the window must not count, and
-// must not change, wherever in its lines a window starts.
+// Directly from and to the grid, rows are read and written by whole lines: cells outside the window must not count, and
+// must not change, wherever a window starts within a line.
 template <class T>
 void check_direct_window(int dim, int width, std::int64_t cells) {
   SCOPED_TRACE(fmt::format("dim {} width {} cells {} bytes {}", dim, width, cells, sizeof(T)));
@@ -167,7 +168,7 @@ void check_direct_window(int dim, int width, std::int64_t cells) {
   spec.interp.family = InterpFamily::direct;
   const auto gridder = make_gridder<T>(spec);
   const generator::Window window(spec.window.kind, width, spec.window.sigma);
-  for (int start = 0; start < 9; ++start) {  // a line is 4 or 8 cells
+  for (int start = 0; start < 9; ++start) {  // a line has 4 or 8 cells
     T x[3];
     std::vector<Tap> along[3];
     for (int d = 0; d < 3; ++d) {

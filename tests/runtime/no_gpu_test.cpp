@@ -1,4 +1,4 @@
-// A machine without a GPU's driver: what runs without a name, and what is said to those who ask for a GPU.
+// A machine without a GPU driver: what runs by default, and the message for those who request a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace fourtune {
 namespace {
 
-// Before anybody asks for the driver.
+// Set before anything uses the driver.
 const int chosen = ::setenv("FOURTUNE_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
 
 TEST(NoGpu, WithoutANameTheProcessorRuns) {

@@ -17,7 +17,7 @@ using Extent = std::array<std::int64_t, 3>;
 struct Case {
   int dim = 1;
   Extent fine{1, 1, 1}, modes{1, 1, 1};
-  Extent length{0, 0, 0};  // where the grid holds a part: of the transform
+  Extent length{0, 0, 0};  // length of the transform, if the grid holds only a part
   int sign = -1;
   ModeOrder order = ModeOrder::centred;
   bool factors = true;
@@ -169,7 +169,7 @@ TEST(PrunedFft, RandomCasesMatchTheDirectSum) {
     const bool part = random() % 2 == 0;
     for (int d = 0; d < c.dim; ++d) {
       std::int64_t length = c.fine[d];
-      if (part && random() % 4 != 0) {  // more modes than cells held happen too
+      if (part && random() % 4 != 0) {  // sometimes there are more modes than held cells
         do {
           length = sizes[random() % std::size(sizes)];
         } while (length < c.fine[d]);
@@ -204,7 +204,7 @@ TEST(PrunedFft, OneModeAllModesAndOneCellWork) {
         }
 }
 
-// Too long for all modes directly: a sample of modes, and adjointness for the rest.
+// Too long to compute all modes directly: checks a sample of modes, and adjointness for the rest.
 template <class T>
 void check_long(std::int64_t fine, std::int64_t modes, int threads, std::mt19937_64& random) {
   SCOPED_TRACE(testing::Message() << fine << " cells " << modes << " modes " << threads << " threads");
@@ -253,7 +253,7 @@ TEST(PrunedFft, LongLinesMatchTheDirectSum) {
       }
 }
 
-// What the held cells of a transform contain is what the same cells of the whole one do.
+// The held cells of a transform must equal the same cells of the whole one.
 TEST(PrunedFft, HeldCellsAgreeWithTheWholeTransform) {
   std::mt19937_64 random(131);
   Case c;
@@ -275,7 +275,7 @@ TEST(PrunedFft, HeldCellsAgreeWithTheWholeTransform) {
     for (std::int64_t x = 0; x < 104; ++x)
       ASSERT_EQ(held[x + 163 * y], all[(x - 52 + 240) % 240 + 240 * ((y - 65 + 250) % 250)]) << x << " " << y;
 
-  // The adjoint direction: cells that are not held count as zero.
+  // In the adjoint direction, cells that are not held count as zero.
   std::vector<std::complex<double>> spread(whole.grid.elements), from_all(160 * 150), from_held(160 * 150);
   for (std::int64_t y = 0; y < 130; ++y)
     for (std::int64_t x = 0; x < 104; ++x)
@@ -351,7 +351,7 @@ TEST(PrunedFft, MoreModesThanCellsAreRefused) {
   rows.fine = rows.modes = {8, 8, 1};
   rows.length = {10, 10, 0};
   spec = spec_of(rows, random);
-  spec.modes[0] = 9;  // no room in the grid's rows
+  spec.modes[0] = 9;  // the grid's rows have no room
   EXPECT_THROW(make_pruned_fft<double>(spec, true), Error);
 }
 

@@ -1,4 +1,4 @@
-// Recording an application's points: never at the expense of its call, and never through somebody else's file.
+// Recording an application's points never harms its call, and never follows somebody else's file.
 #include "runtime/record_points.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class RecordPoints : public ::testing::Test {
     fs::remove_all(folder_);
   }
   static void where(const fs::path& path) { ::setenv("FOURTUNE_RECORD_POINTS", path.c_str(), 1); }
-  // set_points and execute as an application does; what explain says.
+  // Calls set_points and execute as an application does, and returns what explain says.
   static std::string run(double first = 0.5) {
     Options options;
     options.default_databases = false;
@@ -87,7 +87,7 @@ TEST_F(RecordPoints, LinksAreReplacedAndNotFollowed) {
 
 TEST_F(RecordPoints, ALinkInThePlaceOfTheTokenEndsTheRecording) {
   fs::create_directories(folder_ / "points");
-  fs::create_symlink(folder_ / "elsewhere", file(".txt"));  // leads nowhere yet
+  fs::create_symlink(folder_ / "elsewhere", file(".txt"));  // its target does not exist yet
   run();
   EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
   EXPECT_EQ(files(folder_ / "points"), 1u);

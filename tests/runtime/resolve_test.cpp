@@ -1,4 +1,4 @@
-// Which plan runs: forced, tuned, a neighbour's, or the model's; and that explain says so.
+// Which plan runs: forced, tuned, that of a neighbouring problem, or the model's; and that explain reports it.
 #include "runtime/resolve.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {
 TEST_F(Resolve, InsideItsValidityThePlanIsTakenUnchanged) {
   const Problem problem = parse_problem(kToken);
   generator::Plan plan = generator::default_plan(problem, traits_);
-  ++plan.window.width;  // proved right as it is; binding anew would undo it
+  ++plan.window.width;  // proved right as it is; binding it again would change it
   const std::string text = generator::to_text(plan, problem);
   const auto path = store("a.db", kToken, text);
   const Resolution out = resolve_in(path, "nufft:type=1,n=128x128,m=150000,prec=f32,tol=1e-3");
@@ -157,7 +157,7 @@ TEST_F(Resolve, AStoredTextThatIsNoPlanIsPassedOverAndNamed) {
   }
 }
 
-// ---- what is wrong with a stored plan must not run
+// ---- stored plans with faults must not run
 class WrongPlan : public Resolve, public testing::WithParamInterface<std::pair<const char*, const char*>> {};
 INSTANTIATE_TEST_SUITE_P(
     Table, WrongPlan,

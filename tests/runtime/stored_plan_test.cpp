@@ -1,4 +1,4 @@
-// A plan from a database that parses and yet does not run: the transform goes on to the next one and says so.
+// A plan from a database that can be parsed but does not run: the transform tries the next one and says so.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,12 +18,12 @@
 namespace fourtune::runtime {
 namespace {
 
-// Binds nothing that it is told to refuse, and remembers what it bound.
+// Refuses to bind what it is told to refuse, and records what it bound.
 class PickyBackend : public Backend {
  public:
   std::function<void(const generator::Plan&)> bind_check = [](const generator::Plan&) {};
   std::function<void(const generator::Plan&)> points_check = [](const generator::Plan&) {};
-  mutable std::vector<int> asked;  // tiles' caps of the plans, in the order they came
+  mutable std::vector<int> asked;  // the tile caps of the plans, in order of arrival
 
   std::string_view name() const override { return "picky"; }
   DeviceTraits traits_of(int) const override {

@@ -1,4 +1,4 @@
-// The library's threads: every unit once, whoever does it; fewer threads than asked for, none, many callers, fork,
+// The library's threads: every unit runs once, on any thread; fewer threads than requested, none, many callers, fork,
 // exit.
 #include "runtime/backends/cpu/base/team.h"
 
@@ -30,7 +30,7 @@ namespace {
 
 constexpr Handing kBoth[] = {Handing::shares, Handing::ascending};
 
-// How often each unit was done; fails where a worker's number is out of range or held by two threads at once.
+// How often each unit was done. Fails if a worker's number is out of range or used by two threads at once.
 std::vector<int> times_done(int threads, std::int64_t count, std::int64_t grain, Handing handing) {
   std::vector<std::atomic<int>> done(static_cast<std::size_t>(count)), busy(static_cast<std::size_t>(threads));
   parallel_for(
@@ -46,7 +46,7 @@ std::vector<int> times_done(int threads, std::int64_t count, std::int64_t grain,
   return {done.begin(), done.end()};
 }
 
-// ThreadSanitizer follows no threads of forked children.
+// ThreadSanitizer does not support threads of forked children.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kForks = false;
 #else
@@ -58,7 +58,7 @@ class TeamAndProcesses : public ::testing::Test {
   }
 };
 
-// What a child process of ours returned; -1 when it was killed.
+// The exit code of a child process; -1 when it was killed.
 int exit_code_of(const std::function<int()>& child) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -89,7 +89,7 @@ TEST(Team, DoesEveryUnitOnceByWorkersBelowTheCount) {
 }
 
 TEST_F(TeamAndProcesses, NeverHasMoreWorkersThanTheLargestLoopNeeds) {
-  const int code = exit_code_of([] {  // a team of its own
+  const int code = exit_code_of([] {  // the child makes a new team
     for (int i = 0; i < 50; ++i) every_unit_once(4);
     return team_threads_made() <= std::max(3, usable_threads() - 1) ? 0 : 1;
   });
@@ -100,7 +100,7 @@ TEST(Team, AscendingBeginsAUnitAfterAllBeforeIt) {
   constexpr std::int64_t kCount = 500;
   std::vector<std::atomic<bool>> begun(kCount);
   std::atomic<int> wrong{0};
-  // A unit may have been handed out and not yet say so: one that waits for the one before it must never wait for ever.
+  // A unit may have been assigned before it says so: a unit that waits for the one before it must never wait forever.
   parallel_for(
       4, kCount,
       [&](std::int64_t i) {
@@ -163,7 +163,7 @@ TEST_F(TeamAndProcesses, WorksAloneWhereNoThreadCanBeMade) {
   EXPECT_EQ(code, 0);
 }
 
-// A limit of the system, not of ours.
+// A limit of the system, not ours.
 TEST_F(TeamAndProcesses, WorksUnderALimitOfProcesses) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become a user that has no threads left";
   const int code = exit_code_of([] {
@@ -174,7 +174,7 @@ TEST_F(TeamAndProcesses, WorksUnderALimitOfProcesses) {
   EXPECT_EQ(code, 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need address space of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers need a lot of address space
 TEST_F(TeamAndProcesses, WorksWhereStacksDoNotFitTheAddressSpace) {
   const int code = exit_code_of([] {
     std::ifstream statm("/proc/self/statm");
@@ -183,7 +183,7 @@ TEST_F(TeamAndProcesses, WorksWhereStacksDoNotFitTheAddressSpace) {
     const rlim_t bytes = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (1 << 20);
     const rlimit few{bytes, bytes};
     if (::setrlimit(RLIMIT_AS, &few) != 0) return 2;
-    // Stacks of the parent's workers may be used again.
+    // Stacks of the parent's workers may be reused.
     return every_unit_once(200) && team_threads_made() < 199 ? 0 : 1;
   });
   EXPECT_EQ(code, 0);
@@ -218,14 +218,14 @@ TEST_F(TeamAndProcesses, ExitEndsIdleWorkers) {
   if (pid == 0) {
     ::alarm(60);
     every_unit_once(4);
-    std::exit(every_unit_once(4) ? 0 : 1);  // with destructors of static objects
+    std::exit(every_unit_once(4) ? 0 : 1);  // runs destructors of static objects
   }
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// Bits of a signal mask in /proc/self/task/*/status, by the thread's name.
+// The bits of a signal mask in /proc/self/task/*/status, by the thread's name.
 std::vector<unsigned long long> masks_of_workers() {
   std::vector<unsigned long long> masks;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -244,7 +244,7 @@ std::vector<unsigned long long> masks_of_workers() {
 TEST(Team, WorkersHaveANameAndLeaveSignalsToTheApplication) {
   ASSERT_TRUE(every_unit_once(4));
   const auto has = [](unsigned long long mask, int signal) { return (mask >> (signal - 1) & 1) != 0; };
-  // A thread that has not begun to run has every signal blocked.
+  // A thread that has not started to run has every signal blocked.
   for (int tries = 0; tries < 200; ++tries) {
     const auto masks = masks_of_workers();
     if (std::none_of(masks.begin(), masks.end(), [&](auto mask) { return has(mask, SIGSEGV); })) break;

@@ -1,4 +1,5 @@
-// Bad arguments of the public interface, each refused by name; and problems of extreme numbers, which never crash.
+// Invalid arguments of the public interface, each refused by name, and problems with extreme numbers, which never
+// crash.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -56,7 +57,7 @@ TEST(Arguments, TheArrayThatIsNullIsTheOneThatIsNamed) {
   EXPECT_TRUE(says(failure([&] { third.execute(nullptr, nullptr); }), "point_values")) << "no targets need no values";
 }
 
-// Memory at `shift` bytes past a multiple of 16.
+// Memory that begins `shift` bytes after a multiple of 16.
 struct Shifted {
   explicit Shifted(std::size_t shift) : bytes(4096 + 16) {
     void* at = bytes.data();
@@ -100,7 +101,7 @@ TEST(Arguments, ArraysOffTheirElementsAlignmentAreRefusedByName) {
 TEST(Arguments, BoundsAreFiniteAndInOrder) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
   Transform transform("nufft:type=3,dim=2,prec=f64,tol=1e-6", plain());
-  const Bounds good{{-1, -1, 9, -1, -1, 9}, {1, 1, -9, 1, 1, -9}};  // z and u are not looked at
+  const Bounds good{{-1, -1, 9, -1, -1, 9}, {1, 1, -9, 1, 1, -9}};  // z and u are not checked
   EXPECT_EQ(failure([&] { transform.set_bounds(good); }).first, Status::success);
   for (const std::size_t i : {0u, 1u, 3u, 4u})
     for (const double bad : {kNan, kInfinity, -kInfinity, 2.0}) {
@@ -121,7 +122,7 @@ TEST(Arguments, PointsOutsideTheirBoundsAreAContradiction) {
   Complex values[3] = {1, 2, 3}, results[3];
   Transform transform("nufft:type=3,dim=1,prec=f64,tol=1e-6", plain());
   transform.set_bounds({{-1, 0, 0, -4, 0, 0}, {1, 0, 0, 4, 0, 0}});
-  transform.set_points({3, x, nullptr, nullptr, 3, s});  // the bounds belong to them
+  transform.set_points({3, x, nullptr, nullptr, 3, s});  // the bounds apply to these points
   transform.execute(values, results);
   const auto sum = [&](double at) {
     return values[0] * std::polar(1.0, -at * x[0]) + values[1] * std::polar(1.0, -at * x[1]) +
@@ -138,7 +139,7 @@ TEST(Arguments, PointsOutsideTheirBoundsAreAContradiction) {
     EXPECT_TRUE(says(failed, (std::string(name) + " lies from").c_str())) << failed.second;
     EXPECT_EQ(failure([&] { transform.execute(values, results); }).first, Status::points_not_set);
   }
-  // Bounds set before the points are known hold too.
+  // Bounds set before the points are known also apply.
   Transform later("nufft:type=3,dim=1,prec=f64,tol=1e-6", plain());
   later.set_bounds({{-1, 0, 0, -4, 0, 0}, {0.9, 0, 0, 4, 0, 0}});
   EXPECT_EQ(failure([&] { later.set_points({3, x, nullptr, nullptr, 3, s}); }).first, Status::contradiction);
@@ -154,7 +155,7 @@ TEST(Arguments, AnInputThatOverlapsItselfHasNoAdjoint) {
 }
 
 // ---- extreme numbers ----
-// Small, or so large that some product of it does not fit; not what a machine would work on for long.
+// Small, or so large that some product with it overflows, but nothing that a machine would compute for a long time.
 std::string number(std::mt19937_64& random) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   switch (random() % 10) {

@@ -1,4 +1,4 @@
-// The public C++ interface: what it promises beyond the numbers.
+// The public C++ interface: its promises beyond the numbers.
 #include "fourtune/transform.h"
 
 #include <gtest/gtest.h>
@@ -174,7 +174,7 @@ TEST(Transform, AForcedPlanIsTheOneThatRuns) {
   transform.set_points({30, data.x.data(), data.y.data()});
   transform.execute(data.c.data(), data.f.data());
   EXPECT_LT(std::abs(data.f[0] - direct(data, -5, -4, -1)), 1e-4);
-  // A narrower window on the same problem must show: the forced one is really used.
+  // A narrower window on the same problem must make a difference: the forced one is really used.
   options.plan =
       "cpu;threads=1;window=kb(sigma=2,width=2,fine=20x18);sort=none;spread=atomic;interp=direct;"
       "fft=pruned(rigor=estimate,block=4)";
@@ -258,7 +258,8 @@ TEST(Transform, DeterministicResultsAreBitIdenticalForEveryThreadCount) {
   }
 }
 
-// Lines that FFTW does have kernels for aligned arrays and others; soak found that they round differently.
+// For the lines that FFTW transforms it has kernels for aligned and for other arrays; soak found that they round
+// differently.
 TEST(Transform, DeterministicUniformResultsAreBitIdenticalForEveryAlignmentAndThreadCount) {
   for (const char* problem : {"fft:type=r2c,n=1482,prec=f32", "fft:type=c2r,n=1406,prec=f32,sign=1",
                               "fft:type=c2c,n=30x28,prec=f32", "fft:type=r2c,n=51,prec=f32,batch=3"}) {
@@ -275,7 +276,7 @@ TEST(Transform, DeterministicUniformResultsAreBitIdenticalForEveryAlignmentAndTh
           transform.emplace(problem, options);
         } catch (const Error& error) {
           ASSERT_NE(std::string(error.what()).find("no FFTW"), std::string::npos) << error.what();
-          break;  // this build has it not
+          break;  // not in this build
         }
         for (const std::size_t shift : {0, 2, 4, 6}) {
           std::vector<float> in(kRoom + 8), out(kRoom + 8);

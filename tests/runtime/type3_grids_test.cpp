@@ -1,4 +1,4 @@
-// Type 3 grids follow the points: what an earlier set_points left is kept only where every grid stays as it is.
+// Type 3 grids depend on the points: state of an earlier set_points is kept only if every grid stays the same.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -76,7 +76,7 @@ TEST(Type3Grids, FollowThePointsWhicheverGridChanges) {
       }
       outer = plan.window.fine, inner = plan.inner.fine;
     }
-    // What the test is for: each kind of change was met.
+    // The test must have met each kind of change.
     EXPECT_GT(none, 0) << dim;
     EXPECT_GT(both + only_outer, 0) << dim;
     if (dim > 1) EXPECT_GT(only_inner, 0) << dim;

@@ -1,4 +1,4 @@
-// What explain says of plans that nobody tuned.
+// What explain says about untuned plans.
 #include <gtest/gtest.h>
 
 #include "base/known_devices.h"

@@ -1,4 +1,4 @@
-// For which problems a verdict holds: every key at both ends of its range and one beyond.
+// The problems for which a verdict holds: tests every key at both ends of its range and one beyond.
 #include "runtime/validity.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ bool holds(const char* measured, const std::string& actual, std::string* why = n
 
 struct Range {
   const char* key;
-  const char* in_token;  // what is exchanged in kType3
+  const char* in_token;  // the part of kType3 that is exchanged
   std::vector<const char*> inside, outside;
 };
 

@@ -1,4 +1,4 @@
-// A subcommand of `fourtune`, run as a user runs it, in a folder of its own.
+// Runs a subcommand of `fourtune` as a user does, in a separate folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class CommandTest : public testing::Test {
     words.insert(words.begin(), {FOURTUNE_PROGRAM, command_});
     return run_program(words, folder.path(), {});
   }
-  // Bad input: exit code 2, the reason on stderr, nothing on stdout.
+  // Expects a refusal of bad input: exit code 2, the reason on stderr, nothing on stdout.
   void expect_refused(const std::vector<std::string>& words, const std::string& reason) {
     const Finished result = run(words);
     EXPECT_EQ(result.code, 2) << result.out << result.err;

@@ -1,4 +1,4 @@
-// A pairwise covering set: few rows that together hold every pair of choices of any two factors.
+// A pairwise covering set: a few rows that together contain every pair of choices of any two factors.
 #pragma once
 
 #include <random>
@@ -8,8 +8,8 @@
 
 namespace fourtune::test {
 
-// factors[f] is the number of choices of factor f; a row holds one choice a factor. Greedy with a fixed seed: of a few
-// random completions the one that covers most new pairs is taken.
+// factors[f] is the number of choices of factor f; a row has one choice per factor. The algorithm is greedy with a
+// fixed seed: among a few random completions it takes the one that covers most new pairs.
 inline std::vector<std::vector<int>> pairwise(const std::vector<int>& factors) {
   std::set<std::tuple<int, int, int, int>> open;  // (factor a, choice, factor b > a, choice)
   const int count = static_cast<int>(factors.size());

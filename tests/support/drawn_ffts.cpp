@@ -36,7 +36,7 @@ class Draw {
   }
 
  private:
-  // Below `count`; of the generator alone, as distributions differ between libraries.
+  // A number below `count`. It uses the generator only, because distributions differ between libraries.
   std::size_t below(std::size_t count) { return random_() % count; }
   std::int64_t logarithmic(std::int64_t most) {
     const double share = static_cast<double>(random_()) / 4294967296.0;
@@ -66,7 +66,7 @@ class Draw {
     return other;
   }
 
-  // Dimensions and the batch in any order, with gaps.
+  // The dimensions and the batch in any order, with gaps.
   ArrayLayout layout(const Problem& p, const std::array<std::int64_t, 3>& sizes) {
     std::array<int, 4> order{0, 1, 2, 3};
     for (std::size_t i = 3; i > 0; --i) std::swap(order[i], order[below(i + 1)]);

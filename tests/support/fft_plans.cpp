@@ -22,7 +22,7 @@ class PlanMaker {
     deal(plan);
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) choices(plan, plan.kernels[k]);
     agree(plan);
-    targets(plan);  // may change layouts, on which tiles depend
+    targets(plan);  // may change layouts, which the tiles depend on
     if (limits_.bound)
       for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) bind(plan, k);
     agree(plan);
@@ -65,7 +65,7 @@ class PlanMaker {
         queue.push_back({static_cast<Dim>(d), length / radix, radix, n / radix, n, n != radix});
         n /= radix;
       }
-      std::reverse(queue.begin(), queue.end());  // taken from the back
+      std::reverse(queue.begin(), queue.end());  // elements are taken from the back
       queues.push_back(std::move(queue));
     }
     while (std::any_of(queues.begin(), queues.end(), [](const auto& q) { return !q.empty(); })) {
@@ -115,7 +115,7 @@ class PlanMaker {
       with.cluster = 2;
   }
 
-  // What belongs to powers of two, or to a tile in one block, is taken back elsewhere.
+  // Removes options that need powers of two, or a tile in one block, where these do not hold.
   static void agree(fft::FftPlan& plan) {
     for (const fft::Violation& violation : fft::check(plan)) {
       auto& with = plan.kernels[static_cast<std::size_t>(violation.kernel)].with;
@@ -124,7 +124,7 @@ class PlanMaker {
     }
   }
 
-  // Some arrays that the rules take: in place where that works, else the other array.
+  // Chooses arrays that the rules allow: in place where that works, else the other array.
   void targets(fft::FftPlan& plan) {
     const auto bits = static_cast<unsigned>(up_to(255));
     for (unsigned attempt = 0; attempt < 256; ++attempt) {

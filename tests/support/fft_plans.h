@@ -1,4 +1,4 @@
-// Random right plans, for property tests.
+// Random valid plans, for property tests.
 #pragma once
 
 #include <random>
@@ -8,12 +8,12 @@
 namespace fourtune::test {
 
 struct RandomPlanLimits {
-  int dims = 3;                     // most
-  std::int64_t elements = 1 << 16;  // most of one transform
+  int dims = 3;                     // the most dimensions
+  std::int64_t elements = 1 << 16;  // the most elements of one transform
   bool bound = true;                // with threads and tiles
 };
 
-// A plan that check() passes: mixed radices, sub-FFTs dealt to kernels at random, random parameters.
+// A plan that passes check(): mixed radices, sub-FFTs randomly distributed over kernels, random parameters.
 generator::fft::FftPlan random_plan(std::mt19937& random, const RandomPlanLimits& limits = {});
 
 }  // namespace fourtune::test

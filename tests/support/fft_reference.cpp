@@ -9,7 +9,7 @@ namespace {
 
 namespace fft = generator::fft;
 
-// exp(sign 2 pi i m / n), m = 0..n-1, from angles in the first octant's neighbourhood of zero.
+// exp(sign 2 pi i m / n) for m = 0..n-1, computed from angles in [-pi, pi].
 std::vector<Complex> roots(std::int64_t n, int sign) {
   std::vector<Complex> out(static_cast<std::size_t>(n));
   for (std::int64_t m = 0; m < n; ++m) {
@@ -20,7 +20,7 @@ std::vector<Complex> roots(std::int64_t n, int sign) {
   return out;
 }
 
-// One sub-FFT on one line whose values lie `step` apart, in place.
+// Executes one sub-FFT in place on a line whose values lie `step` apart.
 class SubFftOnLine {
  public:
   SubFftOnLine(const fft::SubFft& sub, int sign)
@@ -37,7 +37,7 @@ class SubFftOnLine {
     const auto radix = static_cast<std::size_t>(sub_.radix);
     for (std::size_t i = 0; i < radix; ++i) in_[i] = values[static_cast<std::int64_t>(i) * step];
     for (std::size_t k = 0; k < radix; ++k) {
-      double re = 0, im = 0;  // by parts: no special cases of the complex product
+      double re = 0, im = 0;  // by parts, to avoid special cases of the complex product
       for (std::size_t i = 0, at = 0; i < radix; ++i, at = at + k < radix ? at + k : at + k - radix) {
         re += in_[i].real() * small_[at].real() - in_[i].imag() * small_[at].imag();
         im += in_[i].real() * small_[at].imag() + in_[i].imag() * small_[at].real();
@@ -63,7 +63,7 @@ void apply(const fft::SubFft& sub, const fft::Lengths& n, int sign, std::vector<
     for (std::int64_t inner = 0; inner < step; ++inner) run(data.data() + outer + inner, step);
 }
 
-// Position along dimension d in layout `to` of what is at each position of layout `from`.
+// For each position of layout `from`, the position along dimension d where layout `to` has the same value.
 std::vector<std::int64_t> moves(const std::vector<int>& radices, const std::vector<std::int64_t>& from,
                                 const std::vector<std::int64_t>& to) {
   std::vector<std::int64_t> source{0}, target{0};
@@ -105,7 +105,7 @@ std::vector<Complex> moved(const fft::FftPlan& plan, const fft::Layout& from, co
 }  // namespace
 
 void run_kernels(const fft::FftPlan& plan, int sign, int first, int last, std::vector<Complex>& data) {
-  const fft::Layout notation = fft::layout(plan, 0);  // the notation's positions never move
+  const fft::Layout notation = fft::layout(plan, 0);  // positions in the notation never change
   data = moved(plan, fft::layout(plan, first), notation, std::move(data));
   for (int k = first; k < last; ++k)
     for (const auto& sub : plan.kernels[static_cast<std::size_t>(k)].subs) apply(sub, fft::lengths(plan), sign, data);

@@ -1,5 +1,5 @@
-// One nonuniform problem with random data, and what is wrong with a transform's answers: distance from direct sums and
-// from adjointness.
+// One nonuniform problem with random data, and the errors of a transform's results: distance from direct sums and from
+// adjointness.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct NufftCase {
   double spread_of_points = 3.14;  // half-width of the coordinates
 };
 
-// Data in the working precision, reference in double from the very same numbers.
+// The data are in the working precision; the reference is computed in double from the same numbers.
 template <class T>
 class NufftExperiment {
  public:
@@ -46,7 +46,7 @@ class NufftExperiment {
     count_ = targets;
   }
 
-  // Arrays of a device; without, transforms take the host's.
+  // Makes transforms use device arrays in this memory; otherwise they use the host's arrays.
   void use(runtime::ArrayMemory& memory) { device_ = &memory; }
 
   void set_points(Transform& transform) const {
@@ -68,7 +68,7 @@ class NufftExperiment {
       for (T& value : dimension) value = static_cast<T>(value * factor);
   }
 
-  // Relative l2 error of execute (or of the adjoint) against the direct sum, the whole batch together.
+  // Relative l2 error of execute (or of the adjoint) against the direct sum, over the whole batch.
   double error(Transform& transform, bool adjoint) const {
     const bool to_modes = (problem_.type != 2) != adjoint;
     auto points = points_;

@@ -1,4 +1,4 @@
-// Nonuniform problems with GPU plans that together hold every pair of choices.
+// Nonuniform problems with GPU plans that together contain every pair of choices.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   shape.width = c.plan.window.width;
   auto& points = c.plan.gpu_points;
   points.spread = method.spread, points.interp = method.interp;
-  if (points.interp == Interpolate::matrix && shape.dim == 1) points.interp = Interpolate::points;  // not there in 1D
+  if (points.interp == Interpolate::matrix && shape.dim == 1) points.interp = Interpolate::points;  // none in 1D
   points.spread_with = default_parameters(shape, points.spread);
   points.interp_with = default_parameters(shape, points.interp);
   auto &lead = points.spread_with, &other = points.interp_with;
@@ -54,7 +54,7 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   other.slice = lead.slice;
 }
 
-// Two transforms at a time where the families can.
+// Executes two transforms at a time where the families support it.
 inline void take_groups(NufftCase& c, bool interleave) {
   auto& points = c.plan.gpu_points;
   auto &spread = points.spread_with, &interp = points.interp_with;
@@ -63,7 +63,8 @@ inline void take_groups(NufftCase& c, bool interleave) {
   spread.interleave = interleave && spread.group > 1, interp.interleave = interleave && interp.group > 1;
 }
 
-// Choices: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign, placement.
+// The entries of `at`: type, dim, precision, window, sigma, method, tol, batch and chunk, order of modes and sign,
+// placement.
 inline NufftCase covering_case(const std::vector<int>& at, const char* backend) {
   constexpr WindowKind kinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel, WindowKind::exp_semicircle,
                                   WindowKind::gaussian};
@@ -83,7 +84,7 @@ inline NufftCase covering_case(const std::vector<int>& at, const char* backend) 
   const auto kind = kinds[at[3]];
   const double sigma = sigmas[at[4]];
   int width = 0;
-  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 reaches little
+  for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 is not accurate
     width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim);
   c.problem.tol /= 10;
   c.plan.backend = backend;
@@ -91,7 +92,7 @@ inline NufftCase covering_case(const std::vector<int>& at, const char* backend) 
   for (int d = 0; d < c.problem.dim; ++d)
     c.plan.window.fine[d] = generator::smooth_size(
         std::max<std::int64_t>(std::llround(std::ceil(sigma * static_cast<double>(c.problem.n[d]))), width + 1));
-  c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // of 3: 2 and 1, or 3
+  c.plan.chunk = at[7] == 0 ? 1 : at[7] + 1;  // a batch of 3 in chunks of 2 and 1, or of 3
   constexpr Placement placements[] = {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level};
   bind_method(c, kMethods[at[5]], placements[at[9]]);
   if (at[7] == 2) take_groups(c, at[9] % 2 == 1);

@@ -1,4 +1,4 @@
-// The paper's plans made ready for kernels.
+// Prepares the paper's plans for kernels.
 #pragma once
 
 #include "generator/planner/gpu_fft/enumerate.h"
@@ -6,12 +6,12 @@
 
 namespace fourtune::test {
 
-// A plan without parameters with those that the cost model gives it. Reversed order in the output array alone, as the
-// paper has it; natural order goes between the output and a workspace.
+// Adds the cost model's parameters to a plan without parameters. Reversed order uses only the output array, as in the
+// paper; natural order alternates between the output and a workspace.
 generator::fft::FftPlan made_ready(generator::fft::FftPlan plan, generator::fft::Order order,
                                    const DeviceTraits& device);
 
-// The plan of a plane: without one dimension, what is left named X and Y. Not for bound plans.
+// The plan without one dimension; the remaining dimensions are named X and Y. Not for bound plans.
 generator::fft::FftPlan without(const generator::fft::FftPlan& plan, generator::fft::Dim gone);
 
 }  // namespace fourtune::test

@@ -1,4 +1,5 @@
-// A backend that computes nothing and keeps what it was asked: every option of an interface, seen from the other end.
+// A backend that computes nothing and records its arguments, so that tests see how every option of an interface
+// arrives.
 #pragma once
 
 #include <memory>
@@ -46,7 +47,7 @@ class ProbeBackend final : public runtime::Backend {
   int device_count() const override { return 8; }
   DeviceTraits traits_of(int) const override {
     DeviceTraits traits;
-    traits.backend = "cpu";  // its plans are those of processors
+    traits.backend = "cpu";  // its plans are those of the processor
     traits.name = "probe";
     traits.cores = 3;
     return traits;
@@ -61,7 +62,7 @@ class ProbeBackend final : public runtime::Backend {
   }
 };
 
-// Once for the process; its name is "probe".
+// Adds the backend once per process; its name is "probe".
 inline void add_probe_backend() {
   static const ProbeBackend backend;
   static const bool added = (runtime::add_backend(backend), true);

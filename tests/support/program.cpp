@@ -14,7 +14,7 @@
 namespace fourtune::test {
 namespace {
 
-// Only calls that are safe between fork and exec.
+// Makes only calls that are safe between fork and exec.
 [[noreturn]] void become(const std::vector<char*>& words, const std::vector<char*>& variables, const char* folder,
                          int out, int err) {
   const int null = open("/dev/null", O_RDONLY);
@@ -49,7 +49,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 
 Finished run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,
                      const std::vector<std::pair<std::string, std::string>>& environment) {
-  const ScratchFolder scratch;  // files, not pipes: the program can write as much as it likes without a reader
+  const ScratchFolder scratch;  // files, not pipes, so that the program can write any amount without a reader
   const auto out_path = scratch / "out", err_path = scratch / "err";
   const int out = open(out_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const int err = open(err_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

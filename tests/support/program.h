@@ -1,4 +1,4 @@
-// Runs programs and keeps scratch folders for tests.
+// Runs programs and manages scratch folders for tests.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 namespace fourtune::test {
 
 struct Finished {
-  int code = -1;  // exit code; 128 + signal when a signal ended it
+  int code = -1;  // exit code, or 128 + the number of the signal that ended it
   std::string out;
   std::string err;
 };
 
-// Runs words[0] with the rest as arguments, in `folder` (empty: here), with the variables added to the environment.
-// Throws std::runtime_error when it cannot be started.
+// Runs words[0] with the rest as arguments, in `folder` (empty: the current one), with the variables added to the
+// environment. Throws std::runtime_error when the program cannot be started.
 Finished run_program(const std::vector<std::string>& words, const std::filesystem::path& folder = {},
                      const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-// A new empty folder, removed with everything in it at the end.
+// A new empty folder, which is removed with all its contents at the end.
 class ScratchFolder {
  public:
   ScratchFolder();

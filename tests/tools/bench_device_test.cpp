@@ -1,4 +1,4 @@
-// Device peers and arrays of `fourtune bench`, on host memory: the emulated backend with stand-ins for the libraries.
+// Device peers and arrays of `fourtune bench` in host memory: the emulated backend with stand-ins for the libraries.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -82,7 +82,7 @@ TEST(DevicePeers, CufinufftRunsItsFastestRightVariantInEveryTypeAndPrecision) {
     ASSERT_EQ(result.contenders.size(), 1u) << token;
     const ContenderResult& one = result.contenders.front();
     EXPECT_TRUE(one.ran() && one.right) << token << ": " << one.failure;
-    EXPECT_EQ(one.plan, "method=2, upsampfac=2") << token;  // 1.25 is as fast and wrong
+    EXPECT_EQ(one.plan, "method=2, upsampfac=2") << token;  // 1.25 is equally fast but wrong
     EXPECT_NE(one.variants.find("upsampfac=1.25: "), std::string::npos) << one.variants;
     EXPECT_NE(one.variants.find("method=1, upsampfac=2: makeplan fails with error 22"), std::string::npos);
     EXPECT_EQ(one.total_ns.size(), 1u);
@@ -207,7 +207,7 @@ test::Finished suite(const std::vector<std::string>& words, const std::filesyste
   return test::run_program(all, folder);
 }
 
-// From the first title on, without the lines of progress and the one that names the plot.
+// The output from the first title on, without progress lines and the line that names the plot.
 std::string tables(const std::string& out) {
   const std::size_t from = out.find("\nTable I"), to = out.find("\nplot: ");
   std::istringstream lines(out.substr(std::min(from, out.size()), to - from));
@@ -229,7 +229,7 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
     EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
   EXPECT_EQ(done.out.find("failed"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("WRONG"), std::string::npos) << done.out;
-  // The same again, from the file alone.
+  // Repeats the same from the file only.
   const test::Finished again = suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter",
                                       "n=8x8,m=64,prec=f32,tol=1e-2", "--from-csv", "suite.csv", "--plot", "again.svg"},
                                      folder.path());
@@ -251,12 +251,12 @@ TEST(BenchSuites, Type3RunsOnADeviceAndTellsItsSpeedUpOverAnotherRun) {
                                      folder.path());
   ASSERT_EQ(again.code, 0) << again.out << again.err;
   EXPECT_NE(again.out.find("speed-up: the paper's"), std::string::npos);
-  // Over itself every version is as fast as it is.
+  // Relative to itself every version has a speed-up of 1.
   EXPECT_TRUE(std::regex_search(again.out, std::regex("WRONG +[0-9.]+x +1\\.0x"))) << again.out;
   EXPECT_EQ(suite({"--suite", "cufinufft", "--baseline", "t3.csv"}, folder.path()).code, 2);
 }
 
-// A budget that is spent, and kernels compiled beforehand: what is left out is named, and in the file.
+// With a budget that is used up and kernels compiled beforehand, omitted problems are named, also in the file.
 TEST(BenchSuites, WhatABudgetLeavesOutIsNamedAndKept) {
   const test::ScratchFolder folder;
   const test::Finished done =

@@ -15,7 +15,7 @@ std::string peer(const std::string& name) {
   return std::string(FOURTUNE_BUILD_DIR) + "/tests/peers/fake_" + name + ".so";
 }
 
-// The fault with which a library is refused.
+// The fault that is given when a library is refused.
 std::string fault_of(const std::string& path) {
   try {
     const FinufftLibrary library(path);

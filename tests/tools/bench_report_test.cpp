@@ -79,7 +79,7 @@ TEST(BenchRatio, RefusalAndWrongAnswerAreLostByThePeerAndOursByUs) {
   EXPECT_EQ(compare(result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 9, NAN)}))
                 .untuned_score.outcome,
             Outcome::lost_by_peer);
-  // Ours is faster, and wrong; the peer is wrong as well: still ours to answer for.
+  // Ours is faster but wrong, and the peer is wrong as well: this still counts as lost by us.
   EXPECT_EQ(compare(result_of(k2d, {contender("untuned", Role::untuned, 10, 0.1), contender("p", Role::peer, 90, 1)}))
                 .untuned_score.outcome,
             Outcome::lost_by_us);
@@ -109,7 +109,7 @@ TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
   EXPECT_EQ(summary.worst, 0.25);
   EXPECT_EQ(summary.worst_token, "b");
   EXPECT_TRUE(std::isnan(summarise({}).mean));
-  // Nothing counts: no mean without the lost, and one with them, of each kind.
+  // If no result counts, there is no mean without the lost results, but one with them, for each kind of loss.
   for (const Outcome outcome : {Outcome::lost_by_us, Outcome::lost_by_peer}) {
     const Scored lost[] = {{"a", {2, outcome}}, {"b", {8, outcome}}};
     EXPECT_TRUE(std::isnan(summarise(lost).mean));
@@ -153,7 +153,7 @@ TEST(BenchReport, NotesNameEverySkipFailureAndRefusal) {
   EXPECT_EQ(skip_notes({}), "");
 }
 
-// Fields of one CSV line, quotes undone.
+// The fields of one CSV line, without quotes.
 std::vector<std::string> split_csv(const std::string& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -321,7 +321,7 @@ TEST(BenchMemory, PeakSeesWhatAContenderTouches) {
   EXPECT_EQ(read.failure, "");
   EXPECT_EQ(read.peak_bytes, use.peak_bytes);
   EXPECT_EQ(read.code_bytes, use.code_bytes);
-  EXPECT_LT(use.code_bytes, 60 << 20);  // the block is not a file's
+  EXPECT_LT(use.code_bytes, 60 << 20);  // the block does not belong to a file
   EXPECT_EQ(read.ns, use.ns);
   EXPECT_EQ(parse_first_use("error: no such plan\nmore").failure, "error: no such plan");
   EXPECT_NE(parse_first_use("").failure, "");

@@ -1,4 +1,4 @@
-// The built command line, run as a user runs it.
+// Runs the built command line as a user does.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,12 +25,12 @@ using Json = nlohmann::json;
 
 class CommandLine : public testing::Test {
  protected:
-  // The user's own database is a file of the test.
+  // The user's database is a file of the test.
   Finished run(std::vector<std::string> words) {
     words.insert(words.begin(), FOURTUNE_PROGRAM);
     return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}});
   }
-  // Refused as bad usage or input, in one line of error that has `reason` in it.
+  // Expects a refusal as bad usage or input, with one line of error that contains `reason`.
   void expect_refused(const std::vector<std::string>& words, const std::string& reason, int code = 2) {
     const Finished result = run(words);
     EXPECT_EQ(result.code, code) << result.err;
@@ -53,7 +53,7 @@ class CommandLine : public testing::Test {
   ScratchFolder folder;
 };
 
-// A .npy file of doubles as numpy.save writes it.
+// A .npy file of doubles in the format of numpy.save.
 std::string npy(const std::string& descr, const std::string& shape, const std::vector<double>& numbers,
                 const std::string& order = "False") {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
@@ -240,7 +240,7 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
   const std::string db = (folder / "own.db").string();
   const Finished tuned = run({"tune", "--recorded", points.string(), "--seconds", "3", "--threads", "1", "--db", db});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
-  // The winner of the recorded points comes first, for a token of any class or none.
+  // The winner for the recorded points has priority, for a token of any class or none.
   for (const std::string& token : {app, app + ",points=radial", app + ",points=cluster"}) {
     const Finished why = run({"explain", token, "--db", db, "--threads", "1"});
     EXPECT_NE(why.out.find("points=recorded"), std::string::npos) << why.out << why.err;
@@ -251,7 +251,7 @@ TEST_F(CommandLine, RecordedPointsAreTunedAndFoundAgain) {
   EXPECT_NE(other.out.find("why: "), std::string::npos) << other.out;
   EXPECT_EQ(other.out.find("why: verdict"), std::string::npos) << other.out;
 
-  // Points that do not fit their token, no folder, no points: named, and nothing is tuned.
+  // Points that do not fit their token, a missing folder and missing points are named, and nothing is tuned.
   for (const auto& entry : std::filesystem::directory_iterator(points))
     if (entry.path().string().find("type_1") != std::string::npos && entry.path().extension() == ".npy")
       std::ofstream(entry.path(), std::ios::binary) << npy("<f8", "(2, 2)", {1, 2, 3, 0.5});
@@ -335,7 +335,7 @@ TEST_F(CommandLine, RecordedSpacesHoldEveryCandidate) {
 
 TEST_F(CommandLine, InterruptedTuningKeepsWhatIsFinishedAndResumes) {
   const std::string token = "nufft:type=1,n=40x40,m=20000,prec=f32,tol=1e-3";
-  // The shell sends Ctrl-C's signal to the program alone, as soon as progress shows that something was measured.
+  // The shell sends the signal of Ctrl-C to the program only, as soon as the progress shows a measurement.
   const std::string script = std::string("'") + FOURTUNE_PROGRAM + "' tune " + token +
                              " --seconds 120 --threads 1 2> err & pid=$!\n"
                              "for i in $(seq 600); do grep -q 'search [1-9]' err && break; sleep 0.1; done\n"

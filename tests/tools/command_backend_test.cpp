@@ -1,4 +1,4 @@
-// Every subcommand on every backend that runs without a GPU, with every kind of problem. No time is asserted.
+// Runs every subcommand on every backend that needs no GPU, with every kind of problem. No times are checked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Small: on the emulated backend every kernel is compiled, and every thread of it is a fiber.
+// Small, because the emulated backend compiles every kernel and runs every thread as a fiber.
 const std::vector<std::string> kFfts = {
     "fft:type=c2c,n=12x10,prec=f32",
     "fft:type=c2c,n=12x10,prec=f32,place=in",
@@ -40,7 +40,7 @@ class Commands : public testing::Test {
  protected:
   Finished run(std::vector<std::string> words) const {
     words.insert(words.begin(), FOURTUNE_PROGRAM);
-    // The lists of backends are the same on machines with a GPU.
+    // The lists of backends must be the same on machines with a GPU.
     return run_program(
         words, folder.path(),
         {{"FOURTUNE_DB", (folder / "own.db").string()}, {"FOURTUNE_CUDA_DRIVER", "/nowhere/libcuda.so"}});
@@ -134,7 +134,7 @@ TEST_P(OnBackend, ADeviceThatIsNotThereIsRefusedByEveryCommand) {
   }
 }
 
-// These are of CUDA kernels, whatever runs them.
+// These tests concern CUDA kernels, whatever runs them.
 TEST_F(Commands, PlanListsPlansOfEveryUniformProblemAndRefusesOthers) {
   for (const std::string& token : kFfts) {
     const Finished listed = run({"plan", "--list", token, "--device", "h100", "--count", "1"});

@@ -1,5 +1,5 @@
-// The command line on a host with two GPUs of different kinds, by a driver that only counts: --device chooses, and no
-// process of the command, its worker included, makes a context, an array or a kernel on the other one.
+// The command line on a host with two different GPUs, simulated by a driver that only counts: --device chooses, and no
+// process of the command, including its worker, makes a context, an array or a kernel on the other GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class DeviceOption : public testing::Test {
                         {"FOURTUNE_FAKE_GPU_LOG", (folder / "used.log").string()},
                         {"FOURTUNE_DB", (folder / "own.db").string()}});
   }
-  // What the processes of the last command did on GPUs: sorted lines as "context 1".
+  // The GPU calls of the last command's processes: sorted lines such as "context 1".
   std::vector<std::string> used() const {
     std::vector<std::string> lines;
     if (!std::filesystem::exists(folder / "used.log")) return lines;

@@ -1,8 +1,8 @@
-// The documentation is true: its commands run, its code is that of the examples, its links lead somewhere.
+// The documentation is true: its commands run, its code is that of the examples, its links exist.
 //
-// A block that starts with ```sh is run by bash, line by line with -e, in a scratch folder where build, tools and
-// examples are those of the project, `fourtune` is on the path and the tuning database is empty. A block that cannot be
-// run here says why in the line before it: <!-- not run: REASON -->. Any other kind of block is not a command.
+// Bash runs every block that starts with ```sh, line by line with -e, in a scratch folder with the project's build,
+// tools and examples, with `fourtune` on the path and an empty tuning database. If a block cannot be run here, the line
+// before it says why: <!-- not run: REASON -->. Other kinds of blocks are not commands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,10 +22,10 @@ const fs::path kRoot = FOURTUNE_SOURCE_DIR;
 
 struct Block {
   std::string page;  // "docs/cli.md"
-  int line = 0;      // of the opening fence
+  int line = 0;      // line of the opening fence
   std::string language;
   std::string text;
-  std::string not_run;  // reason
+  std::string not_run;  // the reason
 };
 
 std::vector<std::string> pages() {
@@ -108,7 +108,7 @@ TEST(Docs, SayWhyACommandIsNotRun) {
       ADD_FAILURE() << block.page << ":" << block.line << ": commands stand in sh blocks, so that they are run";
 }
 
-// Every line of the code occurs in the example, in the same order. Code that needs what is not ours says so.
+// Expects every line of the code in the example, in the same order. Code that needs other projects says so.
 void expect_excerpt(const Block& block, const std::string& example) {
   if (!block.not_run.empty()) return;
   const std::string whole = read_text(kRoot / example);

@@ -1,4 +1,4 @@
-// `fourtune emit`, run as a user runs it. What the kernels compute is tested where they are made
+// Runs `fourtune emit` as a user does. The results of the kernels are tested elsewhere
 // (tests/generator/emulated_fft_test.cpp).
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST_F(EmitCommand, WritesOneFileWithoutOtherIncludesThanTheStandardOnes) {
 
 TEST_F(EmitCommand, NvccTakesTheFile) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: there is no nvcc on the PATH";
-  // One tile, convolutions, an order that is neither natural nor reversed; a warning is an error.
+  // One tile, convolutions, an order that is neither natural nor reversed; warnings count as errors.
   for (const char* plan :
        {kPlan, "fft:type=c2c,n=131,prec=f64",
         "{X(8,4,8,32,tw),X(8,4,2,8,tw)}[store=grouped]{X(16,2,1,2,no-tw),Y(1,5,1,5,no-tw)}:order=grouped"}) {
@@ -58,7 +58,7 @@ TEST_F(EmitCommand, ShowsEveryStage) {
   expect_refused({kPlan, "--stage", "dag"}, "--codelet 16 --stage dag");
 }
 
-// As `fourtune plan --list` and `fourtune show` print them.
+// Plan texts in the form that `fourtune plan --list` and `fourtune show` print.
 TEST_F(EmitCommand, TakesWholePlanTexts) {
   const std::string bound = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=64,tile=1x4]:order=natural";
   EXPECT_EQ(run({"cuda;fft=interleaved" + bound}).out, run({bound}).out);
@@ -68,7 +68,7 @@ TEST_F(EmitCommand, TakesWholePlanTexts) {
   expect_refused({"cuda;fft=interleaved{X(16,16,16,156,tw)}{X(16,16,1,16,no-tw)}"}, "rule first-n");
 }
 
-// What has no plan in the notation: other lengths, real transforms.
+// Problems without a plan in the notation: other lengths, real transforms.
 TEST_F(EmitCommand, TakesProblems) {
   const std::string prime = run({"fft:type=c2c,n=1009,prec=f32,batch=2"}).out;
   for (const char* words : {"bluestein", "int main(", "fft:type=c2c,n=1009,prec=f32,batch=2 cuda;fft=plain"})

@@ -1,4 +1,5 @@
-// A stand-in for libcufft on host memory, by direct sums: what the adapter of `fourtune bench` calls.
+// A stand-in for libcufft in host memory that uses direct sums: the functions that the adapter of `fourtune bench`
+// calls.
 #include <cstddef>
 #include <map>
 
@@ -48,7 +49,7 @@ EXPORTED int cufftMakePlanMany64(int handle, int rank, long long* n, long long* 
   plan.fft.type = (type & 0xf) == 9 ? fake::Type::c2c : (type & 0xf) == 0xa ? fake::Type::r2c : fake::Type::c2r;
   for (int d = 0; d < rank; ++d) {
     plan.fft.n[d] = n[rank - 1 - d];
-    if (plan.fft.n[d] == 17) return 8;  // a size that it does not take
+    if (plan.fft.n[d] == 17) return 8;  // an unsupported size
   }
   plan.fft.batch = batch;
   plan.fft.in = side(rank, in_embed, in_stride, in_distance);

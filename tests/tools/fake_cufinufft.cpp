@@ -1,8 +1,8 @@
-// A stand-in for libcufinufft on host memory, by direct sums.
+// A stand-in for libcufinufft in host memory that uses direct sums.
 //   FAKE_END     bytes of the option structure that default_opts writes
 //   FAKE_METHOD  the one method that runs; the others return an error
 //   FAKE_NO_F32  without the functions of single precision
-// Upsampling 1.25 gives results that are off by 1 %, so that trials have something to tell apart.
+// Upsampling 1.25 gives results that are off by 1 %, so that trials have a difference to detect.
 #include <cstdint>
 #include <cstring>
 
@@ -21,7 +21,7 @@ int make(int type, int dim, const std::int64_t* n, int sign, int batch, T, void*
   for (int d = 0; d < dim && type != 3; ++d) plan->n[d] = n[d];
   if (upsampling != 2.0) plan->factor = 1.01;
   *out = plan;
-  return 1;  // a warning: the plan is made
+  return 1;  // a warning; the plan is made
 }
 
 }  // namespace

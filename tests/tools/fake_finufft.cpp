@@ -1,10 +1,11 @@
-// A stand-in for libfinufft: the guru interface by direct sums, in variants that the adapter must accept or refuse.
-//   FAKE_VERSION   the text behind "FINUFFT version "; undefined: no text
+// A stand-in for libfinufft that implements the guru interface with direct sums, in variants that the adapter must
+// accept or refuse.
+//   FAKE_VERSION   the text after "FINUFFT version "; undefined: no text
 //   FAKE_SIZE      bytes of the option structure that default_opts writes (64, 88 or 96; more: a foreign layout)
-//   FAKE_ALLOW     offset of allow_eps_too_small; undefined: there is none. With it, f32 requests below 1e-5 need it.
-//   FAKE_DEBUG     default of the option debug, to be 0
+//   FAKE_ALLOW     offset of allow_eps_too_small; undefined: none. If defined, f32 requests below 1e-5 need it.
+//   FAKE_DEBUG     default of the option debug, which should be 0
 //   FAKE_WRONG     results are off by 1 %
-//   FAKE_EMPTY     none of the functions
+//   FAKE_EMPTY     without any of the functions
 #include <cstdint>
 #include <cstring>
 

@@ -13,7 +13,7 @@ struct Plan {
   std::int64_t m = 0, k = 0;
   const T *x[3] = {}, *s[3] = {};
   bool refuse = false;
-  double factor = 1;  // of the results
+  double factor = 1;  // scales the results
 };
 
 template <class T>
@@ -29,7 +29,7 @@ int place(void* handle, std::int64_t m, const T* x, const T* y, const T* z, std:
   return 0;
 }
 
-// Frequency of output (types 1, 3) or input (type 2) number i along dimension d.
+// The frequency of output (types 1, 3) or input (type 2) number i along dimension d.
 template <class T>
 double frequency(const Plan<T>& plan, std::int64_t i, int d) {
   if (plan.type == 3) return static_cast<double>(plan.s[d][i]);

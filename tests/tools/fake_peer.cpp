@@ -1,6 +1,6 @@
-// An adapter of the peer interface on host memory, by direct sums; it calls that memory whatever the program wants.
-//   FAKE_INTERFACE  the version that it claims
-//   FAKE_MEMORY     what fourtune_peer_memory returns
+// An adapter of the peer interface in host memory that uses direct sums, whatever memory the program requests.
+//   FAKE_INTERFACE  the version that it reports
+//   FAKE_MEMORY     the result of fourtune_peer_memory
 // It refuses in-place transforms.
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-// `fourtune tune --backend cuda` on a machine without a GPU: kernels are compiled for real, by NVRTC, and "run" by a
-// driver that only counts, so that every result is wrong. Without NVRTC nothing is tested, and it says so.
+// `fourtune tune --backend cuda` on a machine without a GPU: NVRTC really compiles the kernels, and a driver that only
+// counts "runs" them, so that every result is wrong. Without NVRTC the test is skipped with a message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST_F(GpuCommand, TuneKeepsKernelsInTheDatabaseOfItsSession) {
   EXPECT_NE(tuned.out.find("wrong_result"), std::string::npos) << tuned.out << tuned.err;
   EXPECT_GT(kernels_in("session.db"), 0);
   EXPECT_FALSE(std::filesystem::exists(folder / "user.db"));
-  // The user's own is where they go when no other is named.
+  // Without another name they go to the user's database.
   const Finished own = run({"tune", kToken, "--max-evaluations", "2", "--seconds", "60", "--quiet"});
   EXPECT_EQ(own.code, 1) << own.err;
   EXPECT_GT(kernels_in("user.db"), 0);
@@ -55,7 +55,7 @@ TEST_F(GpuCommand, TuneStoresWhatTheCompilerSaidOfEveryKernel) {
       EXPECT_NE(one.kernels.find(key), std::string::npos) << one.kernels;
   }
   EXPECT_GT(told, 3);
-  // The library is always a candidate.
+  // The library is always one of the candidates.
   EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [](const db::Run& one) { return one.plan == "cuda;fft=cufft"; }));
 }
 

@@ -1,5 +1,5 @@
-// The command line with databases that are damaged or not meant well, with oversized arguments, and at the limit of
-// what a file may hold: it says what is wrong, sends nothing to the terminal that a terminal obeys, and loses nothing.
+// The command line with damaged or malicious databases, with oversized arguments, and at the limit of a file's size: it
+// says what is wrong, sends no control characters to the terminal, and loses nothing.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -114,7 +114,7 @@ TEST_F(HostileDatabase, DoctorSaysWhyKernelsAreNotLoadedFromIt) {
   EXPECT_NE(said.find("can be written by others (mode 666)"), std::string::npos) << said;
 }
 
-// What `ulimit -f` does to a session: it goes on, says what is wrong, and keeps what it had.
+// With `ulimit -f`, a session continues, says what is wrong, and keeps its earlier data.
 TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
   store(kPlan);
   const std::string limited = "ulimit -f 192; exec '" FOURTUNE_PROGRAM

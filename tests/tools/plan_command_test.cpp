@@ -1,4 +1,4 @@
-// `fourtune plan`, run as a user runs it.
+// Runs `fourtune plan` as a user does.
 #include <gtest/gtest.h>
 
 #include <string>

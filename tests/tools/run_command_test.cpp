@@ -1,4 +1,4 @@
-// `fourtune run`: the result that it writes and calls right is the transform's own, and a wrong one ends it with 1.
+// `fourtune run`: a result that it writes and calls right is that of the transform, and a wrong result ends it with 1.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -34,7 +34,7 @@ std::vector<Complex> dft(const std::vector<Complex>& in, int sign) {
   return out;
 }
 
-// In place the input takes the output's place again before every execution, and never after the last.
+// In place, the input is restored over the output before every execution, but never after the last one.
 TEST_F(RunCommand, WritesTheTransformInPlaceOnEveryBackend) {
   std::vector<Complex> values;
   for (int i = 0; i < 12; ++i) values.emplace_back(0.5 * i - 2, 3 - i * i % 7);
@@ -75,7 +75,7 @@ TEST_F(RunCommand, RealTransformsInPlaceAreRightOnEveryBackend) {
       }
 }
 
-// Two cells of a window answer to two digits, however many are asked for.
+// A window of two cells gives two correct digits, however many are requested.
 TEST_F(RunCommand, AWrongResultEndsItWithOne) {
   const std::vector<std::string> words{"nufft:type=1,n=16,m=50,prec=f64,tol=1e-9", "--backend", "cpu", "--plan",
                                        "cpu;threads=1;window=pswf(sigma=2,width=2,fine=32);sort=none;spread=atomic;"

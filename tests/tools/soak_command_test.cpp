@@ -1,4 +1,4 @@
-// `fourtune soak` as a user runs it, on a backend with faults put in (FOURTUNE_TEST_FAULT, tools/soak/fault.h).
+// Runs `fourtune soak` as a user does, on a backend with injected faults (FOURTUNE_TEST_FAULT, tools/soak/fault.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ TEST_F(Soak, EveryFaultIsFoundAndNamed) {
     EXPECT_NE(result.err.find(std::string("fourtune: error: ") + word), std::string::npos) << fault << result.err;
     EXPECT_EQ(with_fault(fault + std::string(":type=2"), {"--repeat", kNufft}).code, 0) << fault;
   }
-  // One element before the array: behind the closed page of the second layout, or seen by pattern in the first.
+  // One element before the array: behind the inaccessible page of the second layout, or detected by pattern in the
+  // first.
   EXPECT_EQ(with_fault("before:type=1", {"--repeat", kNufft}).code, 1);
 }
 
@@ -61,7 +62,7 @@ TEST_F(Soak, ASoundMachineEndsWithZeroAndItsFigures) {
   std::smatch line;
   ASSERT_TRUE(std::regex_search(hunt.out, line, std::regex("soak: 4 problems, (\\d+) runs, 0 failures, seed 3, cpu\n")))
       << hunt.out;
-  EXPECT_GE(std::stoi(line[1]), 8);  // the default, a candidate, and mostly an adapted plan
+  EXPECT_GE(std::stoi(line[1]), 8);  // the default, a candidate, and usually an adapted plan
   EXPECT_LE(std::stoi(line[1]), 12);
   const std::string csv = read_text(folder / "runs.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + std::stoi(line[1]));
@@ -76,7 +77,7 @@ TEST_F(Soak, AForcedPlanIsTheOneThatRuns) {
 }
 
 TEST_F(Soak, CtrlCEndsWithTheFiguresSoFar) {
-  // --foreground: else a second signal follows at once, and that ends the program.
+  // --foreground is needed, because otherwise a second signal follows at once and ends the program.
   const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "10",
                                        FOURTUNE_PROGRAM, "soak", "--seconds", "500", "--megabytes", "1"},
                                       folder.path(), {});

@@ -1,4 +1,4 @@
-// The drawing of problems and what is done with a case as text: the same everywhere.
+// Drawing problems, and cases as text: the same on every machine.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,7 +21,7 @@ std::vector<std::string> drawn(Kind kind, std::uint64_t seed, double megabytes, 
   return tokens;
 }
 
-// A case of every problem that a few seeds give.
+// One case for each problem that a few seeds give.
 std::vector<SoakCase> many_cases(int each) {
   std::vector<SoakCase> cases;
   for (const Kind kind : {Kind::fft, Kind::nufft}) {
@@ -104,7 +104,7 @@ TEST(SoakCase, NoTwoElementsOfADrawnLayoutShareAPlace) {
 
 TEST(SoakCase, WhatIsNoCaseIsRefusedByName) {
   EXPECT_THROW(parse_case(""), UsageError);
-  EXPECT_THROW(parse_case("nufft:type=1,n=8,prec=f32,tol=0.1"), UsageError);  // m is needed
+  EXPECT_THROW(parse_case("nufft:type=1,n=8,prec=f32,tol=0.1"), UsageError);  // m is required
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 at=home"), UsageError);
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 threads=two"), UsageError);
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f31"), Error);

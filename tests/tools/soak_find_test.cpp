@@ -1,4 +1,4 @@
-// What a hunt sees: arrays that are written outside, and every fault that a backend can be made to have.
+// The faults that a hunt detects: writes outside arrays, and every fault that a backend can be made to have.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,7 +38,7 @@ TEST(SoakArrays, TheOpenSideIsWatchedByPattern) {
 }
 
 TEST(SoakArrays, CanariesSeeOneElementOnEitherSide) {
-  const auto memory = runtime::find_backend("cpu").memory(0);  // a device's stand-in: what kernels write is memory
+  const auto memory = runtime::find_backend("cpu").memory(0);  // stands in for a device: kernels can write anywhere
   for (const std::ptrdiff_t at : {-8, 24, -60000, 60000}) {
     const auto array = make_device_array(*memory, 24);
     array->write(kSome);
@@ -84,7 +84,7 @@ TEST(SoakShrink, ComesDownToTheLeastThatStillFails) {
   ShrinkTools tools;
   tools.try_case = [](const SoakCase& one, PlanKind, const std::string&) {
     SoakOutcome outcome;
-    // Of at least 10 points and an odd length of at least 7, but only in single steps of the order.
+    // Fails for at least 10 points and an odd length of at least 7, but only in single steps of the order.
     if (*one.problem.m >= 10 && one.problem.n[0] >= 7 && one.order == ModeOrder::fft) outcome.failure = "wrong";
     if (*one.problem.m < 10) outcome.failure = "another one";
     return outcome;

@@ -1,4 +1,4 @@
-// Sampling, racing and intervals, on clocks of known behaviour.
+// Sampling, racing and intervals, on clocks with known behaviour.
 #include "tuner/measure/benchmark.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 namespace fourtune::tuner {
 namespace {
 
-// A workload whose executes take what `nanoseconds` says, on a clock of its own.
+// A workload with a private clock, whose executes take the time that `nanoseconds` says.
 struct FakeTime {
   std::int64_t now = 0;
   int executes = 0, refreshes = 0;
-  std::function<std::int64_t(int)> nanoseconds;  // of the i-th execute
+  std::function<std::int64_t(int)> nanoseconds;  // duration of the i-th execute
 
   Workload workload() {
     return {[this](int count) {
@@ -109,7 +109,7 @@ TEST(MedianInterval, OfFewSamplesIsTheirExtremes) {
   EXPECT_EQ(median_interval({}).median, 0);
 }
 
-// Coverage over many draws must be at least the nominal one, and not absurdly more.
+// The coverage over many draws must be at least the nominal one, but not absurdly more.
 TEST(MedianInterval, CoversTheMedian95TimesInAHundred) {
   Random random(7);
   for (const int size : {6, 9, 15, 40, 101}) {
@@ -129,7 +129,7 @@ TEST(MedianInterval, CoversTheMedian95TimesInAHundred) {
 TEST(PairedRatio, SeesASmallDifferenceThroughCommonNoise) {
   Random random(3);
   std::vector<std::int64_t> a, b;
-  for (int round = 0; round < 20; ++round) {  // the machine's speed drifts by 30 %, the plans differ by 3 %
+  for (int round = 0; round < 20; ++round) {  // the machine's speed drifts by 30 %, while the plans differ by 3 %
     const double drift = 1 + 0.3 * random.uniform();
     a.push_back(static_cast<std::int64_t>(1e6 * drift * (1 + 0.003 * random.normal())));
     b.push_back(static_cast<std::int64_t>(1.03e6 * drift * (1 + 0.003 * random.normal())));

@@ -1,4 +1,4 @@
-// A uniform transform tuned on the emulated GPU, from the problem to a plan that an application runs.
+// Tunes a uniform transform on the emulated GPU, from the problem to a plan that an application runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using runtime::emulated::EmulatedBackend;
 
 constexpr const char* kToken = "fft:type=c2c,n=8x4,prec=f32";
 
-// Reports kernels, as a GPU does, so that what is done with them is seen; remembers what it was asked to prepare.
+// Reports kernels, as a GPU does, so that their handling is tested; records the plans that it was asked to prepare.
 class Watched final : public runtime::Backend {
  public:
   std::string_view name() const override { return "emulated"; }
@@ -101,7 +101,7 @@ TEST(EmulatedTuning, FindsAPlanThatAnApplicationRuns) {
     EXPECT_GT(found.candidates, 30u);
     winner = found.winner;
 
-    // Every measurement is a row; what cannot run is one too, and was not launched.
+    // Every measurement has a row. A plan that cannot run has one too, and was not launched.
     int ok = 0;
     for (const db::StoredRun& run : store.runs(kToken)) {
       const generator::Plan plan = generator::parse_plan(run.plan, problem);
@@ -119,7 +119,7 @@ TEST(EmulatedTuning, FindsAPlanThatAnApplicationRuns) {
     EXPECT_GE(backend.prepared().size(), 10u);
   }
 
-  // Looked up again: by resolve, and by an application.
+  // The plan is looked up again: by resolve, and by an application.
   const db::Lookup lookup = db::Lookup::load(path);
   const runtime::Resolution resolved = runtime::resolve(problem, backend.traits(), &lookup, "");
   EXPECT_EQ(resolved.source, runtime::Source::verdict) << resolved.explain;
@@ -132,14 +132,14 @@ TEST(EmulatedTuning, FindsAPlanThatAnApplicationRuns) {
   EXPECT_EQ(transform.plan(), winner);
   EXPECT_NE(transform.explain().find("verdict"), std::string::npos);
   std::vector<std::complex<float>> in(32), out(32);
-  in[1] = 1;  // its transform is exp(-2 pi i k_x / 8)
+  in[1] = 1;  // the transform of this is exp(-2 pi i k_x / 8)
   transform.execute(in.data(), out.data());
   for (int k = 0; k < 32; ++k)
     EXPECT_LT(std::abs(out[static_cast<std::size_t>(k)] - std::polar(1.0f, -static_cast<float>(M_PI / 4) * (k % 8))),
               1e-6)
         << k;
 
-  // Another batch takes the same plan, made to fit; other lengths take none of it.
+  // Another batch uses the same plan, adapted; other lengths use none of it.
   const Problem batched = parse_problem("fft:type=c2c,n=8x4,prec=f32,batch=2");
   EXPECT_NE(runtime::resolve(batched, backend.traits(), &lookup, "").source, runtime::Source::model);
   const Problem longer = parse_problem("fft:type=c2c,n=16x4,prec=f32");
@@ -163,11 +163,11 @@ TEST(DeviceData, IsValidatedOnCopiesAndTheWholeResultIsCompared) {
       const Validation validation = data.validate(*executor);
       EXPECT_TRUE(validation.right) << validation.message;
     }
-    // Every set has the input.
+    // Every set contains the input.
     executor->execute(data.first(2), data.second(2), false);
     data.restore_input();
 
-    // One element that no sample sees is off.
+    // One element that is not sampled is wrong.
     class Spoilt final : public runtime::Executor {
      public:
       Spoilt(runtime::Executor& inner, std::size_t at) : inner_(inner), at_(at) {}
@@ -200,7 +200,7 @@ TEST(DeviceData, PiecesAreSpreadOverAllOfTheArray) {
     for (const Piece& piece : pieces) {
       EXPECT_GT(piece.bytes, 0u);
       EXPECT_EQ(piece.first % 16, 0u);
-      EXPECT_GE(piece.first + 64, end);  // only the last one may lie in the one before
+      EXPECT_GE(piece.first + 64, end);  // only the last piece may overlap the one before
       widest = std::max(widest, piece.first - std::min(end, piece.first));
       end = piece.first + piece.bytes, sum += piece.bytes;
     }
@@ -227,7 +227,7 @@ TEST(CompileAhead, WaitsForWhatIsBegunAndHandsErrorsOn) {
   while (!thrown && std::chrono::steady_clock::now() < until_begun) {
     try {
       ahead.finish("bad");
-      break;  // nobody had begun it
+      break;  // nobody had begun to compile it
     } catch (const runtime::CompileError& error) {
       EXPECT_TRUE(error.timed_out());
       thrown = true;

@@ -1,4 +1,5 @@
-// A backend of known behaviour: transforms c2c ffts by the direct sum and takes as long as the plan's `block` says.
+// A backend with known behaviour: it transforms c2c ffts by the direct sum and takes as long as the plan's `block`
+// says.
 //   block=7    wrong: one output is off
 //   block=11   throws out_of_memory
 //   block=13   wrong adjoint
@@ -78,7 +79,7 @@ inline std::string fake_text(const Problem& problem, int block) {
   return generator::to_text(fake_plan(block), problem);
 }
 
-// A session over blocks first..last, on the problems, whose untuned default is block 30.
+// A session over blocks first..last on these problems. The untuned default is block 30.
 inline SessionOptions fake_session(const std::vector<std::string>& tokens, int first, int last) {
   SessionOptions options;
   for (const std::string& token : tokens) options.problems.push_back(parse_problem(token));

@@ -1,4 +1,4 @@
-// The end of tuning on scripted measurements: who replaces whom, and what becomes of a finalist that fails. No clock.
+// The end of tuning with scripted measurements: who replaces whom, and what happens to a finalist that fails. No clock.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,13 +24,13 @@ using Samples = std::vector<std::int64_t>;
 constexpr const char* kToken = "fft:type=c2c,n=8,prec=f64";
 std::string text(int block) { return fake_text(parse_problem(kToken), block); }
 
-// Says what the script says, and remembers what it was asked.
+// Returns what the script says, and records the requests.
 class ScriptedEvaluator : public Evaluator {
  public:
-  std::map<std::string, std::int64_t> search_ns;  // of a plan; others take a millisecond
-  std::map<std::string, Samples> rounds;          // of a finalist; others take their search_ns in each of 15
+  std::map<std::string, std::int64_t> search_ns;  // per plan; others take a millisecond
+  std::map<std::string, Samples> rounds;          // per finalist; others take their search_ns in each of 15 rounds
   std::map<std::string, db::RunStatus> final_failures;
-  int busy_finals = 0;  // so many finals end by a timeout that nobody is known to have caused
+  int busy_finals = 0;  // this many finals end by a timeout with an unknown cause
   std::vector<std::string> evaluated;
   std::vector<std::vector<std::string>> finals_of;
 
@@ -73,7 +73,7 @@ class ScriptedEvaluator : public Evaluator {
   }
 };
 
-// Fifteen rounds, of which the first `fast` take the one time and the others the other.
+// Fifteen rounds: the first `fast` have the one time, the others the other time.
 Samples mixed(int fast, std::int64_t fast_ns, std::int64_t slow_ns) {
   Samples samples(15, slow_ns);
   std::fill_n(samples.begin(), fast, fast_ns);
@@ -93,7 +93,7 @@ class Finals : public ::testing::Test {
     std::filesystem::remove_all(folder_, ignored);
   }
   static db::Environment here() { return runtime::environment_here(FakeBackend().traits()); }
-  // What an earlier session left: a plan that was right and won.
+  // Records the result of an earlier session: a plan that was right and won.
   void record_winner(const std::string& plan, std::int64_t ns, const std::string& token = kToken) {
     db::SessionStart start;
     start.environment = here();
@@ -183,7 +183,7 @@ TEST_F(Finals, APlanThatFailsInThemIsMarkedAndNeverAFinalistAgain) {
 }
 
 TEST_F(Finals, AnIncumbentThatIsWrongIsReplacedAndNeverServedAgain) {
-  record_winner(text(32), 100);  // as a flipped bit leaves it: fast, and "right" by its old row
+  record_winner(text(32), 100);  // like the result of a flipped bit: fast, and "right" by its old row
   record_winner(text(31), 120);
   record_winner(text(32), 100);
   evaluator_.search_ns = {{text(33), 900}};
@@ -221,7 +221,7 @@ TEST_F(Finals, OfAMachineThatWasBusyOnceAreHeldWithTheTwoThatMatter) {
   EXPECT_EQ(evaluator_.finals_of[1], (std::vector<std::string>{text(32), text(31)}));
 }
 
-// A plan whose text was changed and that no window model would allow is not even measured.
+// A plan whose text was changed so that no window model would accept it is not even measured.
 TEST_F(Finals, AnIncumbentThatCannotBeRightIsWithdrawnBeforeTheSearch) {
   const std::string token = "nufft:type=1,n=64x64,m=5000,prec=f64,tol=1e-6";
   const Problem problem = parse_problem(token);

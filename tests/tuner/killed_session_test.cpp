@@ -1,7 +1,8 @@
-// Sessions killed at random instants lose nothing that was acknowledged, and four can write one database at once.
+// Sessions that are killed at random instants lose nothing that was acknowledged, and four can write one database at
+// once.
 //
 // This program is also the victim: "session DATABASE SEED FIRST LAST" tunes on the fake backend and, after each
-// evaluation, writes its count so far to standard output.
+// evaluation, writes the number of evaluations so far to standard output.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -103,12 +104,12 @@ TEST_F(Killed, NoAcknowledgedRowIsLostAndTheRerunResumes) {
   std::size_t before = 0;
   for (int round = 0; round < 12 || (before == 0 && round < 40); ++round) {
     Process victim = Process::start(database(), round, first, last);
-    const double seconds = (0.02 + 0.25 * random.uniform()) * (1 + round / 12);  // slow machines take longer to begin
+    const double seconds = (0.02 + 0.25 * random.uniform()) * (1 + round / 12);  // slow machines need longer to start
     int acknowledged = victim.listen(seconds);
     kill(victim.pid, SIGKILL);
-    acknowledged = std::max(acknowledged, victim.listen(5));  // what it had written before it died
+    acknowledged = std::max(acknowledged, victim.listen(5));  // counts written before it died
     victim.wait();
-    if (!std::filesystem::exists(database())) continue;  // killed before its first act
+    if (!std::filesystem::exists(database())) continue;  // killed before its first write
     const auto store = db::TuningStore::open_for_reading(database());
     const auto history = store.history(token, runtime::environment_here(backend.traits()));
     EXPECT_GE(history.size(), static_cast<std::size_t>(acknowledged)) << "an acknowledged row is gone";

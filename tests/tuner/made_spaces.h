@@ -1,5 +1,5 @@
-// Made-up search spaces with the structure that real ones have: stages whose times add up, parameters that interact,
-// steps where a cache overflows, failures that cluster, a model that ranks roughly right, and measurement noise.
+// Artificial search spaces with the structure of real ones: stages whose times add up, parameters that interact, steps
+// where a cache overflows, failures that cluster, a model that ranks approximately right, and measurement noise.
 #pragma once
 
 #include <cmath>
@@ -12,14 +12,14 @@
 namespace fourtune::tuner::testing {
 
 struct Made {
-  std::vector<int> extent;   // values of each axis
-  double interaction = 0.2;  // deviation of the pairwise log effects
-  double model_error = 0.2;  // deviation of the model's log effects from the true ones
+  std::vector<int> extent;   // number of values of each axis
+  double interaction = 0.2;  // standard deviation of the pairwise log effects
+  double model_error = 0.2;  // standard deviation of the model's log effects from the true ones
   double noise = 0.02;
   double failing = 0.05;  // share of (axis value, axis value) pairs that always fail
 };
 
-// Two stages; each has smooth, ordinal and categorical axis effects and pairwise interactions on its half of the axes.
+// Two stages. Each has smooth, ordinal and categorical axis effects and pairwise interactions on its half of the axes.
 inline Recording make_space(const std::string& name, const Made& made, std::uint64_t seed) {
   Random random(seed);
   const std::size_t axes = made.extent.size();
@@ -32,7 +32,7 @@ inline Recording make_space(const std::string& name, const Made& made, std::uint
       for (int v = 0; v < made.extent[a]; ++v)
         values.push_back(ordinal ? curvature * std::pow((v - optimum) / made.extent[a] * 2, 2) : 0.4 * random.normal());
     }
-  // The model is wrong in the same way wherever an axis has the same value.
+  // The model's error depends only on the value of an axis.
   auto error = effect;
   for (auto& stage : error)
     for (auto& values : stage)
@@ -58,7 +58,7 @@ inline Recording make_space(const std::string& name, const Made& made, std::uint
   for (std::size_t a = 0; a < axes; ++a) result.axes.push_back("axis" + std::to_string(a));
   std::vector<int> x(axes, 0);
   while (true) {
-    double log_stage[2] = {0, 0}, log_model[2] = {0, 0};  // the model knows of no interaction
+    double log_stage[2] = {0, 0}, log_model[2] = {0, 0};  // the model ignores interactions
     bool fails = false;
     for (std::size_t a = 0; a < axes; ++a)
       for (std::size_t s = 0; s < 2; ++s) {
@@ -82,7 +82,7 @@ inline Recording make_space(const std::string& name, const Made& made, std::uint
   }
 }
 
-// Five of different size and difficulty.
+// Five spaces of different size and difficulty.
 inline std::vector<Recording> made_spaces() {
   return {
       make_space("small", {{5, 4, 3, 4, 2}, 0.1, 0.3, 0.02, 0.05}, 11),

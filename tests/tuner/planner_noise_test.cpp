@@ -1,4 +1,4 @@
-// FFTW's planner is noisy: a session must not keep a planning of FFTW's own plan that was bad luck.
+// FFTW's planner is noisy: a session must not keep an unlucky planning of FFTW's plan.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* token = "fft:type=c2c,n=8,prec=f64";
 constexpr const char* library = "cpu;threads=1;fft=fftw(rigor=measure)";
 
-// Every plan takes 100 us, but FFTW's own: the n-th planning of it takes script[n] us, wherever its wisdom is used.
+// Every plan takes 100 us except FFTW's: its n-th planning takes script[n] us, wherever its wisdom is used.
 class ScriptedEvaluator : public Evaluator {
  public:
   explicit ScriptedEvaluator(std::vector<int> script) : script_(std::move(script)) {}
@@ -55,7 +55,7 @@ class ScriptedEvaluator : public Evaluator {
 
   std::size_t plannings = 0;
   double planning_seconds = 0.1;
-  std::vector<std::string> finalists;  // wisdom of FFTW's own plan, each time it was in a final
+  std::vector<std::string> finalists;  // wisdom of FFTW's plan, for each time it was in a final
 
  private:
   std::vector<int> script_;
@@ -109,12 +109,12 @@ TEST_F(PlannerNoise, FftwsOwnPlanIsAFinalistHoweverSlowItLooked) {
   ScriptedEvaluator evaluator({300, 300, 300});
   const ProblemReport report = tune(evaluator);
   EXPECT_NE(report.winner, library);
-  EXPECT_EQ(evaluator.finalists, std::vector<std::string>{"W300"});  // the same planning thrice is one finalist
+  EXPECT_EQ(evaluator.finalists, std::vector<std::string>{"W300"});  // three equal plannings are one finalist
 }
 
 TEST_F(PlannerNoise, ALaterSessionMakesUpForASessionThatHadNoTimeToPlanAgain) {
   ScriptedEvaluator slow({130});
-  slow.planning_seconds = 20;  // more than is left
+  slow.planning_seconds = 20;  // longer than the remaining time
   EXPECT_NE(tune(slow, 10).winner, library);
   EXPECT_EQ(slow.plannings, 1u);
   ScriptedEvaluator second({80});

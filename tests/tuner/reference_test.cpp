@@ -18,7 +18,7 @@ using Sizes = std::array<std::int64_t, 3>;
 __extension__ typedef __float128 Quad;
 constexpr double kPi = std::numbers::pi;
 
-// exp(i phase) with the phase reduced in quadruple precision: an oracle that shares nothing with the code under test.
+// exp(i phase) with the phase reduced in quadruple precision: a reference that shares no code with the code under test.
 Complex quad_phase(Quad phase) {
   const Quad two_pi = static_cast<Quad>(0xc.90fdaa22168c235p-1L) - static_cast<Quad>(0xe.ce675d1fc8f8cbbp-67L);
   const Quad rest = phase - two_pi * static_cast<Quad>(std::llrintl(static_cast<long double>(phase / two_pi)));
@@ -94,7 +94,7 @@ void check_types_1_and_2(int dim, const Sizes& n, int sign, double scale) {
   EXPECT_LT(distance(f_exact, f_found), 1.5e-15);
   type2_sums(view<T>(p), f.data(), sign, n, ModeOrder::centred, first(700), c_found);
   EXPECT_LT(distance(c_exact, c_found), 1.5e-15);
-  // The same modes stored in FFT order.
+  // The same modes, stored in FFT order.
   auto shifted = f;
   for (std::int64_t i = 0; i < total; ++i)
     shifted[static_cast<std::size_t>(index_of(modes[static_cast<std::size_t>(i)], n, ModeOrder::fft))] =
@@ -222,8 +222,8 @@ TEST(Reference, SamplesCountEveryOutputOnceOnAverageAndHoldTheEnds) {
   EXPECT_NEAR(std::accumulate(m.weight.begin(), m.weight.end(), 0.0), 40 * 33, 1e-9);
 }
 
-// Errors that grow towards the ends of the band, as a window's do: the estimate must agree with the full error within
-// its own standard error, and a damaged end must be seen.
+// Errors grow towards the ends of the band, as those of a window do. The estimate must agree with the full error within
+// its standard error, and a damaged end must be detected.
 TEST(Reference, SampledErrorsEstimateTheWholeError) {
   std::vector<Complex> reference(10000), value(10000);
   for (std::size_t i = 0; i < 10000; ++i) {

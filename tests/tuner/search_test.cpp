@@ -1,4 +1,4 @@
-// Search strategies on made-up and recorded spaces, replayed offline.
+// Search strategies on artificial and recorded spaces, replayed offline.
 #include "tuner/search/search.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::make_space;
 
 Recording small_space() { return make_space("small", {{4, 3, 3, 2}, 0.1, 0.3, 0.02, 0.1}, 5); }
 
-// Recorded on real machines; see replay.h.
+// Spaces recorded on real machines; see replay.h.
 std::vector<Recording> recorded_spaces() {
   std::vector<std::string> paths;
   const std::filesystem::path folder = std::filesystem::path(FOURTUNE_SOURCE_DIR) / "tests/tuner/spaces";

@@ -1,4 +1,4 @@
-// Whole sessions on a backend of known behaviour: in this process, in a worker process that misbehaves, and resumed.
+// Whole sessions on a backend with known behaviour: in this process, in a worker process that misbehaves, and resumed.
 #include "tuner/session/session.h"
 
 #include <gtest/gtest.h>
@@ -45,8 +45,8 @@ class Session : public ::testing::Test {
   static db::Environment here() { return runtime::environment_here(backend.traits()); }
   static std::string text(int block) { return fake_text(parse_problem(token), block); }
 
-  // The rule, by the rows of the latest session's finals: whoever has the least median there wins if its lead over the
-  // plan to beat is more than noise, else that plan does.
+  // Checks the rule with the rows of the latest session's finals: the plan with the lowest median there wins if its
+  // lead over the plan to beat exceeds the noise; otherwise the plan to beat wins.
   static void expect_decided_by_its_rounds(const db::TuningStore& store, const ProblemReport& report,
                                            const std::string& to_beat) {
     std::map<std::string, std::vector<std::int64_t>> rounds;
@@ -81,7 +81,7 @@ TEST_F(Session, FindsTheBestPlanAndRecordsEveryEvaluation) {
   EXPECT_TRUE(p.new_verdict);
   EXPECT_EQ(p.untuned, text(30));
   EXPECT_EQ(p.candidates, 21u);
-  EXPECT_GE(p.evaluations, 21u);  // and FFTW's own plan
+  EXPECT_GE(p.evaluations, 21u);  // includes FFTW's plan
   EXPECT_EQ(p.failures, 0u);
   EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
   const auto winner = store.winner(token, here());
@@ -171,7 +171,7 @@ TEST_F(Session, TheIncumbentStaysUnlessItIsBeatenByMoreThanNoise) {
   }
 }
 
-// The row says that it was right; only looking at its result can tell.
+// The row says that the plan was right; only its result shows that it is not.
 TEST_F(Session, AnIncumbentWhoseResultIsWrongIsReplacedAndNotServedAgain) {
   auto store = open();
   db::SessionStart start;
@@ -340,7 +340,7 @@ TEST(Worker, AProgramThatIsNotAWorkerIsAnError) {
 }  // namespace
 }  // namespace fourtune::tuner
 
-// The test is its own worker program.
+// The test program is also its worker program.
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "worker") return fourtune::tuner::worker_main(fourtune::tuner::backend);
   ::testing::InitGoogleTest(&argc, argv);

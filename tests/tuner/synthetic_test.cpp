@@ -106,7 +106,7 @@ TEST(Synthetic, SpiralDensityFallsOutward) {
       ASSERT_LE(r, kPi * (1 + 1e-12));
       inner += r < kPi / 2;
     }
-    EXPECT_NEAR(inner, 20000, 1500);  // a quarter (an eighth in 3D) if the density were flat
+    EXPECT_NEAR(inner, 20000, 1500);  // a quarter (an eighth in 3D) for a constant density
   }
 }
 
@@ -126,7 +126,7 @@ TEST(Synthetic, EwaldCapsAreSpheresThroughTheOrigin) {
   const auto p = make_points<double>(PointClass::ewald, 3, {20, 20, 20}, 400 * 3, 2);
   const double k0 = kPi / (2 * std::sin(0.3));
   for (std::int64_t cap = 0; cap < 3; ++cap) {
-    // The opposite corners of the detector give two directions; the axis is along minus their sum.
+    // The opposite corners of the detector give two directions. The axis is the opposite of their sum.
     const auto a = at(p, cap * 400), b = at(p, cap * 400 + 399);
     EXPECT_NEAR(std::sqrt(dot(a, a)), kPi, 1e-5);
     std::array<double, 3> centre{a[0] + b[0], a[1] + b[1], a[2] + b[2]};
@@ -175,7 +175,7 @@ TEST(Synthetic, HalfSpectraAreHermitianOnTheirOwnMirrorPlanes) {
           const auto here = f[b * 80 + x + 4 * (y + 5 * z)];
           EXPECT_EQ(here, std::conj(f[b * 80 + x + 4 * ((5 - y) % 5 + 5 * ((4 - z) % 4))]));
         }
-  EXPECT_NE(f[1], f[81]);  // the transforms of a batch differ
+  EXPECT_NE(f[1], f[81]);  // the transforms of a batch are different
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What counts as a right result, on the CPU backend's own transforms and on spoilt ones.
+// Which results count as right, tested with the CPU backend's transforms and with corrupted ones.
 #include "tuner/measure/validate.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::unique_ptr<runtime::Executor> executor_for(const Problem& problem, ProblemD
   return executor;
 }
 
-// Passes on to another executor and then spoils the result.
+// Calls another executor and then corrupts the result.
 class Spoilt : public runtime::Executor {
  public:
   Spoilt(runtime::Executor& inner, std::function<void(void* first, void* second, bool adjoint)> spoil)
@@ -61,8 +61,8 @@ TEST_P(EveryKind, TheBackendsResultIsRight) {
   EXPECT_TRUE(validation.right) << validation.message;
   EXPECT_GT(validation.error, 0);
   EXPECT_LE(validation.error, allowed_error(problem));
-  // Again, on the same data: the first validation must have left it intact.
-  // Threads add in a new order each time.
+  // Validates again on the same data, which the first validation must have left intact. Threads add in a different
+  // order each time.
   EXPECT_NEAR(data.validate(*executor).error, validation.error, 1e-6 * validation.error);
 }
 
@@ -80,7 +80,7 @@ TEST_P(EveryKind, AResultThatIsNotWrittenIsWrong) {
   EXPECT_FALSE(validation.message.empty());
 }
 
-// What an earlier right plan left in the output must not make a plan right that writes nothing, or not everything.
+// The output of an earlier right plan must not let a plan pass that writes nothing, or only a part.
 TEST_P(EveryKind, AResultThatIsNotWrittenAfterARightOneIsWrong) {
   const Problem problem = bound_problem(parse_problem(GetParam()));
   ProblemData data(problem, 5);
@@ -101,7 +101,7 @@ TEST(Validate, AnErrorJustAboveTheAllowedOneIsWrong) {
   const Problem problem = parse_problem("nufft:type=1,n=12x10,m=300,prec=f64,tol=1e-5");
   ProblemData data(problem, 5);
   const auto executor = executor_for(problem, data);
-  for (const double factor : {1e-7, 4e-5}) {  // allowed is 3e-5
+  for (const double factor : {1e-7, 4e-5}) {  // 3e-5 is allowed
     Spoilt scaled(*executor, [&](void*, void* second, bool adjoint) {
       auto* modes = static_cast<std::complex<double>*>(second);
       if (!adjoint)
@@ -121,7 +121,7 @@ TEST(Validate, OneNanAmongTheOutputsIsWrong) {
   EXPECT_FALSE(data.validate(spoilt).right);
 }
 
-// Too many outputs for the reference to see all of them: the adjoint test sees every one.
+// There are too many outputs for the reference to see all of them, but the adjoint test sees every one.
 TEST(Validate, AnErrorThatTheSampleMissesShowsInTheAdjoint) {
   const Problem problem = parse_problem("fft:type=c2c,n=128x128,prec=f64");
   ProblemData data(problem, 5);

@@ -86,7 +86,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--memory-child", options.memory_child)->group("");
 }
 
-// What only shows when results are written is found out before minutes of measuring.
+// Finds output errors, which would otherwise appear only when results are written, before minutes of measuring.
 void check_outputs(const BenchOptions& options) {
   for (const auto& [option, path] : {std::pair("--csv", options.csv), std::pair("--plot", options.plot)}) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -111,7 +111,7 @@ void run(const BenchOptions& options) {
     return run_suite_nufft3d_cpu(options);
   }
   if (options.suite == "nufft-type3") return run_suite_nufft_type3(options);
-  if (!options.suite.empty()) {  // on a GPU, if not said otherwise
+  if (!options.suite.empty()) {  // on a GPU, unless a backend is given
     BenchOptions device = options;
     if (device.backend.empty()) device.backend = "cuda";
     if (options.suite == "nufft-type3-gpu") return run_suite_nufft_type3(device);

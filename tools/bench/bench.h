@@ -5,5 +5,5 @@ namespace CLI {
 class App;
 }
 
-// Declares the subcommand; its work happens in its callback. Failures are thrown (tools/common/errors.h).
+// Declares the subcommand, whose callback does the work. Failures are thrown (tools/common/errors.h).
 void add_bench(CLI::App& app);

@@ -62,7 +62,7 @@ std::vector<Problem> problems_of(const BenchOptions& options) {
   if (problems.empty()) throw UsageError("no problems are given", "--problems builtin:applications, or problem tokens");
   std::vector<Problem> bound;
   for (const Problem& problem : problems) {
-    const Problem one = parse_problem(to_token(tuner::bound_problem(problem)));  // exactly what a token says
+    const Problem one = parse_problem(to_token(tuner::bound_problem(problem)));  // exactly what the token says
     const bool wanted = options.filter.empty() || to_token(one).find(options.filter) != std::string::npos;
     if (wanted && std::find(bound.begin(), bound.end(), one) == bound.end()) bound.push_back(one);
   }
@@ -138,7 +138,7 @@ void run_comparison(const BenchOptions& options) {
   const auto save = [&] {
     if (!options.csv.empty()) write_text_file(options.csv, comparison_csv(results, environment));
   };
-  save();  // an unwritable path shows before the work
+  save();  // reports an unwritable path before the work
   if (options.compile_first) {
     std::vector<ToMeasure> list;
     for (const Problem& problem : problems)

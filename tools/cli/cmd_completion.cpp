@@ -1,4 +1,5 @@
-// `fourtune completion SHELL`: the script is made from the declared subcommands and options, so it cannot fall behind.
+// `fourtune completion SHELL`: the script is generated from the declared subcommands and options, so it is always up to
+// date.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,10 +23,10 @@ struct Command {
   std::string name;
   std::string description;
   std::vector<Word> options;
-  std::vector<std::string> arguments;  // what a positional argument may be
+  std::vector<std::string> arguments;  // the possible values of a positional argument
 };
 
-// "{a,b,c}" in an option's type name, as CLI::IsMember puts it there.
+// Parses "{a,b,c}" in an option's type name, where CLI::IsMember puts it.
 std::vector<std::string> listed_values(const std::string& type) {
   const auto open = type.find('{');
   const auto close = type.find('}');
@@ -36,7 +37,7 @@ std::vector<std::string> listed_values(const std::string& type) {
 Command describe(const CLI::App& app) {
   Command command{app.get_name(), app.get_description(), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;  // not for people
+    if (option->get_group().empty()) continue;  // hidden options
     const std::string type = option->get_type_name();
     const auto values = listed_values(type);
     if (option->nonpositional() && !option->get_lnames().empty()) {
@@ -99,7 +100,7 @@ std::string bash_script(const std::vector<Command>& commands) {
   return text + "  esac\n}\ncomplete -o default -F _fourtune fourtune\n";
 }
 
-// Inside single quotes, and without the characters that zsh's _arguments gives a meaning to.
+// Makes the text safe inside single quotes, without the characters that have a meaning in zsh's _arguments.
 std::string quotable(std::string text) {
   std::erase_if(text, [](char letter) { return std::string("'[]:\\\"`$\n").find(letter) != std::string::npos; });
   return text;

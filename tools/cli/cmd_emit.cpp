@@ -1,5 +1,5 @@
-// `fourtune emit`: the CUDA text of a GPU FFT plan or of an FFT problem, and every step on the way to it. No GPU is
-// needed.
+// `fourtune emit`: prints the CUDA text of a GPU FFT plan or of an FFT problem, and every step on the way to it. No GPU
+// is needed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,8 +26,8 @@ namespace {
 namespace fft = generator::fft;
 
 struct Arguments {
-  std::string plan;          // or a problem's token
-  std::string problem_plan;  // of the problem
+  std::string plan;          // or the token of a problem
+  std::string problem_plan;  // the plan of that problem
   std::string device = "h200";
   std::string stage = "standalone";
   std::string output;
@@ -84,13 +84,13 @@ std::string kernels_text(const generator::GpuProgram& program) {
 
 bool is_token(const std::string& text) { return text.rfind("fft:", 0) == 0 || text.rfind("nufft:", 0) == 0; }
 
-// What is emitted: a plan in the notation, or a problem's program, which need not have one.
+// The subject: a plan in the notation, or the program of a problem, which may have no such plan.
 struct Subject {
   DeviceTraits device;
   fft::EmitOptions options;
   std::optional<fft::FftPlan> notation;
   std::optional<Problem> problem;
-  generator::Plan plan;  // of the problem
+  generator::Plan plan;  // plan of the problem
 };
 
 Subject subject_of_plan(const Arguments& arguments, const DeviceTraits& device) {
@@ -113,7 +113,7 @@ Subject subject_of_problem(const Arguments& arguments, const DeviceTraits& devic
                      "a token as fft:type=c2c,n=256x256x256,prec=f32");
   if (arguments.sign != -1 || arguments.batch != 1)
     throw UsageError("--sign and --batch are for plans", "a problem says them itself, as batch=8,sign=1");
-  // Untuned plans may be the library; what is asked for here are kernels.
+  // The untuned plan may call the library, but emit needs kernels.
   const std::string text = arguments.problem_plan.empty() ? "cuda;fft=plain" : arguments.problem_plan;
   out.plan = generator::parse_plan(text, problem);
   const generator::GpuFftChoice& choice = out.plan.gpu_fft;
@@ -138,7 +138,7 @@ generator::GpuProgram program_of(const Subject& subject) {
   return *program;
 }
 
-// Shared memory and capabilities are facts; registers are an estimate, which the compiler decides.
+// Shared memory and capabilities are exact; the number of registers is an estimate, because the compiler decides it.
 void expect_fit(const fft::FftPlan& plan, const DeviceTraits& device) {
   for (const fft::Violation& broken : fft::check_device(plan, device))
     if (broken.rule == fft::Rule::shared_memory || broken.rule == fft::Rule::capability)

@@ -26,7 +26,7 @@ struct Arguments {
   std::string token;
   std::string plan;
   std::string backend;
-  std::string device;  // a number of the backend's devices, or the name of a GPU that need not be here
+  std::string device;  // a device number of the backend, or the name of a GPU that need not be present
   int threads = 0;
   std::shared_ptr<std::string> db;
   bool json = false;

@@ -1,5 +1,5 @@
-// `fourtune plan`: GPU FFT plans without a GPU. Checks one, prints what it does, draws it; or lists the candidates for
-// a problem on a device with what every rule left.
+// `fourtune plan`: GPU FFT plans without a GPU. Checks a plan, prints what it does and draws it; or lists the
+// candidates for a problem on a device, with the number that each rule left.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -40,7 +40,7 @@ struct Arguments {
   int count = 10;
 };
 
-// "256x256x64"; lengths that are not given are 1.
+// Parses "256x256x64"; missing lengths are 1.
 fft::Lengths lengths_from(const std::string& text) {
   const auto parts = text::split(text, 'x');
   fft::Lengths out{1, 1, 1};
@@ -67,7 +67,7 @@ void show_plan(const Arguments& arguments) {
   if (!file.flush()) throw Failure(fmt::format("{} could not be written", arguments.svg));
 }
 
-// Whole numbers as they are, large ones with three digits: "4.51e8".
+// Prints small whole numbers exactly, large ones with three digits: "4.51e8".
 std::string amount(double value) {
   if (value < 1e7) return fmt::format("{:.0f}", value);
   const double power = std::pow(10, std::floor(std::log10(value)) - 2);
@@ -90,7 +90,7 @@ void print_list(const std::string& title, const std::vector<fft::RuleCount>& cou
 
 std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
 
-// What the tuner measures: plan texts of the whole transform, the best estimate first.
+// The candidates of the tuner: plan texts of the whole transform, the best estimate first.
 void list_whole_plans(const Problem& problem, const DeviceTraits& device, int count) {
   auto found = generator::gpu_fft_candidates(problem, device);
   auto& list = found.space.candidates;

@@ -40,7 +40,7 @@ struct Arguments {
 };
 
 struct Outcome {
-  Problem problem;  // with what set_points filled in
+  Problem problem;  // including what set_points filled in
   std::string plan, explain;
   double create = 0, set_points = 0;
   std::vector<double> execute;  // ascending
@@ -54,7 +54,7 @@ struct Outcome {
   }
 };
 
-// A second instance that times its stages and launches, which costs time itself.
+// Runs a second instance that times its stages and launches, which itself takes time.
 void look_inside(const Arguments& arguments, const Transform& transform, const runtime::Backend& backend,
                  RunMemory& arrays, Outcome& outcome) {
   runtime::ExecutorOptions options;
@@ -74,7 +74,7 @@ void look_inside(const Arguments& arguments, const Transform& transform, const r
   outcome.launches = executor->launch_times();
 }
 
-// The numbered steps that an application takes, timed.
+// The numbered steps of an application, timed.
 Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& host) {
   Outcome outcome;
   const runtime::Backend& backend = bench_backend(arguments.options.backend);
@@ -89,7 +89,7 @@ Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays&
     arrays.wait();
     outcome.set_points = set_points.seconds();
   }
-  // Ahead of the runs that count: it restores the input, which in place is the output.
+  // Runs before the runs that count, because it restores the input, which in place is also the output.
   if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
   for (int i = 0; i <= arguments.repeat; ++i) {  // the first warms up
     arrays.restore_input();
@@ -115,7 +115,7 @@ Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays&
 
 bool is_right(const Outcome& outcome) { return !outcome.error || *outcome.error <= allowed_error(outcome.problem); }
 
-// Thousand millions a second.
+// In units of 10^9 per second.
 double rate(double amount, const runtime::LaunchTime& launch) {
   return launch.seconds > 0 ? 1e-9 * amount / launch.seconds : 0;
 }
@@ -178,7 +178,7 @@ void run(Arguments arguments) {
     arguments.options.default_databases = false;
     arguments.options.databases = {*arguments.db};
   }
-  checked_backend(arguments.options.backend, arguments.options.device);  // before arrays are made
+  checked_backend(arguments.options.backend, arguments.options.device);  // checked before arrays are made
   const auto arrays = make_run_arrays(problem, arguments.request);
   const Outcome outcome = carry_out(arguments, problem, *arrays);
   arguments.json ? print_json(outcome) : print_text(outcome);

@@ -22,7 +22,7 @@ namespace {
 struct Arguments {
   HuntOptions hunt;
   bool fft = false, nufft = false;
-  double megabytes = 0;  // 0: what suits the backend
+  double megabytes = 0;  // 0: the default of the backend
   std::string repeat, plan;
   std::string csv;
   bool json = false, list = false, quiet = false, worker = false;

@@ -57,7 +57,7 @@ std::vector<Problem> problems_of(const Arguments& arguments) {
   return problems;
 }
 
-// "nufft:type=1,n=64x64" as a file name: letters, digits, dots and dashes stay.
+// Converts "nufft:type=1,n=64x64" to a file name: letters, digits, dots and dashes are kept.
 std::string file_name(const std::string& token) {
   std::string name = token;
   for (char& letter : name)
@@ -65,7 +65,7 @@ std::string file_name(const std::string& token) {
   return name + ".jsonl";
 }
 
-// Every plan tried for the problems, in the latest session's environment, one file a problem.
+// Writes every plan tried for the problems in the latest session's environment, one file per problem.
 void write_spaces(const db::TuningStore& store, const std::vector<Problem>& problems, const std::string& folder) {
   const auto sessions = store.sessions();
   if (sessions.empty()) return;
@@ -94,7 +94,7 @@ void tune(Arguments arguments) {
   checked_backend(arguments.backend, arguments.device);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
-    options.record_folder = arguments.record;  // with coordinates, for replay
+    options.record_folder = arguments.record;  // files with coordinates, for replay
   }
   const std::filesystem::path path = database_path(*arguments.db);
   auto store = db::TuningStore::open_for_writing(path);

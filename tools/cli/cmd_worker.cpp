@@ -23,7 +23,7 @@ void add_worker(CLI::App& app) {
   worker->add_option("--db", *database, "Database that keeps compiled kernels")->type_name("PATH");
   worker->footer("Example:\n  fourtune tune --problems builtin:quick     (starts it)");
   worker->callback([backend, device, recorded, database] {
-    // Backends ask for it when they are made, and this process has no other use for one.
+    // Backends read it when they are made, and this process needs no other database.
     if (!database->empty()) ::setenv("FOURTUNE_DB", database->c_str(), 1);
     if (tuner::worker_main(checked_backend(*backend, *device), *recorded, *device) != 0)
       throw Failure("the worker lost its parent");

@@ -12,7 +12,7 @@ namespace fft = generator::fft;
 
 namespace {
 
-// The stage fft of a plan text; other texts as they are.
+// Extracts the stage fft of a plan text; returns other texts unchanged.
 std::string notation_of(const std::string& text) {
   const std::string stage = "fft=", family = "interleaved";
   const std::size_t backend = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz");

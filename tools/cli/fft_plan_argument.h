@@ -1,4 +1,4 @@
-// A plan in the X/Y/Z notation as an argument of the command line.
+// Parses a command-line argument that is a plan in the X/Y/Z notation.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace fourtune::tools {
 
-// The notation, or a whole plan text that holds it ("cuda;fft=interleaved{...}", as `fourtune plan --list` prints).
-// Throws UsageError with the broken rule. `lengths`: that the plan has to have; 0: any.
+// Accepts the notation, or a whole plan text that contains it ("cuda;fft=interleaved{...}", as `fourtune plan --list`
+// prints). Throws UsageError that names the broken rule. `lengths`: the lengths that the plan must have; 0: any.
 generator::fft::FftPlan fft_plan_argument(const std::string& text, const generator::fft::Lengths& lengths = {0, 0, 0});
 
 }  // namespace fourtune::tools

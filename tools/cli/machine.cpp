@@ -96,7 +96,7 @@ std::vector<Finding> examine_fftw() {
   std::vector<Finding> findings;
   for (const auto& [symbol, name] : {std::pair{"fftw_version", "FFTW f64"}, std::pair{"fftwf_version", "FFTW f32"}}) {
     const auto* shared = static_cast<const char*>(dlsym(RTLD_DEFAULT, symbol));
-    // Linked statically it has no such symbol to look up, but the runtime knows what it was linked with.
+    // Linked statically, it has no such symbol to look up, but the runtime knows what it was linked with.
     const std::string version = shared ? shared : runtime::environment_here(cpu_traits()).libraries;
     if (version.find("fftw") == std::string::npos) {
       findings.push_back(

@@ -1,4 +1,4 @@
-// What `fourtune doctor` looks at, one finding each.
+// The checks of `fourtune doctor`; each returns findings.
 #pragma once
 
 #include <filesystem>
@@ -15,18 +15,18 @@ struct Finding {
   std::string name;
   State state = State::ok;
   std::string found;  // what is there
-  std::string cost;   // what it costs the user when it is missing or odd, and what helps; empty: nothing
+  std::string cost;   // what it costs the user and what helps; empty if nothing
 };
 
-// Never fails: what cannot be read is a finding. `database` is only read. gpu: that one alone instead of all.
+// Never fails: what cannot be read becomes a finding. `database` is only read. gpu: examine only that GPU.
 std::vector<Finding> examine_machine(const std::filesystem::path& database, std::optional<int> gpu = {});
 
-// Parts, each usable alone.
+// Parts of it, which can be used separately.
 std::vector<Finding> examine_processor();
 std::vector<Finding> examine_backends();
 std::vector<Finding> examine_fftw();
 std::vector<Finding> examine_gpu(std::optional<int> gpu = {});  // driver, GPUs, compiler, cuFFT
-std::vector<Finding> examine_emulation();                       // CUDA kernels on the processor, for tests
+std::vector<Finding> examine_emulation();                       // CUDA kernels emulated on the processor, for tests
 std::vector<Finding> examine_memory();
 std::vector<Finding> examine_database(const std::filesystem::path& database);
 

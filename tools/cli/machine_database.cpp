@@ -15,7 +15,7 @@
 namespace fourtune::tools {
 namespace {
 
-// The deepest folder of the path that exists: where something new would have to be made.
+// The deepest existing folder of the path, in which anything new would have to be created.
 std::filesystem::path existing_folder(std::filesystem::path path) {
   std::error_code error;
   path = std::filesystem::absolute(path, error).parent_path();
@@ -34,7 +34,7 @@ void note_damage(const db::TuningStore& store, Finding& finding) {
   note(finding, damage.text() + ": they are passed over, and tuning again replaces what they said");
 }
 
-// Plans are only text; kernels are machine code.
+// Plans are only text, but kernels are machine code.
 void note_trust(const std::filesystem::path& path, Finding& finding) {
   if (const std::string why = db::why_untrusted(path); !why.empty())
     note(finding, "compiled GPU kernels are not loaded from it, but compiled anew: " + why);

@@ -1,4 +1,4 @@
-// What `fourtune doctor` says of GPUs and of their emulation.
+// The findings of `fourtune doctor` on GPUs and their emulation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 namespace cuda = runtime::cuda;
 
-// Opened, not only asked: a GPU of which no context can be had (compute mode, broken hardware) runs nothing. The
-// context is given back at once.
+// Opens the GPU and does not only query it: a GPU without a usable context (compute mode, broken hardware) runs
+// nothing. The context is released at once.
 Finding look_at(int ordinal, std::vector<int>& targets) {
   const std::string name = fmt::format("GPU {}", ordinal);
   try {

@@ -30,7 +30,7 @@ Finding prove(const Proved& proved, double seconds, const std::atomic<bool>& sto
   options.worker.device = proved.device;
   options.worker.stop = options.stop = &stop;
   options.seconds = seconds;
-  options.megabytes = default_megabytes(proved.backend) / 3;  // many problems rather than large ones
+  options.megabytes = default_megabytes(proved.backend) / 3;  // prefers many problems to large ones
   options.shrink_seconds = 20;
   Finding finding{fmt::format("proof of {} {}", proved.backend, proved.device), State::ok, {}, {}};
   ProgressLine line(stderr);

@@ -1,4 +1,4 @@
-// `fourtune doctor --prove`: whether this machine's devices compute right.
+// `fourtune doctor --prove`: checks whether this machine's devices compute correctly.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace fourtune::tools {
 
-// Lets a hunt (tools/soak/hunt.h) run for so many seconds, shared evenly by the processor and the GPUs: a finding for
-// each, its state ok or wrong, with one sentence. `stop` ends it early.
+// Runs a hunt (tools/soak/hunt.h) for this many seconds, divided equally between the processor and the GPUs. Returns
+// one finding per device, with state ok or wrong and one sentence. `stop` ends it early.
 std::vector<Finding> prove_devices(double seconds, const std::atomic<bool>& stop);
 
 }  // namespace fourtune::tools

@@ -1,4 +1,4 @@
-// The `fourtune` command line: declares the subcommands, runs the one asked for, turns failures into exit codes.
+// The `fourtune` command line: declares the subcommands, runs the requested one, turns failures into exit codes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ using fourtune::Status;
 using namespace fourtune::tools;
 
 int complain(std::string message, const std::string& hint, int code) {
-  constexpr std::size_t kLongest = 4000;  // bytes; arguments and files may be of any size
+  constexpr std::size_t kLongest = 4000;  // bytes; arguments and files may have any size
   for (char& letter : message)
     if (letter == '\n') letter = ' ';
   fmt::print(stderr, "fourtune: error: {}\n", fourtune::text::shown(message, kLongest));
@@ -31,7 +31,7 @@ int complain(std::string message, const std::string& hint, int code) {
   return code;
 }
 
-// Which failures of the library are the user's input, and what to try.
+// Decides which failures of the library are caused by the user's input, and what to suggest.
 int complain(const fourtune::Error& error) {
   switch (error.status()) {
     case Status::interrupted:
@@ -57,7 +57,7 @@ int complain(const fourtune::Error& error) {
   }
 }
 
-// What CLI11 says, and where to read on.
+// Prints the message of CLI11 and where to read on.
 int complain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
   const auto chosen = app.get_subcommands();
   if (chosen.empty() && !first_word.empty() && first_word.front() != '-') {
@@ -99,7 +99,7 @@ void declare(CLI::App& app, const std::string& command_line) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  // A file that reached its limit (ulimit -f) is a failed write with a name, not the end of the program.
+  // If a file reaches its limit (ulimit -f), the write fails with a named error instead of ending the program.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app;
   app.name("fourtune");

@@ -13,7 +13,7 @@
 namespace fourtune::tools {
 namespace {
 
-constexpr double kPlainSeconds = 10;  // at most this often a plain line within a step
+constexpr double kPlainSeconds = 10;  // minimum time between plain lines within a step
 
 std::size_t columns(std::FILE* out) {
   winsize size{};

@@ -1,4 +1,4 @@
-// What a long command says while it works: one line that is redrawn on a terminal, plain lines elsewhere.
+// The progress display of a long command: one line that is redrawn on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <cstdio>
@@ -10,10 +10,10 @@ namespace fourtune::tools {
 
 class ProgressLine {
  public:
-  // Writes to `out`; redraws when it is a terminal.
+  // Writes to `out`, and redraws the line when `out` is a terminal.
   explicit ProgressLine(std::FILE* out);
   void update(const tuner::Progress& progress);
-  // The same of work without steps: how long it took, how long it will, and what there is to say.
+  // The same for work without steps: elapsed time, remaining time, and a text.
   void show(double elapsed, double eta, const std::string& text);
   // Leaves the cursor on an empty line.
   void close();

@@ -1,4 +1,4 @@
-// Arrays of a uniform transform for `fourtune run`.
+// The arrays of a uniform transform for `fourtune run`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Side output_side(const Problem& problem) {
   return {output_sizes(problem), resolved_output_layout(problem), problem.fft_type == FftType::c2r, problem.batch};
 }
 
-// The transform whose direct sum the adjoint is, up to weights (see weigh_interior).
+// The transform whose direct sum equals the adjoint, up to weights (see weigh_interior).
 Problem adjoint_problem(const Problem& problem) {
   Problem adjoint = problem;
   adjoint.sign = -problem.sign;
@@ -94,7 +94,7 @@ class FftArrays final : public RunArrays {
     const Buffer<T>& out = in_place_ ? read_ : written_;
     if (!adjoint_ || problem_.fft_type == FftType::c2c)
       return tuner::fft_error(direct_, in.data(), out.data()).relative;
-    // r2c* = c2r of the half spectrum with its interior halved; c2r* = r2c with the interior doubled.
+    // r2c* is the c2r of the half spectrum with its interior halved; c2r* is the r2c with the interior doubled.
     Buffer<T> weighed(problem_.fft_type == FftType::r2c ? from_.reals() : to_.reals());
     std::copy_n(problem_.fft_type == FftType::r2c ? in.data() : out.data(), weighed.size(), weighed.data());
     halve_interior(weighed, problem_.fft_type == FftType::r2c ? from_ : to_);
@@ -122,7 +122,7 @@ class FftArrays final : public RunArrays {
     return sizes;
   }
 
-  // Columns of the half spectrum that stand for two of the whole.
+  // Halves the columns of the half spectrum that stand for two columns of the whole.
   void halve_interior(Buffer<T>& values, const Side& side) const {
     side.each([&](std::int64_t, std::int64_t at, std::int64_t x) {
       if (x == 0 || 2 * x == problem_.n[0]) return;
@@ -167,8 +167,8 @@ class FftArrays final : public RunArrays {
 
   Problem problem_, direct_;
   bool adjoint_, in_place_;
-  Side from_, to_;                   // of the transform that runs, the adjoint or not
-  Buffer<T> read_, written_, kept_;  // in place: read_ alone holds both, kept_ the input
+  Side from_, to_;                   // of the transform that runs, which may be the adjoint
+  Buffer<T> read_, written_, kept_;  // in place: read_ is the only array, and kept_ a copy of the input
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where the arrays of `fourtune run` are while the transform runs: the host's own, or copies on a device.
+// The place of the arrays of `fourtune run` while the transform runs: the host's arrays, or copies on a device.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ class RunMemory {
   virtual Points points() const = 0;
   virtual void* first() = 0;
   virtual void* second() = 0;
-  virtual void restore_input() = 0;  // in place it overwrites the output, also one that has been fetched
+  virtual void restore_input() = 0;  // in place this overwrites the output, even after it was fetched
   virtual void wait() = 0;
-  // Brings the output to the host's arrays, for their error() and write_output().
+  // Copies the output to the host's arrays, for their error() and write_output().
   virtual void fetch_output() = 0;
   virtual runtime::StreamTimer& timer() = 0;
 };
 
-// On that device of the backend. `host` must outlive it. Throws Error{out_of_memory}.
+// Uses that device of the backend. `host` must outlive the result. Throws Error{out_of_memory}.
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
                                            const runtime::Backend& backend, int device);
 

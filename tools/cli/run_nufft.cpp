@@ -1,4 +1,4 @@
-// Arrays of a nonuniform transform for `fourtune run`.
+// The arrays of a nonuniform transform for `fourtune run`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,8 +82,8 @@ class NufftArrays final : public RunArrays {
   void* second() override { return mode_values_.data(); }
   void restore_input() override {}
 
-  // The adjoint is itself a transform with a direct sum: types 1 and 2 change places, type 3 swaps its sides, and the
-  // sign turns round.
+  // The adjoint is itself a transform with a direct sum: types 1 and 2 are exchanged, type 3 swaps its sides, and the
+  // sign is reversed.
   double error() const override {
     Problem direct = problem_;
     const tuner::PointSet<T>*from = &sources_, *to = &targets_;

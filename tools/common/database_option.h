@@ -1,4 +1,4 @@
-// --db: which tuning database a subcommand works on.
+// The option --db: the tuning database that a subcommand works on.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@ class App;
 
 namespace fourtune::tools {
 
-// Declares --db PATH; the path behind the pointer is the user's own database unless the option is given.
+// Declares --db PATH. The returned path is that of the user's database unless the option is given.
 std::shared_ptr<std::string> add_database_option(CLI::App& command);
 
-// A database that the user named must be there and be one: throws UsageError or db::StoreError. Nothing happens when
-// the option was not given: the library goes on without its own database.
+// A database that the user named must exist and be valid; otherwise throws UsageError or db::StoreError. Does nothing
+// when the option was not given: the library works without a user database.
 void require_database(const std::string& option);
 
-// Where the library looks when nothing is said.
+// The path that the library uses when no option is given.
 std::filesystem::path database_path(const std::string& option);
 
 }  // namespace fourtune::tools

@@ -1,4 +1,4 @@
-// Arrays of a problem in a backend's memory.
+// The arrays of a problem in a backend's memory.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace fourtune::tools {
 
-// Bytes of execute's arguments. In place both are the one array's. m (and k) must be known.
+// Sizes of execute's arguments. In place both are the size of the single array. m (and k) must be known.
 struct ArrayBytes {
   std::size_t first = 0, second = 0;
   bool in_place = false;
@@ -22,31 +22,31 @@ ArrayBytes array_bytes(const Problem& problem);
 
 using tuner::DeviceArray;
 
-// The points of a nonuniform transform, of the problem's precision.
+// The points of a nonuniform transform, in the problem's precision.
 class DevicePoints {
  public:
   DevicePoints() = default;
-  // Uploads.
+  // Uploads the points.
   DevicePoints(runtime::ArrayMemory& memory, const Problem& problem, const Points& host);
   Points points() const;
-  void upload() const;  // again, from the host arrays of construction
+  void upload() const;  // uploads again from the host arrays given at construction
 
  private:
   Points host_;
   std::array<DeviceArray, 6> arrays_;
 };
 
-// Whether the backend's executors take host memory of the caller's own (so arrays need no copies).
+// Whether the backend's executors accept any host memory, so that arrays need no copies.
 bool takes_host_arrays(const runtime::Backend& backend);
 
-// While the result lives, the device's context is current on this thread (for libraries that expect one); null where
-// there is none.
+// Makes the device's context current on this thread while the result lives, for libraries that expect this. Null where
+// there is no context.
 std::shared_ptr<void> make_device_current(const runtime::Backend& backend, int device);
 
-// Bytes a second, read and written, of copies between arrays of that size on the default stream, the arrays rotated
-// past a cache of cache_bytes; best of several samples, warm.
+// Bytes per second, reads and writes, of copies between arrays of that size on the default stream. The arrays rotate to
+// exceed a cache of cache_bytes; the best of several warm samples is returned.
 double measure_copy(const runtime::Backend& backend, std::size_t bytes, int device);
-// tuner::sets_past_cache with as many sets as the bench takes.
+// tuner::sets_past_cache with the maximum number of sets that the bench uses.
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes);
 
 }  // namespace fourtune::tools

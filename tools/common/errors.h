@@ -1,4 +1,4 @@
-// How the command line fails: exceptions that main() turns into one line on stderr and an exit code.
+// Errors of the command line: exceptions that main() turns into one line on stderr and an exit code.
 #pragma once
 
 #include <stdexcept>
@@ -8,10 +8,10 @@
 namespace fourtune::tools {
 
 inline constexpr int kExitFailure = 1;        // the work could not be done
-inline constexpr int kExitUsage = 2;          // bad arguments or bad input
+inline constexpr int kExitUsage = 2;          // invalid arguments or input
 inline constexpr int kExitInterrupted = 130;  // Ctrl-C: 128 + SIGINT, as shells do
 
-// Bad arguments or input. `hint` says what to do instead; empty: the message says it all.
+// Invalid arguments or input. `hint` says what to do instead; it is empty if the message is enough.
 class UsageError : public std::runtime_error {
  public:
   explicit UsageError(const std::string& message, std::string hint = {})
@@ -22,7 +22,7 @@ class UsageError : public std::runtime_error {
   std::string hint_;
 };
 
-// The arguments were fine and the work failed.
+// The arguments were valid but the work failed.
 class Failure : public UsageError {
  public:
   using UsageError::UsageError;

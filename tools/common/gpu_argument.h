@@ -1,4 +1,4 @@
-// A GPU as explain, plan and emit take it: one of this machine by its number, or one that need not be here by its name.
+// The GPU argument of explain, plan and emit: one of this machine's GPUs by number, or any known GPU by name.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ class Option;
 
 namespace fourtune::tools {
 
-// --device N|NAME. `purpose` begins its help. Neither a number nor a known name is refused with the names.
+// Declares --device N|NAME. `purpose` begins the help text. Other values are refused with a list of the known names.
 CLI::Option* add_gpu_option(CLI::App& command, std::string& gpu, const std::string& purpose);
-// Whether it is the name of a GPU that is known by its data sheet.
+// Whether this is the name of a GPU whose data sheet is known.
 bool names_known_gpu(const std::string& gpu);
-// The number that it is, where it is no name.
+// The number in the argument, if it is not a name.
 int gpu_number(const std::string& gpu);
-// The data sheet's traits of a name, the driver's of a number. Throws Error{backend_unavailable | invalid_option} where
-// there is no such GPU here.
+// Traits from the data sheet for a name, from the driver for a number. Throws Error{backend_unavailable |
+// invalid_option} if this machine has no such GPU.
 DeviceTraits gpu_traits(const std::string& gpu);
 
 }  // namespace fourtune::tools

@@ -26,7 +26,7 @@ std::span<const runtime::Backend* const> command_backends() {
   static const runtime::emulated::EmulatedBackend emulated(runtime::gpu::generated_programs());
   static const bool added = [] {
     for (const runtime::Backend* one : runtime::backends())
-      if (one->name() == emulated.name()) return false;  // a test's own
+      if (one->name() == emulated.name()) return false;  // registered by a test
     runtime::add_backend(emulated);
     return true;
   }();
@@ -35,7 +35,7 @@ std::span<const runtime::Backend* const> command_backends() {
 }
 
 const runtime::Backend& bench_backend(const std::string& name) {
-  // Looking for the others would start a GPU's driver, which nobody asked for.
+  // Looking for the others would start a GPU's driver without need.
   if (!name.empty() && name != "cpu") command_backends();
   return runtime::find_backend(name);
 }

@@ -1,4 +1,4 @@
-// Problem tokens from the command line and from files.
+// Reads problem tokens from the command line and from files.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,15 @@
 
 namespace fourtune::tools {
 
-// One token of the user's. Throws UsageError with the parser's reason.
+// Parses one token from the user. Throws UsageError with the parser's reason.
 Problem problem_from_argument(const std::string& token);
 
-// The tokens of a file (one a line, '#' starts a comment), in order, each once. `name` is a path or "builtin:quick",
-// "builtin:papers", "builtin:applications". Throws UsageError that starts with "FILE:LINE: ".
+// The tokens of a file (one per line, '#' starts a comment), in order and without duplicates. `name` is a path or
+// "builtin:quick", "builtin:papers", "builtin:applications". Throws UsageError that starts with "FILE:LINE: ".
 std::vector<Problem> problems_from_file(const std::string& name);
 
-// Where the lists behind "builtin:" are: $FOURTUNE_CASES, next to an installed program (../share/fourtune/cases), or in
-// the source tree this program was built from. Empty when none of them exists.
+// The folder of the "builtin:" lists: $FOURTUNE_CASES, or next to an installed program (../share/fourtune/cases), or in
+// the source tree that this program was built from. Empty when none of them exists.
 std::filesystem::path builtin_folder();
 
 }  // namespace fourtune::tools

@@ -1,4 +1,5 @@
-// Ctrl-C as a flag: the first signal asks the work to end, the handler is then gone, so a second one ends the program.
+// Turns Ctrl-C into a flag. The first signal asks the work to end and removes the handler, so a second one ends the
+// program.
 #pragma once
 
 #include <signal.h>
@@ -7,7 +8,7 @@
 
 namespace fourtune::tools {
 
-// One at a time.
+// Only one may exist at a time.
 class StopOnSignal {
  public:
   StopOnSignal();

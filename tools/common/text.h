@@ -1,4 +1,4 @@
-// Numbers, tables and paths as people read them. No locale is ever used.
+// Formats numbers, tables and paths for people. Never uses a locale.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace fourtune::tools {
 
 // "512 B", "1.5 KiB", "12 MiB".
 std::string bytes_text(std::int64_t bytes);
-// "00:42", "1:02:03"; for what is left of a running command.
+// "00:42", "1:02:03": for the remaining time of a command.
 std::string clock_text(double seconds);
 
 // Columns padded to their widest cell; the first row is the heading. Columns listed in `right` are right-aligned.
 std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<int>& right);
 // Whether the file descriptor is a terminal.
 bool is_terminal(int descriptor);
-// The words of the command line, for the record: quoted where a shell would need it.
+// The command line as one text, for the record: words are quoted where a shell would need it.
 std::string command_text(int argc, const char* const* argv);
 
 }  // namespace fourtune::tools

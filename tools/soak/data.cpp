@@ -28,7 +28,8 @@ ArraySide list_side(const Problem& problem, std::int64_t count) {
   return side;
 }
 
-// Random values, of a half spectrum with its symmetry where they are read as one, put where the layout has them.
+// Generates random values (with Hermitian symmetry if a half spectrum is read as one) and stores them at the layout's
+// positions.
 template <class T>
 void fill_input(CaseData& data) {
   const Problem& problem = data.one.problem;
@@ -66,7 +67,7 @@ void fill_points(CaseData& data) {
   }
 }
 
-// apply(values of a, values of b), typed.
+// Calls apply(values of a, values of b) with the right types.
 template <class Apply>
 auto typed(const ArraySide& side, const Bytes& a, const Bytes& b, Apply apply) {
   return side.real_size == 4

@@ -1,4 +1,4 @@
-// The arrays of a case as a caller would have them, on the host, and what their results should be.
+// The arrays of a case as a caller would hold them on the host, and the expected results.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 namespace fourtune::tools {
 
 using Bytes = std::vector<std::byte>;
-// What nobody has written: not a number in both precisions.
+// Marks bytes that were never written: NaN in both precisions.
 inline constexpr std::byte kUnwritten{0xff};
 
-// One array: where its elements are. Everything else in it is a gap.
+// One array: the positions of its elements. Everything else in it is a gap.
 struct ArraySide {
   std::array<std::int64_t, 3> size{1, 1, 1};
   ArrayLayout layout;
   std::int64_t batch = 1;
-  int parts = 2;  // real numbers an element
+  int parts = 2;  // real numbers per element
   std::int64_t real_size = 8;
 
   std::size_t bytes() const;
@@ -36,29 +36,29 @@ struct ArraySide {
   }
 };
 
-// Made from the case's seed alone.
+// Generated from the case's seed only.
 struct CaseData {
   explicit CaseData(const SoakCase& one);
 
   SoakCase one;
-  std::size_t first_bytes = 0, second_bytes = 0;  // of execute's arguments; in place they are one array
+  std::size_t first_bytes = 0, second_bytes = 0;  // sizes of execute's arguments; in place they are one array
   bool in_place = false;
-  bool reads_first = true;  // in the direction that the case asks for
-  ArraySide from, to;       // in that direction
-  Bytes input;              // the array that is read; gaps are unwritten
+  bool reads_first = true;  // for the direction of the case
+  ArraySide from, to;       // for the same direction
+  Bytes input;              // the array that the transform reads; its gaps are unwritten
   std::array<Bytes, 6> coordinates;
 };
 
-// Relative l2 error of an output (bytes of `to`) against direct sums at sampled outputs. `plan` is needed for spreading
-// and interpolation alone, whose window it says.
+// Relative l2 error of an output (bytes of `to`) against direct sums at sampled outputs. `plan` is needed only for
+// spreading or interpolation alone, because it contains the window.
 double result_error(const CaseData& data, const std::string& plan, const Bytes& output);
 
-// Relative l2 difference of the elements of two such arrays; NaN where one is.
+// Relative l2 difference of the elements of two such arrays; NaN if an element is NaN.
 double difference(const ArraySide& side, const Bytes& a, const Bytes& b);
 bool same_bits(const ArraySide& side, const Bytes& a, const Bytes& b);
-// Sum of products, real number by real number.
+// Sum of products, taken over the real numbers.
 double inner_product(const ArraySide& side, const Bytes& a, const Bytes& b);
-// Whether everything but the elements, up to the end of the array, is still unwritten.
+// Whether everything except the elements, up to the end of the array, is still unwritten.
 bool gaps_unwritten(const ArraySide& side, const Bytes& array);
 
 }  // namespace fourtune::tools

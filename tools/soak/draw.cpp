@@ -14,10 +14,10 @@ bool is_smooth(std::int64_t n) {
   return n == 1;
 }
 
-// Python's round(): halves to the even neighbour, which is how this machine rounds.
+// Like Python's round(): halves go to the even neighbour, which is also this machine's rounding mode.
 std::int64_t rounded(double value) { return static_cast<std::int64_t>(std::nearbyint(value)); }
 
-// Every number is drawn in the order of the Python program; where it does not draw, neither do we.
+// Numbers are drawn in the order of the Python program; where it draws nothing, this code draws nothing either.
 constexpr std::array kPrecisions{Precision::f32, Precision::f64};
 
 }  // namespace

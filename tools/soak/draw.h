@@ -1,6 +1,6 @@
-// Problems drawn at random, as applications have them: lengths log-uniform over any integer, smooth ones more often;
-// densities, tolerances, batches, precisions, dimensions and point classes of every kind. A seed gives the same
-// problems everywhere, and the same as the Python program that the distribution comes from.
+// Draws random problems as applications have them: lengths are log-uniform over all integers, with more weight on
+// smooth ones; densities, tolerances, batches, precisions, dimensions and point classes of every kind. A seed gives the
+// same problems on every machine, and the same as the Python program that defines the distribution.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace fourtune::tools {
 
-// Below this the distribution has no uniform problems.
+// Below this limit the distribution contains no uniform problems.
 inline constexpr double kLeastMegabytes = 0.6;
 
 class ProblemDraw {
  public:
-  // megabytes: most of one transform's input and output together, at least kLeastMegabytes.
+  // megabytes: upper limit of one transform's input and output together, at least kLeastMegabytes.
   ProblemDraw(Kind kind, std::uint64_t seed, double megabytes);
-  // The next token, spelled as the Python program spells it (tol=3.4e-06); it parses.
+  // The next token, spelled as in the Python program (tol=3.4e-06); it can be parsed.
   std::string next() { return kind_ == Kind::fft ? next_fft() : next_nufft(); }
 
  private:

@@ -20,7 +20,7 @@ struct Drawn {
   SoakCase one;
 };
 
-// What the jobs share.
+// The state that the jobs share.
 class Hunt {
  public:
   Hunt(const HuntOptions& options, const HuntListener& listener)
@@ -43,7 +43,7 @@ class Hunt {
   bool stopped() const { return options_.stop && *options_.stop; }
   bool time_is_up() const { return options_.seconds > 0 && watch_.seconds() >= options_.seconds; }
 
-  // The same problems for a seed, whoever tries them.
+  // The sequence of problems depends on the seed only, whichever job takes them.
   std::optional<Drawn> next() {
     const std::lock_guard lock(mutex_);
     if (error_ || stopped() || time_is_up() || (options_.count > 0 && drawn_ >= options_.count)) return std::nullopt;
@@ -84,7 +84,7 @@ class Hunt {
         const SoakOutcome plan = worker.draw(
             drawn.one, kind,
             options_.seed * 31 + static_cast<std::uint64_t>(drawn.index) * 3 + static_cast<std::uint64_t>(kind));
-        if (plan.failure.empty() && plan.plan.empty()) continue;  // nothing to adapt
+        if (plan.failure.empty() && plan.plan.empty()) continue;  // there is nothing to adapt
         run.trial.plan = plan.plan;
         run.trial.outcome = plan;
       }
@@ -113,7 +113,7 @@ class Hunt {
   }
 
   Trial small_one(SoakWorker& worker, const Trial& found) const {
-    // A plan that could not even be drawn has nothing that could be made small.
+    // If the plan could not even be drawn, nothing can be shrunk.
     if (options_.shrink_seconds <= 0 || (found.kind != PlanKind::untuned && found.plan.empty())) return found;
     const ShrinkTools tools{
         [&](const SoakCase& one, PlanKind kind, const std::string& plan) { return worker.try_case(one, kind, plan); },
@@ -138,14 +138,14 @@ class Hunt {
   const HuntOptions& options_;
   const HuntListener& listener_;
   ProblemDraw ffts_, nuffts_;
-  std::mutex mutex_;  // everything below, the draws, and the listener
+  std::mutex mutex_;  // protects everything below, the draws, and the listener
   std::int64_t drawn_ = 0;
   HuntState state_;
   std::exception_ptr error_;
   const Stopwatch watch_;
 };
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }  // no text of ours has a quote
+std::string quoted(const std::string& text) { return "'" + text + "'"; }  // the texts contain no quotes
 
 std::string described(const Trial& trial) {
   return fmt::format("{}, plan {} {}", to_text(trial.one), to_string(trial.kind),

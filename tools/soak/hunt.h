@@ -1,5 +1,5 @@
-// The hunt: draws problems one after the other, tries each with several plans in worker processes, makes small what
-// fails.
+// The hunt: draws problems one after the other, tries each with several plans in worker processes, and shrinks failing
+// cases.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,24 @@
 namespace fourtune::tools {
 
 struct HuntOptions {
-  SoakWorkerOptions worker;  // device: of the first job; threads: of each job
+  SoakWorkerOptions worker;  // device: that of the first job; threads: of each job
   std::uint64_t seed = 1;
-  std::int64_t count = 0;  // problems; 0: no limit
+  std::int64_t count = 0;  // number of problems; 0: no limit
   double seconds = 0;      // 0: no limit
   double megabytes = 60;
   bool ffts = true, nuffts = true;
   bool untuned_only = false;  // no candidates and no adapted plans
   int jobs = 1;
-  int devices = 1;             // jobs take them in turn, from the first job's on
-  double shrink_seconds = 60;  // for each failure
+  int devices = 1;             // jobs use them in turn, starting with the first job's
+  double shrink_seconds = 60;  // limit per failure
   const std::atomic<bool>* stop = nullptr;
 };
 
-// One case tried with one plan.
+// One case that was tried with one plan.
 struct HuntRun {
-  std::int64_t index = 0;  // of the problem, from 0
-  std::string token;       // as it was drawn
-  Trial trial;             // its outcome may be fine
+  std::int64_t index = 0;  // index of the problem, from 0
+  std::string token;       // the token as drawn
+  Trial trial;             // its outcome may be no failure
 };
 
 struct HuntRatio {
@@ -41,13 +41,13 @@ struct HuntRatio {
 
 struct HuntState {
   std::int64_t problems = 0, runs = 0, failures = 0;
-  std::int64_t refused = 0;  // for want of memory
+  std::int64_t refused = 0;  // for lack of memory
   double elapsed = 0, eta = 0;
   std::vector<HuntRatio> ratios;
   bool interrupted = false;
 };
 
-// Called one at a time, from any of the jobs' threads.
+// The calls are serialised, but may come from any job's thread.
 struct HuntListener {
   std::function<void(const HuntRun& run)> on_run = [](const HuntRun&) {};
   std::function<void(const HuntRun& run, const Trial& small)> on_failure = [](const HuntRun&, const Trial&) {};
@@ -58,11 +58,11 @@ struct HuntListener {
 // Throws Error when no worker can be started.
 HuntState hunt(const HuntOptions& options, const HuntListener& listener);
 
-// Bytes that suit a backend: emulated kernels are slow.
+// A size limit that suits a backend: emulated kernels are slow.
 double default_megabytes(const std::string& backend);
-// The command that tries one again.
+// The command that repeats a trial.
 std::string repeat_command(const std::string& backend, int device, const Trial& trial);
-// FAILED #12 seed 7: what failed, plan and case small, and as drawn, and the command: one line.
+// "FAILED #12 seed 7": one line with the failure, the shrunk plan and case, the drawn ones, and the command.
 std::string failure_line(const HuntOptions& options, const HuntRun& run, const Trial& small);
 
 }  // namespace fourtune::tools

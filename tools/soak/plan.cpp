@@ -17,7 +17,7 @@ double factor(Random& random, double least, double most) {
   return std::exp(std::log(least) + random.uniform() * std::log(most / least));
 }
 
-// A problem for which a plan may have been stored that the library would then adapt.
+// A problem whose stored plan the library might adapt to the given one.
 Problem neighbour(const Problem& problem, Random& random) {
   Problem near = problem;
   near.input_layout.reset(), near.output_layout.reset();
@@ -35,7 +35,7 @@ Problem neighbour(const Problem& problem, Random& random) {
 
 generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits, Random& random) {
   const generator::Space space = generator::candidates(problem, traits);
-  // Where FFTW plans for minutes, it says nothing of us.
+  // Where FFTW plans for minutes, the test would say nothing about our code.
   std::vector<const generator::Plan*> plans;
   for (const generator::Candidate& candidate : space.candidates)
     if (generator::is_gpu(traits.backend) || candidate.plan.fft.rigor != generator::Rigor::patient)
@@ -63,7 +63,7 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
     return generator::to_text(generator::adapt(stored, problem, traits), problem);
   } catch (const Error& error) {
     if (error.status() != Status::invalid_plan) throw;
-    return {};  // the library passes such a plan over
+    return {};  // the library skips such a plan
   }
 }
 

@@ -17,7 +17,7 @@ constexpr double kTurn = 2 * std::numbers::pi;
 
 template <class T>
 void move_far(PointSet<T>& points, std::uint64_t seed) {
-  // As far as single precision can still tell points of a fine grid from each other at all, and a double easily.
+  // As far as single precision can still distinguish points of a fine grid at all, and double precision easily.
   const double turns = sizeof(T) == 4 ? 1e3 : 1e7;
   for (int d = 0; d < points.dim; ++d)
     for (std::size_t j = 0; j < points.x[static_cast<std::size_t>(d)].size(); ++j) {
@@ -37,7 +37,7 @@ void fold(PointSet<T>& points, std::uint64_t seed) {
     }
 }
 
-// Runs of the same point, of length 2, about a root of all, or all but one.
+// Repeats points in runs of length 2, of about the square root of their number, or of all points.
 template <class T>
 void duplicate(PointSet<T>& points, std::size_t first, std::uint64_t seed) {
   const auto count = static_cast<std::size_t>(points.count());
@@ -52,7 +52,7 @@ void duplicate(PointSet<T>& points, std::size_t first, std::uint64_t seed) {
     }
 }
 
-// On cells of the grids that sizes of n lead to; every seventh at a place where comparisons go wrong.
+// Moves points onto cells of the grids that sizes n lead to; every seventh goes to a place where comparisons may fail.
 template <class T>
 void put_on_borders(PointSet<T>& points, const Problem& problem, std::size_t first, std::uint64_t seed) {
   constexpr T pi = std::numbers::pi_v<T>, tiny = std::numeric_limits<T>::denorm_min();
@@ -71,7 +71,7 @@ void put_on_borders(PointSet<T>& points, const Problem& problem, std::size_t fir
   }
 }
 
-// Type 3: coordinates on few lines, within the half-widths.
+// Type 3: moves coordinates to few lines within the half-widths.
 template <class T>
 void put_on_lines(PointSet<T>& points, std::size_t first) {
   for (int d = 0; d < points.dim; ++d) {
@@ -95,7 +95,7 @@ void move_off(PointSet<T>& points, std::uint64_t seed) {
 
 template <class T>
 void scatter_type3(CasePoints<T>& points, Scatter scatter, std::uint64_t seed) {
-  constexpr std::size_t corners = 2;  // they make the extent
+  constexpr std::size_t corners = 2;  // they define the extent
   if (scatter == Scatter::far) move_off(points.sources, seed), move_off(points.targets, seed + 1);
   if (scatter == Scatter::duplicated)
     duplicate(points.sources, corners, seed), duplicate(points.targets, corners, seed + 1);

@@ -1,4 +1,4 @@
-// The points of a case: those of the problem's class, scattered as the case says.
+// The points of a case: those of the problem's class, moved as the case says.
 #pragma once
 
 #include "tools/soak/case.h"
@@ -6,8 +6,8 @@
 
 namespace fourtune::tools {
 
-// Sources and targets (type 3) of transform `transform` of the batch; all transforms have the same unless the case is
-// distinct. T is the problem's precision.
+// Sources and (for type 3) targets of transform number `transform` of the batch. All transforms have the same points
+// unless the case is distinct. T is the problem's precision.
 template <class T>
 struct CasePoints {
   tuner::PointSet<T> sources, targets;

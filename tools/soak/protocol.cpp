@@ -10,7 +10,7 @@ using Json = nlohmann::json;
 
 std::string to_line(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-// A number that is none becomes null.
+// NaN and infinity become null.
 Json from_outcome(const SoakOutcome& outcome) {
   return {{"failure", outcome.failure},
           {"text", outcome.message},

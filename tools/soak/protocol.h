@@ -1,4 +1,4 @@
-// Outcomes as JSON, between a soak worker and its parent.
+// Outcomes as JSON, exchanged between a soak worker and its parent.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace fourtune::tools {
 
-// One line; bytes that are not UTF-8 are replaced.
+// Returns one line; bytes that are not UTF-8 are replaced.
 std::string to_line(const nlohmann::json& message);
 nlohmann::json from_outcome(const SoakOutcome& outcome);
 SoakOutcome to_outcome(const nlohmann::json& json);

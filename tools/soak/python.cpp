@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWords = 624, kShift = 397;
 
-// The number that the bytes are, most significant first, in words of 32 bits, least significant first.
+// Interprets the bytes, most significant first, as a number and returns its words of 32 bits, least significant first.
 std::vector<std::uint32_t> words_of(const std::string& bytes) {
   std::vector<std::uint32_t> words((bytes.size() + 3) / 4);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -26,7 +26,7 @@ std::vector<std::uint32_t> words_of(const std::string& bytes) {
 
 PythonRandom::PythonRandom(std::string_view seed) {
   const std::vector<std::uint32_t> key = words_of(std::string(seed) + db::sha512_bytes(seed));
-  // init_by_array of Matsumoto and Nishimura's reference code.
+  // This is init_by_array of Matsumoto and Nishimura's reference code.
   state_[0] = 19650218;
   for (std::uint32_t i = 1; i < kWords; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   std::size_t i = 1, j = 0;

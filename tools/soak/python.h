@@ -1,5 +1,5 @@
-// Python's random.Random, as far as the drawing of problems needs it: the same seed gives the same numbers as
-// CPython 3.
+// The parts of Python's random.Random that drawing problems needs: the same seed gives the same numbers as in CPython
+// 3.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ namespace fourtune::tools {
 
 class PythonRandom {
  public:
-  // random.Random(seed) of a text: Mersenne Twister (MT19937), set from the text and its SHA-512 (seed version 2).
+  // random.Random(seed) for a text: Mersenne Twister (MT19937), seeded with the text and its SHA-512 (seed version 2).
   explicit PythonRandom(std::string_view seed);
 
   double random();                                          // [0, 1), 53 bits
   double uniform(double low, double high);                  // low + (high - low) random()
-  std::size_t choice(std::size_t count);                    // index of choice() among so many; count > 0
+  std::size_t choice(std::size_t count);                    // index of choice() among `count` elements; count > 0
   std::size_t choices(std::span<const int> whole_weights);  // index of choices(..., weights)[0]
 
  private:

@@ -1,4 +1,4 @@
-// What a case's output should be: the tuner's direct sums, and for spreading or interpolation alone the window itself.
+// The expected output of a case: the tuner's direct sums, and for spreading or interpolation alone the window itself.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -11,7 +11,7 @@
 namespace fourtune::tools {
 namespace {
 
-// A worker checks thousands of results: fewer terms than one careful look takes.
+// A worker checks thousands of results, so this is fewer terms than a single careful check uses.
 constexpr double kWork = 4e7;
 constexpr std::int64_t kSamples = 128;
 
@@ -24,7 +24,7 @@ tuner::CheckOptions check_options(const SoakCase& one) {
   return options;
 }
 
-// Columns of a half spectrum that stand for two of the whole count half.
+// Halves the columns of a half spectrum that stand for two columns of the whole.
 template <class T>
 void halve_interior(const ArraySide& side, std::int64_t n, Bytes& array) {
   auto* values = reinterpret_cast<T*>(array.data());
@@ -35,8 +35,8 @@ void halve_interior(const ArraySide& side, std::int64_t n, Bytes& array) {
   });
 }
 
-// The adjoint of an fft is an fft of opposite sign; of a real one with its half spectrum weighed: r2c* = c2r of a
-// spectrum whose interior is halved, c2r* = r2c with the interior doubled.
+// The adjoint of an fft is an fft of opposite sign. For a real fft the half spectrum is weighted: r2c* is the c2r of a
+// spectrum whose interior is halved, c2r* is the r2c with the interior doubled.
 double fft_result_error(const CaseData& data, const Bytes& output) {
   Problem direct = data.one.problem;
   if (!data.one.adjoint)
@@ -59,7 +59,7 @@ double fft_result_error(const CaseData& data, const Bytes& output) {
   return tuner::fft_error(direct, in.data(), out.data(), check_options(data.one)).relative;
 }
 
-// Points of one transform.
+// The points of one transform.
 template <class T>
 tuner::PointView<T> view_of(const CaseData& data, std::size_t first, std::int64_t count, std::int64_t transform) {
   tuner::PointView<T> view;
@@ -95,18 +95,18 @@ double nufft_result_error(const CaseData& data, const Bytes& output) {
   double worst = 0;
   for (const std::int64_t b : {std::int64_t{0}, last / 2, last}) {
     const double error = error_of(b, 1);
-    if (!(error <= worst)) worst = error;  // NaN stays
+    if (!(error <= worst)) worst = error;  // NaN is kept
   }
   return worst;
 }
 
-// Cells that a coordinate touches along one dimension, and their weights (generator/window/window.h).
+// The cells that a coordinate touches along one dimension, and their weights (generator/window/window.h).
 struct Taps {
-  std::int64_t first = 0;  // any whole number; the grid is periodic
+  std::int64_t first = 0;  // may be any integer; the grid is periodic
   std::vector<double> weight;
 };
 Taps taps_of(double x, std::int64_t fine, const generator::Window& window) {
-  // 1/(2 pi) in two parts: far points keep their digits.
+  // 1/(2 pi) has extended precision, so that far points keep their digits.
   constexpr long double inverse = 0.159154943091895335768883763372514362L;
   const long double turns = static_cast<long double>(x) * inverse;
   const long double u = (turns - std::floor(turns)) * static_cast<long double>(fine);
@@ -118,7 +118,7 @@ Taps taps_of(double x, std::int64_t fine, const generator::Window& window) {
   return taps;
 }
 
-// Spreading (to the grid) or interpolation (from it), compared on sampled points or cells.
+// Spreading (to the grid) or interpolation (from it), compared at sampled points or cells.
 template <class T>
 double window_result_error(const CaseData& data, const generator::WindowChoice& choice, const Bytes& output) {
   const Problem& problem = data.one.problem;
@@ -133,7 +133,7 @@ double window_result_error(const CaseData& data, const generator::WindowChoice& 
     const tuner::PointView<T> points = view_of<T>(data, 0, *problem.m, b);
     const auto* from = in + b * data.from.size[0];
     const auto* to = out + b * data.to.size[0];
-    // visit(cell index, weight) of a point's box.
+    // Calls visit(cell index, weight) for the box of a point.
     const auto each_cell = [&](std::int64_t j, auto visit) {
       std::array<Taps, 3> taps;
       for (std::size_t d = 0; d < 3; ++d)

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// In quotes where a CSV needs them.
+// Adds quotes where CSV needs them.
 std::string cell(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.find_first_of(",\"") == std::string::npos) return text;

@@ -1,4 +1,4 @@
-// What a hunt prints and writes: failure lines, the table of every run, the closing lines.
+// The output of a hunt: failure lines, the table of every run, the closing lines.
 #pragma once
 
 #include <cstdio>
@@ -13,15 +13,15 @@ namespace fourtune::tools {
 
 class SoakReport {
  public:
-  // csv: empty for none; throws Failure when it cannot be written.
+  // csv: a path, or empty for none. Throws Failure when it cannot be written.
   SoakReport(const HuntOptions& options, const std::string& csv);
   ~SoakReport();
   SoakReport(const SoakReport&) = delete;
   SoakReport& operator=(const SoakReport&) = delete;
-  void add(const HuntRun& run);  // a line of the CSV, there at once
-  // Its line.
+  void add(const HuntRun& run);  // writes a line of the CSV at once
+  // Returns the failure's line.
   std::string add_failure(const HuntRun& run, const Trial& small);
-  // Ratios, refusals, and last "soak: 600 problems, 1740 runs, 0 failures, seed 7, cpu".
+  // Prints ratios, refusals, and finally "soak: 600 problems, 1740 runs, 0 failures, seed 7, cpu".
   void print_text(const HuntState& state) const;
   void print_json(const HuntState& state) const;
 
@@ -39,8 +39,8 @@ std::string progress_text(const HuntState& state, const std::string& token);
 void print_trial(const Trial& trial);
 void print_trial_json(const Trial& trial);
 
-// A tuning database of this process and its workers alone, empty, gone at the end: nothing that the user has tuned is
-// used, and no kernel that only a drawn problem needs is kept.
+// An empty tuning database for this process and its workers only, deleted at the end: no plan that the user has tuned
+// is used, and no kernel that only a drawn problem needs is kept.
 class ScratchDatabase {
  public:
   ScratchDatabase();

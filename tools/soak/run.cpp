@@ -23,7 +23,7 @@ struct Trouble {
   std::string failure, message;
 };
 
-// Bytes that this process has from the allocator.
+// The bytes that this process has from the allocator.
 std::int64_t heap_bytes() {
   const struct mallinfo2 info = ::mallinfo2();
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
@@ -37,16 +37,16 @@ class CaseRun {
     outcome_.allowed = allowed_error(data.one.problem);
   }
 
-  // The numbered steps of a caller that trusts nobody.
+  // The numbered steps of a caller that trusts nothing.
   void run() {
     const std::int64_t heap = heap_bytes();
     create();                                // 1
-    lay_arrays(Guard::behind);               // 2: closed pages behind every array
+    lay_arrays(Guard::behind);               // 2: inaccessible pages after every array
     set_points();                            // 3
     const Bytes first = execute_checked();   // 4
     check_memory(taken_since(heap, first));  // 5
     const Bytes second = execute_checked();  // 6: the same arrays again
-    lay_arrays(Guard::before);               // 7: and before them
+    lay_arrays(Guard::before);               // 7: inaccessible pages before them
     set_points();
     const Bytes third = execute_checked();
     check_error(first);  // 8
@@ -78,7 +78,7 @@ class CaseRun {
 
   std::unique_ptr<WatchedArray> array(std::size_t bytes, Guard guard, std::size_t element) const {
     if (!host_) return make_device_array(*memory_, bytes);
-    // The processor takes arrays as they lie; kernels of GPUs want whole vectors to be aligned.
+    // On the processor arrays may have any alignment; GPU kernels require that whole vectors are aligned.
     return make_host_array(bytes, guard, setup_.backend->name() == "emulated" ? 256 : element);
   }
 
@@ -125,7 +125,7 @@ class CaseRun {
     wait();
   }
 
-  // The output of the direction that the case asks for, from a fresh input.
+  // Executes in the direction of the case on a fresh input, and returns the output.
   Bytes execute_checked() {
     if (!data_.in_place) written_array().write({});
     read_array().write(data_.input);
@@ -151,23 +151,23 @@ class CaseRun {
     if (now != before) throw Trouble{"input", what};
   }
 
-  // By the transform: what our own copy of the output takes is not its.
+  // Bytes taken by the transform, without our copy of the output.
   static std::int64_t taken_since(std::int64_t heap_before, const Bytes& output) {
     return heap_bytes() - heap_before - static_cast<std::int64_t>(output.capacity());
   }
 
-  // What create said would be held is an upper limit, and what is held is what is said. Copies of the points of crowded
-  // bins are known only when the points are: on a GPU such points have twice the room.
+  // The memory reported by create is an upper limit, and the transform holds what it reports. Copies of the points of
+  // crowded bins are known only after set_points, so on a GPU such points have twice the room.
   void check_memory(std::int64_t taken) {
     outcome_.held = transform_->memory().held;
     constexpr std::int64_t kSmall = 8 << 20;  // programs, plans, tables
-    // Where points are unknown until they are set, so are the grids of a type 3; an adjoint is made when first used.
+    // The grids of a type 3 depend on the points and are unknown until these are set; an adjoint is made at first use.
     const bool known = !data_.one.adjoint && (data_.one.problem.kind == Kind::fft || data_.one.problem.type != 3);
     const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.kind == Kind::nufft;
     if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
     if (setup_.backend->name() != "cpu") return;
-    // The allocator also counts what it leaves unused before arrays that begin at a huge page, one or two a thread.
+    // The allocator also counts space left unused before arrays that begin at a huge page, one or two per thread.
     constexpr std::int64_t kHugePage = 2 << 20;
     const std::int64_t aligned = kHugePage * (2 * std::max(1, data_.one.threads) + 4);
     if (taken > outcome_.held + outcome_.held / 4 + kSmall + aligned)
@@ -180,8 +180,8 @@ class CaseRun {
       throw Trouble{"wrong", fmt::format("error {:.2e}, allowed is {:.1e}", outcome_.error, outcome_.allowed)};
   }
 
-  // Sums in another order differ by rounding, which grows with the values that one cell takes, and which deconvolution
-  // magnifies.
+  // Sums in another order differ by rounding, which grows with the number of values that one cell receives and is
+  // magnified by deconvolution.
   double rounding() const {
     const Problem& problem = data_.one.problem;
     const auto values = static_cast<double>(std::max(problem.m.value_or(1), problem.k.value_or(1)));
@@ -198,7 +198,7 @@ class CaseRun {
       throw Trouble{"repeat", fmt::format("{} is off by {:.2e}, rounding is {:.1e}", what, off, rounding())};
   }
 
-  // With y = Ax, which both arrays now hold: <Ax, y> and <x, A*y>.
+  // Compares <Ax, y> and <x, A*y> for y = Ax, which both arrays now hold.
   void check_adjoint(const Bytes& output) {
     if (!data_.in_place) {
       written_array().write(output);
@@ -214,7 +214,7 @@ class CaseRun {
     const double forward = inner_product(data_.to, output, output);
     const double backward = inner_product(data_.from, data_.input, back);
     outcome_.mismatch = forward == backward ? 0 : std::abs(forward - backward) / forward;
-    // A's error is relative to |Ax|, that of A* to |A*Ax|, which x may be almost orthogonal to.
+    // The error of A is relative to |Ax|, that of A* to |A*Ax|, to which x may be almost orthogonal.
     const double norms =
         std::sqrt(inner_product(data_.from, data_.input, data_.input) * inner_product(data_.from, back, back));
     const double allowed = setup_.slack * outcome_.allowed * (forward > 0 ? 1 + norms / forward : 1);
@@ -231,13 +231,13 @@ class CaseRun {
   const SoakSetup& setup_;
   SoakOutcome& outcome_;
   bool host_;
-  std::unique_ptr<runtime::ArrayMemory> memory_;  // of a device; outlives the arrays
+  std::unique_ptr<runtime::ArrayMemory> memory_;  // memory of a device; outlives the arrays
   std::optional<Transform> transform_;
   std::unique_ptr<WatchedArray> first_, second_;
   std::array<std::unique_ptr<WatchedArray>, 6> points_;
 };
 
-// A plan that is forced may be refused by name; what runs untuned may not.
+// A forced plan may be refused with these statuses; the untuned plan may not.
 bool refuses_a_plan(Status status) { return status == Status::invalid_plan || status == Status::unsupported; }
 
 }  // namespace

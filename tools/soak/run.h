@@ -1,4 +1,4 @@
-// Tries one case with one plan through the public interface, and looks at everything that the documentation promises.
+// Tries one case with one plan through the public interface, and checks everything that the documentation promises.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace fourtune::tools {
 
-// What came out. `failure` is a short word that a made-small case has to share:
+// The result of a case. `failure` is a short text that stays the same while a case is shrunk:
 //   "status NAME"  a valid problem was refused        "wrong"    the result is above max(3 tol, 30 eps)
 //   "adjoint"      <Ax, Ax> is not <x, A*Ax>           "repeat"   a second run gives something else
 //   "outside"      written outside the arrays         "gaps"     written between the elements of a layout
 //   "input"        the array that is read was changed  "memory"   more held than promised
-//   "signal NAME", "timeout", "exit": the worker's end, found by its parent
+// "signal NAME", "timeout", "exit": how the worker ended, reported by its parent
 struct SoakOutcome {
-  std::string failure;  // empty: all is well
+  std::string failure;  // empty: no failure
   std::string message;
-  std::string refused;  // not empty: it did not run, and need not have (no room, or a forced plan that does not fit)
-  std::string plan;     // that ran
+  std::string refused;  // not empty: it did not run, and need not (no memory, or a forced plan that does not fit)
+  std::string plan;     // the plan that ran
   double error = 0, allowed = 0, mismatch = 0, repeat = 0;
   double create_seconds = 0, set_points_seconds = 0, execute_seconds = 0;
   std::int64_t held = 0, promised = 0;
@@ -28,13 +28,13 @@ struct SoakOutcome {
 struct SoakSetup {
   const runtime::Backend* backend = nullptr;
   int device = 0;
-  std::string plan;  // empty: what the library takes by itself
-  // A result up to so many times the bound is not a failure: candidates are listed a little beyond what the tuner then
-  // finds right.
+  std::string plan;  // empty: the plan that the library chooses by default
+  // A result up to this factor above the bound is not a failure, because the listed candidates reach slightly beyond
+  // what the tuner then finds right.
   double slack = 1;
 };
 
-// Never throws for what a transform does.
+// Never throws because of what a transform does.
 SoakOutcome try_case(const CaseData& data, const SoakSetup& setup);
 
 }  // namespace fourtune::tools

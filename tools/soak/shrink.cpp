@@ -42,7 +42,7 @@ class Simpler {
     if (!(next == one_) && seen_.insert(to_text(next)).second) list_.push_back(next);
   }
 
-  // Points, then targets.
+  // Reduces the points, then the targets.
   template <class Less>
   void counts(Less less) {
     for (auto count : {&Problem::m, &Problem::k})
@@ -50,7 +50,7 @@ class Simpler {
         add([&](SoakCase& c) { c.problem.*count = less(*now); });
   }
 
-  // All lengths together, then each.
+  // Reduces all lengths together, then each one.
   template <class Less>
   void sizes(Less less) {
     const Problem& problem = one_.problem;
@@ -109,7 +109,7 @@ class Shrinker {
   Shrinker(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits)
       : now_(std::move(trial)), tools_(tools), limits_(limits) {}
 
-  // What was found so far, also when the user stops it.
+  // Returns the smallest case found so far, even when the user stops it.
   Trial run() {
     try {
       shrink();
@@ -134,7 +134,7 @@ class Shrinker {
   bool spent() const {
     return tries_ >= limits_.tries || watch_.seconds() > limits_.seconds || (limits_.stop && *limits_.stop);
   }
-  // With the plan's text as it is, else with the plan adapted.
+  // Tries the unchanged text of the plan, else the adapted plan.
   bool accepts(const SoakCase& next) {
     if (takes(next, now_.kind, now_.plan)) return true;
     if (now_.kind == PlanKind::untuned || spent()) return false;

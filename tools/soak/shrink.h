@@ -1,4 +1,4 @@
-// Makes a failing case small: fewer points, smaller sizes, one transform, no options, as long as it fails the same way.
+// Shrinks a failing case: fewer points, smaller sizes, one transform, no options, as long as it fails the same way.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace fourtune::tools {
 
-// A case, the plan it ran with, and what came of it.
+// A case, the plan it ran with, and the outcome.
 struct Trial {
   SoakCase one;
   PlanKind kind = PlanKind::untuned;
-  std::string plan;  // empty with kind untuned
+  std::string plan;  // empty for kind untuned
   SoakOutcome outcome;
 };
 
-// What shrinking asks of a worker.
+// The functions of a worker that shrinking uses.
 struct ShrinkTools {
   std::function<SoakOutcome(const SoakCase&, PlanKind, const std::string& plan)> try_case;
-  // The plan of one case adapted to another one; empty: it cannot be.
+  // The plan of one case, adapted to another case; empty if that is impossible.
   std::function<std::string(const SoakCase& from, const std::string& plan, const SoakCase& to)> adapt;
 };
 struct ShrinkLimits {
@@ -31,10 +31,10 @@ struct ShrinkLimits {
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Never makes it larger; a case that no longer fails comes back as it was given.
+// Never makes the case larger. A case that no longer fails is returned unchanged.
 Trial made_small(Trial trial, const ShrinkTools& tools, const ShrinkLimits& limits);
 
-// Cases a step simpler than this one, those that save most first. All are valid.
+// Cases that are one step simpler than this one, those that save most first. All are valid.
 std::vector<SoakCase> simpler_cases(const SoakCase& one);
 
 }  // namespace fourtune::tools

@@ -1,4 +1,4 @@
-// What is drawn on top of a token: everything that a caller can ask for and that problem lists leave at its default.
+// Everything that is drawn in addition to a token: all options of a caller that problem lists leave at their defaults.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ T one_of(Random& random, const std::array<T, N>& list) {
   return list[random.below(N)];
 }
 
-// Any order of the dimensions and the batch in memory, gaps between them; no two elements at one place.
+// Any order of the dimensions and the batch in memory, with gaps between them, but no two elements at one place.
 ArrayLayout draw_layout(Random& random, const Problem& problem, const std::array<std::int64_t, 3>& sizes) {
   std::vector<int> axes;
   for (int d = 0; d < problem.dim; ++d) axes.push_back(d);
@@ -76,7 +76,7 @@ void vary_nufft(SoakCase& one, Random& random, double bytes) {
   const double coordinates =
       static_cast<double>(*problem.m * problem.batch * problem.dim * real_bytes(problem.precision));
   if (problem.batch > 1 && coordinates <= bytes && chance(random, 0.3)) one.distinct = true;
-  // Alone they work on a grid of any size; the direct sums visit every cell of every point.
+  // Spreading and interpolation alone work on a grid of any size, but the direct sums visit every cell of every point.
   if (*problem.m <= 200000 && *std::min_element(problem.n.begin(), problem.n.begin() + problem.dim) >= 32 &&
       chance(random, 0.12))
     one.only = problem.type == 1 ? Only::spread : Only::interpolate;

@@ -1,4 +1,4 @@
-// The parent's side.
+// The parent's side of the worker.
 #include "tools/soak/worker.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace {
 using tuner::LinePipe;
 using Json = nlohmann::json;
 
-constexpr double kHelloSeconds = 120;   // a loaded machine starts processes slowly, a GPU makes its context
-constexpr double kSliceSeconds = 0.05;  // how often a stop is looked for
+constexpr double kHelloSeconds = 120;   // a loaded machine starts processes slowly, and a GPU makes its context
+constexpr double kSliceSeconds = 0.05;  // how often a stop request is checked
 constexpr double kGraceSeconds = 1;
 
 }  // namespace
@@ -30,7 +30,7 @@ struct SoakWorker::Impl {
 
   struct Answer {
     Json json;
-    std::string failure, message;  // how the worker ended, when it did
+    std::string failure, message;  // how the worker ended, if it did
   };
 
   std::vector<std::string> command() const {
@@ -55,7 +55,7 @@ struct SoakWorker::Impl {
     device = hello.json.at("device").get<std::string>();
   }
 
-  // The child is gone afterwards; what its end says is the failure.
+  // Removes the child; the way in which it ended is the failure.
   Answer ended(bool hung_up) {
     Answer answer;
     if (hung_up) child->note_hang_up();
@@ -105,7 +105,7 @@ struct SoakWorker::Impl {
     } else {
       outcome = to_outcome(answer.json);
     }
-    // What a failed kernel leaves behind is seen by every later one of its process.
+    // Every later kernel of the process sees the effects of a failed kernel, so the process is replaced.
     if (!outcome.failure.empty() && options.backend == "cuda") child.reset();
     return outcome;
   }

@@ -1,4 +1,4 @@
-// The worker child's side.
+// The child's side of the worker.
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of one device, for all the cases that come.
+// The session of one device, for all its cases.
 class SoakSession {
  public:
   explicit SoakSession(const SoakWorkerOptions& options)
@@ -56,7 +56,7 @@ class SoakSession {
  private:
   DeviceTraits traits() const { return backend_->traits(options_.device); }
 
-  // Ours untuned and the peers in turns, on what a peer can do: the problem without options.
+  // Times our untuned transform and the peers in turn, on the problem without options, which peers support.
   Json measure(const Problem& problem) {
     if (!peers_loaded_) {
       current_ = make_device_current(*backend_, options_.device);
@@ -85,7 +85,7 @@ class SoakSession {
 
   SoakWorkerOptions options_;
   const runtime::Backend* backend_;
-  std::unique_ptr<CaseData> data_;  // of the last case: its other plans need the same
+  std::unique_ptr<CaseData> data_;  // of the last case, because its other plans need the same data
   bool peers_loaded_ = false;
   std::shared_ptr<void> current_;
   std::vector<Peer> peers_;
@@ -94,7 +94,7 @@ class SoakSession {
 }  // namespace
 
 void soak_worker_main(const SoakWorkerOptions& options) {
-  signal(SIGINT, SIG_IGN);  // the parent decides what a stop means; it may have gone to the whole group
+  signal(SIGINT, SIG_IGN);  // the parent decides what a stop means; the signal may have gone to the whole group
   signal(SIGTERM, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   tuner::LinePipe pipe(3, 3);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t fewest_for_interval = 6;  // 2 * 2^-6 = 3 % < 5 %: fewer samples prove nothing at 95 %
 
-// Rank r such that [x_(r), x_(n-1-r)] of the sorted x, r from 0, covers the median with at least 95 %: the largest r
-// with 2 P(Binomial(n, 1/2) <= r) <= 5 %. Precondition: n >= fewest_for_interval.
+// The rank r, counted from 0, for which [x_(r), x_(n-1-r)] of the sorted x covers the median with at least 95 %: the
+// largest r with 2 P(Binomial(n, 1/2) <= r) <= 5 %. Precondition: n >= fewest_for_interval.
 std::size_t interval_rank(std::size_t n) {
   const double size = static_cast<double>(n);
   double tail = 0, log_term = -size * std::log(2.0);  // log P(X = 0)
@@ -31,7 +31,7 @@ double sorted_median(const std::vector<T>& sorted) {
                : 0.5 * (static_cast<double>(sorted[n / 2 - 1]) + static_cast<double>(sorted[n / 2]));
 }
 
-// Larger than the caches that matter; written in full so that the workload's data has to leave them.
+// Writes a block that is larger than any relevant cache, all of it, so that the workload's data must leave the caches.
 void push_out_caches() {
   static std::vector<unsigned char> block(std::size_t{256} << 20);
   static unsigned char value = 0;
@@ -43,7 +43,7 @@ bool tight(const MedianInterval& interval, const BenchmarkOptions& options) {
   return interval.high - interval.low <= options.relative_interval * interval.median;
 }
 
-// Surely slower: even the fastest sample (or the low end of the interval) is above the incumbent by the margin.
+// True when even the fastest sample (or the low end of the interval) is above the incumbent's time by the margin.
 bool surely_slower(const std::vector<std::int64_t>& samples, const BenchmarkOptions& options, double incumbent_ns) {
   if (incumbent_ns <= 0 || samples.size() < 2) return false;
   const double fastest = static_cast<double>(*std::min_element(samples.begin(), samples.end()));
@@ -113,7 +113,7 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
   BenchmarkResult result;
   BenchmarkOptions warm = options;
   warm.cold = false;
-  // The first execute pays for page faults and cold code; the loop count comes from later ones.
+  // The first execute pays for page faults and cold code, so the loop count comes from later ones.
   const std::int64_t first = sample(work, 1, warm, clock);
   result.loops = first < 1'000'000'000 ? settled_loops(work, options, clock) : 1;
   const std::int64_t start = clock();

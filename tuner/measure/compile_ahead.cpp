@@ -47,7 +47,7 @@ void CompileAhead::run() {
     if (stop_) return;
     const std::string plan = queue_.front();
     queue_.pop_front();
-    Entry& entry = entries_.at(plan);  // entries are never removed, so that the reference holds
+    Entry& entry = entries_.at(plan);  // entries are never removed, so the reference stays valid
     entry.state = State::busy;
     lock.unlock();
     std::exception_ptr error;

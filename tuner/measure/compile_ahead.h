@@ -1,4 +1,4 @@
-// Compiles the plans that come next while the present one is measured.
+// Compiles the plans that come next while the present one is being measured.
 #pragma once
 
 #include <condition_variable>
@@ -13,20 +13,20 @@
 
 namespace fourtune::tuner {
 
-// Threads: one caller.
+// Must be used by one thread only.
 class CompileAhead {
  public:
-  // work(plan) compiles one plan and may throw; called on `threads` threads of this object's own.
+  // work(plan) compiles one plan and may throw. It is called on `threads` threads that this object owns.
   CompileAhead(int threads, std::function<void(const std::string&)> work);
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
-  // Waits for what is being compiled; what was not begun is dropped.
+  // Waits for the compilations in progress and drops those that have not begun.
   ~CompileAhead();
 
-  // Each plan once, in this order.
+  // Queues each plan once, in this order.
   void add(const std::vector<std::string>& plans);
-  // Until this plan is done, and throws what its work threw. At once when it was not added, or not begun (the caller
-  // then compiles it).
+  // Waits until this plan is compiled and rethrows what its work threw. Returns at once when the plan was not added or
+  // its compilation has not begun (the caller then compiles it).
   void finish(const std::string& plan);
 
  private:

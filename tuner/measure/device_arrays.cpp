@@ -33,7 +33,7 @@ DeviceArrays::DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::si
       outputs_.push_back(std::move(output));
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory || set == 0) throw;
-      break;  // fewer sets do
+      break;  // fewer sets are enough
     }
   }
 }

@@ -1,5 +1,5 @@
-// Arrays in a device's memory: one; and copies of a problem's two, several of them, so that transforms timed one after
-// the other do not find their data in the device's cache.
+// Arrays in device memory: a single array, and several copies of a problem's two arrays, so that transforms timed one
+// after the other do not find their data in the device's cache.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace fourtune::tuner {
 
-// One array; the memory must outlive it. Move-only.
+// One array. The memory must outlive it. Move-only.
 class DeviceArray {
  public:
   DeviceArray() = default;
-  // Throws Error{out_of_memory}. Zero bytes: a null pointer.
+  // Throws Error{out_of_memory}. For zero bytes data() is null.
   DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes);
   DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
   DeviceArray& operator=(DeviceArray&& other) noexcept;
@@ -34,7 +34,7 @@ class DeviceArray {
 
 class DeviceArrays {
  public:
-  // output_bytes 0: in place, the input array is the output too. Throws Error{out_of_memory}.
+  // output_bytes 0 means in place: the input array is also the output. Throws Error{out_of_memory}.
   DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::size_t input_bytes, std::size_t output_bytes,
                int sets);
 
@@ -43,12 +43,12 @@ class DeviceArrays {
   void* output(int set = 0) const {
     return output_bytes_ ? outputs_[static_cast<std::size_t>(set)].data() : input(set);
   }
-  // Every input becomes a copy of these bytes, which keep being what restore_inputs puts back.
+  // Copies these bytes into every input; restore_inputs puts the same bytes back later.
   void set_input(const void* host, std::size_t bytes);
   void restore_inputs() const;
-  // NaN in both precisions, in the first set.
+  // Fills the output of the first set with bytes that are NaN in both precisions.
   void poison_output() const;
-  // Of the first set, from byte `offset` on; both wait until what was started is done.
+  // These two read the first set, fetch_output from byte `offset` on; both wait until all started work is done.
   void fetch_input(void* host, std::size_t bytes) const;
   void fetch_output(void* host, std::size_t bytes, std::size_t offset = 0) const;
   runtime::ArrayMemory& memory() const { return *memory_; }
@@ -56,20 +56,20 @@ class DeviceArrays {
  private:
   std::unique_ptr<runtime::ArrayMemory> memory_;
   std::size_t input_bytes_, output_bytes_, kept_bytes_ = 0;
-  DeviceArray kept_;  // the input as it was set
+  DeviceArray kept_;  // the input as it was set by set_input
   std::vector<DeviceArray> inputs_, outputs_;
 };
 
-// Bytes of an array, from `first` on.
+// A range of bytes of an array, which begins at byte `first`.
 struct Piece {
   std::size_t first = 0, bytes = 0;
 };
-// At most 64 MB of an array in up to 512 pieces, at least a thousandth of it: evenly spread, one in each part of the
-// array at a place of its own; the first and the last bytes are among them. In rising order.
+// Up to 512 pieces that hold at most 64 MB and at least a thousandth of an array. They are evenly spread: each part of
+// the array has one piece, at a varying place, and the first and last bytes are included. In ascending order.
 std::vector<Piece> pieces_of(std::size_t bytes);
 
-// How many sets of that many bytes are needed so that one is out of a cache of `cache_bytes` when its turn comes again:
-// twice what the cache holds, at most `most`; 1 for empty sets and where there is no cache.
+// The number of sets of `set_bytes` bytes after which a set is no longer in a cache of `cache_bytes` when its turn
+// comes again: twice what the cache holds, at most `most`. It is 1 for empty sets and where there is no cache.
 int sets_past_cache(std::size_t set_bytes, std::int64_t cache_bytes, int most = 16);
 
 }  // namespace fourtune::tuner

@@ -24,7 +24,7 @@ class Stopwatch {
   std::int64_t start_ = clock_();
 };
 
-// What an exception says about the plan.
+// The run status that an exception means for the plan.
 db::RunStatus status_of(const Error& error) {
   switch (error.status()) {
     case Status::out_of_memory:
@@ -35,7 +35,7 @@ db::RunStatus status_of(const Error& error) {
   }
 }
 
-// Runs `work` and turns what it throws into a status and a message of `outcome`. True when nothing was thrown.
+// Runs `work` and stores what it throws as the status and message of `outcome`. Returns true when nothing was thrown.
 template <class Outcome, class Work>
 bool guarded(Outcome& outcome, const Work& work) {
   try {
@@ -73,14 +73,14 @@ struct LocalEvaluator::Impl {
   const bool gpu = generator::is_gpu(backend.name());
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
-  std::unique_ptr<runtime::ArrayMemory> probe;  // of the device, to see whether it still answers
-  std::unique_ptr<CompileAhead> ahead;          // of the present problem; ends before the rest
+  std::unique_ptr<runtime::ArrayMemory> probe;  // memory of the device, used to see whether the device still answers
+  std::unique_ptr<CompileAhead> ahead;          // compiles for the present problem; destroyed before the rest
 
   Impl(const runtime::Backend& used, std::filesystem::path folder, int number)
       : backend(used), recorded(std::move(folder)), device(number) {}
 
   runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
-    constexpr double most_compile_seconds = 30;  // of one kernel; a candidate may not take longer anyway
+    constexpr double most_compile_seconds = 30;  // limit per kernel; a candidate may not take longer anyway
     runtime::ExecutorOptions options;
     options.wisdom = wisdom;
     options.device = device;
@@ -92,12 +92,12 @@ struct LocalEvaluator::Impl {
     if (ahead) ahead->finish(text);
     return backend.bind(data->problem(), plan, executor_options(wisdom));
   }
-  // A uniform transform whose result takes the better part of a candidate's time to fetch from the device.
+  // True for a uniform transform whose result takes most of a candidate's time to fetch from the device.
   bool large() const {
     constexpr std::size_t many_bytes = std::size_t{1} << 27;
     return gpu && data->problem().kind == Kind::fft && data->array_bytes() >= many_bytes;
   }
-  // Arrays of the device, in enough sets that data come from its memory.
+  // Moves the arrays to the device, in enough sets that their data come from its memory and not its cache.
   void move_to_device() {
     const DeviceTraits traits = backend.traits(device);
     data->use(backend.memory(device), sets_past_cache(data->array_bytes(), traits.l2_bytes));
@@ -108,7 +108,7 @@ struct LocalEvaluator::Impl {
       backend.prepare(problem, generator::parse_plan(text, problem), executor_options({}));
     });
   }
-  // Seconds: a short one is done twice, because the first call also allocates.
+  // Returns seconds. A short call is repeated once, because the first call also allocates.
   double set_points(runtime::Executor& executor) const {
     if (data->problem().kind == Kind::fft) return 0;
     double seconds = 0;
@@ -139,7 +139,7 @@ struct LocalEvaluator::Impl {
       };
     if (data->first() == data->second()) {
       work.refresh = [this] { data->restore_input(); };
-      // Each pass multiplies the data by the root of its size; a few stay in range.
+      // Each pass multiplies the data by the square root of its size, so only a few passes stay in range.
       if (gpu) work.most_loops = most_passes_in_place * data->sets();
     }
     return work;
@@ -147,7 +147,7 @@ struct LocalEvaluator::Impl {
   static constexpr int most_passes_in_place = 4;
 
   BenchmarkOptions benchmark_options(BenchmarkOptions options) const {
-    // Long enough that launches run behind each other, as in an application that keeps the device busy.
+    // Samples must be long enough for launches to queue up, as in an application that keeps the device busy.
     if (gpu && backend.name() == "cuda") options.min_sample_seconds = std::max(options.min_sample_seconds, 5e-4);
     return options;
   }
@@ -155,7 +155,7 @@ struct LocalEvaluator::Impl {
 
 namespace {
 
-// What is not worth a launch: kernels that spill much or do not fit are far from the best.
+// Why the kernels are not worth a launch: those that spill much or do not fit are far from the best.
 std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& kernels) {
   constexpr int most_spill_bytes = 256;  // per thread, stores plus loads
   for (const runtime::KernelReport& kernel : kernels) {
@@ -177,7 +177,7 @@ DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(impl_->devi
 double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
   const Stopwatch watch;
   impl_->ahead.reset();
-  impl_->data.reset();  // first: two problems may not fit
+  impl_->data.reset();  // freed first, because two problems may not fit
   try {
     impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded);
     if (impl_->gpu) impl_->move_to_device();
@@ -216,7 +216,7 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       return;
     }
     result.set_points_seconds = impl_->set_points(*executor);
-    // A search looks at pieces of large results, the finals at all of them.
+    // A search checks pieces of large results; the finals check whole results.
     const Validation validation = impl_->data->validate(*executor, impl_->large() ? Look::pieces : Look::whole);
     if (std::isfinite(validation.error)) result.error = validation.error;
     result.memory_bytes = executor->memory().held;
@@ -254,7 +254,8 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       result.culprit = static_cast<int>(p);
       executors.push_back(impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string()));
       impl_->set_points(*executors[p]);
-      // Everybody's whole result, also of those that an earlier session found right: a database can be wrong.
+      // Validates the whole result of every finalist, even of those that an earlier session found right: a database can
+      // be wrong.
       const Validation validation = impl_->data->validate(*executors[p]);
       if (!validation.right) {
         result.status = db::RunStatus::wrong_result;
@@ -276,7 +277,7 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       random.shuffle(order);
       for (const std::size_t p : order) {
         result.culprit = static_cast<int>(p);
-        // Warm mode: the others have filled the caches, and users of one plan would not see that.
+        // Warm mode: the other plans have filled the caches, which does not happen to users of a single plan.
         if (!options.cold && spent < request.seconds) works[p].run(1);
         result.samples_ns[p].push_back(sample(works[p], loops[p], options, clock));
       }

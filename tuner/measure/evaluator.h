@@ -1,6 +1,6 @@
-// Measures plans: the one thing of a tuning session that touches a device. A session asks an Evaluator; LocalEvaluator
-// (evaluate.h) works in this process, WorkerProcess (worker.h) passes each request on to a child process that may crash
-// or hang.
+// Measures plans; only this part of a tuning session touches a device. A session asks an Evaluator: LocalEvaluator
+// (evaluate.h) works in this process, WorkerProcess (worker.h) passes each request on to a child process, which may
+// crash or hang.
 #pragma once
 
 #include <atomic>
@@ -21,45 +21,45 @@ namespace fourtune::tuner {
 // One plan to validate and time for the problem loaded last.
 struct EvaluationRequest {
   std::string plan;    // text
-  std::string wisdom;  // FFTW wisdom to start from; empty: none
+  std::string wisdom;  // FFTW wisdom to start from; may be empty
   BenchmarkOptions benchmark;
-  double incumbent_seconds = 0;  // race against this; 0: measure to the end
-  double timeout_seconds = 30;   // planning, validation and timing together
+  double incumbent_seconds = 0;  // race against this time; 0: measure to the end
+  double timeout_seconds = 30;   // for planning, validation and timing together
 };
 
 struct Evaluation {
   db::RunStatus status = db::RunStatus::ok;
   std::optional<double> error;           // relative l2 against the reference
-  std::vector<std::int64_t> samples_ns;  // of one execute each
+  std::vector<std::int64_t> samples_ns;  // one value per sample: the time of one execute
   bool raced_out = false;                // stopped early because it was clearly slower than the incumbent
   double set_points_seconds = 0;
-  double plan_seconds = 0;          // bind, which includes the library's own planning
-  double cost_seconds = 0;          // what the whole evaluation took, for budgets
+  double plan_seconds = 0;          // time to bind, which includes the library's planning
+  double cost_seconds = 0;          // duration of the whole evaluation, for budgets
   std::vector<db::StageNs> stages;  // of the last set_points and execute
   std::string wisdom;
   std::int64_t memory_bytes = 0;
   std::string kernels;  // GPUs: runtime::kernels_text
-  std::string message;  // why it failed, for people
+  std::string message;  // reason of a failure, for people
 };
 
-// Finalists measured in interleaved rounds: in each round every plan is timed once, in a new random order.
+// A request to measure finalists in interleaved rounds: each round times every plan once, in a new random order.
 struct FinalsRequest {
   std::vector<std::string> plans;
-  std::vector<std::string> wisdom;  // one a plan, or empty
+  std::vector<std::string> wisdom;  // one per plan, or empty
   BenchmarkOptions benchmark;
   double seconds = 2;   // stop after the round that reaches this ...
-  int min_rounds = 7;   // ... but not before so many,
-  int max_rounds = 60;  // and never after so many
+  int min_rounds = 7;   // ... but not before this many,
+  int max_rounds = 60;  // and never after this many
   std::uint64_t seed = 1;
   double timeout_seconds = 60;
 };
 struct FinalsResult {
   db::RunStatus status = db::RunStatus::ok;
   std::string message;
-  int culprit = -1;                                   // plan at work when it failed; -1: unknown
+  int culprit = -1;                                   // the plan that was running when the finals failed; -1: unknown
   std::vector<std::vector<std::int64_t>> samples_ns;  // [plan][round], nanoseconds of one execute
   std::vector<std::vector<db::StageNs>> stages;       // [plan]
-  std::vector<std::string> kernels;                   // [plan], as Evaluation's
+  std::vector<std::string> kernels;                   // [plan], as in Evaluation
   double cost_seconds = 0;
 };
 
@@ -67,17 +67,17 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual DeviceTraits traits() = 0;
-  // Makes the synthetic points, data and reference of a problem; they serve all evaluations until the next load.
-  // Returns the seconds it took. Throws Error when the problem cannot be set up here.
+  // Generates the synthetic points, data and reference of a problem, which serve all evaluations until the next load.
+  // Returns the seconds that this took. Throws Error when the problem cannot be set up here.
   virtual double load(const Problem& problem, std::uint64_t seed) = 0;
-  // A hint: these plans are evaluated soon, so what they need may be compiled meanwhile. Returns at once, never throws
-  // for what a plan does.
+  // A hint that these plans will be evaluated soon, so that what they need can be compiled meanwhile. Returns at once
+  // and never throws because of what a plan does.
   virtual void prepare(const std::vector<std::string>& plans) { (void)plans; }
-  // Neither throws for what a plan does: failures are statuses. Status interrupted: the user's stop came meanwhile.
-  // Error: nothing can be measured any more (no worker can be started).
+  // Neither function throws because of what a plan does: failures become statuses. Status interrupted means that the
+  // user's stop arrived meanwhile. They throw Error when nothing can be measured any more (no worker can be started).
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
   virtual FinalsResult finals(const FinalsRequest& request) = 0;
-  // Worker processes that had to be replaced so far.
+  // The number of worker processes that had to be replaced so far.
   virtual std::size_t restarts() const { return 0; }
 };
 

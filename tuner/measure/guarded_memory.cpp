@@ -13,7 +13,7 @@
 namespace fourtune::tuner {
 namespace {
 
-constexpr std::byte kPattern{0xff};  // all ones: a NaN as float and as double
+constexpr std::byte kPattern{0xff};  // all bits set: a NaN as float and as double
 
 }  // namespace
 

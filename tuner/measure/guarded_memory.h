@@ -1,4 +1,4 @@
-// An array that ends a program the moment anything outside it is touched: the pages before and behind it are closed.
+// An array that ends the program as soon as anything outside it is touched: the adjacent pages are not accessible.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,17 @@
 namespace fourtune::tuner {
 
 enum class Guard {
-  before,  // the first byte lies right behind the closed page
-  behind,  // the closed page follows the last byte
+  before,  // the first byte directly follows the inaccessible page
+  behind,  // the inaccessible page follows the last byte
 };
 
-// Move-only owner of `bytes` bytes, filled with a pattern that is NaN in both precisions. With Guard::behind the array
-// begins wherever its length puts it, so element types need a length that is a multiple of their size. A page has one
-// closed end only; use both kinds to watch both ends.
+// Move-only owner of `bytes` bytes, filled with a pattern that is NaN in both precisions. With Guard::behind the length
+// decides where the array begins, so the length must be a multiple of the element size. Only one end of an array is
+// guarded; use both kinds to watch both ends.
 class GuardedMemory {
  public:
   GuardedMemory() = default;
-  // Throws Error{out_of_memory}. Zero bytes: data() is not null and may not be touched at all.
+  // Throws Error{out_of_memory}. For zero bytes data() is not null and may not be touched at all.
   GuardedMemory(std::size_t bytes, Guard guard);
   GuardedMemory(GuardedMemory&& other) noexcept { *this = static_cast<GuardedMemory&&>(other); }
   GuardedMemory& operator=(GuardedMemory&& other) noexcept;
@@ -28,8 +28,8 @@ class GuardedMemory {
   T* as() const {
     return static_cast<T*>(data_);
   }
-  // The bytes between the array and the open end of its pages still have their pattern: nothing wrote a little too far
-  // on the side that has no closed page.
+  // True when the bytes between the array and the unguarded end of its pages still have their pattern, that is, when
+  // nothing wrote slightly beyond the array on that side.
   bool slack_intact() const;
 
  private:

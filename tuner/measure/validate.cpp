@@ -19,7 +19,7 @@
 namespace fourtune::tuner {
 namespace {
 
-// Bytes on a cache line's boundary.
+// A buffer that begins at a cache line's boundary.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes = 0) : bytes_(bytes) {
@@ -53,7 +53,7 @@ std::int64_t position(const ArrayLayout& layout, const std::array<std::int64_t, 
          flat / (sizes[0] * sizes[1]) * layout.stride[2];
 }
 
-// Where sampled outputs are in the output array, and what they should be.
+// The positions of the sampled outputs in the output array, and their expected values.
 struct Reference {
   std::vector<std::int64_t> at;
   std::vector<std::complex<double>> value;
@@ -66,7 +66,7 @@ struct Reference {
   }
 };
 
-// Outputs to sample of one transform: as many as cost about a quarter of a second, between 16 and 256.
+// The number of outputs to sample per transform: as many as cost about a quarter of a second, between 16 and 256.
 std::int64_t affordable(double terms_an_output) {
   return static_cast<std::int64_t>(std::clamp(1e8 / std::max(1.0, terms_an_output), 16.0, 256.0));
 }
@@ -77,24 +77,24 @@ std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
   return list;
 }
 
-// The same work for both precisions.
+// The interface that hides the precision.
 class Data {
  public:
   virtual ~Data() = default;
   virtual runtime::PointSet points() const = 0;
   virtual double mismatch(runtime::Executor& executor) = 0;
-  // Fetch the output, or the sampled parts of it, and compare these with direct sums: relative l2 error.
+  // Fetches the output, or its sampled parts, and compares the samples with direct sums. Returns the relative l2 error.
   virtual double error(Look look) const = 0;
-  // Relative l2 difference between what was fetched of the output and the one kept before.
+  // Relative l2 difference between the fetched part of the output and the one kept before.
   virtual double difference(Look look) const = 0;
 
-  Buffer input_array, output_array;  // output_array is empty in place
+  Buffer input_array, output_array;  // output_array is empty for in-place transforms
   Buffer saved_input;
-  Buffer right_output;                   // of a device: a whole result that passed
-  std::unique_ptr<DeviceArrays> device;  // null: executors get the host's arrays
+  Buffer right_output;                   // devices only: a whole result that passed
+  std::unique_ptr<DeviceArrays> device;  // null: executors use the host arrays
   void* input(int set = 0) const { return device ? device->input(set) : input_array.data(); }
   void* output(int set = 0) const { return device ? device->output(set) : host_output().data(); }
-  // What error, difference and mismatch read.
+  // The array that error, difference and mismatch read.
   const Buffer& host_output() const { return output_array.data() ? output_array : input_array; }
   void fetch_output() const {
     if (device) device->fetch_output(host_output().data(), host_output().bytes());
@@ -157,9 +157,9 @@ class TypedData : public Data {
 
   double mismatch(runtime::Executor& executor) override {
     if (problem_.kind == Kind::fft && problem_.fft_type != FftType::c2c) return 0;
-    if (problem_.kind == Kind::fft && problem_.input_layout) return 0;  // gaps between elements are not inner products
+    if (problem_.kind == Kind::fft && problem_.input_layout) return 0;  // with gaps these are no inner products
     const auto x = saved_input.as<const Complex>();
-    // y = A x, kept apart because an adjoint in place overwrites it.
+    // y = A x is copied because an in-place adjoint overwrites it.
     std::vector<Complex> y(output_span().begin(), output_span().end());
     execute(executor, true);
     fetch_input();
@@ -236,7 +236,7 @@ class TypedData : public Data {
   void fill_fft_input(const std::array<std::int64_t, 3>& in, const ArrayLayout& layout, std::uint64_t seed) const {
     if (problem_.fft_type == FftType::r2c) return fill_random(saved_input.as<T>(), seed);
     if (problem_.fft_type == FftType::c2c) return fill_random(saved_input.as<Complex>(), seed);
-    // c2r: a dense half spectrum with the symmetry, moved to its layout.
+    // c2r: a dense half spectrum with Hermitian symmetry, moved to the problem's layout.
     const std::int64_t one = in[0] * in[1] * in[2];
     std::vector<Complex> dense(static_cast<std::size_t>(one * problem_.batch));
     fill_half_spectrum(std::span<Complex>(dense), problem_.n, problem_.batch, seed);
@@ -366,7 +366,7 @@ double ProblemData::error() const { return impl_->data->error(Look::whole); }
 
 Validation ProblemData::validate(runtime::Executor& executor, Look asked) {
   Data& data = *impl_->data;
-  // Pieces of arrays that have no gaps, and only behind a whole look.
+  // Pieces are used only for arrays without gaps, and only after a look at a whole result.
   const bool dense = !impl_->problem.output_layout && impl_->problem.fft_type == FftType::c2c;
   const Look look = data.right_output.data() && dense ? asked : Look::whole;
   data.restore();

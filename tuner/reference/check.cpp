@@ -12,7 +12,7 @@ namespace {
 
 using Values = std::vector<std::complex<double>>;
 
-// Transforms of a batch that are checked.
+// The transforms of a batch that are checked.
 std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
   std::vector<std::int64_t> list{0, batch / 2, batch - 1};
   list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -25,12 +25,12 @@ std::int64_t affordable(const CheckOptions& options, double terms_per_output) {
                                   std::min<std::int64_t>(16, options.samples), options.samples);
 }
 
-// Reference, value and weight of every sample of every checked transform.
+// The reference, value and weight of every sample of every checked transform.
 struct Comparison {
   Values reference, value;
   std::vector<double> weight;
 
-  // Room for one transform's reference values.
+  // Makes room for one transform's reference values and returns it.
   ComplexSpan add(std::span<const double> weights) {
     reference.resize(reference.size() + weights.size());
     weight.insert(weight.end(), weights.begin(), weights.end());
@@ -109,8 +109,7 @@ PointSample sample_points(std::int64_t total, std::int64_t count, std::uint64_t 
 }
 
 ModeSample sample_modes(const std::array<std::int64_t, 3>& n, std::int64_t count, std::uint64_t seed) {
-  // The largest side, but no larger than n_d in any dimension, whose product stays within count; at least 3 a
-  // dimension.
+  // The largest side whose product, with sides limited to n_d, stays within count; at least 3 per dimension.
   const auto product = [&](std::int64_t side) {
     double p = 1;
     for (const std::int64_t size : n) p *= static_cast<double>(std::min(size, side));
@@ -153,7 +152,8 @@ ErrorEstimate relative_error(std::span<const std::complex<double>> reference,
   const auto ratio = static_cast<double>(error / norm);
   result.relative = std::sqrt(ratio);
   if (complete || !(ratio > 0)) return result;
-  // Variance of a ratio of sums: sum w^2 (e - ratio r)^2 / norm^2; of its root, divided by 4 ratio.
+  // Variance of a ratio of sums: sum w^2 (e - ratio r)^2 / norm^2. Division by 4 ratio gives the variance of its square
+  // root.
   double variance = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
     const double part = weight_of(i) / static_cast<double>(norm) *

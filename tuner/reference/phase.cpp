@@ -1,5 +1,5 @@
-// Error-free transformations rely on every operation being rounded by itself: this file is compiled with
-// -ffp-contract=off (CMakeLists.txt), since GCC otherwise may fuse a product and a sum.
+// Error-free transformations require that every operation is rounded separately. This file is therefore compiled with
+// -ffp-contract=off (CMakeLists.txt); otherwise GCC may fuse a product and a sum.
 #include "tuner/reference/phase.h"
 
 #include <array>
@@ -19,10 +19,10 @@ Turns normalised(double big, double small) {
   return {hi, small - (hi - big)};
 }
 
-// ---- kernels: bodies, inlined into one copy for each instruction set ---------------------------------------------
+// ---- kernels: bodies that are inlined into one copy per instruction set --------------------------------------------
 #define FOURTUNE_BODY [[gnu::always_inline]] inline
 
-// Nearest integer for |x| < 2^51, by the rounding of an addition (vectorises everywhere).
+// The nearest integer for |x| < 2^51, by the rounding of an addition (this vectorises everywhere).
 FOURTUNE_BODY double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
 FOURTUNE_BODY void accumulate(double a, double bhi, double blo, double& thi, double& tlo) {
@@ -44,7 +44,7 @@ FOURTUNE_BODY void add_turns_scalar_body(int count, double a, const double* bhi,
   for (int j = 0; j < count; ++j) accumulate(a, bhi[j], blo[j], thi[j], tlo[j]);
 }
 
-// Reduction to a quarter turn, then Taylor series on [-pi/4, pi/4]: the first term left out is below 1e-19.
+// Reduces to a quarter turn, then sums the Taylor series on [-pi/4, pi/4]: the first omitted term is below 1e-19.
 FOURTUNE_BODY void unit_phases_body(int count, const double* thi, const double* tlo, double* re, double* im) {
 #pragma omp simd
   for (int j = 0; j < count; ++j) {
@@ -64,7 +64,7 @@ FOURTUNE_BODY void unit_phases_body(int count, const double* thi, const double* 
                       u * (-1.0 / 720 + u * (1.0 / 40320 + u * (-1.0 / 3628800 + u * (1.0 / 479001600.0 +
                                                                                       u * (-1.0 / 87178291200.0 +
                                                                                            u / 20922789888000.0)))))));
-    // quarter is -2 .. 2: exp(i(t + quarter pi/2)).
+    // quarter is in -2 .. 2: the result is exp(i(t + quarter pi/2)).
     const bool swap = quarter * quarter == 1, flip_re = quarter == 1 || quarter * quarter == 4;
     const bool flip_im = quarter == -1 || quarter * quarter == 4;
     const double x = swap ? s : c, y = swap ? c : s;
@@ -156,14 +156,14 @@ Turns ratio_turns(std::int64_t k, std::int64_t n) {
 }
 
 // |x| = M 2^e with a 53-bit integer M. Digits of 1/(2 pi) whose products with M 2^e are whole turns are skipped, the
-// next 256 are multiplied by M, and the top 128 bits of the fraction are kept.
+// next 256 bits are multiplied by M, and the top 128 bits of the fraction are kept.
 Turns fold_turns(double x) {
   if (std::fabs(x) < 3) return to_turns(x);
   int exponent = 0;
   const auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::fabs(x), &exponent), 53));
   exponent -= 53;
   const int offset = exponent > 0 ? exponent : 0, shift = exponent < 0 ? -exponent : 0;  // shift <= 51
-  std::array<std::uint64_t, 5> product{};  // [0] whole turns, then 256 fraction bits, before the shift
+  std::array<std::uint64_t, 5> product{};  // [0]: whole turns, then 256 fraction bits, before the shift
   Wide carry = 0;
   for (int i = 3; i >= 0; --i) {
     carry += static_cast<Wide>(mantissa) * inverse_two_pi_digits(offset + 64 * i);
@@ -176,7 +176,7 @@ Turns fold_turns(double x) {
   };
   Wide fraction = (static_cast<Wide>(word(1)) << 64) | word(2);
   bool negative = x < 0;
-  if (fraction >> 127) {  // more than half a turn: the other way round
+  if (fraction >> 127) {  // more than half a turn: take the complement with the other sign
     fraction = -fraction;
     negative = !negative;
   }

@@ -1,5 +1,6 @@
 // Phases for direct sums: exp(2 pi i t) for turns t known to about 106 bits, so that the sums stay accurate to a few
-// 1e-16 whatever the coordinates and frequencies are. Blocked loops, vectorised, dispatched on the instruction set.
+// 1e-16 whatever the coordinates and frequencies are. The loops are blocked, vectorised and dispatched on the
+// instruction set.
 #pragma once
 
 #include <complex>
@@ -11,21 +12,21 @@ namespace fourtune::tuner {
 struct Turns {
   double hi = 0, lo = 0;
 };
-// x / 2 pi reduced to [-1/2, 1/2]; exact to 2^-106 for every finite x (Payne and Hanek's reduction, 1983).
+// x / 2 pi reduced to [-1/2, 1/2], exact to 2^-106 for every finite x (Payne and Hanek's reduction, 1983).
 Turns fold_turns(double x);
-// x / 2 pi, not reduced; relative error below 2^-103.
+// x / 2 pi, not reduced, with a relative error below 2^-103.
 Turns to_turns(double x);
 // k / n, not reduced.
 Turns ratio_turns(std::int64_t k, std::int64_t n);
 
-// Longest block the kernels below are given; sums within a block are plain, sums of blocks should be compensated.
+// The longest block that the kernels below accept. Sums within a block are plain; sums of blocks should be compensated.
 inline constexpr int kPhaseBlock = 256;
 
-// t[j] += a[j] * b and t[j] += a * b[j], modulo whole turns. Needs |a b| < 2^50; t = thi + tlo starts at 0 or as left
-// by an earlier call.
+// t[j] += a[j] * b and t[j] += a * b[j], modulo whole turns. Requires |a b| < 2^50. t = thi + tlo starts at 0 or at the
+// result of an earlier call.
 void add_turns(int count, const double* a, Turns b, double* thi, double* tlo);
 void add_turns(int count, double a, const double* bhi, const double* blo, double* thi, double* tlo);
-// re + i im = exp(2 pi i (thi + tlo)); absolute error about 1e-16.
+// re + i im = exp(2 pi i (thi + tlo)), with an absolute error of about 1e-16.
 void unit_phases(int count, const double* thi, const double* tlo, double* re, double* im);
 // (ore, oim) = (are, aim) * (bre, bim), elementwise; the output may be an input.
 void multiply(int count, const double* are, const double* aim, const double* bre, const double* bim, double* ore,
@@ -33,7 +34,7 @@ void multiply(int count, const double* are, const double* aim, const double* bre
 // Sum of the elementwise products.
 std::complex<double> dot(int count, const double* are, const double* aim, const double* bre, const double* bim);
 
-// Complex sum with Neumaier's compensation: error near one rounding, whatever the count.
+// A complex sum with Neumaier's compensation: its error is near one rounding, whatever the number of terms.
 class CompensatedSum {
  public:
   void add(std::complex<double> v) {

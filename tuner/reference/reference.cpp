@@ -23,8 +23,8 @@ void require_sign(int sign) {
   if (sign != 1 && sign != -1) throw Error(Status::invalid_argument, "sign must be -1 or 1");
 }
 
-// Runs body(first, last, sums) over parts of 0 .. count-1 in parallel and adds up the parts in order, so that the
-// result does not depend on the number of threads. `sums` has `outputs` entries.
+// Runs body(first, last, sums) over parts of 0 .. count-1 in parallel and adds the parts in order, so that the result
+// does not depend on the number of threads. `sums` has `outputs` entries.
 template <typename F>
 void sum_in_parts(std::int64_t count, std::size_t outputs, ComplexSpan out, const F& body) {
   const std::int64_t parts = std::clamp<std::int64_t>(count, 1, 128);
@@ -52,7 +52,7 @@ void load(const std::complex<T>* values, int count, Block& block) {
 }
 
 // ---- type 1 --------------------------------------------------------------------------------------------------------
-// The modes listed, as positions in lists of distinct k_d, ordered so that products over z and y are shared.
+// The listed modes as positions in lists of distinct k_d, ordered so that products over z and y are shared.
 struct ModeTable {
   std::array<std::vector<std::int64_t>, 3> distinct;
   std::vector<std::array<std::size_t, 3>> position;  // of mode order[i]
@@ -77,7 +77,7 @@ struct ModeTable {
   }
 };
 
-// One block of points: phases of every distinct k_d, then strengths * z phase * y phase . x phase.
+// One block of points. Holds the phases of every distinct k_d and computes strengths * z phase * y phase . x phase.
 class Type1Block {
  public:
   Type1Block(const ModeTable& table, int dim, int sign) : table_(table), dim_(dim), sign_(sign) {
@@ -139,8 +139,8 @@ int block_length(std::int64_t block, std::int64_t count) {
 }
 
 // ---- sums over a lattice: type 2 and fft ---------------------------------------------------------------------------
-// out[i] = sum over j in [first, first+n) of value(j) exp(2 pi i sum_d j_d b_d[i]); `row(x0, y, z, count, block)` loads
-// values from storage positions. At most kPhaseBlock outputs.
+// out[i] = sum over j in [first, first+n) of value(j) exp(2 pi i sum_d j_d b_d[i]). `row(x0, y, z, count, block)` loads
+// values from storage positions. Handles at most kPhaseBlock outputs.
 template <typename Row>
 void lattice_sums(const Sizes& n, const Sizes& first, std::span<const std::array<Turns, 3>> outputs, const Row& row,
                   ComplexSpan out) {
@@ -151,7 +151,7 @@ void lattice_sums(const Sizes& n, const Sizes& first, std::span<const std::array
       b[d].hi[i] = outputs[i][d].hi;
       b[d].lo[i] = outputs[i][d].lo;
     }
-  // Phases along x inside a row segment, anchored exactly at each segment's start below.
+  // Phases along x within a row segment; each segment's start is computed exactly below.
   const int length = static_cast<int>(std::min<std::int64_t>(n[0], kPhaseBlock));
   std::vector<Block> along(outputs.size());
   std::array<double, kPhaseBlock> steps;
@@ -205,7 +205,7 @@ void fft_sums_of(const Problem& problem, const T* input, std::int64_t transform,
     const T* source = input + transform * layout.distance + y * layout.stride[1] + z * layout.stride[2];
     for (int j = 0; j < count; ++j) {
       const T value = source[(x0 + j) * layout.stride[0]];
-      // A half spectrum stands for k_x and n - k_x, whose terms are each other's conjugates.
+      // A half spectrum stands for k_x and n - k_x, whose terms are complex conjugates.
       const bool twice = problem.fft_type == FftType::c2r && x0 + j != 0 && 2 * (x0 + j) != problem.n[0];
       block.re[static_cast<std::size_t>(j)] = (twice ? 2 : 1) * static_cast<double>(std::real(value));
       block.im[static_cast<std::size_t>(j)] = (twice ? 2 : 1) * static_cast<double>(std::imag(value));
@@ -264,7 +264,7 @@ void type2_sums(const PointView<T>& points, const std::complex<T>* modes, int si
                 ComplexSpan out) {
   require_sign(sign);
   const auto row = [&](std::int64_t x0, std::int64_t y, std::int64_t z, int count, Block& block) {
-    // Rows are visited in centred order; in FFT order mode k sits at k modulo n.
+    // Rows are visited in centred order; in FFT order, mode k is stored at k modulo n.
     const auto place = [&](std::int64_t i, std::size_t d) {
       return order == ModeOrder::centred ? i : (i + n[d] - n[d] / 2) % n[d];
     };

@@ -27,7 +27,7 @@ struct Sink {
   }
 };
 
-// Calls body(readout, first point, points in it) for every readout of `length` samples; the last may be cut.
+// Calls body(readout, first point, points in it) for every readout of `length` samples; the last one may be shorter.
 template <typename F>
 void for_each_readout(std::int64_t m, std::int64_t length, const F& body) {
   const std::int64_t readouts = (m + length - 1) / length;
@@ -37,7 +37,7 @@ void for_each_readout(std::int64_t m, std::int64_t length, const F& body) {
 
 double fraction(double v) { return v - std::floor(v); }
 
-// A rotation drawn uniformly (Shoemake's quaternion); rows of the matrix.
+// A uniformly distributed random rotation (Shoemake's quaternion), as the rows of its matrix.
 std::array<Vec3, 3> random_rotation(std::uint64_t seed, std::int64_t index) {
   const auto i = static_cast<std::uint64_t>(index) * 3;
   const double u = random_unit(seed, kRotation, i);
@@ -67,7 +67,7 @@ void fill_box(const Sink<T>& sink, const Vec3& low, const Vec3& width, std::int6
   }
 }
 
-// Direction of spoke q: golden angle pi (sqrt 5 - 1) / 2 in the plane, 2D golden means on the sphere.
+// The direction of spoke q: the golden angle pi (sqrt 5 - 1) / 2 in the plane, 2D golden means on the sphere.
 Vec3 spoke_direction(std::int64_t q, bool sphere, double start) {
   if (!sphere) {
     const double angle = start + kPi * fraction(static_cast<double>(q) * 0.6180339887498949);
@@ -82,7 +82,7 @@ Vec3 spoke_direction(std::int64_t q, bool sphere, double start) {
 template <typename T>
 void fill_radial(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64_t seed, bool stacked) {
   const std::int64_t length = 2 * *std::max_element(n.begin(), n.end());
-  const auto axis = static_cast<std::size_t>(sink.dim - 1);  // of the planes of a stack
+  const auto axis = static_cast<std::size_t>(sink.dim - 1);  // normal to the planes of a stack
   const std::int64_t planes = stacked && sink.dim > 1 ? n[axis] : 1;
   const double start = 2 * kPi * random_unit(seed, kAngle, 0);
   for_each_readout(m, length, [&](std::int64_t q, std::int64_t first, std::int64_t count) {
@@ -115,8 +115,8 @@ void fill_spiral(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint6
   });
 }
 
-// Wave number k0 and detector of half-side a: pixel (tx, ty) sees q = (tx, ty, sqrt(k0^2 - |t|^2) - k0). The corner
-// pixel scatters by 0.6 rad and lies at |q| = pi.
+// k0 is the wave number and a the half-side of the detector: pixel (tx, ty) sees q = (tx, ty, sqrt(k0^2 - |t|^2) - k0).
+// The corner pixel scatters by 0.6 rad and lies at |q| = pi.
 template <typename T>
 void fill_ewald(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64_t seed) {
   constexpr double kCorner = 0.6;
@@ -164,7 +164,7 @@ void pin_corners(PointSet<T>& points, const Vec3& half) {
   }
 }
 
-// Half-width of the targets: an f32 number, so that it is the same in both precisions, and X S <= extent.
+// The half-width of the targets: an f32 number, so that it is the same in both precisions, with X S <= extent.
 double target_half_width(double extent) {
   float s = static_cast<float>(extent / kEdge);
   while (static_cast<double>(s) * kEdge > extent) s = std::nextafterf(s, 0.0f);

@@ -1,22 +1,21 @@
 // Synthetic inputs: seeded nonuniform points of every distribution class, strengths, modes and arrays.
 //
-// Every value is a pure function of (seed, stream, index) (SplitMix64, Steele et al. 2014, is random access because its
-// state is a counter), so results depend neither on the number of threads nor on how much is generated. The f32 set of
-// points is the rounding of the f64 set of the same seed. All coordinates lie strictly inside (-pi, pi), also after
-// rounding to f32.
+// Every value is a pure function of (seed, stream, index), because SplitMix64 (Steele et al. 2014) has a counter as its
+// state and so allows random access. Results therefore depend neither on the number of threads nor on how much is
+// generated. The f32 points are the rounded f64 points of the same seed. All coordinates lie strictly inside (-pi, pi),
+// also after rounding to f32.
 //
 // Distribution classes (n are the mode counts, N = max n). Points come in the order in which they would be acquired:
 //   uniform  independent, uniform
-//   cluster  uniform in the box that starts at the origin and is 8 fine-grid cells a side at oversampling 2 (8 pi /
-//   n_d) radial   readouts of 2N samples through the centre; 2D: golden-angle spokes; 3D: kooshball by 2D golden means
+//   cluster  uniform in a box at the origin whose sides are 8 cells of the fine grid at oversampling 2 (8 pi / n_d)
+//   radial   readouts of 2N samples through the centre; 2D: golden-angle spokes; 3D: kooshball by 2D golden means
 //            (Chan et al., Magn. Reson. Med. 61, 2009)
 //   spiral   2D: interleaved Archimedean arms at constant angular speed (density falls as 1/r), 16N samples and N/32
-//            turns an arm; 3D: the same arms, each in a randomly rotated plane
-//   stack    stack of stars: golden-angle spokes in (x, y) repeated on n_z Cartesian planes; 2D: one spoke axis, one
-//   plane
-//            axis
+//            turns per arm; 3D: the same arms, each in a randomly rotated plane
+//   stack    stack of stars: golden-angle spokes in (x, y), repeated on n_z Cartesian planes; in 2D one axis is the
+//            spoke's and the other is that of the planes
 //   ewald    N x N pixel detectors on randomly rotated caps of a sphere through the origin (circle arcs in 2D)
-// In 1D, radial, spiral, stack and ewald are the x coordinate of the 2D set.
+// In 1D, radial, spiral, stack and ewald are the x coordinates of the 2D points.
 #pragma once
 
 #include <array>
@@ -29,7 +28,7 @@
 
 namespace fourtune::tuner {
 
-// 64 random bits, random access.
+// 64 random bits with random access.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) noexcept {
   auto mix = [](std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -43,43 +42,44 @@ inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_
   return static_cast<double>(random_bits(seed, stream, index) >> 11) * 0x1p-53;
 }
 
-// Coordinates of points; dimensions beyond dim stay empty.
+// Coordinates of points; x[d] is empty for d >= dim.
 template <typename T>
 struct PointSet {
   int dim = 1;
   std::array<std::vector<T>, 3> x;
   std::int64_t count() const { return static_cast<std::int64_t>(x[0].size()); }
-  // nullptr beyond dim, as the transform interfaces take them.
+  // nullptr for d >= dim, as the transform interfaces expect.
   const T* data(int d) const { return d < dim ? x[static_cast<std::size_t>(d)].data() : nullptr; }
 };
 
-// m points of a class for n modes in dim dimensions. Parallel over the OpenMP threads. T: float or double.
+// Generates m points of a class for n modes in dim dimensions, in parallel on the OpenMP threads. T: float or double.
 // Throws Error{invalid_argument} for a negative m or dim outside 1..3.
 template <typename T>
 PointSet<T> make_points(PointClass points, int dim, const std::array<std::int64_t, 3>& n, std::int64_t m,
                         std::uint64_t seed);
 
-// The points (types 1, 2) or sources (type 3) of a problem; its m must be known, its class defaults to uniform.
-// Type 3: half-widths X_d just below pi and, by make_targets, S_d = extent_d / X_d, so that X_d S_d is the extent from
-// below, within f32 rounding. With at least two points the first two sit at the corners -X and +X (-S and +S), so that
-// the extent is attained for every class; mode counts that shape the class are 2 extent / pi.
+// The points (types 1, 2) or sources (type 3) of a problem. Its m must be known; its class defaults to uniform. For
+// type 3 the half-widths are X_d, just below pi, and make_targets uses S_d = extent_d / X_d, so that X_d S_d is not
+// above the extent and equals it within f32 rounding. The first two points (if there are two) sit at the corners -X and
+// +X (-S and +S), so that the extent is attained for every class; the mode counts that shape the class
+// are 2 extent / pi.
 template <typename T>
 PointSet<T> make_points(const Problem& problem, std::uint64_t seed);
-// Targets of a type-3 problem: uniform; its k must be known.
+// Targets of a type-3 problem, uniform. Its k must be known.
 template <typename T>
 PointSet<T> make_targets(const Problem& problem, std::uint64_t seed);
 
-// Extent of a type-3 problem: the given one, else (pi/2) k^(1/dim) in every dimension.
+// The extent of a type-3 problem: the given one, else (pi/2) k^(1/dim) in every dimension.
 std::array<double, 3> resolved_extent(const Problem& problem);
 
-// Independent complex (real) values, parts uniform in [-1, 1). The f32 values are the rounded f64 values.
+// Independent complex (or real) values whose parts are uniform in [-1, 1). The f32 values are the rounded f64 values.
 template <typename T>
 void fill_random(std::span<std::complex<T>> values, std::uint64_t seed);
 template <typename T>
 void fill_random(std::span<T> values, std::uint64_t seed);
 
-// A half spectrum (n[0]/2+1 rows, x fastest, dense, batch after batch) with the Hermitian symmetry that a c2r input
-// needs on the planes k_x = 0 and k_x = n[0]/2, so that every algorithm gives the same real result.
+// Fills a half spectrum (n[0]/2+1 rows, x fastest, dense, batch after batch). It has the Hermitian symmetry that a c2r
+// input needs on the planes k_x = 0 and k_x = n[0]/2, so that every algorithm gives the same real result.
 template <typename T>
 void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std::int64_t, 3>& n, std::int64_t batch,
                         std::uint64_t seed);

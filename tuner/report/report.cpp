@@ -9,7 +9,7 @@
 namespace fourtune::tuner {
 namespace {
 
-// What one problem's runs say beyond the histories.
+// What the runs of one problem tell beyond their histories.
 struct Evidence {
   std::map<std::string, double> set_points;  // plan -> seconds
   std::string untuned;                       // the plan that runs untuned
@@ -23,7 +23,7 @@ struct Evidence {
   }
 };
 
-// Samples of the plan's latest interleaved rounds in a session.
+// The samples of the plan's latest interleaved rounds in a session.
 std::vector<std::int64_t> rounds_of(const std::vector<db::StoredRun>& runs, db::SessionId session,
                                     const std::string& plan) {
   std::vector<std::int64_t> samples;
@@ -112,7 +112,7 @@ std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& 
         rows.push_back(maker.runner_up(static_cast<int>(i) + 1, runner_ups[i]));
         rows.back().freshness = fresh;
       }
-    } catch (const Error&) {  // a token that this version cannot read: nothing of it can be used here
+    } catch (const Error&) {  // this version cannot read the token, so no row of it can be used here
     }
   }
   return rows;

@@ -1,4 +1,4 @@
-// What the database knows, as rows for people and programs: winners, runner-ups and gains.
+// The contents of the database as rows for people and programs: winners, runner-ups and gains.
 #pragma once
 
 #include <optional>
@@ -13,37 +13,38 @@ namespace fourtune::tuner {
 // One plan of one problem in one environment.
 struct ShowRow {
   std::string problem;
-  int rank = 0;  // 0: the winner, 1..: runner-ups, fastest first
+  int rank = 0;  // 0: the winner; 1..: runner-ups, fastest first
   std::string plan;
   double seconds = 0;  // median of one execute
   double speed = 0;
   std::string speed_unit;
   std::optional<double> error;
   double set_points_seconds = 0;
-  double gain = 0;                     // untuned / this; 0: unknown
-  double gain_low = 0, gain_high = 0;  // 95 % interval (winners only), 0: unknown
-  int rounds = 0;                      // interleaved rounds behind a winner
+  double gain = 0;                     // untuned time / this time; 0: unknown
+  double gain_low = 0, gain_high = 0;  // 95 % interval (winners only); 0: unknown
+  int rounds = 0;                      // number of interleaved rounds that a winner's times come from
   std::string device;
   std::string isa;
-  db::Freshness freshness = db::Freshness::current;  // in the environment `here`
+  db::Freshness freshness = db::Freshness::current;  // relative to the environment `here`
 };
 
 struct ShowOptions {
-  std::string problem;  // one token (canonical), or empty: all
+  std::string problem;  // one canonical token; empty: all problems
   std::size_t runner_ups = 2;
-  std::optional<db::Environment> here;  // only rows that this environment could use; absent: everything
+  std::optional<db::Environment> here;  // only rows that this environment could use; absent: all rows
 };
 // Sorted by problem, then environment, then rank.
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options);
 
 enum class Format { table, csv, json };
-Format format_from(const std::string& name);  // Throws Error{invalid_option} that lists the names.
-// Ends with a newline. The csv has a header line; the json is one array of objects.
+Format format_from(const std::string& name);  // Throws Error{invalid_option} with a message that lists the names.
+// The text ends with a newline. CSV has a header line; JSON is one array of objects.
 std::string format_rows(const std::vector<ShowRow>& rows, Format format);
-// A session's outcome: problem, winner, time, speed, error, gain over the untuned default. Warnings are not in it.
+// The outcome of a session: problem, winner, time, speed, error, gain over the untuned default. It contains no
+// warnings.
 std::string format_report(const Report& report, Format format);
 
-// "1.23 ms", "45.6 us", three digits.
+// "1.23 ms", "45.6 us": three digits.
 std::string format_seconds(double seconds);
 
 }  // namespace fourtune::tuner

@@ -1,4 +1,4 @@
-// Rows and reports as tables, CSV and JSON. Numbers never depend on the locale.
+// Formats rows and reports as tables, CSV and JSON. Numbers never depend on the locale.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
 constexpr std::size_t kLongestCell = 5000;  // bytes; a plan has at most 4096
-// Texts come from databases, which anybody may have written, and go to a terminal.
+// The texts come from databases, which anybody may have written, and are printed to a terminal.
 std::vector<Cells> shown_cells(std::vector<Cells> lines) {
   for (Cells& cells : lines)
     for (std::string& cell : cells) cell = text::shown(cell, kLongestCell);
   return lines;
 }
 
-// Columns as wide as their widest cell; the numbers (all columns but the first and those in `left`) to the right.
+// Columns are as wide as their widest cell. Numbers (all columns but the first and those in `left`) are right-aligned.
 std::string table(const std::vector<Cells>& raw, const std::vector<std::size_t>& left) {
   if (raw.empty()) return {};
   const std::vector<Cells> lines = shown_cells(raw);
@@ -58,12 +58,12 @@ std::string csv(const std::vector<Cells>& raw) {
   return text;
 }
 
-// Shortest text that reads back as the same number; infinite and NaN are empty.
+// The shortest text that reads back as the same number; empty for infinite values and NaN.
 std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-// Nothing but ASCII: characters that a terminal would obey are escaped too.
+// Writes ASCII only: characters that a terminal would interpret are escaped too.
 std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 std::string short_error(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : "-"; }

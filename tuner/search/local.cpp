@@ -1,9 +1,10 @@
-// Local search: the cost model's first choices, then the axis neighbours of the best plan, most promising first.
+// Local search: first the cost model's best candidates, then the axis neighbours of the best plan, most promising
+// first.
 //
-// Promise is judged by axis effects: log time = trend in the model's log estimate + one effect for each value of each
-// axis, fitted to all observations by ridge-regularised backfitting. A neighbour that the effects put far above the
-// best is not measured; when none is left the search restarts from the best-predicted candidate elsewhere (every other
-// time from a random one, because effects that interact mislead the prediction).
+// Neighbours are ranked by axis effects: log time = trend in the model's log estimate + one effect per value of each
+// axis, fitted to all observations by ridge-regularised backfitting. A neighbour that the effects predict far above the
+// best is not measured. When no neighbour is left, the search restarts from the best-predicted candidate elsewhere
+// (every other time from a random one, because interacting effects mislead the prediction).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,7 +25,7 @@ class AxisEffects {
           effect_[a].resize(static_cast<std::size_t>(coordinates[a]) + 1);
   }
 
-  // times: log seconds; failures carry a penalty, so that values that always fail are avoided.
+  // times: log seconds. Failures carry a penalty, so that values that always fail are avoided.
   void fit(const std::vector<std::size_t>& candidates, const std::vector<double>& times) {
     for (auto& values : effect_) std::fill(values.begin(), values.end(), 0.0);
     base_ = 0;
@@ -46,7 +47,7 @@ class AxisEffects {
   std::size_t value(std::size_t candidate, std::size_t axis) const {
     return static_cast<std::size_t>(space_.coordinates[candidate][axis]);
   }
-  // Half of the model's differences are believed from the start; the effects correct the rest.
+  // Trusts half of the model's differences from the start; the effects correct the rest.
   double trend(std::size_t candidate) const {
     const double estimate = space_.estimates[candidate];
     return estimate > 0 ? 0.5 * std::log(estimate) : 0;
@@ -57,7 +58,7 @@ class AxisEffects {
     for (double& r : residual) r -= mean;
   }
   void fit_axis(std::size_t axis, const std::vector<std::size_t>& candidates, std::vector<double>& residual) {
-    constexpr double ridge = 1;  // one imaginary observation without effect
+    constexpr double ridge = 1;  // equals one imaginary observation without effect
     std::vector<double> sum(effect_[axis].size(), 0.0), count(effect_[axis].size(), ridge);
     for (std::size_t i = 0; i < residual.size(); ++i) {
       const std::size_t v = value(candidates[i], axis);
@@ -82,7 +83,7 @@ class LocalSearch : public Search {
       : space_(space), effects_(space_), random_(seed), taken_(space.size(), false), left_(space.size()) {
     ranking_.resize(space.size());
     std::iota(ranking_.begin(), ranking_.end(), std::size_t{0});
-    random_.shuffle(ranking_);  // ties of the model in random order
+    random_.shuffle(ranking_);  // ties of the model's estimates are in random order
     const auto key = [&](std::size_t i) { return space_.estimates[i] > 0 ? space_.estimates[i] : failed; };
     std::stable_sort(ranking_.begin(), ranking_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     start_ = std::clamp<std::size_t>(space.axes() + 2, 4, 12);
@@ -112,8 +113,8 @@ class LocalSearch : public Search {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  // The model's ranking, but no two first choices that differ in one axis only: they would teach little. Every third
-  // one is random, in case the model is wrong.
+  // Follows the model's ranking, but skips first choices that differ from another one in a single axis only, because
+  // they would teach little. Every third choice is random, in case the model is wrong.
   std::size_t first_choice() {
     if (asked_ % 3 == 2) return random_left();
     for (const std::size_t i : ranking_) {
@@ -125,7 +126,7 @@ class LocalSearch : public Search {
   }
 
   std::optional<std::size_t> promising_neighbour() const {
-    constexpr double hopeless = 0.4;  // log: the prediction is more than 1.5 times the best
+    constexpr double hopeless = 0.4;  // log of the ratio: the prediction is about 1.5 times the best
     std::optional<std::size_t> best;
     double best_time = centre_time_ + hopeless;
     for (std::size_t i = 0; i < space_.size(); ++i) {
@@ -141,7 +142,7 @@ class LocalSearch : public Search {
 
   std::size_t restart() {
     ++restarts_;
-    centre_ = none;  // the restart's own result becomes the next centre, better or not
+    centre_ = none;  // the restart's result becomes the next centre, better or not
     if (restarts_ % 2 == 0) return random_left();
     std::size_t best = none;
     double best_time = 0;
@@ -167,7 +168,7 @@ class LocalSearch : public Search {
       effects_.fit(candidates, times);
       fitted_ = true;
     }
-    if (centre_ == none) {  // a restart failed or is still out: go on from the best of all
+    if (centre_ == none) {  // a restart failed or has no result yet: continue from the best of all
       const auto best = std::min_element(times_.begin(), times_.end()) - times_.begin();
       centre_ = told_[static_cast<std::size_t>(best)];
       centre_time_ = times_[static_cast<std::size_t>(best)];

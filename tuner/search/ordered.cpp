@@ -1,8 +1,8 @@
-// The two strategies that learn nothing: every candidate once, in an order fixed beforehand.
+// The two strategies that learn nothing: they measure every candidate once, in an order fixed beforehand.
 //
-// exhaustive  the cost model's favourites first: for spaces that fit the budget, and the order that costs least when
-//             the budget ends early after all
-// random      a seeded shuffle, the yardstick: a strategy that is not better than this is not worth its code
+// exhaustive  begins with the cost model's best candidates; for spaces that fit the budget, and the order that loses
+//             least when the budget ends early after all
+// random      a seeded shuffle, as the yardstick: a strategy that is not better than this is not worth its code
 #include <algorithm>
 #include <numeric>
 

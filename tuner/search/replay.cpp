@@ -121,7 +121,7 @@ std::vector<double> random_expectation(const Recording& recording, std::size_t e
   const double n = static_cast<double>(sorted.size());
   std::vector<double> curve;
   for (std::size_t k = 1; k <= std::min(evaluations, sorted.size()); ++k) {
-    // The best of k is rank r with probability k/n (r = 0), then times (n - r - k + 1) / (n - r) for each further rank.
+    // The best of k has rank 0 with probability k/n; each further rank multiplies this by (n - r - k + 1) / (n - r).
     double probability = static_cast<double>(k) / n, expectation = 0;
     for (std::size_t r = 0; r + k <= sorted.size(); ++r) {
       expectation += probability * sorted[r];

@@ -1,7 +1,8 @@
-// Search strategies: which candidate to measure next, given everything measured so far.
+// Search strategies: they choose the candidate to measure next, given everything measured so far.
 //
-// Strategies know nothing of plans, clocks or databases: a space is coordinates and model estimates, an observation is
-// a time or a failure. That is why their quality can be tested offline, by replaying recorded spaces (replay.h).
+// Strategies know nothing of plans, clocks or databases: a space consists of coordinates and model estimates, and an
+// observation is a time or a failure. Their quality can therefore be tested offline by replaying recorded spaces
+// (replay.h).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 namespace fourtune::tuner {
 
 // The shape of a search space.
-// 1. All coordinate vectors have the same length (one index an axis) and are distinct.
-// 2. estimates has one entry a candidate: seconds by the cost model, 0 where there is none.
+// 1. All coordinate vectors are distinct and have the same length (one index per axis).
+// 2. estimates has one entry per candidate: the cost model's seconds, or 0 where it has none.
 struct SearchSpace {
   std::vector<std::vector<int>> coordinates;
   std::vector<double> estimates;
@@ -28,18 +29,18 @@ struct SearchSpace {
 };
 SearchSpace search_space(const generator::Space& space);
 
-// What tell() takes for a candidate that did not give a right result, for whatever reason.
+// The value that tell() takes for a candidate that gave no right result, for whatever reason.
 inline constexpr double failed = std::numeric_limits<double>::infinity();
 
 // One search over one space. Not thread-safe. Deterministic: the same space, seed and observations give the same asks.
 class Search {
  public:
   virtual ~Search() = default;
-  // The next candidate to measure, never one asked or told before; nullopt when none is left. May be called again
-  // before the answer to the last one is told, so that work can be prepared ahead.
+  // Returns the next candidate to measure, never one that was asked or told before, or nullopt when none is left. May
+  // be called again before the last answer is told, so that work can be prepared ahead.
   virtual std::optional<std::size_t> ask() = 0;
-  // Seconds of one execute, or `failed`. Candidates that were never asked are welcome too (earlier sessions,
-  // incumbents).
+  // Takes the seconds of one execute, or `failed`. Candidates that were never asked are accepted too (from earlier
+  // sessions, and incumbents).
   virtual void tell(std::size_t candidate, double seconds) = 0;
 };
 
@@ -51,9 +52,10 @@ struct Strategy {
 
 // Every strategy of this build; the one table that lists them.
 std::span<const Strategy> strategies();
-// By name. Throws Error{invalid_option} that lists the names.
+// Finds a strategy by name. Throws Error{invalid_option} with a message that lists the names.
 const Strategy& find_strategy(std::string_view name);
-// What a session uses when none is named: exhaustive where all can be measured, else the best of the replay tests.
+// The strategy of sessions that name none: exhaustive where all candidates can be measured, else the best one in the
+// replay tests.
 const Strategy& default_strategy(std::size_t candidates, std::size_t affordable_evaluations);
 
 std::unique_ptr<Search> make_exhaustive_search(const SearchSpace& space, std::uint64_t seed);

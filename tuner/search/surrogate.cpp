@@ -2,9 +2,10 @@
 // improvement is measured next (Jones, Schonlau, Welch 1998).
 //
 // Model: log time = a + b log(estimate) + process, with covariance  mix * mean_a c_a + (1 - mix) * prod_a c_a,
-// c_a = exp(-|distance along axis a| / length_a): the sum learns axis effects from few observations, the product their
-// interactions. Lengths and mix maximise the marginal likelihood by coordinate search, again each time the observations
-// have grown by a fifth. The chance of failure is the correlation-weighted share of failures nearby.
+// c_a = exp(-|distance along axis a| / length_a): the sum learns axis effects from few observations, the product learns
+// their interactions. Lengths and mix maximise the marginal likelihood by coordinate search, which is repeated each
+// time the number of observations has grown by a fifth. The probability of failure is the correlation-weighted share of
+// failures nearby.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +19,7 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;  // lower triangle: row i has i + 1 entries
 
-// In place; the matrix must be positive definite (there is noise on its diagonal).
+// Factorises in place. The matrix must be positive definite (there is noise on its diagonal).
 void cholesky(Matrix& a) {
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j) {
@@ -104,7 +105,8 @@ class SurrogateSearch : public Search {
   }
 
  private:
-  // The factorisation grows with the cube, and the columns with the space times the observations.
+  // The cost of the factorisation grows as the cube of the observations, the columns as the space times the
+  // observations.
   static constexpr std::size_t most_observations = 300;
 
   void forget_slowest() {
@@ -114,7 +116,8 @@ class SurrogateSearch : public Search {
     if (slowest < static_cast<std::ptrdiff_t>(columns_.size())) columns_.erase(columns_.begin() + slowest);
   }
 
-  // Alternately the model's favourite that differs in two axes or more from the earlier ones, and a random candidate.
+  // Alternates between the model's best candidate that differs in at least two axes from the earlier ones and a random
+  // one.
   std::size_t first_choice() {
     if (asked_ % 2 == 1) {
       for (const std::size_t i : ranking_) {
@@ -135,7 +138,7 @@ class SurrogateSearch : public Search {
     fit_trend();
     if (told_.size() >= next_fit_) {
       fit_covariance();
-      next_fit_ = told_.size() + std::max<std::size_t>(3, told_.size() / 5);  // never reached again at the most
+      next_fit_ = told_.size() + std::max<std::size_t>(3, told_.size() / 5);  // not reached after most_observations
       columns_.clear();
       failure_columns_.clear();
     }
@@ -151,7 +154,7 @@ class SurrogateSearch : public Search {
     solve_upper(factor_, weights_);
   }
 
-  // Ridge towards slope 0.7: models rank well and exaggerate. Few observations do not move it much.
+  // Ridge regression towards slope 0.7, because models rank well but exaggerate. Few observations hardly change it.
   void fit_trend() {
     const double count = static_cast<double>(told_.size());
     double mean_x = 0, mean_y = 0, xy = 0, xx = 0;
@@ -185,7 +188,7 @@ class SurrogateSearch : public Search {
     }
     return k;
   }
-  // Log marginal likelihood up to a constant, the amplitude maximised away.
+  // The log marginal likelihood up to a constant, maximised over the amplitude.
   double likelihood(const Covariance& covariance) const {
     Matrix k = gram(covariance);
     cholesky(k);
@@ -223,7 +226,7 @@ class SurrogateSearch : public Search {
       attempt(trial);
     }
   }
-  // Covariances of every candidate with each observation, kept until the lengths change.
+  // The covariances of every candidate with each observation, kept until the lengths change.
   void extend(std::vector<std::vector<Covariance::Parts>>& columns, const std::vector<std::size_t>& observed) const {
     for (std::size_t o = columns.size(); o < observed.size(); ++o) {
       auto& column = columns.emplace_back();
@@ -247,7 +250,7 @@ class SurrogateSearch : public Search {
     return std::sqrt(amplitude_ * std::max(variance, 1e-6));
   }
   double success(std::size_t candidate) const {
-    double ok = 0.3, bad = 0.02;  // weak belief that it works
+    double ok = 0.3, bad = 0.02;  // a weak belief that the candidate works
     for (const auto& column : columns_) ok += column[candidate].product;
     for (const auto& column : failure_columns_) bad += column[candidate].product;
     return ok / (ok + bad);
@@ -258,7 +261,7 @@ class SurrogateSearch : public Search {
     std::vector<std::pair<double, std::size_t>> pool;
     for (std::size_t i = 0; i < space_.size(); ++i)
       if (!taken_[i]) pool.emplace_back(mean(i), i);
-    // The deviation is dear: only for the best means and for a random sample of the rest.
+    // The deviation is expensive, so it is computed only for the best means and for a random sample of the rest.
     const std::size_t kept = std::min<std::size_t>(pool.size(), 100);
     std::nth_element(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(kept - 1), pool.end());
     for (std::size_t extra = 0; extra < 50 && kept + extra < pool.size(); ++extra)
@@ -299,9 +302,9 @@ class SurrogateSearch : public Search {
   std::vector<std::size_t> ranking_, first_;
   std::vector<bool> taken_;
   std::size_t left_, start_ = 0, asked_ = 0, next_fit_ = 0;
-  std::vector<int> extent_;  // values of each axis
+  std::vector<int> extent_;  // number of values of each axis
   std::vector<std::size_t> told_, failures_;
-  std::vector<double> times_, residual_, weights_;  // log seconds of told_; minus the trend; K^-1 residual
+  std::vector<double> times_, residual_, weights_;  // log seconds of told_; the same minus the trend; K^-1 residual
   double slope_ = 0, offset_ = 0, amplitude_ = 1;
   Covariance covariance_;
   std::vector<std::vector<Covariance::Parts>> columns_, failure_columns_;  // [observation][candidate]

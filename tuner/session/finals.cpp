@@ -1,4 +1,4 @@
-// The end of tuning one problem: finalists and incumbent in interleaved rounds, the verdict, the report.
+// The end of tuning one problem: interleaved rounds of the finalists and the incumbent, the verdict, the report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace fourtune::tuner {
 namespace {
 
 constexpr std::size_t most_finalists = 4;
-constexpr int most_attempts = 6;         // each failed one ends with a plan less
-constexpr double finalist_margin = 1.1;  // slower than the best of the search by more: no finalist
-// The incumbent goes only when the whole interval of the ratio is above this. A little above 1, because the challenger
-// is the best of several and some of its lead is luck.
+constexpr int most_attempts = 6;         // each failed attempt removes at least one plan
+constexpr double finalist_margin = 1.1;  // a plan slower than the search's best by more than this is no finalist
+// The incumbent is replaced only when the whole interval of the ratio is above this. It is slightly above 1, because
+// the challenger is the best of several and part of its lead is luck.
 constexpr double replace_margin = 1.005;
-constexpr int most_library_plannings = 3;  // in one environment, all sessions together
+constexpr int most_library_plannings = 3;  // in one environment, over all sessions
 
 double median_seconds(const std::vector<std::int64_t>& samples) { return median_interval(samples).median * 1e-9; }
 
@@ -37,14 +37,14 @@ int ProblemTuning::library_plannings() const {
   return count;
 }
 
-// FFTW's planner times what it chooses from and may be disturbed: the same rigor planned again can run 1.5 times as
-// fast. Its own plan is the yardstick of every fft, so a planning that was bad luck must not stay: it is planned anew,
-// and every planning that differs goes to the finals. Only there its wisdom is stored, if it is the best of them.
+// FFTW's planner times its choices and may be disturbed: a second planning with the same rigor can run 1.5 times as
+// fast. FFTW's plan is the yardstick of every fft, so an unlucky planning must not stay. It is planned anew, and every
+// planning that differs goes to the finals. Its wisdom is stored only there, if it is the best of them.
 void ProblemTuning::plan_library_again() {
   if (library_.empty() || generator::is_gpu(context_.traits.backend) || recording() || !working(library_)) return;
   std::vector<std::string> seen{wisdom_of(library_)};
   for (int done = library_plannings(); done < most_library_plannings; ++done) {
-    // The search may have spent all of the share; a tenth of it is for this in any case.
+    // The search may have spent the whole share; a tenth of it is available for this in any case.
     const double patience = std::max(seconds_left() - finals_reserve_, std::isfinite(share_) ? 0.1 * share_ : 60.0);
     if (context_.stopped() || interrupted_ || known_[library_].cost_seconds > patience) return;
     EvaluationRequest request = request_for(library_);
@@ -82,7 +82,7 @@ std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
   return plans;
 }
 
-// What this session did not measure itself is in the database.
+// For plans that this session did not measure, the wisdom is in the database.
 std::string ProblemTuning::wisdom_of(const std::string& plan) const {
   const auto found = known_.find(plan);
   if (found != known_.end() && !found->second.wisdom.empty()) return found->second.wisdom;
@@ -122,8 +122,8 @@ void ProblemTuning::run_finals() {
   }
 }
 
-// After a failed final: the finalists without the plan that failed, or with only the two that matter when nobody knows
-// which one did.
+// After a failed final, keeps the finalists without the plan that failed, or only the two that matter when it is
+// unknown which plan failed.
 bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result) {
   if (result.status == db::RunStatus::interrupted) {
     interrupted_ = true;
@@ -142,7 +142,7 @@ bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsR
     known_[plan].status = result.status;
     note_failure(plan, result.status, run.message);
     find_best();
-    plans = finalists();  // what was too slow beside it may be there now
+    plans = finalists();  // plans that were too slow beside the failed one may qualify now
     return true;
   }
   report_.note = "the finals failed: " + result.message;
@@ -154,7 +154,7 @@ bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsR
 
 void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result) {
   const std::size_t count = std::min(plans.size(), result.samples_ns.size());
-  std::map<std::string, std::size_t> best;  // of a plan that was there as several plannings, the fastest
+  std::map<std::string, std::size_t> best;  // the fastest planning of each plan
   for (std::size_t p = 0; p < count; ++p) {
     const auto [entry, first] = best.emplace(plans[p].plan, p);
     if (!first && median_seconds(result.samples_ns[p]) < median_seconds(result.samples_ns[entry->second]))
@@ -230,7 +230,7 @@ void ProblemTuning::decide() {
   if (incumbent_) report_.replaced = incumbent_->plan;
 }
 
-// Times from the interleaved rounds where there are any, else from the search.
+// Takes times from the interleaved rounds if there are any, else from the search.
 void ProblemTuning::fill_times(const std::string& winner) {
   const Known& known = known_[winner];
   const auto samples_of = [&](const std::string& plan) -> const std::vector<std::int64_t>& {

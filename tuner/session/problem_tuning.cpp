@@ -34,7 +34,7 @@ bool has_library(const SessionContext& context) {
   if (context.traits.backend == "emulated") return false;
   return generator::is_gpu(context.traits.backend) || runtime::has_fftw();
 }
-// What the library itself would run, measured: the yardstick of every fft.
+// The plan in which the library decides everything; measured as the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {
   generator::Plan plan;
   plan.backend = context.traits.backend;
@@ -44,7 +44,7 @@ generator::Plan library_plan(const SessionContext& context) {
   return plan;
 }
 
-// Four digits are more than a measurement has, and recordings are kept in the tree.
+// Four digits are more than a measurement provides, and recordings are kept in the repository.
 double four_digits(double value) {
   if (!std::isfinite(value)) return value;
   const std::string text = fmt::format("{:.3e}", value);
@@ -52,7 +52,7 @@ double four_digits(double value) {
   return value;
 }
 
-constexpr double hopeful_evaluations = 200;  // after so many a search should be at 0.97 of the optimum
+constexpr double hopeful_evaluations = 200;  // after this many a search should be at 0.97 of the optimum
 
 }  // namespace
 
@@ -62,9 +62,10 @@ double expected_cost(const Problem& problem, const SessionContext& context) {
     const generator::Cost cost = generator::estimate(untuned_plan(context, problem), problem, context.traits);
     execute = cost.execute;
     set_points = cost.set_points;
-  } catch (const Error&) {  // the problem's own turn will say why
+  } catch (const Error&) {  // the error is reported when the problem's turn comes
   }
-  // An evaluation is planning, set_points twice, validation and some ten executes; an fft's planning dominates.
+  // An evaluation consists of planning, set_points twice, validation and about ten executes; for an fft, planning
+  // dominates.
   if (generator::is_gpu(context.traits.backend)) return 2 + hopeful_evaluations * (0.15 + 200 * (execute + set_points));
   if (problem.kind == Kind::fft) return 12 * (0.1 + 60 * execute);
   return 1 + hopeful_evaluations * (0.02 + 14 * execute + 2 * set_points);
@@ -85,11 +86,11 @@ ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, st
 }
 
 ProblemReport ProblemTuning::run() {
-  prepare();              // 1. candidates, points and reference, what earlier sessions know
-  measure_first_plans();  // 2. the untuned default, the incumbent, neighbours' winners
+  prepare();              // 1. candidates, points and reference, results of earlier sessions
+  measure_first_plans();  // 2. the untuned default, the incumbent, winners of neighbouring problems
   search();               // 3. ask, measure, tell, until the share is spent
   plan_library_again();   // 4. the planner behind the yardstick is noisy
-  run_finals();           // 5. the best against the incumbent and the default, interleaved
+  run_finals();           // 5. the best, the incumbent and the default, interleaved
   decide();               // 6. verdict and report
   if (!context_.options.record_folder.empty()) write_recording();
   report_.elapsed = context_.elapsed() - begin_;
@@ -114,7 +115,7 @@ void ProblemTuning::prepare() {
   if (incumbent_) add_first_plan(incumbent_->plan, "");
   if (problem_.kind == Kind::fft && has_library(context_))
     add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
-  try {  // what the runtime would take today: a stale or a neighbour's winner, made to fit
+  try {  // the plan that the runtime would use today: a stale winner or that of a neighbouring problem, adapted
     const db::Lookup lookup = db::Lookup::load(context_.store.path());
     const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
     if (found.source != runtime::Source::model) add_first_plan(generator::to_text(found.plan, problem_), "");
@@ -124,7 +125,7 @@ void ProblemTuning::prepare() {
 }
 
 std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
-  if (candidate_.contains(plan)) return {};  // one of today's own
+  if (candidate_.contains(plan)) return {};  // a candidate of the present planner
   try {
     return generator::accuracy_fault(generator::parse_plan(plan, problem_), problem_);
   } catch (const Error& error) {
@@ -132,7 +133,7 @@ std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
   }
 }
 
-// A row like any other failure's, so that no later session tries it again.
+// Records a row like that of any other failure, so that no later session tries the plan again.
 void ProblemTuning::reject_stored(const std::string& plan, const std::string& why) {
   db::Run run;
   run.problem = token_;
@@ -155,7 +156,7 @@ void ProblemTuning::recall_incumbent() {
     reject_stored(wrong.plan, why);
     withdraw(wrong.plan, why);
     incumbent_ = context_.store.winner(token_, context_.environment);
-    if (incumbent_ && incumbent_->id == wrong.id) incumbent_.reset();  // the database takes no more rows
+    if (incumbent_ && incumbent_->id == wrong.id) incumbent_.reset();  // the database accepts no more rows
   }
 }
 
@@ -175,10 +176,10 @@ void ProblemTuning::find_best() {
 
 void ProblemTuning::recall_history() {
   recall_incumbent();
-  if (problem_.points == PointClass::recorded) return;  // they may have been recorded anew since
+  if (problem_.points == PointClass::recorded) return;  // the points may have been recorded anew since
   for (const db::PlanHistory& history : context_.store.history(token_, context_.environment)) {
-    if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // only ever interrupted
-    if (known_.contains(history.plan)) continue;                     // rejected a moment ago
+    if (history.ok_runs == 0 && history.failed_runs == 0) continue;  // was only ever interrupted
+    if (known_.contains(history.plan)) continue;                     // was rejected a moment ago
     Known known;
     known.status = history.last_status;
     known.error = history.worst_error;
@@ -244,7 +245,7 @@ void ProblemTuning::search() {
   }
 }
 
-// As many candidates as the host can compile while one is measured; one where nothing is compiled.
+// Asks for as many candidates as the host can compile while one is measured, or for one where nothing is compiled.
 void ProblemTuning::ask_ahead() {
   constexpr std::size_t most_ahead = 16;
   const std::size_t wanted =
@@ -256,7 +257,7 @@ void ProblemTuning::ask_ahead() {
     const auto candidate = search_->ask();
     if (!candidate) break;
     const double floor = floor_seconds(context_, space_.candidates[*candidate].plan, problem_);
-    if (!recording() && best_seconds_ > 0 && floor > best_seconds_) {  // cannot win: not worth a measurement
+    if (!recording() && best_seconds_ > 0 && floor > best_seconds_) {  // cannot win, so it is not measured
       search_->tell(*candidate, floor);
       continue;
     }
@@ -266,7 +267,7 @@ void ProblemTuning::ask_ahead() {
   if (wanted > 1) context_.evaluator.prepare(plans);
 }
 
-// A GPU's arrays also travel to the host and back for each validation.
+// On a GPU the arrays also travel to the host and back for each validation.
 double ProblemTuning::candidate_timeout() const {
   constexpr double seconds_per_byte = 4e-9;
   double seconds = context_.options.candidate_timeout;
@@ -280,11 +281,11 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   EvaluationRequest request;
   request.plan = plan;
   const double share = std::isfinite(share_) ? share_ : 60;
-  // So that a share lasts for as many evaluations as a search needs; the finals settle what noise is left.
+  // A share then lasts for as many evaluations as a search needs; the finals resolve the remaining noise.
   request.benchmark.cpu_time = context_.options.cpu_time;
   request.benchmark.max_seconds = recording() ? 0.04 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
   request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
-  // The first plans must get their chance even when the budget is small; the search keeps to it.
+  // The first plans are measured even when the budget is small; the search keeps to the budget.
   const double patience =
       search_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
   request.timeout_seconds = std::min(candidate_timeout(), patience);
@@ -341,7 +342,7 @@ void ProblemTuning::record_evaluation(const std::string& plan, const std::string
   context_.record(run);
 }
 
-// A winner that turns out wrong or deadly must not be served any more.
+// A winner that gives wrong results or kills the worker must not be served any more.
 void ProblemTuning::note_failure(const std::string& plan, db::RunStatus status, const std::string& message) {
   ++report_.failures;
   last_failure_ = std::string(db::to_string(status)) + ": " + message;
@@ -369,7 +370,8 @@ void ProblemTuning::send_progress(Step step) {
   progress_.failures = report_.failures;
   progress_.best_seconds = best_seconds_;
   progress_.elapsed = context_.elapsed();
-  // This problem: its share, or less when the candidates run out first. The others: the model's guess or what is left.
+  // This problem's remaining time is its share, or less when the candidates run out first. For the others it is the
+  // model's estimate or the rest of the budget.
   const double each = (progress_.elapsed - begin_) / static_cast<double>(std::max<std::size_t>(1, report_.evaluations));
   const double todo =
       static_cast<double>(report_.candidates) - static_cast<double>(report_.evaluations + report_.reused);
@@ -385,7 +387,7 @@ void ProblemTuning::write_recording() const {
   recording.axes = space_.axes;
   bool any = false;
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    const auto found = known_.find(texts_[i]);  // what the budget did not reach is left out
+    const auto found = known_.find(texts_[i]);  // candidates that the budget did not reach are left out
     if (found == known_.end() || found->second.status == db::RunStatus::interrupted) continue;
     recording.space.coordinates.push_back(space_.candidates[i].coordinates);
     recording.space.estimates.push_back(four_digits(space_.candidates[i].estimate));

@@ -13,35 +13,35 @@
 
 namespace fourtune::tuner {
 
-// Marks the run of the plan that runs untuned (Run::message), so that gains can be shown later.
+// Marks the run of the untuned default plan (in Run::message), so that gains can be shown later.
 inline constexpr const char* untuned_mark = "untuned default";
-// Marks the runs of FFTW's own plan that planned it another time.
+// Marks the runs of FFTW's plan that were planned another time.
 inline constexpr const char* planned_again_mark = "planned again";
-// Name under which a run's stages hold the whole of set_points.
+// The stage name under which a run stores the time of the whole of set_points.
 inline constexpr const char* set_points_stage = "set_points";
 
-// Seconds that tuning this problem well is expected to cost, by the model: the problems' shares of a budget.
+// Seconds that it should take to tune this problem well, by the model. Used to share a budget between problems.
 double expected_cost(const Problem& problem, const SessionContext& context);
 
 class ProblemTuning {
  public:
   // later: seconds that the problems after this one are expected to need, for the ETA.
   ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share, double later);
-  // Never throws for what a plan does. Throws Error when the problem cannot be set up.
+  // Never throws because of what a plan does. Throws Error when the problem cannot be set up.
   ProblemReport run();
 
  private:
-  // A plan's result, measured now or in an earlier session.
+  // What is known of a plan, measured now or in an earlier session.
   struct Known {
     double seconds = failed;  // median, or failed
     double set_points_seconds = 0;
     std::optional<double> error;
-    std::string wisdom;  // of this session; see wisdom_of
+    std::string wisdom;  // from this session; see wisdom_of
     std::vector<std::int64_t> samples_ns;
     db::RunStatus status = db::RunStatus::ok;
-    double cost_seconds = 0;  // of its evaluation in this session
+    double cost_seconds = 0;  // duration of its evaluation in this session
   };
-  // One plan of the finals. FFTW's own may be there several times, as different plannings (wisdom).
+  // One plan of the finals. FFTW's plan may occur several times, with different plannings (wisdom).
   struct Finalist {
     std::string plan, wisdom;
   };
@@ -58,12 +58,12 @@ class ProblemTuning {
   void ask_ahead();
   void recall_incumbent();
   void recall_history();
-  // Why a plan that the database knows cannot be right for this problem; empty: it can be.
+  // The reason why a plan from the database cannot be right for this problem; empty if it can be.
   std::string fault_of_stored(const std::string& plan) const;
   void reject_stored(const std::string& plan, const std::string& why);
-  // No verdict serves the plan any more, here and wherever this environment's runtime would look.
+  // Ensures that no verdict serves the plan any more, here and wherever this environment's runtime would look.
   void withdraw(const std::string& plan, const std::string& why);
-  // best_ is the fastest of what works; after a plan turned out not to.
+  // Sets best_ to the fastest plan that works; called after a plan turned out to be wrong.
   void find_best();
   void add_first_plan(const std::string& plan, const std::string& mark);
   const Known& measure(const std::string& plan, const std::string& mark);
@@ -80,7 +80,7 @@ class ProblemTuning {
   void fill_times(const std::string& winner);
   bool working(const std::string& plan) const;
   bool recording() const { return context_.options.measure_everything || !context_.options.record_folder.empty(); }
-  double seconds_left() const;  // of this problem's share
+  double seconds_left() const;  // seconds left of this problem's share
   void send_progress(Step step);
 
   SessionContext& context_;
@@ -96,13 +96,13 @@ class ProblemTuning {
   std::map<std::string, Known> known_;            // plan text -> result
   std::string untuned_;
   std::string last_failure_;                                      // "timeout: no answer within 30 s"
-  std::string library_;                                           // FFTW's own plan; empty: a nufft
-  std::vector<std::string> library_wisdom_;                       // of its further plannings, each different
+  std::string library_;                                           // FFTW's plan; empty for a nufft
+  std::vector<std::string> library_wisdom_;                       // the wisdom of its further plannings, each different
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
   std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
   std::unique_ptr<Search> search_;
-  std::deque<std::size_t> asked_;  // by the search, not measured yet
-  double best_seconds_ = 0;        // of right results; 0: none
+  std::deque<std::size_t> asked_;  // asked by the search, not measured yet
+  double best_seconds_ = 0;        // over right results; 0: none
   std::string best_;
   std::map<std::string, std::vector<std::int64_t>> rounds_;  // finals: plan -> nanoseconds of each round
   bool interrupted_ = false;

@@ -25,7 +25,7 @@ void check(const SessionOptions& options) {
   for (const Problem& problem : options.problems) validate(problem);
 }
 
-// Shares of what is left of the budget: in proportion to the expected cost, but none below a third of an equal share.
+// Splits the remaining budget in proportion to the expected costs, but no share is below a third of an equal share.
 double share_of(const std::vector<double>& costs, std::size_t index, double left) {
   if (!std::isfinite(left)) return left;
   const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(index);
@@ -47,12 +47,12 @@ ProblemReport failure(const Problem& problem, const std::string& why) {
 }  // namespace
 
 Report run_session(const SessionOptions& options, db::TuningStore& store, Evaluator& evaluator) {
-  // 1. Options, device, session row.
+  // 1. Checks the options, opens the device and begins the session row.
   check(options);
   SessionContext context(options, store, evaluator);
   context.begin();
 
-  // 2. What each problem is expected to cost.
+  // 2. Estimates the cost of each problem.
   std::vector<Problem> problems;
   std::vector<double> costs;
   for (const Problem& problem : options.problems) {
@@ -60,7 +60,7 @@ Report run_session(const SessionOptions& options, db::TuningStore& store, Evalua
     costs.push_back(expected_cost(problems.back(), context));
   }
 
-  // 3. The problems in turn; what one leaves of its share goes to the others.
+  // 3. Tunes the problems in turn. What a problem leaves of its share goes to the others.
   for (std::size_t i = 0; i < problems.size() && !context.stopped(); ++i) {
     const double share = share_of(costs, i, context.left());
     const double later = std::accumulate(costs.begin() + static_cast<std::ptrdiff_t>(i) + 1, costs.end(), 0.0);
@@ -73,7 +73,7 @@ Report run_session(const SessionOptions& options, db::TuningStore& store, Evalua
     }
   }
 
-  // 4. The end of the session row, and totals.
+  // 4. Ends the session row and computes totals.
   Report& report = context.report;
   report.interrupted = context.stopped();
   context.finish(report.interrupted ? db::SessionEnd::interrupted : db::SessionEnd::complete);

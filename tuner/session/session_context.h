@@ -1,4 +1,4 @@
-// What the parts of one session share: options, database, evaluator, clock, and the report as far as it is written.
+// State that the parts of one session share: options, database, evaluator, clock, and the report written so far.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ class SessionContext {
   const SessionOptions& options;
   db::TuningStore& store;
   Evaluator& evaluator;
-  DeviceTraits traits;          // with no more cores than options.threads
-  db::Environment environment;  // of the whole device
+  DeviceTraits traits;          // limited to options.threads cores
+  db::Environment environment;  // of the whole device, without that limit
   Report report;
 
   double elapsed() const;
@@ -27,7 +27,8 @@ class SessionContext {
   // Seconds of the budget left; infinite without a budget.
   double left() const;
 
-  // The database writes. What the store refuses becomes a warning, once a reason, and the session goes on.
+  // Writes to the database. If the store refuses a write, a warning is added, once per reason, and the session
+  // continues.
   void begin();
   void record(const db::Run& run);
   void record(const db::Verdict& verdict);

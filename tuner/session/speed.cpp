@@ -1,4 +1,4 @@
-// How fast a plan is, in the unit that people compare for its kind of problem.
+// Computes how fast a plan is, in the usual unit for its kind of problem.
 #include <algorithm>
 #include <cmath>
 

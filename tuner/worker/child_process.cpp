@@ -23,7 +23,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   pid_ = ::fork();
   if (pid_ == 0) {  // only async-signal-safe calls until exec
     if (ends[1] == 3)
-      ::fcntl(3, F_SETFD, 0);  // dup2 onto itself would keep close-on-exec
+      ::fcntl(3, F_SETFD, 0);  // dup2 onto the same descriptor would keep close-on-exec
     else
       ::dup2(ends[1], 3);
     ::execv(arguments[0], arguments.data());
@@ -37,7 +37,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
 int ChildProcess::end() {
   if (pid_ <= 0) return 0;
   int status = 0;
-  // A child that hung up is about to be reaped with its own status: give it the moment.
+  // A child that hung up is about to exit with its status: wait a moment for it.
   for (int i = 0; i < 20 && ::waitpid(pid_, &status, WNOHANG) == 0; ++i) {
     if (i == 0 && !hung_up_) ::kill(pid_, SIGKILL);
     ::usleep(5000);

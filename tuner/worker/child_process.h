@@ -1,4 +1,4 @@
-// A child process that is talked to in lines over a socket, its descriptor 3.
+// A child process that exchanges lines with its parent over a socket, which is descriptor 3 in the child.
 #pragma once
 
 #include <sys/types.h>
@@ -10,19 +10,20 @@
 
 namespace fourtune::tuner {
 
-// Killed and waited for by the destructor.
+// The destructor kills the child and waits for it.
 class ChildProcess {
  public:
-  // program and arguments. Throws Error{io} when there can be no child; a program that is not there shows as its end.
+  // command: program and arguments. Throws Error{io} when no child can be created. A missing program shows as the
+  // child's end.
   explicit ChildProcess(const std::vector<std::string>& command);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess() { end(); }
 
   LinePipe& pipe() { return pipe_; }
-  // The child closed its end: it is ending by itself, and end() gives it the moment.
+  // Notes that the child closed its end of the socket. It is about to exit, so end() waits a moment before it kills it.
   void note_hang_up() { hung_up_ = true; }
-  // Kills it if it still lives; returns its wait status, 0 when it was waited for before.
+  // Kills the child if it still lives. Returns its wait status, or 0 when it was waited for before.
   int end();
 
  private:
@@ -31,7 +32,7 @@ class ChildProcess {
   LinePipe pipe_;
 };
 
-// "the worker died of signal Segmentation fault", "the worker ended with exit code 3", of a wait status.
+// Describes a wait status: "the worker died of signal Segmentation fault", "the worker ended with exit code 3".
 std::string describe_exit(int status);
 
 }  // namespace fourtune::tuner

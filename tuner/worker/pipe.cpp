@@ -31,7 +31,7 @@ LinePipe::~LinePipe() {
 bool LinePipe::write(const std::string& line) {
   std::size_t done = 0;
   while (done < line.size()) {
-    // send() on a socket can be told not to raise SIGPIPE; a plain pipe only has write().
+    // send() on a socket can be told not to raise SIGPIPE; a plain pipe only supports write().
     ssize_t count = ::send(write_fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (count < 0 && errno == ENOTSOCK) count = ::write(write_fd_, line.data() + done, line.size() - done);
     if (count < 0 && errno == EINTR) continue;

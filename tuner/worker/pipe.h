@@ -1,4 +1,4 @@
-// Lines over a pair of file descriptors, with deadlines.
+// Reads and writes lines over a pair of file descriptors, with deadlines.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ class LinePipe {
   LinePipe& operator=(LinePipe&& other) noexcept;
   ~LinePipe();
 
-  // Writes all of it (a line ends with a newline). False when the other side has hung up. Never raises SIGPIPE when the
-  // descriptors are sockets.
+  // Writes the whole text (a line ends with a newline). Returns false when the other side has hung up. Never raises
+  // SIGPIPE if the descriptors are sockets.
   bool write(const std::string& line);
 
   enum class Read { line, timeout, closed };
-  // Waits at most `seconds` (negative: for ever) for a whole line, without its newline.
+  // Waits at most `seconds` (forever if negative) for a whole line, which is returned without its newline.
   Read read(std::string& line, double seconds);
 
  private:

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-// The fields of each message, by name. The functions that the macros make are found through their types' namespaces.
+// The fields of each message, by name. The functions that the macros define are found by argument-dependent lookup.
 
 template <>
 struct nlohmann::adl_serializer<std::optional<double>> {

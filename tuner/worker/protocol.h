@@ -1,4 +1,4 @@
-// The messages between a tuning session and its worker, as JSON: one line each, no line break inside.
+// The messages between a tuning session and its worker: JSON, one line per message, without line breaks inside.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace fourtune::tuner::protocol {
 
 using Json = nlohmann::json;
 
-// Byte sequences that are not UTF-8 (of a library's message, say) are replaced, never thrown about.
+// Byte sequences that are not UTF-8 (for example in a library's message) are replaced; they never cause an exception.
 std::string to_line(const Json& message);
 
 Json from_traits(const DeviceTraits& traits);
@@ -24,6 +24,7 @@ Json from_request(const FinalsRequest& request);
 FinalsRequest to_finals_request(const Json& json);
 Json from_finals(const FinalsResult& result);
 FinalsResult to_finals(const Json& json);
-// to_* throw nlohmann::json::exception, or Error for an unknown status, when a message has not the expected form.
+// The to_* functions throw nlohmann::json::exception when a message does not have the expected form, or Error for an
+// unknown status.
 
 }  // namespace fourtune::tuner::protocol

@@ -12,7 +12,7 @@ namespace {
 
 using protocol::Json;
 constexpr double hello_timeout_seconds = 60;  // a loaded machine starts processes slowly
-constexpr double slice_seconds = 0.05;        // how often a stop request is looked for
+constexpr double slice_seconds = 0.05;        // how often a stop request is checked
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -25,12 +25,12 @@ struct WorkerProcess::Impl {
   Problem problem;
   std::uint64_t seed = 0;
   bool loaded = false;  // the present child holds the problem
-  bool wanted = false;  // a problem was loaded at all
+  bool wanted = false;  // a problem was loaded at least once
   std::size_t starts = 0;
 
   struct Answer {
     Json json;                                 // valid with status ok
-    db::RunStatus status = db::RunStatus::ok;  // else crash, timeout or interrupted
+    db::RunStatus status = db::RunStatus::ok;  // otherwise crash, timeout or interrupted
     std::string message;
   };
 
@@ -54,7 +54,7 @@ struct WorkerProcess::Impl {
     loaded = false;
   }
 
-  // Sends a request and waits for the answer; a child that fails is gone afterwards.
+  // Sends a request and waits for the answer. A child that fails is gone afterwards.
   Answer talk(const Json& request, double timeout) {
     Answer answer;
     const double deadline = now() + timeout;
@@ -88,7 +88,7 @@ struct WorkerProcess::Impl {
     return answer;
   }
 
-  // A child that holds the problem.
+  // Ensures that there is a child and that it holds the problem.
   void ensure_loaded() {
     if (!child) start();
     if (loaded || !wanted) return;
@@ -104,7 +104,7 @@ struct WorkerProcess::Impl {
   }
   double load_seconds = 0;
 
-  // One request about plans: `convert` makes a result of the answer; a failure becomes a result with that status.
+  // Sends one request about plans: `convert` makes a result of the answer; a failure becomes a result with that status.
   template <class Result, class Request, class Convert>
   Result ask(const Request& request, const Convert& convert) {
     Result result;
@@ -112,7 +112,7 @@ struct WorkerProcess::Impl {
     try {
       ensure_loaded();
     } catch (const Error& error) {
-      if (error.status() != Status::interrupted) throw;  // no worker: not this plan's fault
+      if (error.status() != Status::interrupted) throw;  // there is no worker, which is not this plan's fault
       result.status = db::RunStatus::interrupted;
       return result;
     }

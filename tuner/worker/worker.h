@@ -1,7 +1,7 @@
-// The child process that candidates run in, so that a crash or a hang costs a process and not the session.
+// The child process in which candidates run, so that a crash or a hang costs a process and not the session.
 //
-// The parent starts `fourtune worker` and talks to it in lines of JSON over a socket (the child's descriptor 3; its
-// standard output is not touched, libraries may print there). One request, one answer:
+// The parent starts `fourtune worker` and exchanges lines of JSON with it over a socket (descriptor 3 in the child; its
+// standard output stays free, because libraries may print there). Each request has one answer:
 //   {"op":"hello"}     -> {"traits":{...}}
 //   {"op":"load",...}  -> {"seconds":s} or {"error":name,"message":text}
 //   {"op":"evaluate",...}, {"op":"finals",...} -> the fields of Evaluation, FinalsResult
@@ -24,10 +24,10 @@
 
 namespace fourtune::tuner {
 
-// The child's main loop: answers requests until the parent hangs up. Returns the exit code. Candidates are evaluated
-// with a LocalEvaluator on that device of `backend` and a folder of recorded points. Fault injection for tests, from
-// the environment variable FOURTUNE_TEST_FAULT "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT": misbehave so
-// when a plan contains TEXT.
+// The main loop of the child: answers requests until the parent hangs up, then returns the exit code. A LocalEvaluator
+// evaluates the candidates on that device of `backend`, with a folder of recorded points. For tests, the environment
+// variable FOURTUNE_TEST_FAULT injects faults: with "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT" the child
+// misbehaves in that way when a plan contains TEXT.
 int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded = {}, int device = 0,
                 int fd = 3);
 
@@ -35,16 +35,16 @@ struct WorkerOptions {
   std::vector<std::string>
       command;  // program and arguments; empty: this executable with "worker --backend NAME --device N"
   std::string backend = "cpu";
-  int device = 0;                           // of the backend
-  std::filesystem::path recorded;           // folder of recorded points, if any
-  std::filesystem::path database;           // the session's: keeps compiled kernels too; empty: the user's
-  const std::atomic<bool>* stop = nullptr;  // when raised, a request in flight is given `grace` to end, then abandoned
+  int device = 0;                  // a device number of the backend
+  std::filesystem::path recorded;  // the folder of recorded points, if any
+  std::filesystem::path database;  // the session's database, which also stores compiled kernels; empty: the user's
+  const std::atomic<bool>* stop = nullptr;  // when set, a request in flight ends or is abandoned within grace_seconds
   double grace_seconds = 1;
   double load_timeout_seconds = 600;
 };
 
-// Runs every request in the child; replaces the child when it crashed, hung or talked nonsense (which become statuses
-// crash and timeout), loading the problem again. Not thread-safe.
+// Runs every request in the child. If the child crashes, hangs or sends nonsense (which become statuses crash and
+// timeout), it is replaced and the problem is loaded again. Not thread-safe.
 class WorkerProcess : public Evaluator {
  public:
   // Throws Error{io} when the program cannot be started or does not answer.

@@ -1,4 +1,4 @@
-// The worker child's side.
+// The child's side of the worker.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 using protocol::Json;
 
-// What FOURTUNE_TEST_FAULT asks for, see worker.h.
+// The fault that FOURTUNE_TEST_FAULT asks for; see worker.h.
 struct Fault {
   std::string kind, text;
 
@@ -77,7 +77,7 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
 
 int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded, int device, int fd) {
   signal(SIGINT, SIG_IGN);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that died before this shows as the end of the socket
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this call, the socket's end shows it
   LinePipe pipe(fd, fd);
   LocalEvaluator evaluator(backend, recorded, device);
   const Fault fault = Fault::from_environment();

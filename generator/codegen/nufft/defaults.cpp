@@ -1,4 +1,4 @@
-// Parameters to start from, by width, precision and density. Measured on an H200: docs/gpu-nufft.md.
+// Initial parameters by width, precision and density, from measurements on an H200: docs/gpu-nufft.md.
 #include <algorithm>
 
 #include "generator/codegen/nufft/kernels.h"
@@ -6,10 +6,10 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr double kLowDensity = 0.3, kVeryLowDensity = 0.03;  // points a cell
-// Fewer points than this are sorted faster by fewer launches.
+constexpr double kLowDensity = 0.3, kVeryLowDensity = 0.03;  // points per cell
+// With fewer points than this, fewer launches sort faster.
 constexpr double kManyPoints = 3e5;
-constexpr double kHeldPoints = 1 << 21;  // f32 values of so many points, 16 MB, stay in the second-level cache
+constexpr double kHeldPoints = 1 << 21;  // the f32 values of this many points, 16 MB, stay in the L2 cache
 
 int lanes_for(int width) { return width <= 4 ? 4 : width <= 8 ? 8 : 16; }
 
@@ -17,12 +17,12 @@ double points_of(const Shape& shape, double density) {
   return density * static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1] * shape.fine[2]);
 }
 
-// Few points: subproblems so small that a large device is full, about 2000 warps, but each warp once with 32 points. A
-// long subproblem is a chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells took 29 us in
-// subproblems of 512 points and 9 in such of 64 (H200).
+// Few points: makes subproblems so small that they fill a large device (about 2000 warps), but gives each warp at least
+// 32 points. A long subproblem is a sequential chain that nothing overlaps: 16 384 clustered points on 112 x 112 cells
+// took 29 us in subproblems of 512 points, and 9 us in subproblems of 64 (H200).
 void fill_device(const Shape& shape, double density, Parameters& p) {
   const double warps =
-      shape.dim == 2 && shape.width <= 4 ? 4096 : 2048;  // narrow windows: less to add to the grid again
+      shape.dim == 2 && shape.width <= 4 ? 4096 : 2048;  // narrow windows have fewer cells to add to the grid
   const double fair = points_of(shape, density) / warps * p.warps;
   int cap = 32 * p.warps;
   while (cap < fair) cap *= 2;
@@ -34,8 +34,8 @@ Placement placement_for(const Shape& shape, double density) {
   return shape.dim == 1 ? Placement::fetch : Placement::scatter;
 }
 
-// Tiles of the matrix units: a multiple of 4 cells a side, with room for some cells of points. `unroll`: half the
-// planes beyond the window's that a block of warps keeps.
+// Tiles of the matrix units: a multiple of 4 cells per side, with room for some cells of points. `unroll`: half the
+// number of planes beyond the window's that a block of warps keeps.
 void set_matrix(const Shape& shape, Parameters& p) {
   const int w = shape.width;
   if (shape.dim == 2) {
@@ -52,19 +52,20 @@ void set_matrix(const Shape& shape, Parameters& p) {
   p.unroll = 3;
 }
 
-// Too few to keep all multiprocessors busy with long subproblems.
+// Whether there are too few points to keep all multiprocessors busy with long subproblems.
 bool few_points(const Shape& shape, double density) { return points_of(shape, density) < 1e5; }
 
-// Values larger than the cache are written slice by slice, unless a slice would leave too few points a cell.
+// Values that exceed the cache are written slice by slice, unless a slice would have too few points per cell.
 void set_slice(const Shape& shape, Interpolate family, double density, Parameters& p) {
   const bool f32 = shape.precision == Precision::f32;
   const double cells = static_cast<double>(shape.fine[0] * shape.fine[1]), held = f32 ? kHeldPoints : kHeldPoints / 2;
-  if (shape.dim != 2 || points_of(shape, density) < 1.999 * held) return;  // 2, but a density is rounded
+  if (shape.dim != 2 || points_of(shape, density) < 1.999 * held) return;  // about 2; the density is rounded
   if (!f32 && (family == Interpolate::matrix ? cells > held : shape.width > 4)) return;
   p.slice = static_cast<int>(std::min(std::max(held, cells / 4), 1e9));
 }
 
-// Two dimensions: half-warps take a point each. Tiles of 16 cells waste fewer lanes, of 32 finish fewer rows.
+// Two dimensions: half-warps process a point each. Tiles of 16 cells leave fewer lanes idle, tiles of 32 finish fewer
+// rows.
 void set_window_2d(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
   const bool narrow = spreads && w <= 13 && density >= 1 && (shape.precision == Precision::f64 ? w > 6 : density > 3);
@@ -75,7 +76,7 @@ void set_window_2d(const Shape& shape, double density, bool spreads, Parameters&
   p.fold = spreads && shape.precision == Precision::f64 && w <= 8;
 }
 
-// Low densities: finished planes are what costs, so tiles are wide.
+// At low densities the finished planes dominate the cost, so tiles are wide.
 void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
   const int w = shape.width;
   const bool f32 = shape.precision == Precision::f32;
@@ -94,7 +95,7 @@ void set_sparse_window_3d(const Shape& shape, double density, Parameters& p) {
   }
 }
 
-// Register windows. Small bins win at density 1, as the lanes that a point's window does not reach idle.
+// Register windows. Small bins are fastest at density 1, because lanes that a point's window does not reach are idle.
 void set_window(const Shape& shape, double density, bool spreads, Parameters& p) {
   const int w = shape.width;
   p.order = Order::slide;
@@ -107,22 +108,22 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   const int side = w <= 7 ? 8 : 16;
   p.cap = 512;
   if (spreads && density < kLowDensity && w <= 10) return set_sparse_window_3d(shape, density, p);
-  // 512 points against 256: interpolation 619 and 587 us, spreading 467 and 450 (6.8 M radial points, H200); spreading
-  // at density 1 does not care.
+  // Subproblems of 512 points, compared with 256: interpolation 619 and 587 us, spreading 467 and 450 us (6.8 M radial
+  // points, H200); spreading at density 1 does not depend on it.
   if (shape.precision == Precision::f32 && density >= kVeryLowDensity && (!spreads || density < 1)) p.cap = 256;
   p.bin = {side - w + 1, side - w + 1, 1};
-  if (w == 8) {  // 10 x 9 cells: three a lane
+  if (w == 8) {  // 10 x 9 cells: three per lane
     p.bin = {3, 2, 1};
     p.fold = spreads && shape.precision == Precision::f32;
     p.unroll = p.fold ? 2 : 1;
     return;
   }
-  // Registers: a cell costs 2 w numbers; at most about 128 registers of sums a lane.
+  // Registers: a cell needs 2 w numbers; a lane should use at most about 128 registers for sums.
   const int budget = 128 / (2 * w * (shape.precision == Precision::f32 ? 1 : 2));
   while (p.warps < 16 && (side * side + 32 * p.warps - 1) / (32 * p.warps) > (budget > 1 ? budget : 1)) p.warps *= 2;
 }
 
-// Of a device that is full.
+// Parameters for a device that is full.
 Parameters plain_parameters(const Shape& shape, Spread family, double density) {
   Parameters p;
   const int w = shape.width;
@@ -165,7 +166,7 @@ Parameters plain_parameters(const Shape& shape, Interpolate family, double densi
   if (family == Interpolate::tiled && shape.dim == 3 && few_points(shape, density)) p.bin = {4, 4, 4}, p.cap = 128;
   if (shape.dim < 3) p.lanes = 1;
   if (family == Interpolate::points) {
-    // Points of one row of cells read whole lines: the order is worth more than any tile.
+    // Points of one row of cells read whole lines: their order matters more than any tile.
     if (shape.dim == 2 && density >= kLowDensity) p.bin = {shape.precision == Precision::f32 ? 8 : 4, 1, 1};
     if (shape.dim == 1) p.bin = {64, 1, 1};
     if (shape.dim == 3 && shape.precision == Precision::f32 && density < kVeryLowDensity) p.lanes = 1;
@@ -201,12 +202,12 @@ std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell,
     if (density < kVeryLowDensity) return out;
   }
   Parameters dense = plain_parameters(shape, Spread::window, std::max(density, kLowDensity));
-  if (f64 && (w == 9 || w == 10)) {  // two warps with two cells a lane
+  if (f64 && (w == 9 || w == 10)) {  // two warps with two cells per lane
     dense.bin = w == 9 ? std::array{3, 3, 1} : std::array{2, 2, 1};
     dense.warps = 2, dense.unroll = 1;
   }
   add(dense);
-  if (f64 && w >= 8 && w <= 11 && (w >= 10 || density < 1)) {  // 16 x 12 cells, three a lane of two warps
+  if (f64 && w >= 8 && w <= 11 && (w >= 10 || density < 1)) {  // 16 x 12 cells: three per lane of two warps
     dense.bin = {17 - w, 13 - w, 1};
     dense.warps = 2, dense.unroll = 1, dense.cap = 512;
     dense.fold = w == 8;

@@ -1,4 +1,4 @@
-// The launches of each stage.
+// The launches of each stage except the sort (emit_sort.cpp) and groups of transforms (emit_group.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::uint32_t transforms_of(std::int64_t transforms) {
   return static_cast<std::uint32_t>(transforms);
 }
 int divided_up(int a, int b) { return (a + b - 1) / b; }
-// Warps of a block whose parts of shared memory fit: wide windows in double precision.
+// Number of warps per block whose shares of shared memory fit; wide windows in double precision reduce it.
 int fitting_warps(int wanted, std::int64_t bytes_each) {
   while (wanted > 1 && wanted * bytes_each > 200 * 1024) wanted /= 2;
   return wanted;
@@ -65,10 +65,10 @@ Kernels::WindowTile Kernels::window_tile(int numbers, bool spreads) const {
   if (split != 1 && (split != 2 || run != 1 || p.warps != 1))
     throw Error(Status::invalid_plan, "nufft kernels: split is 1, or 2 with run 1 and one warp");
   tile.threads = 32 * p.warps;
-  // 2D spreading stages weights and their place, everything else a weight for each cell of the tile.
+  // 2D spreading stages weights and their place; all other kernels stage a weight for each cell of the tile.
   const int along = dim == 2 && spreads && run == 1 ? w + 1 : tx + ty;
   tile.stage = divided_up(numbers + along, vector) * vector;
-  if (tile.stage / vector % 2 == 0) tile.stage += vector;  // an odd number of 16 bytes: no bank conflicts
+  if (tile.stage / vector % 2 == 0) tile.stage += vector;  // an odd multiple of 16 bytes: no bank conflicts
   const int members = tile.threads / split;
   tile.constants = fmt::format(
       "#define NUFFT_TX {}\n#define NUFFT_TY {}\n#define NUFFT_PLANES {}\n#define NUFFT_CELLS {}\n#define NUFFT_RUN "
@@ -134,7 +134,7 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
 
 std::string Kernels::fixed_constants() const {
   if (!parameters_.deterministic) return "";
-  int reach = 1;  // bins from which points can touch one cell
+  int reach = 1;  // number of bins whose points can touch one cell
   for (int d = 0; d < shape_.dim; ++d) reach *= (shape_.width - 2) / parameters_.bin[static_cast<std::size_t>(d)] + 2;
   return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {}\n", reach);
 }
@@ -160,7 +160,7 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
     check_whole_cells();
     const int numbers = (dim + 1) * w + (p.run == 2 ? (w + 2) / 2 * 2 - w : 0);
     if (p.run == 2) check_run();
-    // A whole number of 16 bytes a warp keeps every warp's part aligned.
+    // A multiple of 16 bytes per warp keeps every warp's part aligned.
     const int warp = (numbers * 33 + dim * 32 * 4 / real + vector - 1) / vector * vector;
     const int warps = fitting_warps(4, static_cast<std::int64_t>(warp) * real);
     const std::string more = fmt::format(
@@ -209,7 +209,7 @@ KernelSource Kernels::matrix_interpolator() const {
         Status::invalid_plan,
         "nufft kernels: interp=matrix needs two dimensions and order bins, or three, order slide and bins of one "
         "cell along z");
-  const int most = dim == 2 ? 36 : 20;  // two registers a lane each, and as many for sums in 3D
+  const int most = dim == 2 ? 36 : 20;  // two registers per lane each, and as many for sums in 3D
   if (kx * ky > most)
     throw Error(Status::invalid_plan,
                 fmt::format("nufft kernels: interp=matrix keeps {} cells in registers, allowed are {}: smaller bins",
@@ -254,7 +254,7 @@ void Kernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::
   if (tiled) {
     tile = 1;
     for (int d = 0; d < dim; ++d) tile *= p.bin[static_cast<std::size_t>(d)] + w - 1;
-    tile = (tile * 2 + vector - 1) / vector * vector;  // reals
+    tile = (tile * 2 + vector - 1) / vector * vector;  // in real numbers
     if (real == 4) tile = (tile + 3) / 4 * 4;
   }
   KernelSource source;

@@ -1,4 +1,4 @@
-// Launches of kernels that take several transforms at once.
+// Launches of the kernels that process several transforms at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,13 +36,13 @@ Arrays Kernels::of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const
   return arrays;
 }
 
-// Constants of both kernels, and their parts of shared memory in bytes.
+// Constants of both kernels, and the sizes of their parts of shared memory in bytes.
 struct Kernels::GroupShape {
   std::string constants;
   int pieces = 1, sides = 1;
   std::int64_t tile_bytes = 0, warp_bytes = 0;
 };
-// A kernel of the program, for launch_groups.
+// A kernel of the program, as launch_groups needs it.
 struct Kernels::GroupKernel {
   int at = 0, warps = 1;
   bool tiled = false, spreads = false;
@@ -60,7 +60,7 @@ Kernels::GroupShape Kernels::group_shape(int size, bool tiled, int numbers) cons
   std::int64_t tile = (p.bin[0] + w - 1) * shape.pieces;
   for (int d = 1; d < shape_.dim; ++d) tile *= p.bin[static_cast<std::size_t>(d)] + w - 1;
   std::int64_t stage = divided_up(numbers, vector) * vector;
-  if (stage / vector % 2 == 0) stage += vector;  // an odd number of 16 bytes: no bank conflicts
+  if (stage / vector % 2 == 0) stage += vector;  // an odd multiple of 16 bytes: no bank conflicts
   shape.tile_bytes = tiled ? tile * 16 : 0;
   shape.warp_bytes = 32 * stage * real;
   shape.constants = fmt::format(
@@ -103,7 +103,7 @@ void Kernels::emit_interpolate_group(GpuProgram& program, const Arrays& arrays, 
   launch_groups(program, arrays, m, run, {at, warps, tiled, false, shape.pieces});
 }
 
-// All groups at once, or (interleave) one after the other with their values copied before or afterwards.
+// Launches all groups at once or, with interleave, one after the other, and copies their values before or afterwards.
 void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
                             const GroupKernel& of) const {
   const Parameters& p = parameters_;
@@ -138,7 +138,8 @@ void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int6
   }
 }
 
-// Between the caller's values and the interleaved copy of one group: to it before spreading, from it afterwards.
+// Copies between the caller's values and the interleaved copy of one group: to the copy before spreading, from it after
+// interpolation.
 void Kernels::emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const {
   const GroupShape shape = group_shape(size, false, 1);
   const int at =

@@ -18,27 +18,27 @@ namespace fourtune::generator::nufft {
 namespace {
 
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr std::int64_t kSegmentBytes = 226 * 1024;  // of a block's points: one block a multiprocessor
-constexpr std::int64_t kMostPoints = 16384;         // of a block: places of 14 bits
-constexpr std::int64_t kLeastPoints = 2048;         // of a block, if all are to work
-constexpr int kFineBits = 11;                       // of the bins of a coarse bin, unless there are very many
-// Room for coarse bins: more where they would not fit a block. Up to kFinalBins bins are the coarse bins themselves,
-// and so are bins that each hold more than a block sorts.
+constexpr std::int64_t kSegmentBytes = 226 * 1024;  // for a block's points: one block per multiprocessor
+constexpr std::int64_t kMostPoints = 16384;         // per block: places have 14 bits
+constexpr std::int64_t kLeastPoints = 2048;         // per block, if all blocks are to have work
+constexpr int kFineBits = 11;                       // a bin's number in its coarse bin, unless bins are very many
+// Room for coarse bins: larger values only if a coarse bin would not fit a block otherwise. With up to kFinalBins bins,
+// the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kMultiprocessors = 132;   // of the device that all was measured on
-constexpr std::int64_t kOneBlockGroups = 16384;  // of which one block lists the subproblems
-// Up to so many subproblems and points one block makes offsets and the list in one launch.
+constexpr std::int64_t kMultiprocessors = 132;   // of the device used for all measurements
+constexpr std::int64_t kOneBlockGroups = 16384;  // up to this many groups, one block lists the subproblems
+// Up to this many subproblems and points, one block makes the offsets and the list in one launch.
 constexpr std::int64_t kOneBlockTasks = 8192, kOneBlockPoints = std::int64_t{1} << 20;
-constexpr std::int64_t kHeldBytes = 64;   // of points that a thread of the second level reads at a time
-constexpr std::int64_t kMostBatches = 8;  // in which the points of large coarse bins are sorted
-// Bytes of a batch that fill a device; smaller ones leave most of it idle (a million clustered points in eight batches:
-// 606 us on an H200, in one 106 us).
+constexpr std::int64_t kHeldBytes = 64;   // bytes of points that a thread of the second level reads at a time
+constexpr std::int64_t kMostBatches = 8;  // for sorting the points of large coarse bins
+// Batch size in bytes that fills a device; smaller batches leave most of it idle (a million clustered points took 606
+// us on an H200 in eight batches, and 106 us in one).
 constexpr std::int64_t kFullBatch = std::int64_t{128} << 20;
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-// At least so many blocks for m points: in whole waves, unless points are few.
+// At least this many blocks for m points: a whole number of waves, unless there are few points.
 std::int64_t waves(std::int64_t blocks, std::int64_t m) {
   const std::int64_t whole = ceil_div(std::max<std::int64_t>(blocks, 1), kMultiprocessors) * kMultiprocessors;
   return std::max(blocks, std::min(whole, ceil_div(m, kLeastPoints)));
@@ -46,7 +46,7 @@ std::int64_t waves(std::int64_t blocks, std::int64_t m) {
 
 }  // namespace
 
-// Where the launches of the stage go, and what they have in common.
+// The target of the stage's launches, and what they have in common.
 struct Kernels::SortLaunches {
   const Kernels& kernels;
   GpuProgram& program;
@@ -77,20 +77,21 @@ struct Kernels::SortLaunches {
   }
 };
 
-// Geometry of the sort in two levels. A coarse bin is `per` bins; what depends on m is an argument of the kernels.
+// Geometry of the sort in two levels. A coarse bin consists of `per` bins. Values that depend on m are arguments of the
+// kernels.
 struct Kernels::TwoLevels {
-  std::int64_t staged = 0, align = 4;          // bytes of a point between the levels: record and index
-  std::int64_t place_points = 0, segment = 0;  // at most, of a block of the first and second level
+  std::int64_t staged = 0, align = 4;          // bytes per point between the levels: record and index
+  std::int64_t place_points = 0, segment = 0;  // maximum per block of the first and of the second level
   std::int64_t most_coarse = 0, most_fine = 0, place_bytes = 0;
   std::int64_t per = 1, coarse = 1;
-  bool final = false;  // one level: coarse bins are the bins
+  bool final = false;  // there is one level: coarse bins are the bins
 
-  // Bin / per as a product and a shift by `reach` bits, exact below 2^31.
+  // Computes bin / per as a product and a shift by `reach` bits; exact below 2^31.
   std::int64_t reach() const { return 31 + std::bit_width(static_cast<std::uint64_t>(per - 1)); }
   std::int64_t magic() const { return ceil_div(std::int64_t{1} << reach(), per); }
 };
 
-// Bits of a bin's number in its coarse bin, however many points there are.
+// Largest number of bits of a bin's number in its coarse bin, for any number of points.
 int Kernels::most_coarse_bits() const {
   int bits = kFineBits;
   while ((bins() + (std::int64_t{1} << bits) - 1) >> bits > kUsualCoarse) ++bits;
@@ -113,14 +114,14 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   };
   l.segment = parameters_.segment > 0 ? parameters_.segment
                                       : fitting(kSegmentBytes - (l.most_fine + 64) * (4 + count), words + count + 2);
-  const std::int64_t full = l.segment / 10 * 9;  // of a coarse bin: uniform points do not pass the segment
-  // As few coarse bins as hold all points: their runs in what a block of the first level writes are the longest.
+  const std::int64_t full = l.segment / 10 * 9;  // per coarse bin, so that uniform points do not exceed the segment
+  // Uses as few coarse bins as can hold all points: a block of the first level then writes the longest runs.
   std::int64_t wanted = std::max(ceil_div(all, l.most_fine), ceil_div(m, full));
   wanted = std::max(std::min(waves(wanted, m), all), wanted);
   const bool few = all <= kFinalBins && parameters_.segment == 0;
   l.per = few ? 1 : ceil_div(all, wanted);
   if (l.per > 1 && m * l.per > all * (l.segment / 20 * 19)) --l.per;
-  if (ceil_div(all, l.per) > kMostCoarse.back()) l.per = ceil_div(all, kUsualCoarse);  // all of them are large
+  if (ceil_div(all, l.per) > kMostCoarse.back()) l.per = ceil_div(all, kUsualCoarse);  // all coarse bins are large
   l.final = l.per == 1 && parameters_.segment == 0;
   l.coarse = ceil_div(all, l.per);
   l.most_coarse = *std::lower_bound(kMostCoarse.begin(), kMostCoarse.end(), l.coarse);
@@ -136,8 +137,9 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
   const bool sorted = parameters_.order != Order::caller;
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
-  // One level: the place of each point in its bin is kept where the tasks come later (or, where those come first, in
-  // scratch: also for a set of fewer points), and its bin where the records do.
+  // One level: the place of each point in its bin is kept where the tasks are stored later, and its bin where the
+  // records are stored later. If the tasks are made first, the places are in scratch instead, so scratch must also
+  // suffice for a set of fewer points.
   const std::int64_t list = tasks || one_block(m) ? padded(most_tasks(m) * task) + (groups() * all + 1) * count : 0;
   const std::int64_t places = two_level || one_block(m) ? 0 : m * count;
   std::int64_t scratch = 0;
@@ -232,11 +234,11 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
         std::move(arguments), bytes);
   };
   const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
-  // Bins of the points are kept where the records come later.
+  // The points' bins are kept where the records are stored later.
   const bool at_once = one_block(m);
   const BufferRef place = work(arrays, at_once ? kScratch : kTasks), of_point = work(arrays, kRecords);
   const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = layout_.bytes(m);
-  // One more word than needed may be cleared where counts are 32 bits: there is room for it.
+  // With 32-bit counts, one word more than needed may be cleared; there is room for it.
   const std::int64_t all = bins() * slices(m);
   const std::int64_t words = ((all + 1) * count + 7) / 8;
   out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
@@ -269,12 +271,12 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
            coordinates + m * count + records);
 }
 
-// Constants and arrays of the kernels of both levels.
+// Constants and arrays for the kernels of both levels.
 struct Kernels::LevelLaunches {
   const SortLaunches& out;
   const Kernels& kernels;
   TwoLevels l;
-  std::int64_t all = 0;  // bins, of all slices
+  std::int64_t all = 0;  // number of bins in all slices
   BufferRef counts, starts, cursors, chunks, befores, offsets, records, index, spare, status;
 
   LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
@@ -307,7 +309,7 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const std::int64_t coordinates = m * shape_.dim * real_bytes();
   const BufferRef &x = arrays.points[0], &y = arrays.points[1], &z = arrays.points[2];
 
-  // A word too many is no harm: written later.
+  // Clearing one word too many is harmless: it is written later.
   const std::int64_t words = (l.coarse * count + 7) / 8;
   out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {launch.counts, words, launch.status},
                 8 * words);
@@ -325,7 +327,8 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   if (!l.final) emit_second_level(out, arrays, m, scratch, 0, 0);
 }
 
-// step > 0: those large coarse bins alone of which `from` to from + step points of large ones lie before.
+// step > 0: only the large coarse bins that have at least `from` and fewer than from + step points of other large
+// coarse bins before them.
 void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
                                 std::int64_t from, std::int64_t step) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
@@ -340,7 +343,7 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   if (from == 0)
     launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
            step > 0 ? 0 : 2 * m * l.staged + launch.all * count);
-  // Nothing to do unless some coarse bin is large.
+  // Does nothing unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
   launch("large_count", 5, few, kFineThreads, l.segment, counters, arguments, 0);
   launch("large_scan", 4, few, 256, 256, 8 * count,
@@ -348,7 +351,7 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, arguments, 0);
 }
 
-// Few bins and points: one block makes offsets of the counts, and the subproblems, in one launch.
+// With few bins and points, one block makes both the offsets (from the counts) and the subproblems in one launch.
 bool Kernels::one_block(std::int64_t m) const {
   return m > 0 && m <= kOneBlockPoints && parameters_.slice == 0 &&
          (parameters_.placement == Placement::scatter || parameters_.placement == Placement::fetch) &&
@@ -366,7 +369,7 @@ void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const std::int64_t all = groups() * slices(m);
   const BufferRef offsets = work(arrays, kOffsets), parts = task_parts(arrays, m);
-  if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // whatever the number of points: the same kernels
+  if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // the same kernels for any number of points
     one_block_kernel(out, "groups", 7, {offsets, parts, all}, all * count * 3);
   } else {
     out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);

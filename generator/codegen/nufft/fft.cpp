@@ -80,12 +80,13 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   if (choice.family == GpuFftFamily::plain && spec.interleaved && codelets) {
     fft::FftPlan plan = fft::plain_plan(options);
     if (!plan.kernels.empty()) fft::carry_batch(plan, options, to_modes);
-    if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that only passes by
+    if (spec.groups > 1) options.n[at(spec.dim)] = spec.groups;  // a dimension that is only carried
     return fft::emit_program(plan, options);
   }
   if (choice.family == GpuFftFamily::plain) return fft::emit_any_size(options);
   fft::FftPlan plan = choice.plan;
-  // Neither array can hold what lies between two kernels: the modes are too few, the grid may still be read.
+  // Neither array can hold the values between two kernels: the array of modes is too small, and the grid may still be
+  // read.
   plan.place = Place::out;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k)
     plan.kernels[k].with.to = k + 1 < plan.kernels.size() ? fft::Target::work : fft::Target::out;
@@ -155,7 +156,7 @@ BufferRef* workspace_in(LaunchArgument& argument, int workspace) {
   return ref && ref->where == BufferRef::Where::workspace && ref->index == workspace ? ref : nullptr;
 }
 
-// All of a workspace to a place in the grid.
+// Moves a whole workspace to a place in the grid.
 void move_to_grid(GpuProgram& program, int workspace, int grid, std::int64_t offset) {
   for (Launch& launch : program.launches)
     for (LaunchArgument& argument : launch.arguments)
@@ -163,11 +164,12 @@ void move_to_grid(GpuProgram& program, int workspace, int grid, std::int64_t off
   program.workspace_bytes[at(workspace)] = 0;
 }
 
-// The first kernel (of to_modes) or the last one in place: its workspace lies at the beginning of the grid. Its blocks
-// begin at equal places in both arrays, a step apart, and touch every value of both once. Then each block's values are
-// runs of a step at multiples of all blocks' steps (no other set fills an array so), those in the smaller array are
-// among those in the grid, and no block touches another's. Every value of a line depends on all that were read, so
-// reads come before writes. The other workspace goes behind the first one if there is room.
+// Runs the first kernel (of to_modes) or the last one in place: its workspace then lies at the beginning of the grid.
+// The kernel's blocks start at equal offsets in both arrays, one step apart, and touch every value of both arrays once.
+// Hence each block's values are runs of one step at multiples of the total step of all blocks (no other set fills an
+// array in this way). Its values in the smaller array are then among its values in the grid, and no block touches
+// another block's values. Every value of a line depends on all values that were read, so reads precede writes. The
+// other workspace follows the first one if there is room.
 bool in_place(GpuProgram& program, bool first, int grid, std::int64_t bytes, int first_work) {
   if (program.launches.empty()) return false;
   Launch& one = first ? program.launches.front() : program.launches.back();
@@ -201,7 +203,7 @@ void share_grid(GpuProgram& program, int grid, std::int64_t bytes, int first_wor
       (in_place(program, true, grid, bytes, first_work) || in_place(program, false, grid, bytes, first_work)))
     return;
   const int launches = static_cast<int>(program.launches.size());
-  // First and last launch that touches a workspace.
+  // The first and the last launch that touch a workspace.
   const auto used = [&](int workspace) {
     std::pair<int, int> range{launches, -1};
     for (int i = 0; i < launches; ++i)

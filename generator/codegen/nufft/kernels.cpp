@@ -17,7 +17,7 @@ namespace {
 
 int bits_of(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
 
-// A constant that the compiler reads back exactly.
+// Writes a constant so that the compiler reads back the same value.
 std::string constant(double value, Precision precision) {
   if (precision == Precision::f32) value = static_cast<float>(value);
   char text[64];
@@ -90,7 +90,7 @@ Kernels::Kernels(const Shape& shape, const Parameters& parameters, const Piecewi
   if (group < 1 || group > most || (group & (group - 1)) != 0)
     refuse(fmt::format("groups of {} transforms, allowed are powers of two up to {}", group, most));
   if (bins() >= std::int64_t{1} << (shape.large_counts ? 40 : 31)) refuse(fmt::format("{} bins are too many", bins()));
-  // Slices have bins of their own, more than a coarse bin's number has bits for.
+  // Slices have separate bins, which may be more than a coarse bin's number has bits for.
   const bool relative =
       !shape.whole_cells && !shape.large_counts && parameters.order != Order::caller && parameters.slice == 0;
   layout_ = make_record_layout(shape.dim, shape.precision, shape.unit, relative ? inside : whole, !relative,

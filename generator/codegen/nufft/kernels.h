@@ -1,10 +1,10 @@
-// CUDA kernels of the nonuniform stages: sort (set_points), spread (type 1) and interpolate (type 2), every size a
-// compile-time constant. A kernel's text does not depend on the number of points or of transforms: those are arguments.
-// (The sort in two levels has other kernels for more points than 4096 coarse bins take.)
+// CUDA kernels of the nonuniform stages: sort (set_points), spread (type 1) and interpolate (type 2). All sizes are
+// compile-time constants, except the numbers of points and transforms, which are arguments. (The sort in two levels
+// uses other kernels if there are more points than 4096 coarse bins can hold.)
 //
-// Sort: each point becomes a record (place in its cell and first cell, generator/codegen/nufft/record.h) and its
-// index in the caller's arrays; records lie bin by bin. Families that work bin by bin get a list of subproblems of at
-// most `cap` points too. Spreading reads strengths through the index; interpolation writes values through it.
+// Sort: each point becomes a record (place in its cell and first cell, generator/codegen/nufft/record.h) and its index
+// in the caller's arrays; records lie bin by bin. Families that work bin by bin also get a list of subproblems of at
+// most `cap` points. Spreading reads strengths through the index, and interpolation writes values through it.
 //
 // Grids are complex, interleaved, x fastest. spread adds to the grid: clear it first (emit_clear).
 #pragma once
@@ -22,35 +22,38 @@
 
 namespace fourtune::generator::nufft {
 
-// Transforms that one launch takes `size` at a time; the grids of each `size` of them are interleaved: transform
-// fastest, then x, y, z. A batch that groups do not divide ends in smaller ones.
+// A run of groups that one launch processes, `size` transforms at a time. The grids of the `size` transforms of a group
+// are interleaved: transform fastest, then x, y, z. If the group size does not divide the batch, the last groups are
+// smaller.
 struct GroupRun {
-  std::int64_t first = 0, count = 1;  // transform, groups
+  std::int64_t first = 0, count = 1;  // first transform, number of groups
   int size = 1;
 };
 std::vector<GroupRun> group_runs(std::int64_t transforms, int group);
 
-// What all kernels of a transform share.
+// The properties that all kernels of a transform share.
 struct Shape {
   int dim = 3;
-  std::array<std::int64_t, 3> fine{1, 1, 1};  // cells; 1 in dimensions that are absent
+  std::array<std::int64_t, 3> fine{1, 1, 1};  // number of cells; 1 in absent dimensions
   Precision precision = Precision::f32;
-  int width = 6;              // 2 to 16; Spread::points and Interpolate::points to 65
+  int width = 6;              // 2 to 16; up to 65 for Spread::points and Interpolate::points
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
-  double unit = 0;            // cells to which places of points may be rounded (position_unit); 0: as fine as may be
-  bool whole_cells = true;    // of records; false: families that work by subproblems alone, and fewer than 2^28 points
+  double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
+  bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
 };
 
-// Parameters that are a fair start for a family; the tuner knows better.
+// Reasonable initial parameters for a family; the tuner finds better ones. In defaults.cpp.
 Parameters default_parameters(const Shape& shape, Spread family);
 Parameters default_parameters(const Shape& shape, Interpolate family);
-// The same for a density other than one point a fine-grid cell, uniform points.
+// The same for uniform points with a density other than one point per fine-grid cell.
 Parameters default_parameters(const Shape& shape, Spread family, double points_per_cell);
 Parameters default_parameters(const Shape& shape, Interpolate family, double points_per_cell);
-// Tiles of Spread::window in 3D worth a look where points lie in a share of the grid; window_spread_seconds ranks them.
+// Tiles of Spread::window in 3D that are worth considering if points lie in a share of the grid; window_spread_seconds
+// ranks them.
 std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell, double share = 1);
-// Seconds in which register windows add so many points to a share of a 3D grid, evenly, on an H200: a price of a point,
-// and one of what leaves the tiles. Constants from the runs of docs/gpu-nufft.md.
+// Seconds that register windows take on an H200 to add this many points, spread evenly over a share of a 3D grid: a
+// cost per point, and a cost for the cells that leave the tiles. The constants come from the runs of docs/gpu-nufft.md.
+// In window_model.cpp.
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).
@@ -59,45 +62,49 @@ struct Map {
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
 };
 
-// Where the arrays are. The stages share kWorkspaces workspaces, the first of which is `workspace`.
+// The places of the arrays. The stages share kWorkspaces workspaces; the first of them has index `workspace`.
 struct Arrays {
   std::array<BufferRef, 3> points;
-  BufferRef values;  // strengths or results, `transforms` times m complex
+  BufferRef values;  // strengths or results: `transforms` times m complex numbers
   BufferRef grid;    // `transforms` times the fine grid, in the order of group_runs
   int workspace = 0;
 };
-// Workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds three 64-bit words:
-// the first index of a point that is not finite (all ones: none), the number of points in large coarse bins (all ones:
-// no such sort), and the most points of one of them. Scratch is used by the sort alone and may share memory with
-// anything that later stages overwrite, as a fine grid: Placement::staged needs it, few points (places in bins),
-// two_level where coarse bins are large. Fixed is used by deterministic spreading alone: two bounds and a fine grid of
-// pairs of 64-bit integers.
+// The workspaces in order: records, index, tasks, offsets, sums, status, scratch, fixed. Status holds three 64-bit
+// words: the first index of a point that is not finite (all ones: none), the number of points in large coarse bins (all
+// ones: no such sort), and the largest number of points in one of them. Only the sort uses scratch, so it may share
+// memory with anything that later stages overwrite, such as a fine grid. Scratch is needed by Placement::staged, for
+// few points (places in bins), and by two_level if coarse bins are large. Only deterministic spreading uses fixed: it
+// holds two bounds and a fine grid of pairs of 64-bit integers.
 inline constexpr int kWorkspaces = 8;
 enum Workspace { kRecords, kIndex, kTasks, kOffsets, kSums, kStatus, kScratch, kFixed };
 
-// Coarse bins of a sort in two levels that hold more points than a block sorts: the sort's status tells.
+// The coarse bins of a sort in two levels that hold more points than a block can sort, as the sort's status reports
+// them.
 struct LargeBins {
-  std::int64_t points = 0, largest = 0;  // of all, and of the one with most
+  std::int64_t points = 0, largest = 0;  // points in all of them, and in the one with most points
 };
 
-// The kernels of one plan. Throws Error{invalid_plan} saying which rule the parameters break.
+// The kernels of one plan. Throws Error{invalid_plan} naming the rule that the parameters break. kernels.cpp has the
+// constructor, the geometry and the prelude; emit.cpp clears, spreads and interpolates; emit_sort.cpp sorts;
+// emit_group.cpp handles several transforms at once.
 class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
 
-  // Bytes of the workspaces for at most m points, without what the points of large coarse bins need as scratch. tasks:
-  // with room for subproblems.
+  // Bytes of the workspaces for at most m points, without the scratch for points of large coarse bins. tasks: includes
+  // room for subproblems.
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, bool tasks = true) const;
-  // Bytes of scratch for so many points in large coarse bins, of m points; 0: none is needed. All can be in such bins.
+  // Bytes of scratch for `points` points in large coarse bins, out of m points; 0: none is needed. All points can be in
+  // such bins.
   std::int64_t large_bytes(std::int64_t m, std::int64_t points) const;
-  // Bytes of scratch to give emit_large: for all of them, or where that is much for batches of them. The least is for
-  // eight batches.
+  // Bytes of scratch for emit_large: enough for all points of large coarse bins or, where that is a lot, for batches of
+  // them. The smallest usable size is for eight batches.
   std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
   std::int64_t least_late_bytes(std::int64_t m, const LargeBins& large) const;
-  // Appends the stage's kernels (each once) and launches. Points of all transforms are the same.
-  // scratch: bytes that are there. Where points of large coarse bins want more, they stay unsorted and emit_large is to
-  // follow, with least_late_bytes at least; all else holds. tasks: list the subproblems, for families that work by
-  // them; emit_tasks does it later.
+  // Each function appends the stage's kernels (each once) and launches. All transforms have the same points. scratch:
+  // number of bytes available. If points of large coarse bins need more, they stay unsorted, and emit_large must follow
+  // with at least least_late_bytes; everything else is complete. tasks: also lists the subproblems, for families that
+  // work by them; emit_tasks can do that later.
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                  std::int64_t scratch, bool tasks = true) const;
   void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
@@ -109,7 +116,7 @@ class Kernels {
   void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                         Interpolate family) const;
 
-  // Of the sort and of a slice (Parameters::slice): bins, and groups of bins that a subproblem belongs to.
+  // Numbers of bins, and of groups of bins to which a subproblem belongs; both for one slice (Parameters::slice).
   std::int64_t bins() const;
   std::int64_t groups() const;
   std::int64_t slices(std::int64_t m) const;
@@ -119,7 +126,7 @@ class Kernels {
   KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, int threads,
                       std::int64_t shared_bytes, bool with_window = true) const;
   std::string suffix() const;
-  // The stage's launches, in two files: emit_sort.cpp.
+  // The sort's launches (emit_sort.cpp).
   struct SortLaunches;
   struct TwoLevels;
   struct LevelLaunches;
@@ -130,7 +137,7 @@ class Kernels {
                          std::int64_t from, std::int64_t step) const;
   int most_coarse_bits() const;
   void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
-  // Behind the subproblems: how many there are before each group, and of all.
+  // Stored after the subproblems: the number of subproblems before each group, and their total number.
   BufferRef task_parts(const Arrays& arrays, std::int64_t m) const;
   BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
   bool one_block(std::int64_t m) const;
@@ -138,7 +145,8 @@ class Kernels {
                         std::int64_t bytes) const;
   std::int64_t most_tasks(std::int64_t m) const;
   int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
-  // What both register-window kernels need: constants, threads, bytes of shared memory for `numbers` + tile a point.
+  // Data for both register-window kernels: constants, threads, and staged numbers per point (`numbers` plus the tile's
+  // weights).
   struct WindowTile {
     std::string constants;
     int threads = 0, stage = 0;
@@ -148,7 +156,7 @@ class Kernels {
   void check_run() const;
   void check_width() const;
   void check_whole_cells() const;
-  // Deterministic spreading: what goes before and after the spreader, for each transform.
+  // Deterministic spreading: the launches before and after the spreader, for each transform.
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
   void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
@@ -168,7 +176,7 @@ class Kernels {
                               Interpolate family) const;
   void emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                          Interpolate family) const;
-  int slide() const;  // dimension whose bins lie together; 0: none
+  int slide() const;  // dimension whose bins are adjacent; 0: none
 
   Shape shape_;
   Parameters parameters_;
@@ -177,8 +185,8 @@ class Kernels {
   RecordLayout layout_;
 };
 
-// Text of `nufft_window`: the weights of all w cells at window coordinate z. Even and odd parts are evaluated once for
-// each pair of mirrored cells.
+// Text of `nufft_window`: the weights of all w cells at window coordinate z. Even and odd parts are evaluated once per
+// pair of mirrored cells.
 std::string window_text(const PiecewisePolynomial& window, Precision precision);
 
 }  // namespace fourtune::generator::nufft

@@ -1,4 +1,4 @@
-// Small helpers of the files that emit launches.
+// Helpers shared by the files that emit launches.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ inline std::uint32_t blocks(std::int64_t work, std::int64_t per_block) {
   return static_cast<std::uint32_t>(n);
 }
 
-// Index of the kernel in the program, which gets it if it is new.
+// Index of the kernel in the program; adds the kernel if it is new.
 inline int add(GpuProgram& program, KernelSource source) {
   const auto found = std::find(program.kernels.begin(), program.kernels.end(), source);
   if (found != program.kernels.end()) return static_cast<int>(found - program.kernels.begin());

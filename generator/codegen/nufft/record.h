@@ -1,14 +1,15 @@
-// How a located point is kept on a GPU: one string of bits, as short as the transform's error allows, in whole 32-bit
-// words. From the lowest bit: for each dimension the place in its cell (`fraction` bits, cut, and meant to be the
-// middle of what they leave open), then the first cell.
+// How a GPU stores a located point: a string of bits in whole 32-bit words, as short as the transform's error allows.
+// From the lowest bit, it holds for each dimension the place in the cell (`fraction` bits; truncated, and read as the
+// middle of the remaining interval), then the first cell.
 //
-// First cells are whole, or (`whole` false) relative to the bin, followed by the bin's number within its group: enough
-// for kernels that work by subproblems, which know the group. Between the levels of a sort in two levels the number
-// within the coarse bin stands in its place; what does not fit the record goes to the upper bits of the point's index.
+// First cells are either whole or, if `whole` is false, relative to the bin and followed by the bin's number within its
+// group. This is enough for kernels that work by subproblems, because these know the group. Between the levels of a
+// sort in two levels, the number within the coarse bin is stored in its place; bits that do not fit the record go to
+// the upper bits of the point's index.
 //
-// Arrays of records are blocks of 32, so that lanes read whole lines: in each, the parts of 16 bytes lie together, then
-// those of 8 and of 4. Rounding positions to units of q cells adds a relative l2 error of sqrt(dim) pi q / (6 sigma),
-// as in runtime/backends/cpu/gridder/record.h.
+// Arrays of records consist of blocks of 32 records, so that lanes read whole lines: in each block, the 16-byte parts
+// come first, then the 8-byte parts, then the 4-byte parts. Rounding positions to units of q cells adds a relative l2
+// error of sqrt(dim) pi q / (6 sigma), as in runtime/backends/cpu/gridder/record.h.
 #pragma once
 
 #include <algorithm>
@@ -21,27 +22,28 @@
 
 namespace fourtune::generator::nufft {
 
-inline constexpr int kMostStolen = 4;  // bits of an index that a bin's number may take
+inline constexpr int kMostStolen = 4;  // bits of an index that a bin's number may use
 
-// Largest unit, in cells, with which rounded positions add at most `error` to a transform.
+// Largest unit, in cells, for which rounded positions add at most `error` to a transform's error.
 inline double position_unit(double error, double sigma, int dim) {
   return error * 6 * sigma / (std::sqrt(static_cast<double>(dim)) * std::numbers::pi);
 }
 
 struct RecordLayout {
-  int fraction = 0;           // bits of the place in a cell, each dimension
+  int fraction = 0;           // bits of the place in a cell, per dimension
   std::array<int, 3> cell{};  // bits of the first cell, or of its place in its bin
   bool whole = true;
-  int group_bits = 0;  // of the bin's number in its group
-  int low_bits = 0;    // of the number in the coarse bin that fit the record
-  int stolen = 0;      // upper bits of an index that hold the rest
+  int group_bits = 0;  // bits of the bin's number in its group
+  int low_bits = 0;    // bits of the number in the coarse bin that fit the record
+  int stolen = 0;      // upper bits of an index that hold the other bits
   int words = 0;
 
   std::int64_t bytes(std::int64_t points) const { return (points + 31) / 32 * 128 * words; }
 };
 
-// The least words for units of at most `unit` cells (as fine as the precision is where that is less), all of their bits
-// used. cells: bits of each first cell; coarse_bits: of a bin's number in a coarse bin (relative records).
+// The smallest number of words for units of at most `unit` cells (or the precision's resolution if that is coarser),
+// with all of their bits used. cells: bits of each first cell; coarse_bits: bits of a bin's number in a coarse bin
+// (relative records).
 inline RecordLayout make_record_layout(int dim, Precision precision, double unit, const std::array<int, 3>& cell,
                                        bool whole, int group_bits, int coarse_bits) {
   RecordLayout layout;

@@ -29,7 +29,7 @@ std::array<Type3Kernels::Extent, 6> Type3Kernels::extents(const std::array<std::
   std::array<Extent, 6> out;
   for (std::size_t i = 0; i < 6; ++i) {
     out[i].bad = words[3 * i + 2];
-    if (words[3 * i] == ~std::uint64_t{0}) continue;  // no finite one
+    if (words[3 * i] == ~std::uint64_t{0}) continue;  // there is no finite value
     out[i].low = number_of(words[3 * i]);
     out[i].high = number_of(~words[3 * i + 1]);
   }
@@ -64,7 +64,7 @@ void Type3Kernels::emit_extents(GpuProgram& program, const std::array<BufferRef,
   emit_fill(program, words, kWords, -1, "centre");
   Launch launch;
   launch.kernel = kernel(program, "extents", 0);
-  launch.grid = {blocks(std::max(m, k), 132), 6, 1};  // few blocks: each warp ends with three atomics
+  launch.grid = {blocks(std::max(m, k), 132), 6, 1};  // few blocks, because each warp ends with three atomic operations
   for (const BufferRef& array : arrays) launch.arguments.emplace_back(array);
   launch.arguments.insert(launch.arguments.end(), {words, m, k});
   launch.stage = "centre";

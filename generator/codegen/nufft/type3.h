@@ -1,5 +1,5 @@
-// Kernels of a type 3 on a GPU that are neither gridding nor FFT: extents of the points, phases, factors of the
-// targets, and their products with values (templates/nufft_type3.cuh).
+// The kernels of a type 3 on a GPU other than gridding and FFT: extents of the points, phases, factors of the targets,
+// and their products with values (templates/nufft_type3.cuh).
 #pragma once
 
 #include <array>
@@ -15,24 +15,25 @@ class Type3Kernels {
  public:
   Type3Kernels(int dim, Precision precision) : dim_(dim), precision_(precision) {}
 
-  // 18 words at `words`: of each of six arrays the least key, the least complement of a key, the first bad index.
+  // 18 words at `words`: for each of six arrays the smallest key, the smallest complement of a key, and the first bad
+  // index.
   static constexpr std::int64_t kWords = 18;
   struct Extent {
     double low = 0, high = 0;
-    std::uint64_t bad = 0;  // first index that is not finite; all ones: none
+    std::uint64_t bad = 0;  // first index whose value is not finite; all ones: none
   };
   static std::array<Extent, 6> extents(const std::array<std::uint64_t, kWords>& words);
   void emit_extents(GpuProgram& program, const std::array<BufferRef, 6>& arrays, const BufferRef& words, std::int64_t m,
                     std::int64_t k) const;
 
-  // out_j = exp(sign i D.(x_j - C)), m complex values.
+  // out_j = exp(sign i D.(x_j - C)): m complex values.
   void emit_phases(GpuProgram& program, const std::array<BufferRef, 3>& sources, const BufferRef& out, std::int64_t m,
                    const std::array<Type3Dimension, 3>& geometry, int sign) const;
-  // out_l = exp(sign i s_l.C) / product of the transform at h (s_l - D), k complex values; the transform's polynomials
-  // become a constant of the program.
+  // out_l = exp(sign i s_l.C) / product of the transform at h (s_l - D): k complex values. The polynomials of the
+  // transform become a constant of the program.
   void emit_factors(GpuProgram& program, const std::array<BufferRef, 3>& targets, const BufferRef& out, std::int64_t k,
                     const std::array<Type3Dimension, 3>& geometry, int sign, const FourierInterpolant& transform) const;
-  // to_b = from_b * factors (conjugate: of their conjugates), n values of each transform.
+  // to_b = from_b * factors (conjugate: multiplied by their conjugates), n values per transform.
   void emit_scale(GpuProgram& program, const BufferRef& from, const BufferRef& factors, const BufferRef& to,
                   std::int64_t n, std::int64_t transforms, bool conjugate, const char* stage) const;
   void emit_fill(GpuProgram& program, const BufferRef& at, std::int64_t words, std::int64_t value,

@@ -1,4 +1,4 @@
-// What 3D spreading by register windows costs: the choice of its tiles, and of the oversampling.
+// The cost of 3D spreading by register windows, used to choose its tiles and the oversampling factor.
 #include <algorithm>
 #include <cmath>
 
@@ -6,19 +6,20 @@
 
 namespace fourtune::generator::nufft {
 
-// Points pay for every cell that a lane keeps, also those that no window reaches; finished planes pay for every cell of
-// the padded tile. Seen against this, us, 9.9 M points of w = 8 on 384 x 384 x 256 cells, f64: tiles of 16 x 16 4370
-// (model 4060), 16 x 12 3340 (3460), 13 x 13 3570 (3470), 11 x 11 4130 (4580), 10 x 9 7640 (8180).
+// Each point costs time for every cell that a lane keeps, even cells that no window reaches; each finished plane costs
+// time for every cell of the padded tile. Measured times in us for 9.9 M points of w = 8 on 384 x 384 x 256 cells in
+// f64: 4370 with tiles of 16 x 16 (model: 4060), 3340 with 16 x 12 (3460), 3570 with 13 x 13 (3470), 4130 with 11 x 11
+// (4580), 7640 with 10 x 9 (8180).
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share) {
-  constexpr double kCache = 48e6;  // bytes of a grid that stays in the second-level cache
+  constexpr double kCache = 48e6;  // bytes of a grid that stays in the L2 cache
   const bool f32 = shape.precision == Precision::f32;
   const double w = shape.width, planes = static_cast<double>(shape.fine[2]);
   const double cells = static_cast<double>(shape.fine[0]) * static_cast<double>(shape.fine[1]) * planes;
   const double bin = 1.0 * with.bin[0] * with.bin[1], tile = (with.bin[0] + w - 1) * (with.bin[1] + w - 1);
   const double near = cells * (f32 ? 8 : 16) <= kCache ? 1 : 0.55;
   const double point = (f32 ? 30 : 34) + (f32 ? 3.6 : 5) * std::ceil(tile / (32 * with.warps)) * w * with.warps;
-  // A window finishes the planes between its points too, but starts anew after long gaps and in every subproblem.
-  const double in_column = points * bin / (cells * share);  // points a plane
+  // A window also finishes the planes between its points, but it restarts after long gaps and in every subproblem.
+  const double in_column = points * bin / (cells * share);  // points per plane
   const double occupied = 1 - std::exp(-in_column * w);
   const double length = std::clamp(with.cap / std::max(in_column, 1e-9), 1.0, planes);
   const double moved = cells * share * tile / bin * occupied * (1 + (w - 1) / length) / (with.run == 2 ? 1.4 : 1);

@@ -1,4 +1,4 @@
-// What a device allows: shared memory, registers, capabilities.
+// The limits of a device: shared memory, registers, features.
 #include <fmt/format.h>
 
 #include "generator/plan/fft/geometry.h"

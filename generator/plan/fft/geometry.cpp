@@ -7,7 +7,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// The sub-FFTs of one dimension in the plan's order.
+// The sub-FFTs of one dimension, in the plan's order.
 struct Factor {
   int radix;
   int kernel;
@@ -24,7 +24,7 @@ std::vector<Factor> factors(const FftPlan& plan, int d) {
 
 using Strides = std::vector<std::int64_t>;
 
-// Digit i at N/(r0..ri): the natural input, and where the notation leaves every result.
+// Digit i has stride N/(r0..ri): this is the natural input, and the place where the notation leaves every result.
 Strides in_place(const std::vector<Factor>& f) {
   Strides out(f.size());
   std::int64_t stride = 1;
@@ -32,7 +32,7 @@ Strides in_place(const std::vector<Factor>& f) {
   return out;
 }
 
-// in_place with the made digits of each kernel in natural order among themselves.
+// As in_place, but the finished digits of each kernel are in natural order among themselves.
 Strides grouped(const std::vector<Factor>& f, std::size_t made) {
   Strides out = in_place(f);
   for (std::size_t begin = 0; begin < made;) {
@@ -45,7 +45,7 @@ Strides grouped(const std::vector<Factor>& f, std::size_t made) {
   return out;
 }
 
-// Made digits at the low end in natural order, the others above in the order of the input.
+// Finished digits at the low end in natural order, the others above them in the order of the input.
 Strides sorted(const std::vector<Factor>& f, std::size_t made) {
   Strides out(f.size());
   std::int64_t stride = 1;
@@ -114,12 +114,12 @@ DimGeometry dim_geometry(const FftPlan& plan, int kernel, int d, const Strides& 
   return out;
 }
 
-// Length of the contiguous runs that a tile makes along one dimension.
+// Length of a tile's contiguous runs along one dimension.
 std::int64_t run_along(const DimGeometry& dim, bool write) {
   struct Piece {
     std::int64_t stride, extent;
   };
-  std::array<Piece, 64> all;  // digits have radices of at least 2
+  std::array<Piece, 64> all;  // enough, as every digit has a radix of at least 2
   std::size_t count = 0;
   for (const Axis& own : dim.own)
     if (count < all.size()) all[count++] = {write ? own.write_stride : own.read_stride, own.extent};
@@ -149,7 +149,7 @@ double run_length(const KernelGeometry& g, bool write) {
   return run * static_cast<double>(g.batch_carried);
 }
 
-// a * b of positive numbers, at most 2^60: a hostile text cannot overflow.
+// a * b for positive numbers, limited to 2^60 so that a hostile text cannot cause an overflow.
 std::int64_t times(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::int64_t{1} << 60;
   return a > most / b ? most : a * b;
@@ -188,7 +188,7 @@ void carry(KernelGeometry& g, const FftPlan& plan, int kernel) {
     auto& dim = g.dims[static_cast<std::size_t>(d)];
     dim.carried = std::max(1, which.with.tile[static_cast<std::size_t>(d)]);
     dim.tiles = (dim.free_count + dim.carried - 1) / dim.carried;
-    if (d >= dims) dim.carried = dim.tiles = 1;  // the tile's entry is the batch
+    if (d >= dims) dim.carried = dim.tiles = 1;  // this entry of the tile is the batch
     g.tile_elements = times(g.tile_elements, times(dim.transformed, dim.carried));
     g.tiles = times(g.tiles, dim.tiles);
   }
@@ -203,7 +203,7 @@ void carry(KernelGeometry& g, const FftPlan& plan, int kernel) {
 bool may_carry(const DimGeometry& dim, std::int64_t carried) {
   if (carried < 1 || carried > dim.free_count) return false;
   if (dim.own.empty()) return true;
-  std::int64_t step = dim.length;  // distance of the nearest values of one transform
+  std::int64_t step = dim.length;  // distance between the nearest values of one transform
   for (const Axis& own : dim.own) step = std::min(step, own.read_stride);
   return carried <= step ? step % carried == 0 : carried % step == 0 && dim.free_count % carried == 0;
 }
@@ -211,7 +211,7 @@ bool may_carry(const DimGeometry& dim, std::int64_t carried) {
 int elements_per_thread(const std::vector<SubFft>& subs, std::int64_t block_elements, int threads) {
   if (threads <= 0) return 0;
   std::int64_t most = 0;
-  if (block_elements < std::int64_t{1} << 31) {  // 32-bit divisions: enumerations ask this often
+  if (block_elements < std::int64_t{1} << 31) {  // 32-bit divisions, because enumerations call this often
     const auto values = static_cast<std::uint32_t>(block_elements), each = static_cast<std::uint32_t>(threads);
     for (const SubFft& sub : subs) {
       const auto radix = static_cast<std::uint32_t>(sub.radix), transforms = (values + radix - 1) / radix;
@@ -257,7 +257,7 @@ int registers_estimate(const FftPlan& plan, int kernel) {
 
 int resident_blocks(int threads, int registers, std::int64_t shared, const DeviceTraits& device) {
   if (threads == 0) return 0;
-  if (device.compute_capability >= 80) shared += 1024;  // what the system keeps of each block's shared memory
+  if (device.compute_capability >= 80) shared += 1024;  // reserved by the system in each block
   const std::int64_t by_threads = device.threads_per_multiprocessor / threads;
   const std::int64_t by_registers =
       device.registers_per_multiprocessor / (round_up(std::max(1, registers), 8) * threads);
@@ -280,7 +280,8 @@ std::int64_t elements(const FftPlan& plan) {
 std::int64_t kernel_bytes(const FftPlan& plan) { return elements(plan) * 2 * 2 * real_bytes(plan.precision); }
 
 double codelet_flops(int radix) {
-  // Powers of two: the counts of split-radix programs; a prime by its symmetric form; others from their factors.
+  // Powers of two: counts of split-radix programs. Primes: counts of the symmetric form. Other radices: from their
+  // factors.
   switch (radix) {
     case 1:
       return 0;

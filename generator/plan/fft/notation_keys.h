@@ -1,4 +1,4 @@
-// Spellings of the enumerated parameters, shared by printer and parser.
+// Spellings of the enumerated parameters, shared by the printer and the parser.
 #pragma once
 
 #include "generator/plan/fft/notation.h"
@@ -41,10 +41,10 @@ inline Exchange default_exchange(const Kernel& kernel) {
   return kernel.subs.size() > 1 ? Exchange::shared : Exchange::none;
 }
 
-// Limits of what a text may hold, so that hostile text costs nothing.
+// Limits of what a text may contain, so that hostile text costs nothing.
 inline constexpr std::size_t most_text = 16384;                     // bytes
-inline constexpr std::size_t most_kernels = 16;                     // of a plan
-inline constexpr std::size_t most_subs = 24;                        // of a kernel
-inline constexpr std::int64_t most_length = std::int64_t{1} << 40;  // of any number in a sub-FFT
+inline constexpr std::size_t most_kernels = 16;                     // per plan
+inline constexpr std::size_t most_subs = 24;                        // per kernel
+inline constexpr std::int64_t most_length = std::int64_t{1} << 40;  // for any number in a sub-FFT
 
 }  // namespace fourtune::generator::fft

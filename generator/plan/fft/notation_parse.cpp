@@ -1,5 +1,5 @@
-// The parser of plan text: grammar only, the rules are in fft/rules.cpp. It reads the canonical text and the notation
-// as the paper prints it.
+// The parser of plan text. It checks only the grammar; the rules are in fft/rules.cpp. It reads the canonical text and
+// the notation as printed in the paper.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// The text without blanks and typography, and where each character came from.
+// The text without blanks and typography, and the original position of every character.
 struct Cleaned {
   std::string text;
   std::vector<std::size_t> at;
@@ -21,7 +21,7 @@ struct Cleaned {
 Cleaned clean(std::string_view text) {
   struct Typography {
     std::string_view bytes;
-    char plain;  // 0: nothing
+    char plain;  // 0: dropped
   };
   static constexpr Typography typography[] = {{" ", 0},
                                               {"\t", 0},
@@ -68,7 +68,7 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& expected) const {
     const std::size_t at = clean_.at[std::min(pos_, clean_.text.size())];
-    std::string near;  // only printable characters of the text go into a message
+    std::string near;  // a message quotes only the printable characters of the text
     for (const char c : std::string_view(clean_.text).substr(std::min(pos_, clean_.text.size()), 16))
       near += c >= ' ' && c <= '~' ? c : '?';
     throw Error(Status::invalid_plan, fmt::format("syntax: at character {}{}: {}", at + 1,
@@ -143,7 +143,7 @@ class Parser {
 
   Kernel kernel() {
     Kernel out;
-    if (!accept('{')) {  // without braces: a kernel of its own
+    if (!accept('{')) {  // without braces the sub-FFT is a separate kernel
       out.subs.push_back(sub());
       return out;
     }
@@ -160,7 +160,7 @@ class Parser {
     return out;
   }
 
-  // key=value,...: `one` reads the value; keys in any order, each once.
+  // Reads key=value,...: `one` reads the value. Keys come in any order, each at most once.
   template <class One>
   void pairs(One one) {
     std::vector<std::string_view> seen;

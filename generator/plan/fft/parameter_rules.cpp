@@ -96,7 +96,7 @@ class ParameterCheck {
   }
 
   static bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
-  // Every value of a tile has a place made of bits.
+  // Whether the place of every value of a tile consists of address bits (all sizes are powers of two).
   static bool powers_of_two(const Kernel& kernel) {
     return std::all_of(kernel.subs.begin(), kernel.subs.end(),
                        [](const SubFft& sub) { return power_of_two(sub.radix); }) &&
@@ -160,13 +160,13 @@ class ParameterCheck {
                                                 : "place"));
   }
 
-  // A tile's positions along the dimension are the same before and after.
+  // Whether a tile has the same positions along the dimension before and after the kernel.
   static bool stays(const DimGeometry& dim) {
     for (const Axis& axis : dim.free)
       if (axis.read_stride != axis.write_stride) return false;
     return ranges(dim.own, false) == ranges(dim.own, true);
   }
-  // The set of positions of digits as ranges {stride, extent}: neighbours that continue each other are one.
+  // The set of positions of some digits as ranges {stride, extent}; ranges that continue each other are merged.
   static std::vector<std::pair<std::int64_t, std::int64_t>> ranges(const std::vector<Axis>& axes, bool write) {
     std::vector<std::pair<std::int64_t, std::int64_t>> parts, out;
     for (const Axis& axis : axes) parts.emplace_back(write ? axis.write_stride : axis.read_stride, axis.extent);

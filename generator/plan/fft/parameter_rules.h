@@ -1,4 +1,4 @@
-// Rules of kernel parameters; called by check() when the decomposition itself is right.
+// Rules of kernel parameters. check() calls them when the decomposition itself is right.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The rules of the notation: every dimension's sub-FFTs, one after the other, and what each should have been.
+// The rules of the notation: checks the sub-FFTs of every dimension in order, and says what each should have been.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,22 +12,21 @@
 namespace fourtune::generator::fft {
 namespace {
 
-constexpr std::int64_t overflow_mark = most_length * 64;  // more than any allowed length
+constexpr std::int64_t overflow_mark = most_length * 64;  // larger than any allowed length
 
 // a * b for positive numbers, stopping at overflow_mark.
 std::int64_t times(std::int64_t a, std::int64_t b) { return a > overflow_mark / b ? overflow_mark : a * b; }
 
-// A dimension while its sub-FFTs are read in order.
+// State of a dimension while its sub-FFTs are read in order.
 struct Progress {
   std::int64_t length = 0;
-  std::int64_t rest = 0;  // still to transform: n of the next sub-FFT; 1: finished
+  std::int64_t rest = 0;  // length still to transform, which is n of the next sub-FFT; 1: finished
   bool begun = false;
   SubFft last{};
   int last_kernel = 0, last_sub = 0;
 };
 
-// What the numbers of a dimension say its length is: the value that most of them agree on. So one misprint is seen as
-// such, wherever it stands.
+// The length that most numbers of a dimension agree on. A single misprint is thus recognised as such, wherever it is.
 std::int64_t stated_length(const FftPlan& plan, Dim dim) {
   std::int64_t product = 1, first_n = 0;
   std::map<std::int64_t, int> votes;
@@ -82,7 +81,7 @@ class NotationCheck {
            sub.stride == at.rest / sub.radix && sub.count * sub.radix == at.length && sub.twiddle == (sub.stride > 1);
   }
 
-  // The sub-FFT that was probably meant: one number (or tw) changed if that is enough, else built from the radix.
+  // The sub-FFT that was probably meant: with one number (or tw) changed if that is enough, else built from the radix.
   static std::optional<SubFft> meant(const SubFft& sub, const Progress& at) {
     if (at.rest <= 1) return std::nullopt;
     SubFft guess = sub;
@@ -97,7 +96,7 @@ class NotationCheck {
     return SubFft{sub.dim, at.length / sub.radix, sub.radix, at.rest / sub.radix, at.rest, at.rest != sub.radix};
   }
 
-  // The dimension that this sub-FFT would continue if only its letter were another.
+  // The dimension that this sub-FFT would continue if only its letter were different.
   std::optional<SubFft> other_dimension(const SubFft& sub) const {
     for (int d = 0; d < 3; ++d) {
       SubFft guess = sub;
@@ -123,7 +122,7 @@ class NotationCheck {
       if (guess && other && at.rest != sub.n) right += ", or " + to_text(*other);
       const auto [rule, what] = broken(sub, at, name);
       add(rule, k, s, what + right);
-      if (!guess && other) return accept(*other, k, s);  // read on as if it were that
+      if (!guess && other) return accept(*other, k, s);  // continue reading as if it were that one
       if (guess) return accept(*guess, k, s);
     }
     accept(sub, k, s);
@@ -158,7 +157,7 @@ class NotationCheck {
   }
 
   void ends() {
-    if (!found_.empty()) return;  // a misprint before it explains the end
+    if (!found_.empty()) return;  // an earlier misprint explains the incomplete end
     for (const Progress& at : dims_) {
       if (!at.begun || at.rest <= 1) continue;
       const int radix = at.rest <= most_radix ? static_cast<int>(at.rest) : 0;
@@ -202,7 +201,7 @@ class NotationCheck {
 
 std::vector<Violation> check(const FftPlan& plan, const Lengths& asked) {
   auto found = NotationCheck(plan, asked).run();
-  if (!found.empty()) return found;  // parameters only mean something for a right decomposition
+  if (!found.empty()) return found;  // parameters have a meaning only for a right decomposition
   return check_parameters(plan);
 }
 

@@ -1,5 +1,5 @@
-// Lists the plans worth trying. An axis is one decision; a candidate is one choice on every axis; choices that cannot
-// work on this device or that the model thinks hopeless are left out.
+// Lists the plans worth trying. An axis is one decision, and a candidate is one choice on every axis. Choices that
+// cannot work on this device, or that the model considers hopeless, are left out.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -13,7 +13,7 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double kHopeless = 6;       // times the best estimate
-constexpr double kMemoryShare = 0.7;  // of the device's memory
+constexpr double kMemoryShare = 0.7;  // share of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 
 void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width) {
@@ -21,7 +21,7 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
   plan.inner = plan.window;
 }
 
-// The best first, by measurement on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
+// The best tile shape first, as measured on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
 std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
   if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
@@ -61,7 +61,8 @@ struct Method {
   InterpFamily interp;
   bool sorted;
 };
-// The best first. Types 1 and 2 vary the side they run; the other follows (the adjoint of the same plan).
+// The best method first. Types 1 and 2 vary the kernel that they run; the other kernel (for the adjoint of the same
+// plan) follows.
 std::vector<Method> methods(const Problem& problem) {
   using enum SpreadFamily;
   std::vector<Method> out;
@@ -83,7 +84,7 @@ std::vector<Method> methods(const Problem& problem) {
   return out;
 }
 
-// Calls visit(coordinates) for every point of the box, last axis fastest.
+// Calls visit(coordinates) for every point of the box; the last axis is the fastest.
 template <class Visit>
 void for_each(const std::vector<int>& sizes, Visit&& visit) {
   std::vector<int> at(sizes.size(), 0);
@@ -108,7 +109,7 @@ class SpaceBuilder {
     if (traits_.memory_bytes > 0 && cost.bytes > kMemoryShare * static_cast<double>(traits_.memory_bytes)) return;
     if (texts_.insert(to_text(plan, problem_)).second) space.candidates.push_back({plan, coordinates, cost.execute});
   }
-  // Drops what the model thinks hopeless, and the worst of very large spaces.
+  // Drops the plans that the model considers hopeless, and the worst plans of very large spaces.
   Space finish() && {
     double best = INFINITY;
     for (const auto& candidate : space.candidates) best = std::min(best, candidate.estimate);
@@ -150,7 +151,7 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
     plan.fft = FftChoice{choice.family, choice.rigor, choice.block};
     builder.add(plan, at);
   });
-  Space space = std::move(builder.space);  // a dozen plans: all are measured
+  Space space = std::move(builder.space);  // about a dozen plans, which are all measured
   return space;
 }
 
@@ -163,8 +164,8 @@ constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
                                {FftFamily::pruned, Rigor::measure, 16},
                                {FftFamily::pruned, Rigor::measure, 8}};
 
-// Pairs of windows of a type 3, the best first by the model with one method; a few of them, as the rest of the space
-// multiplies them.
+// Pairs of windows for a type 3, ordered by the model's cost with one method, best first. The list is short because the
+// rest of the space multiplies it.
 std::vector<Type3Windows> best_type3_windows(const Problem& problem, const DeviceTraits& traits, WindowKind kind,
                                              double tol) {
   constexpr std::size_t kOuter = 5, kInner = 3;
@@ -189,8 +190,8 @@ std::vector<Type3Windows> best_type3_windows(const Problem& problem, const Devic
   return list;
 }
 
-// Choices on every axis of a nonuniform problem. Type 3: the outer window on the sigma axis, the inner one on the axis
-// of fine grids, errors up to what still counts as right on that of widths.
+// The choices on every axis of a nonuniform problem. In type 3 the sigma axis selects the outer window, the axis of
+// fine grids selects the inner window, and the width axis also allows errors up to what still counts as right.
 struct NufftAxes {
   NufftAxes(const Problem& problem, const DeviceTraits& traits, std::size_t kinds, int variants)
       : tiles(tile_shapes(problem)),
@@ -200,7 +201,7 @@ struct NufftAxes {
         type(problem.type),
         dim(problem.dim),
         complex_bytes(static_cast<int>(2 * real_bytes(problem.precision))) {
-    if (type == 3 && threads.back() > 1) threads.push_back(1);  // small ones
+    if (type == 3 && threads.back() > 1) threads.push_back(1);  // for small problems
     for (std::size_t k = 0; k < kinds; ++k) {
       if (type == 3) {
         const double tol = type3_tolerance(problem);
@@ -221,7 +222,7 @@ struct NufftAxes {
   int type, dim, complex_bytes;
   Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
   std::vector<Type3Windows> pairs[std::size(kKinds)][2];
-  std::size_t outer = 0, inner = 0;  // most of any list
+  std::size_t outer = 0, inner = 0;  // the longest list of each kind
 };
 
 enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
@@ -240,7 +241,7 @@ std::array<int, 3> tile_for_cache(const Plan& plan, const NufftAxes& axes, const
   return best;
 }
 
-// False when there is no such plan (no width reaches the tolerance).
+// Returns false if there is no such plan (no width reaches the tolerance).
 bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   if (axes.type == 3) {
     const auto& pairs = axes.pairs[at[kWindow]][at[kWidth]];
@@ -261,8 +262,8 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   plan.sort.tile = axes.tiles[at[kTile]];
   plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
   plan.sort.copy = at[kRecords] < 2;
-  // Ordering inside a tile too costs a quarter of set_points and saves a third of spreading but a fifth of
-  // interpolation: types 1 and 3 try it first, type 2 second.
+  // Sorting inside a tile too costs a quarter of set_points; it saves a third of spreading but costs a fifth of
+  // interpolation. Therefore types 1 and 3 try it first, and type 2 tries it second.
   plan.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
   plan.threads = axes.threads[at[kThreads]];
   plan.chunk = axes.chunk[at[kChunk]];
@@ -278,12 +279,12 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   if (problem.type == 3) sizes[kSigma] = static_cast<int>(axes.outer), sizes[kFine] = static_cast<int>(axes.inner);
   sizes[kMethod] = size(axes.method), sizes[kTile] = size(axes.tiles), sizes[kCap] = size(kCaps), sizes[kRecords] = 3;
   sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
-  // One dimension has no strided pass; few lines at a time are for the small grids of type 3.
+  // In 1D there is no strided pass; blocks of few lines are for the small grids of type 3.
   sizes[kFft] = problem.dim == 1 ? 1 : problem.type == 3 ? size(kFfts) : 3;
   SpaceBuilder builder(problem, traits);
   builder.space.axes = kAxisNames;
   for_each(sizes, [&](const std::vector<int>& at) {
-    // Details that seldom matter are varied two at a time, not all against all.
+    // Details that seldom matter are varied at most two at a time, not in all combinations.
     const int details = (at[kFine] > 0) + (at[kCap] > 0) + (at[kRecords] > 0) + (at[kThreads] > 0) + (at[kFft] > 0);
     if (details > 2) return;
     if (!axes.method[at[kMethod]].sorted && (at[kTile] > 0 || at[kCap] > 0 || at[kRecords] > 0)) return;
@@ -298,14 +299,14 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
       plan.gaussian_r = r;
       plan.sort.tile = axes.tiles[0];
       std::vector<int> at(kAxes, 0);
-      at[kSigma] = 100 + static_cast<int>(r * 10);  // its own place on the sigma axis
+      at[kSigma] = 100 + static_cast<int>(r * 10);  // a separate place on the sigma axis
       builder.add(plan, at);
     }
   return std::move(builder).finish();
 }
 
-// Whether an untuned plan may take more transforms together than there are threads: their private cells leave room in
-// the second-level cache, and their grids are too small for anybody to miss the memory.
+// Whether an untuned plan may process more transforms together than there are threads: their private cells must leave
+// room in the L2 cache, and their grids must be so small that the memory does not matter.
 bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
   double tile = value, grid = value;
@@ -335,7 +336,7 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
   sizes[kMethod] = static_cast<int>(axes.method.size());
   if (!type3) sizes[kChunk] = static_cast<int>(axes.chunk.size());
-  if (type3) {  // small ones: tiles, and threads that may cost more than they save
+  if (type3) {  // small problems: tiles, and threads that may cost more than they save
     sizes[kFine] = static_cast<int>(axes.inner);
     sizes[kTile] = static_cast<int>(axes.tiles.size());
     sizes[kThreads] = static_cast<int>(axes.threads.size());
@@ -346,7 +347,8 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
     Plan plan;
     if (!any || !make_plan(plan, at, axes)) return;
     if (at[kChunk] > 0 && !is_light_chunk(plan, problem, traits)) return;
-    // The model cannot tell near plans apart; where it is much, half the memory is worth a sixth of the time.
+    // The model cannot distinguish similar plans. For plans with large memory use, halving the memory is worth a sixth
+    // of the time.
     const Cost parts = cpu_estimate(plan, problem, traits);
     const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
     if (cost < least) least = cost, best = plan;

@@ -1,5 +1,5 @@
-// What a plan is expected to cost on a CPU. Counts (rows, cells, operations) are exact, the price of each is a constant
-// below. The model orders candidates and picks the untuned default; it is tested for direction, not for time.
+// The expected cost of a plan on a CPU. Counts (rows, cells, operations) are exact; the price of each is a constant
+// below. The model orders candidates and picks the untuned default plan. Tests check its direction, not its times.
 #include <algorithm>
 #include <cmath>
 
@@ -8,16 +8,16 @@
 namespace fourtune::generator {
 namespace {
 
-// Cycles, fitted to `fourtune run` stage times of 1D-3D problems, f32 and f64, on a Sapphire Rapids core at about 3 GHz
-// with AVX-512 (docs/benchmarks.md). Only their ratios matter for a choice.
+// Prices in cycles, fitted to `fourtune run` stage times of 1D-3D problems in f32 and f64 on a Sapphire Rapids core at
+// about 3 GHz with AVX-512 (docs/benchmarks.md). Only their ratios matter for a choice.
 constexpr double kClock = 3e9;
-constexpr double kPoint = 35;        // locate, gather, evaluate the window in one dimension more or less
-constexpr double kPerDimension = 8;  // evaluate in one dimension
-// One 64-byte line of one row. Spreading loads, multiplies, adds and stores it, interpolation only reads.
+constexpr double kPoint = 35;        // locate, gather, and evaluate the window in about one dimension
+constexpr double kPerDimension = 8;  // evaluate the window in one dimension
+// One 64-byte line of one row. Spreading loads, multiplies, adds and stores it; interpolation only reads it.
 constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, kInterpLine64 = 0.5;
-constexpr double kBatchPoint = 12;  // per further transform: gather and broadcast
-// Per 64-byte line of the fine grid, of one in the second-level cache and of a larger one, which clearing, adding and
-// every pass over it move through memory.
+constexpr double kBatchPoint = 12;  // per additional transform: gather and broadcast
+// Per 64-byte line of the fine grid, for a grid in the L2 cache and for a larger one. Clearing, adding and every pass
+// over a larger grid move its lines through memory.
 constexpr double kCellLine = 6, kFarCellLine = 60;
 constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
 constexpr double kNearBytes = 2e6;
@@ -41,7 +41,7 @@ Counts counts_of(const WindowChoice& window, const Problem& problem, const std::
   return out;
 }
 
-// One transform of `points` between points and grid, window evaluated for 1/batch of it.
+// Cost of one transform between `points` points and the grid, including 1/batch of the window evaluation.
 double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan) {
   const double share =
       1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
@@ -51,16 +51,16 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   double cell_line = is_far(counts.cells, problem) ? kFarCellLine : kCellLine;
   if (spreads && plan.spread.family == SpreadFamily::atomic)
     point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
-  // Reading cells from the grid itself: unaligned rows, no private copy; its lines come through the caches all the
-  // same.
+  // Interpolation straight from the grid: rows are unaligned and there is no private copy, but the grid's lines still
+  // pass through the caches.
   if (!spreads && plan.interp.family == InterpFamily::direct)
     point *= problem.dim == 3 ? 1.8 : 1.25, cell_line -= kCellLine;
-  // Unsorted points miss the cache unless the grid lies in it; then they save the tiles' bookkeeping.
+  // Unsorted points miss the cache unless it holds the whole grid; in that case they save the bookkeeping of tiles.
   if (plan.sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
   return points * point + counts.cells / lanes(problem) * cell_line;
 }
 
-// Passes of a pruned FFT: along each dimension only lines that are neither zero nor unwanted.
+// Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted.
 double fft_cycles(const Problem& problem, const std::array<double, 3>& fine, const std::array<double, 3>& kept) {
   const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
   double cycles = 0, lines = fine[0] * fine[1] * fine[2];
@@ -106,9 +106,10 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   for (int d = 0; d < problem.dim; ++d) fine[d] = static_cast<double>(problem.n[d]);
   Cost cost;
   cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
-  // FFTW's heuristic planner falls into plans many times slower (256^3 f32 in place: 11 times, docs/benchmarks.md).
+  // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times,
+  // docs/benchmarks.md).
   if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
-  // Rarely faster than measure by more than noise, and planning takes tens of seconds: a search looks at it last.
+  // Rarely faster than measure by more than noise, while planning takes tens of seconds: a search tries it last.
   if (plan.fft.rigor == Rigor::patient) cost.execute *= 1.01;
   cost.bytes = problem.place == Place::in ? 0 : n * 2 * static_cast<double>(real_bytes(problem.precision)) * 0.01;
   return cost;
@@ -127,7 +128,7 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
 
 double cpu_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const double threads = std::max(1, std::min(plan.threads, traits.cores));
-  // Peak of a core that no current processor exceeds: 5 GHz, two 512-bit multiply-adds a cycle.
+  // A peak rate per core that no current processor exceeds: 5 GHz and two 512-bit multiply-adds per cycle.
   const double flops = threads * 5e9 * (problem.precision == Precision::f32 ? 64 : 32);
   if (problem.kind == Kind::fft) {
     const double n =

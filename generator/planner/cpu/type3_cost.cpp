@@ -1,4 +1,4 @@
-// The cost of a type 3 on a CPU. Counts are exact for points that fill their boxes evenly, prices are nanoseconds
+// The cost of a type 3 on a CPU. Counts are exact for points that fill their boxes evenly. Prices are in nanoseconds,
 // fitted to `fourtune run` stage times in 2D (docs/benchmarks.md); only their ratios matter for a choice.
 #include <algorithm>
 #include <cmath>
@@ -10,22 +10,22 @@ namespace fourtune::generator {
 namespace {
 
 struct Prices {
-  double evaluate;   // one point, one dimension, one tap
-  double flop;       // of 5 n log2 n
-  double tile_line;  // one 64-byte line of a row in a private tile: spreading, interpolation
+  double evaluate;   // per point, dimension and tap
+  double flop;       // per operation of 5 n log2 n
+  double tile_line;  // per 64-byte line of a row in a private tile: spreading (tile_line), interpolation (tile_read)
   double tile_read;
   double grid_line;  // the same, straight in the grid
   double grid_read;
 };
 constexpr Prices kF64{0.7, 0.038, 0.58, 0.42, 0.6, 0.45}, kF32{0.45, 0.02, 0.58, 0.42, 0.6, 0.45};
-constexpr double kMoveLine = 3;      // a line of a private tile to or from the grid, with its share of a tile's rest
-constexpr double kOutOfCache = 1.6;  // private tiles beyond the first-level cache
-constexpr double kAtomic = 7;        // one real number
-constexpr double kUnsorted = 3;      // grids beyond the caches, points in no order
-constexpr double kCell = 0.15;       // zeroed, 16 bytes
+constexpr double kMoveLine = 3;      // moves a line of a private tile to or from the grid; includes other work per tile
+constexpr double kOutOfCache = 1.6;  // factor for private tiles larger than the L1 cache
+constexpr double kAtomic = 7;        // per real number
+constexpr double kUnsorted = 3;      // factor for unsorted points and grids larger than the caches
+constexpr double kCell = 0.15;       // clears 16 bytes
 constexpr double kSetPoint = 25;
-// Seconds for two threads: waking a team and joining it after every stage, one more barrier. Points are shared
-// unevenly.
+// For two threads: kFork seconds to wake a team and join it after every stage; kBarrier seconds per additional barrier;
+// kShared because points are shared unevenly.
 constexpr double kFork = 20e-6, kBarrier = 1.5e-6, kShared = 0.75;
 
 struct Geometry {
@@ -52,22 +52,22 @@ Geometry geometry_of(const Plan& plan, const Problem& problem, double k) {
 
 double product(const std::array<double, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-// One transform between `points` and a grid of `cells`.
+// One transform between `points` points and a grid of `cells` cells.
 double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& traits, int width,
                 const std::array<double, 3>& cells, double points, bool spreads) {
   const Prices& price = problem.precision == Precision::f64 ? kF64 : kF32;
-  const double line_cells = problem.precision == Precision::f64 ? 4 : 8;  // complex numbers in 64 bytes
+  const double line_cells = problem.precision == Precision::f64 ? 4 : 8;  // complex numbers per 64 bytes
   const double share = 1.0 / static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double rows = std::pow(width, problem.dim - 1), lines = std::ceil(width / line_cells);
   const double evaluate = price.evaluate * width * problem.dim * share;
-  const double touched = std::ceil((width + line_cells - 1) / line_cells);  // lines of the grid
+  const double touched = std::ceil((width + line_cells - 1) / line_cells);  // lines of the grid per row
   const double direct = evaluate + rows * touched * (spreads ? price.grid_line : price.grid_read);
   if (spreads && plan.spread.family == SpreadFamily::atomic)
     return points * (evaluate + 2 * rows * width * kAtomic) * (product(cells) > 1e5 ? kUnsorted : 1);
   if (plan.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
   const bool tiles = spreads ? plan.spread.family == SpreadFamily::subgrid : plan.interp.family == InterpFamily::tile;
   if (!tiles) return points * direct;
-  // Private tiles: see runtime/backends/cpu/gridder/layout.h for bins and slots.
+  // Private tiles; runtime/backends/cpu/gridder/layout.h explains bins and slots.
   double count = 1, padded = 1;
   std::array<double, 3> tile{1, 1, 1};
   for (int d = 0; d < problem.dim; ++d) {
@@ -76,14 +76,14 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
     if (d > 0) padded *= tile[d] + width - 1;
   }
   const double slots = lines * line_cells, bins = std::ceil(tile[0] / (slots - width + 1));
-  if (points / count * rows * 2 <= padded * bins) return points * direct;  // too few points: none is made
+  if (points / count * rows * 2 <= padded * bins) return points * direct;  // too few points: no tile is made
   const double tile_lines = bins * padded * lines;
   const double slower = tile_lines * 64 > static_cast<double>(traits.l1_bytes) * 1.1 ? kOutOfCache : 1;
   return points * (evaluate + rows * lines * slower * (spreads ? price.tile_line : price.tile_read)) +
          count * tile_lines * kMoveLine * slower;
 }
 
-// Passes over the lines that are neither zero nor unwanted, the last dimension first.
+// Passes over the lines that are neither zero nor unwanted, from the last dimension to the first.
 double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
   const double flop = problem.precision == Precision::f64 ? kF64.flop : kF32.flop;
   double sum = 0, lines = product(g.outer);
@@ -92,9 +92,9 @@ double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
     sum += 5 * lines * g.inner[d] * std::log2(std::max(2.0, g.inner[d])) * flop;
     lines *= g.held[d];
   }
-  // Blocks of few lines stay in the first-level cache, blocks of many walk larger grids in longer runs.
+  // Blocks of few lines stay in the L1 cache; blocks of many lines walk through larger grids in longer runs.
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
-  const double steps = std::clamp(std::log2(plan.fft.block * bytes / 128), 0.0, 3.0);  // from two lines of cache
+  const double steps = std::clamp(std::log2(plan.fft.block * bytes / 128), 0.0, 3.0);  // counted from two cache lines
   return sum * (lines * bytes > 1.5e6 ? 2 * (1 - 0.1 * steps) : 1 + 0.08 * steps);
 }
 
@@ -115,7 +115,7 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   if (threads > 1) {
     const bool coloured = plan.spread.family == SpreadFamily::colour_index ||
                           plan.spread.family == SpreadFamily::colour_list || plan.spread.add == AddRule::colour;
-    const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks count as some
+    const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks cost about as much as 4 barriers
     cost.execute +=
         (kFork + barriers * kBarrier) * std::log2(threads) * batch / static_cast<double>(std::max(1, plan.chunk));
   }

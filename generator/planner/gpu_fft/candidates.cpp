@@ -1,5 +1,5 @@
-// Candidates of uniform transforms on GPUs: the library, the plain plan, the best known plan with variations, and the
-// enumeration's plans, in the forms that the emitter tells apart.
+// Candidates for uniform transforms on GPUs: the library, the plain plan, the best known plan with variations, and
+// plans from the enumeration, in the forms that the emitter distinguishes.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -32,11 +32,11 @@ void through_workspace(fft::FftPlan& plan) {
   for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = fft::Target::work;
 }
 
-// The plan for these arrays: values between kernels in the workspace where the output cannot hold them, x where a real
-// transform needs it.
+// Adapts the plan to these arrays. Values between kernels go through the workspace where the output cannot hold them; x
+// comes first or last where a real transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
-  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // of the adjoint too
-  if (options.type == FftType::c2r)                                                     // which takes x last
+  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // also in the adjoint
+  if (options.type == FftType::c2r)                                                     // c2r transforms x last
     std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
       return std::none_of(kernel.subs.begin(), kernel.subs.end(),
                           [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
@@ -45,7 +45,7 @@ fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
   return plan;
 }
 
-// The adjoint of a complex transform runs by the same plan, from the second array to the first.
+// The adjoint of a complex transform uses the same plan, from the second array to the first.
 std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
   std::string why = why_not_emitted(plan, options);
   if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output)) return why;
@@ -53,9 +53,9 @@ std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options
   return why_not_emitted(plan, options);
 }
 
-// Where a plan is in the space: the grouping of dimensions into kernels, and for every kernel its radices, its tile and
-// threads, and the rest. Values are numbered in the order in which they are met, so that near numbers are near
-// estimates.
+// Position of a plan in the space: the grouping of dimensions into kernels and, for every kernel, its radices, its
+// shape (tile and threads) and the rest. Values are numbered in the order in which they appear, so that plans with
+// similar numbers have similar estimates.
 class Coordinates {
  public:
   static constexpr std::size_t most_kernels = 6, axes_of_kernel = 3;
@@ -104,7 +104,8 @@ class Coordinates {
   std::map<std::size_t, std::map<std::string, int>> numbers_;
 };
 
-// Registers per thread that let one more block of a kernel be resident than the compiler's own choice would; 0: none.
+// A register limit per thread that lets one more block of a kernel be resident than the compiler's own choice would; 0:
+// none.
 int tighter_registers(const fft::FftPlan& plan, std::size_t k, const DeviceTraits& traits) {
   const fft::KernelParameters& with = plan.kernels[k].with;
   const int estimate = fft::registers_estimate(plan, static_cast<int>(k));
@@ -117,7 +118,7 @@ int tighter_registers(const fft::FftPlan& plan, std::size_t k, const DeviceTrait
 
 using Take = std::function<void(const fft::FftPlan&)>;
 
-// Single changes of one kernel, and of all kernels together.
+// Single changes of one kernel, and the same change of all kernels together.
 void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take) {
   using Change = std::function<void(fft::FftPlan&, std::size_t)>;
   const Change changes[] = {
@@ -192,7 +193,7 @@ class FftSpace {
     const Plan plan = plan_of(traits_, family);
     try {
       if (family == GpuFftFamily::plain) gpu_fft_program(problem_, plan, traits_);
-    } catch (const Error&) {  // no kernel does this problem
+    } catch (const Error&) {  // no kernel can do this problem
       return;
     }
     out_.space.candidates.push_back(
@@ -215,12 +216,12 @@ class FftSpace {
       const fft::FftPlan known = fft::known_plan(options_, traits_);
       take(known);
       vary(known, traits_, [this](const fft::FftPlan& plan) { take(plan); });
-    } catch (const Error&) {  // nothing known fits this device
+    } catch (const Error&) {  // no known plan fits this device
     }
     for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
     for (std::size_t i = 0; i < std::min<std::size_t>(listed, static_cast<std::size_t>(limits.block_orders) / 2); ++i)
       vary(found.list[i].plan, traits_, [this](const fft::FftPlan& plan) { take(plan); });
-    for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // which the enumeration leaves to the compiler
+    for (std::size_t i = 0; i < std::min(listed, tight_ones_); ++i) {  // the enumeration sets no register limit
       fft::FftPlan tight = found.list[i].plan;
       for (std::size_t k = 0; k < tight.kernels.size(); ++k)
         tight.kernels[k].with.registers = tighter_registers(tight, k, traits_);
@@ -237,7 +238,7 @@ class FftSpace {
     if (!seen_.insert(text).second || !fits(plan)) return;
     Plan candidate = plan_of(traits_, GpuFftFamily::interleaved);
     candidate.gpu_fft.plan = plan;
-    // The parser's form (defaults filled in), so that a stored text gives this very plan.
+    // Uses the parsed form (with defaults filled in), so that a stored text gives exactly this plan.
     candidate.gpu_fft.plan = fft::parse_notation(text);
     if (to_text(candidate, problem_).size() > most_text_) return;
     out_.space.candidates.push_back(
@@ -252,7 +253,7 @@ class FftSpace {
     if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
         !fft::check_device(plan, traits_).empty())
       return false;
-    const auto moves_bits = [](const fft::Kernel& kernel) {  // what only the text shows to be impossible
+    const auto moves_bits = [](const fft::Kernel& kernel) {  // emitting is the only test for these
       return kernel.with.exchange == fft::Exchange::shuffle || kernel.with.banks == fft::Banks::swizzle;
     };
     try {
@@ -265,7 +266,7 @@ class FftSpace {
   }
 
   static constexpr std::size_t tight_ones_ = 200;
-  static constexpr std::size_t most_text_ = 4000;  // of a plan; the parser takes 4096 characters
+  static constexpr std::size_t most_text_ = 4000;  // per plan; the parser accepts 4096 characters
   const Problem& problem_;
   const DeviceTraits& traits_;
   fft::EmitOptions options_;
@@ -284,16 +285,16 @@ GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& trait
 
 namespace {
 
-// Dense arrays, and the sign that goes with real ones.
+// The library takes dense arrays, and real transforms only with their usual sign.
 bool library_takes(const Problem& problem) {
   if (problem.input_layout || problem.output_layout) return false;
   return problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
 }
 
-// Where the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it takes three (8192^2),
-// several along a line in a batch that does not fit the cache (64 times 2^20), real f64 arrays past the cache (512^3,
-// both ways).
-// `usual` has no kernels where the plain plan is none of the notation.
+// Cases in which the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it needs three
+// (8192^2), several kernels along a line in a batch that does not fit the cache (64 times 2^20), and real f64 arrays
+// larger than the cache (512^3, both directions). `usual` has no kernels if the plain plan cannot be written in the
+// notation.
 bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
   constexpr std::size_t too_many_kernels = 4;
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
@@ -309,7 +310,7 @@ bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const Device
 
 namespace {
 
-// The winner of such a transform on another device, where this one and the arrays allow it.
+// The plan that won for such a transform on another device, if this device and the arrays allow it.
 std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTraits& traits) {
   const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
   if (!notation || mode_count(problem) == 1 || !has_codelets(problem)) return {};
@@ -323,12 +324,12 @@ std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTrait
     Plan plan = plan_of(traits, GpuFftFamily::interleaved);
     plan.gpu_fft.plan = fft::parse_notation(fft::to_text(*known));
     return plan;
-  } catch (const Error&) {  // a rule that these arrays break
+  } catch (const Error&) {  // these arrays break a rule
     return {};
   }
 }
 
-// The plain plan in the notation; no kernels where it has none.
+// The plain plan in the notation; a plan without kernels if it cannot be written in it.
 fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
   if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
   fft::EmitOptions options = notation_options(problem);
@@ -367,13 +368,13 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
   if (out.gpu_fft.family == GpuFftFamily::interleaved) {
     out.gpu_fft.plan.place = problem.place;
     out.gpu_fft.plan = for_arrays(out.gpu_fft.plan, notation_options(problem));
-    if (!fft::check(out.gpu_fft.plan, problem).empty()) through_workspace(out.gpu_fft.plan);  // in place it may have to
+    if (!fft::check(out.gpu_fft.plan, problem).empty()) through_workspace(out.gpu_fft.plan);  // needed in place
     if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
     if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   }
-  gpu_fft_program(problem, out, traits);  // throws what is wrong with it
+  gpu_fft_program(problem, out, traits);  // throws if the plan is wrong
   if (out.gpu_fft.family == GpuFftFamily::interleaved)
     if (const std::string wrong = why_not_both_ways(out.gpu_fft.plan, notation_options(problem)); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);

@@ -1,5 +1,5 @@
-// Floors and estimates of uniform transforms on GPUs. Those of kernels are fft/plan_cost.h; the library's are guessed
-// from what it has to move.
+// Floors and estimates of uniform transforms on GPUs. fft/plan_cost.h has those of kernels; the library's are guessed
+// from the data that it must move.
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +11,12 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr double real_share = 0.55;         // a real transform's part of the complex one
-constexpr double launch_seconds = 2e-6;     // of a kernel behind another
-constexpr double library_efficiency = 0.8;  // of copy bandwidth, cuFFT on an H200 (docs/gpu-fft.md)
-constexpr double longest_line = 8192;       // of one kernel
+constexpr double real_share = 0.55;         // cost of a real transform relative to the complex one
+constexpr double launch_seconds = 2e-6;     // per kernel that follows another
+constexpr double library_efficiency = 0.8;  // share of copy bandwidth, cuFFT on an H200 (docs/gpu-fft.md)
+constexpr double longest_line = 8192;       // that one kernel can transform
 
-// Trips through memory: one a dimension, more where a line is longer than a block holds.
+// Passes through memory: one per dimension, and more where a line is longer than a block holds.
 double passes(const Problem& problem) {
   double count = 0;
   for (int d = 0; d < problem.dim; ++d) {
@@ -33,7 +33,7 @@ double array_bytes(const Problem& problem) {
 
 double share(const Problem& problem) { return problem.fft_type == FftType::c2c ? 1 : real_share; }
 
-// By traffic alone. Bluestein's lengths are twice to four times as long inside their kernels.
+// Estimate from traffic alone. Inside Bluestein's kernels, lengths grow by a factor of two to four.
 double by_traffic(const Problem& problem, const DeviceTraits& traits, double efficiency) {
   double trips = passes(problem);
   for (const std::int64_t n : problem.n)
@@ -42,7 +42,7 @@ double by_traffic(const Problem& problem, const DeviceTraits& traits, double eff
   return share(problem) * trips * 2 * array_bytes(problem) / bandwidth + trips * launch_seconds;
 }
 
-// The plain plan in the notation; empty where it has none (a length without codelets).
+// The plain plan in the notation; empty if it cannot be written in it (a length without codelets).
 fft::FftPlan plain_notation(const Problem& problem) {
   try {
     return fft::plain_plan(notation_options(problem));
@@ -69,7 +69,7 @@ Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTrai
 }
 
 double gpu_fft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  // Of the library nothing is known: it may move everything once.
+  // Nothing is known about the library: it might move everything once.
   if (plan.gpu_fft.family != GpuFftFamily::interleaved || problem.fft_type != FftType::c2c) return 0;
   return fft::floors(plan.gpu_fft.plan, traits, problem.batch).total;
 }

@@ -13,7 +13,8 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Four significant digits with a unit: "268.4 MB", "62.14 us". Decimal units, as bandwidths have.
+// Formats a value with four significant digits and a unit: "268.4 MB", "62.14 us". Units are decimal, as for
+// bandwidths.
 std::string scaled(double value, const std::vector<std::pair<double, const char*>>& units) {
   for (const auto& [unit, name] : units)
     if (value >= unit || &name == &units.back().second) {
@@ -47,7 +48,7 @@ std::string lengths_text(const FftPlan& plan) {
 
 double complex_bytes(const FftPlan& plan) { return static_cast<double>(2 * real_bytes(plan.precision)); }
 
-// What a tile of the kernel is, in words.
+// Describes a tile of the kernel in words.
 std::string tile_words(const FftPlan& plan, int k) {
   const auto g = geometry(plan, k);
   const auto& with = plan.kernels[static_cast<std::size_t>(k)].with;
@@ -141,7 +142,7 @@ class Drawing {
                         y + 122, 22);
   }
 
-  // The digits of one dimension, widths by their bits.
+  // Draws the digits of one dimension, each as wide as its number of bits.
   void digits(int k, int d, int x, int y, int each) {
     const double all = std::log2(static_cast<double>(lengths(plan_)[static_cast<std::size_t>(d)]));
     double at = x;

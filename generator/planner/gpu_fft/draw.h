@@ -1,4 +1,4 @@
-// Plans for people: a text report, and a drawing.
+// Presents plans to people: a text report and a drawing.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace fourtune::generator::fft {
 
-// SVG 1.1 text of a plan without violations. One row a kernel: for every dimension a bar of its digits, most
-// significant on the left, with those that the kernel transforms in colour, those made before in grey and those to come
-// empty; between rows the array that carries the data, and the bytes moved. With a device, runs and the floor in
-// microseconds.
+// Returns SVG 1.1 text of a plan without violations. Each row shows a kernel, with one bar of digits per dimension, the
+// most significant digit on the left: digits that the kernel transforms are in colour, those transformed before are
+// grey, and later ones are empty. Between the rows, the drawing shows the array that carries the data and the bytes
+// moved. With a device it adds contiguous run lengths and the floor in microseconds.
 std::string to_svg(const FftPlan& plan, const DeviceTraits* device = nullptr);
 
-// The same as lines of text: kernels with tile, threads, values a thread, shared memory, runs, bytes and flops; the
-// output's order; with a device what it allows, floors and the estimate. Parameters that are not bound are left out.
+// The same as lines of text: for each kernel its tile, threads, values per thread, shared memory, runs, bytes and
+// flops, then the order of the output. With a device it adds the device's limits, floors and the estimate. Parameters
+// that are not bound are left out.
 std::string report(const FftPlan& plan, const DeviceTraits* device = nullptr);
 
 }  // namespace fourtune::generator::fft

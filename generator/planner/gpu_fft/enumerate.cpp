@@ -54,7 +54,7 @@ bool has_radices(std::int64_t n) {
   return n == 1;
 }
 
-// A grouping with the layouts between its kernels and the arrays they use.
+// For a grouping, the layouts between its kernels and the arrays that they use.
 struct Scheme {
   std::vector<Store> stores;
   std::vector<Target> targets;
@@ -76,7 +76,7 @@ bool finishes_all(const FftPlan& plan, std::size_t k) {
   return true;
 }
 
-// For every way to store, the arrays with the least use of the workspace that the rules take.
+// For every choice of layouts, the arrays that use the workspace least among those that the rules allow.
 std::vector<Scheme> schemes(FftPlan plan) {
   std::vector<Store> ways{Store::place};
   if (plan.order == Order::natural) ways = {Store::sorted, Store::grouped};
@@ -116,7 +116,7 @@ class Enumeration {
 
   FftCandidates run() {
     double best_floor = 0;
-    int fewest = 0;  // kernels with which there are plans
+    int fewest = 0;  // smallest number of kernels for which there are plans
     for (int kernels = 1; kernels <= 6 && (fewest == 0 || kernels <= fewest + limits_.extra_kernels); ++kernels) {
       double floor = best_floor;
       const std::size_t before = list_.size();
@@ -124,7 +124,7 @@ class Enumeration {
                                        limits_, counts_);
       per_group_ = std::max(limits_.plans_per_group, limits_.plans / std::max(1, static_cast<int>(kept.size())));
       for (const Grouping& grouping : kept) visit(grouping);
-      if (list_.size() == before) continue;  // what seemed to fit did not
+      if (list_.size() == before) continue;  // groupings that seemed to fit did not
       best_floor = floor;
       if (fewest == 0) fewest = kernels;
     }
@@ -132,7 +132,7 @@ class Enumeration {
   }
 
  private:
-  using Sequences = std::array<std::vector<int>, 3>;  // radices of one kernel by dimension
+  using Sequences = std::array<std::vector<int>, 3>;  // radices of one kernel, by dimension
 
   static std::vector<Sequences> sequences(const std::array<std::int64_t, 3>& part) {
     std::vector<Sequences> out;
@@ -162,7 +162,8 @@ class Enumeration {
     }
   }
 
-  // Options of one kernel over all its radix sequences; the other kernels only matter by what they leave.
+  // Options of one kernel over all its radix sequences. The other kernels matter only through the layouts that they
+  // leave.
   std::vector<KernelOption> options_of(const Grouping& grouping, std::size_t k, const std::vector<Sequences>& sequences,
                                        std::vector<Sequences> radices, const Scheme& scheme) {
     const auto& part = grouping[k];
@@ -188,7 +189,7 @@ class Enumeration {
       plan.kernels[k] = shape.kernel;
       auto chosen = kernel_choices(plan, static_cast<int>(k), device_, request_.batch, limits_.forms, counts_);
       choices += static_cast<double>(chosen.size());
-      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // what the estimate knows least about
+      for (const Load load : {Load::plain, Load::async, Load::bulk}) {  // the estimate is least certain about loads
         std::vector<KernelOption> same;
         for (const auto& option : chosen)
           if (option.kernel.with.load == load) same.push_back(option);
@@ -201,7 +202,8 @@ class Enumeration {
     return out;
   }
 
-  // The cheapest combinations of one option for every kernel: a heap over index tuples, as lists are sorted.
+  // Finds the cheapest combinations of one option per kernel. The option lists are sorted, so a heap over index tuples
+  // suffices.
   void combine(const std::vector<std::vector<KernelOption>>& options, double combinations) {
     using Tuple = std::vector<std::size_t>;
     const auto seconds = [&](const Tuple& at) {
@@ -236,7 +238,8 @@ class Enumeration {
     taken_ += taken;
   }
 
-  // At most limits.plans, the cheapest; but every number of kernels has its share, as the estimate is least sure there.
+  // Keeps the cheapest plans, at most limits.plans. Every number of kernels gets a share, because the estimate is least
+  // certain about that number.
   std::vector<FftCandidate> shortened(std::vector<FftCandidate> all) const {
     const auto most = static_cast<std::size_t>(std::max(0, limits_.plans));
     if (all.size() <= most) return all;
@@ -255,8 +258,8 @@ class Enumeration {
     return out;
   }
 
-  // The estimate does not see in which order blocks run; so the best plans come in every order as well, at the end of
-  // the list of equals.
+  // The estimate does not see the order in which blocks run. Therefore the best plans are repeated with every order, at
+  // the end of the list of plans with equal estimates.
   void add_block_orders(std::vector<FftCandidate>& list) {
     const auto best = std::min(list.size(), static_cast<std::size_t>(std::max(0, limits_.block_orders)));
     for (std::size_t i = 0; i < best; ++i)
@@ -279,7 +282,8 @@ class Enumeration {
     std::stable_sort(list_.begin(), list_.end(),
                      [](const FftCandidate& a, const FftCandidate& b) { return a.seconds < b.seconds; });
     const double found = static_cast<double>(list_.size());
-    // A plan whose floor is above the best estimate cannot win if the estimate holds; the slack forgives it.
+    // A plan whose floor is above the best estimate cannot win if the estimate is right; the slack allows for errors of
+    // the estimate.
     std::vector<FftCandidate> within;
     for (auto& candidate : list_)
       if (floors(candidate.plan, device_, request_.batch).total <= limits_.slack * list_[0].seconds &&
@@ -303,7 +307,7 @@ class Enumeration {
   double combinations_ = 0, taken_ = 0;
 };
 
-// Whether a choice keeps what the plan says by itself.
+// Whether a choice keeps all parameters that the plan already specifies.
 bool keeps(const Kernel& kernel, const KernelParameters& choice) {
   const KernelParameters& with = kernel.with;
   const KernelParameters defaults;

@@ -1,6 +1,6 @@
-// All plans worth trying for a transform on a device, from its traits alone, best estimate first.
+// Lists all plans worth trying for a transform, from the device's traits alone, with the best estimate first.
 //
-// Three steps, and the counts say what each left:
+// There are three steps; the counts report how many plans each step left:
 //   groupings  which part of every dimension each kernel transforms (products of radices), pruned by what a block can
 //              hold and by floors;
 //   kernels    for every kernel of a grouping: radix sequences, order of the dimensions, tile, threads, exchange,
@@ -18,38 +18,38 @@
 namespace fourtune::generator::fft {
 
 struct FftRequest {
-  Lengths lengths{1, 1, 1};  // x, y, z; a dimension of length 1 is left out of the plans, the others move up
+  Lengths lengths{1, 1, 1};  // x, y, z; plans leave out dimensions of length 1, and later dimensions move up
   Precision precision = Precision::f32;
   Order order = Order::natural;
   Place place = Place::out;
   std::int64_t batch = 1;
 };
 
-// Forms that a list may leave out because they seldom win. Measured on an H200: shuffles and swizzles are equal to
-// shared memory with padding where memory is the bound, and swizzles lose where a thread holds 32 values; cp.async wins
-// in f64.
+// Forms that a list may leave out because they seldom win. On an H200, shuffles and swizzles are as fast as padded
+// shared memory where memory bandwidth is the limit, swizzles lose where a thread holds 32 values, and cp.async wins in
+// f64.
 struct EnumerationForms {
-  bool swizzle = false;  // banks=swizzle besides pad
+  bool swizzle = false;  // banks=swizzle in addition to pad
   bool shuffle = false;  // exchange=shuffle
   bool async = true;     // load=async
 };
 
 struct EnumerationLimits {
   EnumerationForms forms;
-  int plans = 1000;          // most in the list; each number of kernels gets its share of it
-  int plans_per_group = 24;  // of one grouping and layout (more where there are few), so that the list is varied
-  int extra_kernels = 1;     // more kernels than the fewest possible
-  int groupings = 48;        // most with the same number of kernels
-  int shapes = 32;           // most tiles and threads of one kernel, over all its radix sequences
-  int choices = 4;           // most exchanges and twiddles of one shape and kind of load
-  int block_orders = 8;      // of the best plans come in every order of blocks, past `plans`
-  double slack = 1.6;        // out is what has a floor, or an estimate, of more than slack times the best
+  int plans = 1000;          // maximum length of the list; each number of kernels gets a share
+  int plans_per_group = 24;  // per grouping and layout (more if there are few groupings), so that the list is varied
+  int extra_kernels = 1;     // kernels more than the smallest possible number
+  int groupings = 48;        // maximum per number of kernels
+  int shapes = 32;           // maximum number of tiles and thread counts per kernel, over all its radix sequences
+  int choices = 4;           // maximum number of exchanges and twiddle forms per shape and kind of load
+  int block_orders = 8;      // number of best plans that are repeated with every block order, in addition to `plans`
+  double slack = 1.6;        // plans with a floor or an estimate above slack times the best are dropped
 };
 
 struct RuleCount {
   std::string step;  // "groupings", "kernels", "choices", "plans"
   std::string rule;
-  double before = 0, after = 0;  // plans can be more than 2^53
+  double before = 0, after = 0;  // double, because there can be more than 2^53 plans
 };
 
 struct FftCandidate {
@@ -58,18 +58,18 @@ struct FftCandidate {
 };
 
 struct FftCandidates {
-  std::vector<FftCandidate> list;  // by rising seconds
+  std::vector<FftCandidate> list;  // by increasing seconds
   std::vector<RuleCount> counts;   // in the order in which the rules apply
 };
 
-// An empty list where a length has a prime factor above 64 (the counts then say so: rule "radix"): those sizes are for
-// other families. Throws Error{invalid_problem} for a length below 1 or a transform of more than 2^40 values.
+// Returns an empty list if a length has a prime factor above 64 (the counts then show it: rule "radix"); other families
+// handle such sizes. Throws Error{invalid_problem} for a length below 1 or a transform of more than 2^40 values.
 FftCandidates fft_candidates(const FftRequest& request, const DeviceTraits& device,
                              const EnumerationLimits& limits = {});
 
-// The plan with the cheapest parameters for its kernels where threads or tile are not bound; what is bound, the arrays
-// and the layouts stay. For plans that come without parameters, as the paper's. Throws Error{unsupported} when a
-// kernel fits the device with no parameters.
+// Returns the plan with the cheapest parameters for every kernel whose threads or tile are not bound. Bound parameters,
+// the arrays and the layouts stay unchanged. This is for plans without parameters, as in the paper. Throws
+// Error{unsupported} if no parameters make a kernel fit the device.
 FftPlan bind(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch = 1);
 
 }  // namespace fourtune::generator::fft

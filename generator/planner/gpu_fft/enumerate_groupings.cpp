@@ -1,4 +1,4 @@
-// Groupings: the ways to deal the factors of every dimension to kernels.
+// Groupings: the ways to distribute the factors of every dimension over kernels.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-using Shares = std::vector<std::int64_t>;  // of one dimension, by kernel
+using Shares = std::vector<std::int64_t>;  // factors of one dimension, by kernel
 
 std::vector<std::int64_t> divisors(std::int64_t n) {
   std::vector<std::int64_t> out;
@@ -21,7 +21,7 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
   return out;
 }
 
-// Ordered factorisations of n over the kernels, at most `pieces` factors other than 1.
+// Ordered factorisations of n over the kernels, with at most `pieces` factors other than 1.
 void split(std::int64_t n, int kernels, int pieces, Shares& so_far, std::vector<Shares>& out) {
   if (kernels == 0) {
     if (n == 1) out.push_back(so_far);
@@ -35,10 +35,10 @@ void split(std::int64_t n, int kernels, int pieces, Shares& so_far, std::vector<
   }
 }
 
-// Smallest tile of a kernel with runs of at least one sector (32 bytes) along x, as far as a first look tells.
+// A first estimate of the smallest tile of a kernel whose runs along x are at least one sector (32 bytes) long.
 std::int64_t smallest_tile(const Grouping& grouping, std::size_t k, const FftRequest& request, const Lengths& n) {
   const std::int64_t sector = 32 / (2 * real_bytes(request.precision));
-  std::int64_t below = 1;  // positions of x below this kernel's digits
+  std::int64_t below = 1;  // number of positions of x below this kernel's digits
   for (std::size_t later = k + 1; later < grouping.size(); ++later) below *= grouping[later][0];
   const std::int64_t part = grouping[k][0];
   std::int64_t x = part > 1 ? part * std::min(below, sector) : std::min(sector, n[0]);
@@ -46,8 +46,8 @@ std::int64_t smallest_tile(const Grouping& grouping, std::size_t k, const FftReq
   return x * grouping[k][1] * grouping[k][2];
 }
 
-// Seconds that memory needs at least with the longest runs along x that tiles of this grouping can have, and the number
-// of pieces that dimensions are cut into.
+// The least time in seconds that memory needs if tiles of this grouping have the longest possible runs along x, and the
+// number of pieces into which dimensions are cut.
 struct Bound {
   double seconds = 0;
   int pieces = 0;
@@ -60,14 +60,14 @@ Bound bound_of(const Grouping& grouping, const FftRequest& request, const Device
   std::int64_t below = request.lengths[0];
   for (const auto& part : grouping) {
     below /= part[0];
-    const auto seconds = [&](std::int64_t tile) {  // of one kernel
+    const auto seconds = [&](std::int64_t tile) {  // for one kernel
       const std::int64_t room = std::max<std::int64_t>(1, tile / (part[0] * part[1] * part[2]));
       std::int64_t run = std::min(room, part[0] > 1 ? below : request.lengths[0]);
       if (part[0] > 1 && room >= below) run = std::min(room * part[0], request.lengths[0]);
       const double efficiency = run_efficiency(static_cast<double>(run) * complex_bytes);
       return 2 * values * complex_bytes / (copy_bandwidth(device) * efficiency);
     };
-    // One block, or the smallest cluster that holds it, or a larger one for longer runs.
+    // One block, or the smallest cluster that holds the data, or a larger cluster for longer runs.
     double best = 0;
     for (int cluster = 1; cluster <= largest_cluster(device); cluster *= 2) {
       if (cluster < largest_cluster(device) && part[0] * part[1] * part[2] > largest * cluster) continue;
@@ -170,13 +170,14 @@ std::vector<std::vector<int>> radix_sequences(std::int64_t part) {
   if (part == 1) return {{}};
   if (part <= most_radix) out.push_back({static_cast<int>(part)});
   for (const int largest : {8, 16, 32, 64}) {
-    if (largest == 64 && !out.empty()) break;  // 37 to 64 only where nothing smaller does
+    if (largest == 64 && !out.empty()) break;  // 37 to 64 only if nothing smaller is possible
     std::vector<std::vector<int>> found;
     for (int length = 1; length <= 8 && found.empty(); ++length) {
       std::vector<int> so_far;
       sequences(part, largest, length, so_far, found);
     }
-    // Lopsided ones only where there is nothing else: a radix below 4 hardly pays its trip through shared memory.
+    // Unbalanced sequences only if there are no others: a radix below 4 is hardly worth its exchange through shared
+    // memory.
     std::vector<std::vector<int>> even;
     for (const auto& f : found)
       if (f.size() < 2 || *std::min_element(f.begin(), f.end()) >= 4) even.push_back(f);

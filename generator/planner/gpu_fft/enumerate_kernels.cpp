@@ -7,7 +7,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// What both steps know of the kernel.
+// What both steps know about the kernel.
 struct Setting {
   FftPlan plan;
   std::size_t at;
@@ -29,8 +29,8 @@ struct Setting {
   }
 };
 
-// A warp's registers hold everything that belongs together, with a sector's worth of neighbours along x: without them
-// a warp that has whole transforms reads single values far apart.
+// Whether a warp's registers hold all values that belong together, with one sector of neighbours along x. Without these
+// neighbours, a warp that has whole transforms would read single values that are far apart.
 bool warp_holds(const KernelGeometry& g, Precision precision) {
   std::int64_t together = 1, step = g.dims[0].length;
   for (const auto& dim : g.dims) together *= dim.transformed;
@@ -47,7 +47,7 @@ bool powers_of_two(const Kernel& kernel, const KernelGeometry& g) {
                  g.tile_elements == std::int64_t{kernel.with.threads} * g.elements_per_thread);
 }
 
-// No tile sticks out of the array.
+// Whether no tile extends beyond the array.
 bool whole_tiles(const KernelGeometry& g, std::int64_t batch) {
   return batch % g.batch_carried == 0 && std::all_of(g.dims.begin(), g.dims.end(), [](const DimGeometry& dim) {
            return dim.free_count % dim.carried == 0;
@@ -61,7 +61,7 @@ bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, 
   if ((with.exchange == Exchange::none) != (kernel.subs.size() == 1)) return false;
   const bool plain = with.parts == Parts::together && with.banks == Banks::pad;
   if (with.exchange != Exchange::shared && (!plain || with.cluster > 1)) return false;
-  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // conflicts: never the best
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) return false;  // bank conflicts: never the best
   const bool bits = with.exchange == Exchange::shuffle || with.banks == Banks::swizzle;
   if (bits && !powers_of_two(kernel, g)) return false;
   if (with.exchange == Exchange::shuffle && !warp_holds(g, precision)) return false;
@@ -69,10 +69,10 @@ bool agrees(const Kernel& kernel, const KernelGeometry& g, Precision precision, 
       std::any_of(kernel.subs.begin(), kernel.subs.end(), [](const SubFft& sub) { return sub.twiddle; });
   if (with.twiddle != TwiddleForm::table && !twiddles) return false;
   if (with.load == Load::async && cc < 80) return false;
-  if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to one block
+  if (with.load != Load::plain && with.cluster > 1) return false;  // a landing buffer belongs to a single block
   const double run_bytes = g.read_run * 2 * static_cast<double>(real_bytes(precision));
   if (with.load == Load::bulk && (cc < 90 || run_bytes < 16 || !whole_tiles(g, batch))) return false;
-  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency by themselves
+  return with.load == Load::plain || g.block_elements >= 1024;  // many small blocks hide latency anyway
 }
 
 struct Seen {
@@ -112,7 +112,7 @@ class ShapeMaker {
   }
 
  private:
-  // Carried neighbours: some runs along x, then lines of the next dimension that has any (or of the batch) to fill a
+  // Neighbours to carry: first runs along x, then lines of the next dimension that has any (or of the batch), to fill a
   // block.
   std::vector<std::array<int, 4>> tiles() {
     if (bound_.tile[0] != 0) {
@@ -122,13 +122,13 @@ class ShapeMaker {
     set_.which().with.tile = {1, 1, 1, 1};
     const auto g = geometry(set_.plan, set_.kernel);
     const int dims = rank(set_.plan);
-    std::vector<std::array<int, 4>> out, small;  // small: the largest of those that are worth a block only alone
+    std::vector<std::array<int, 4>> out, small;  // small: the largest of the tiles too small for a block
     std::int64_t most = 0;
     for (const std::int64_t x : neighbours(g.dims[0]))
       for (int d = 1; d <= dims; ++d) {
         const std::int64_t there = d == dims ? set_.batch : g.dims[static_cast<std::size_t>(d)].free_count;
         for (std::int64_t more = 1; more <= std::min<std::int64_t>(there, 4096); more *= 2) {
-          if (more == 1 && d > 1) continue;  // already there
+          if (more == 1 && d > 1) continue;  // already listed
           if (d < dims && !may_carry(g.dims[static_cast<std::size_t>(d)], more)) continue;
           ++tiles_.before;
           const std::int64_t values = g.tile_elements * x * more;
@@ -143,7 +143,7 @@ class ShapeMaker {
         }
         if (there > 1) break;  // only the nearest dimension that has neighbours
       }
-    if (out.empty()) out = small;  // a small array whose lengths are no powers of two
+    if (out.empty()) out = small;  // a small array whose lengths are not powers of two
     tiles_.after += static_cast<double>(out.size());
     return out;
   }
@@ -152,7 +152,7 @@ class ShapeMaker {
     std::vector<std::int64_t> out;
     for (std::int64_t c = 1; c <= 256; ++c) {
       const bool power = (c & (c - 1)) == 0;
-      // Powers of two align with sectors; other divisors where the length has few of those.
+      // Powers of two align with sectors; other divisors are used where the length has few powers of two.
       const bool odd = dim.free_count % c == 0 && c % 4 == 0 && dim.free_count % 16 != 0;
       if ((power || odd || c == dim.free_count) && may_carry(dim, c)) out.push_back(c);
     }
@@ -162,7 +162,7 @@ class ShapeMaker {
   void blocks(KernelGeometry& g, int cluster) {
     ++clusters_.before;
     g.block_elements = g.tile_elements / cluster;
-    const bool small = g.block_elements < 2048;  // one block holds such a tile easily
+    const bool small = g.block_elements < 2048;  // one block easily holds such a tile
     if (cluster > set_.device.cluster_blocks || g.tile_elements % cluster != 0 || (cluster > 1 && small)) return;
     if (cluster > 1 && set_.which().subs.size() < 2) return;  // nothing to exchange
     ++clusters_.after;
@@ -182,8 +182,8 @@ class ShapeMaker {
     }
   }
 
-  // Values cross the blocks of a cluster between the first two rounds: it divides the DFTs of both, and the tile
-  // evenly.
+  // Values move to other blocks of a cluster between the first two rounds. The cluster size must therefore divide
+  // the numbers of DFTs of both rounds, and divide the tile evenly.
   bool divides_rounds(const KernelGeometry& g, int cluster, int threads) {
     const auto& subs = set_.which().subs;
     if (g.block_elements % threads != 0) return false;
@@ -212,7 +212,7 @@ class ShapeMaker {
     if (!set_.fits(kernel.with, g)) return;
     ++shared_.after;
     double seconds = set_.seconds(kernel, g);
-    Kernel& landing = landing_;  // the shape is as good as its best loads
+    Kernel& landing = landing_;  // a shape is as good as its best kind of load
     landing = kernel;
     landing.with.load = set_.device.compute_capability >= 90 ? Load::bulk : Load::async;
     landing.with.pipeline = 1;
@@ -226,7 +226,7 @@ class ShapeMaker {
   std::int64_t largest_;
   Seen tiles_, clusters_, threads_, registers_, shared_;
   std::vector<Shape> out_;
-  Kernel candidate_, landing_;  // reused: their lists keep their memory
+  Kernel candidate_, landing_;  // reused, so that their lists keep their memory
 };
 
 }  // namespace
@@ -248,7 +248,7 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
     for (const Parts parts : {Parts::together, Parts::apart})
       for (const Banks banks : {Banks::plain, Banks::pad, Banks::swizzle})
         for (const TwiddleForm twiddle :
-             {TwiddleForm::table, TwiddleForm::computed})  // fast loses digits: only by name
+             {TwiddleForm::table, TwiddleForm::computed})  // fast loses digits: only on request
           for (const auto& [load, pipeline] : landings) {
             KernelParameters& with = candidate.with;
             with.exchange = exchange;

@@ -1,4 +1,5 @@
-// The steps of enumerate.cpp: groupings and kernel options.
+// The steps of enumerate.cpp: groupings and radix sequences (enumerate_groupings.cpp) and kernel options
+// (enumerate_kernels.cpp).
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace fourtune::generator::fft {
 
-// Rules in the order of their first use, with sums of what they saw and left.
+// The rules in the order of their first use, with the total numbers of plans before and after each.
 class CountTable {
  public:
   void add(const char* step, const char* rule, double before, double after);
@@ -20,30 +21,32 @@ class CountTable {
   std::vector<RuleCount> rows_;
 };
 
-// parts[k][d]: what kernel k transforms of dimension d, a product of radices; 1: nothing.
+// parts[k][d]: the part of dimension d that kernel k transforms, a product of radices; 1: nothing.
 using Grouping = std::vector<std::array<std::int64_t, 3>>;
 
-// Most blocks of a cluster that are tried: a power of two, at most 8.
+// Largest cluster that is tried, in blocks: a power of two, at most 8.
 inline int largest_cluster(const DeviceTraits& device) {
   return device.cluster_blocks >= 8 ? 8 : device.cluster_blocks >= 4 ? 4 : device.cluster_blocks >= 2 ? 2 : 1;
 }
 
-// What one block, or cluster of blocks, can hold at most, in complex values.
+// Largest number of complex values that one block, or one cluster of blocks, can hold.
 std::int64_t largest_tile(const DeviceTraits& device, Precision precision);
 
-// Groupings with exactly `kernels` kernels that pass the rules, counted in the table.
+// Groupings with exactly `kernels` kernels that pass the rules; counts the rules in the table.
 std::vector<Grouping> groupings(const FftRequest& request, int dims, const DeviceTraits& device, int kernels,
                                 CountTable& counts);
 
-// The best of them by a floor that knows bytes and run lengths; `best_seconds` is the least floor so far (0: none yet).
+// The best groupings by a floor that depends on bytes and run lengths; `best_seconds` is the smallest floor so far (0:
+// none yet).
 std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest& request, const DeviceTraits& device,
                                      double& best_seconds, const EnumerationLimits& limits, CountTable& counts);
 
-// Radix sequences whose product is `part`: the shortest with radices up to 8, 16 and 32 (64 alone), in every order.
+// Radix sequences whose product is `part`: the shortest ones with radices up to 8, 16 and 32 (64 only if there are no
+// others), in every order.
 std::vector<std::vector<int>> radix_sequences(std::int64_t part);
 
-// A plan of the grouping: radices[k][d] in order, dimensions of kernel k in the order `dims_first[k]` (0: x, y, z; 1:
-// z, y, x). No parameters.
+// A plan for the grouping, without parameters. radices[k][d] lists radices in order; `descending[k]` gives the order of
+// the dimensions of kernel k (0: x, y, z; 1: z, y, x).
 FftPlan plan_of(const FftRequest& request, const Grouping& grouping,
                 const std::vector<std::array<std::vector<int>, 3>>& radices, const std::vector<int>& descending);
 
@@ -51,13 +54,13 @@ struct KernelOption {
   Kernel kernel;
   double seconds = 0;
 };
-// Every tile, cluster and number of threads for kernels[kernel] of the plan (those already bound stay) that fits the
-// device with its leanest exchange, and the estimate with that; the `most` best, by rising seconds. Counted in the
-// table.
+// Every tile, cluster and number of threads for kernels[kernel] of the plan that fits the device with its leanest
+// exchange, with the estimate for that exchange; parameters that are already bound stay. Returns the `most` best by
+// increasing seconds, and counts the rules in the table.
 std::vector<KernelOption> kernel_shapes(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch,
                                         int most, CountTable& counts);
 // Every exchange, bank layout, twiddle form and load for kernels[kernel], whose tile, cluster and threads are bound.
-// store, to and blocks stay. Counted in the table.
+// store, to and blocks stay unchanged. Counts the rules in the table.
 std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const DeviceTraits& device,
                                          std::int64_t batch, const EnumerationForms& forms, CountTable& counts);
 

@@ -11,7 +11,8 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// What a plan was measured for: the whole array, output cut, or input padded along every dimension.
+// The use of the arrays for which a plan was measured: the whole array, output cut, or input padded along every
+// dimension.
 enum class Use { whole, cut, pad };
 
 struct Winner {
@@ -25,8 +26,8 @@ struct Winner {
 
 constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
 
-// Medians of interleaved rounds on an H200; docs/gpu-fft.md has the figures.
-// Where a size comes more than once, the first that the device and the arrays allow is taken.
+// Winners by the medians of interleaved rounds on an H200; docs/gpu-fft.md has the figures. If a size appears more than
+// once, the first plan that the device and the arrays allow is used.
 const Winner winners[] = {
     // Found by the tuner.
     {{1024, 256, 256},
@@ -260,8 +261,8 @@ const Winner winners[] = {
      "X(32,16,2,32,tw),X(256,2,1,2,no-tw)}[threads=128,tile=1x4x1,registers=64]:order=natural"},
 };
 
-// How the hooks use the arrays; nothing where no winner was measured: windows on some dimensions only, or of real
-// arrays.
+// How the hooks use the arrays. Returns nothing where no winner was measured: windows on only some dimensions, or on
+// real arrays.
 std::optional<Use> use_of(const EmitOptions& options) {
   int padded = 0, cut = 0;
   for (const auto& hook : options.hooks) padded += hook.input.has_value(), cut += hook.output.has_value();
@@ -272,7 +273,7 @@ std::optional<Use> use_of(const EmitOptions& options) {
   return {};
 }
 
-// Bulk copies take dense rows and nothing rides on them.
+// Bulk copies need dense rows, and no hook may be attached to them.
 bool may_copy_in_bulk(const EmitOptions& options) {
   bool plain = !options.input;
   for (const auto& hook : options.hooks)
@@ -284,7 +285,7 @@ void load_plainly(Kernel& kernel) {
   kernel.with.load = Load::plain;
   kernel.with.pipeline = 0;
 }
-// What neither the device nor, for the first kernel, the input array allows.
+// Removes loads that the device does not allow or, for the first kernel, the input array.
 void restrict_loads(FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const Load load = plan.kernels[k].with.load;
@@ -294,8 +295,8 @@ void restrict_loads(FftPlan& plan, const EmitOptions& options, const DeviceTrait
   }
 }
 
-// Most values carried along any dimension, about halved: the largest number up to the half that kernel k may carry;
-// false: nothing is left to halve.
+// About halves the largest number of values carried along any dimension: takes the largest number up to the half that
+// kernel k may carry. Returns false if nothing is left to halve.
 bool halve(FftPlan& plan, std::size_t k, const EmitOptions& options) {
   Kernel& kernel = plan.kernels[k];
   auto& tile = kernel.with.tile;
@@ -315,7 +316,8 @@ bool halve(FftPlan& plan, std::size_t k, const EmitOptions& options) {
   return true;
 }
 
-// Kernels that need more shared memory than a block has exchange the two parts one after the other, then carry less.
+// Kernels that need more shared memory than a block has first exchange the real and imaginary parts one after the
+// other, then carry less.
 void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -340,12 +342,13 @@ bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& d
     const GpuProgram program = emit_program(plan, options);
     return std::all_of(program.kernels.begin(), program.kernels.end(),
                        [&](const KernelSource& kernel) { return kernel.shared_bytes <= device.shared_per_block; });
-  } catch (const Error&) {  // bulk copies of what these arrays do not have, say
+  } catch (const Error&) {  // for example, bulk copies that these arrays do not allow
     return false;
   }
 }
 
-// Between kernels the output array serves where nothing is strided and nothing read from it is still needed.
+// The output array may hold values between kernels if nothing is strided and no value still to be read would be
+// overwritten.
 bool output_may_hold(const EmitOptions& options) {
   return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
 }
@@ -368,7 +371,7 @@ std::optional<FftPlan> measured_plan(const EmitOptions& asked, const DeviceTrait
     plan.place = options.in_place ? Place::in : Place::out;
     restrict_loads(plan, options, device);
     if (output_may_hold(options) && fits(plan, options, device)) return plan;
-    through_workspace(plan);  // in place, a kernel may not give its values other places
+    through_workspace(plan);  // in place, a kernel must not move its values
     if (fits(plan, options, device)) return plan;
   }
   return {};

@@ -1,4 +1,4 @@
-// The plans that the paper fft3d-interleaved-plans prints, as it prints them.
+// The plans that the paper fft3d-interleaved-plans prints, as printed.
 #pragma once
 
 #include <string>
@@ -9,22 +9,23 @@
 namespace fourtune::generator::fft {
 
 struct PaperPlan {
-  const char* section;  // of the paper: "A.1.3"
+  const char* section;  // section of the paper: "A.1.3"
   const char* title;    // "Tesla 1024x256x256"
   Lengths lengths;      // x, y, z
   const char* printed;  // as printed, with its typography
-  // Where the print is wrong: the wrong words, what they evidently should be, and the rule that refuses them. Else "".
+  // Where the printed text is wrong: the wrong words, what they evidently should be, and the rule that refuses them;
+  // else "".
   const char* misprint;
   const char* correction;
   const char* rule;
 };
 
-// In the order of the paper. Our copy lacks A.1.1 and all but the end of A.1.2, so they are not here.
+// In the order of the paper. Our copy lacks A.1.1 and all but the end of A.1.2, so these are missing here.
 const std::vector<PaperPlan>& paper_plans();
 
-std::string corrected(const PaperPlan& plan);  // the printed text with the correction; parse_fft_plan takes it
+std::string corrected(const PaperPlan& plan);  // the printed text with the correction; parse_fft_plan accepts it
 
-// The end of A.1.2 (512x256x256), all that our copy has of it: not a plan by itself.
+// The end of A.1.2 (512x256x256), the only part in our copy. It is not a plan by itself.
 extern const char* const paper_fragment_512x256x256;
 
 }  // namespace fourtune::generator::fft

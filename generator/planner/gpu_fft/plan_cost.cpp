@@ -6,11 +6,12 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Between two dependent kernels of one stream, when the host is ahead.
+// Time between two dependent kernels of one stream, when the host is ahead.
 constexpr double launch_seconds = 2e-6;
-// L2 answers hardly faster than memory copies: at copy speed it is 85 % busy (H200, hardware counters).
+// Speed of L2 relative to memory copies. L2 is hardly faster: at copy speed it is 85 % busy (H200, hardware counters).
 constexpr double l2_speed = 1.15;
-// Bytes a second that cross blocks of clusters, for 132 multiprocessors at 1.98 GHz; not hidden behind memory.
+// Bytes per second that the blocks of clusters exchange, for 132 multiprocessors at 1.98 GHz; memory accesses do
+// not hide this time.
 constexpr double cluster_bandwidth = 3.5e12;
 
 bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
@@ -19,18 +20,18 @@ bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t b
   return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
 }
 
-// Part of copy bandwidth that blocks keep busy: one of 512 threads a multiprocessor reached 0.81 (H200, 256^3 f32), two
-// half-size ones 0.95; one with bulk loads into a landing buffer 0.84.
+// Share of copy bandwidth that the resident blocks reach: one block of 512 threads per multiprocessor reached 0.81
+// (H200, 256^3 f32), two of half the size 0.95, and one with bulk loads into a landing buffer 0.84.
 double overlap(const KernelParameters& with, int resident) {
   double part = resident <= 1 ? 0.82 : resident == 2 ? 0.93 : 0.95;
   if (with.load == Load::bulk) part = std::max(part, 0.84);
-  const int warps = resident * with.threads / 32;  // too few cannot keep memory or arithmetic busy
+  const int warps = resident * with.threads / 32;  // too few warps cannot keep memory or arithmetic busy
   if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
   return part;
 }
 
-// Exchanges between threads, and whether the values that one thread loads first (stores last) are neighbours in memory,
-// so that neighbouring threads are not.
+// The number of exchanges between threads, and whether the values that one thread loads first (or stores last) are
+// adjacent in memory. If they are, neighbouring threads access values that are not adjacent.
 struct Rounds {
   int exchanges = 0;
   bool scattered_load = false, scattered_store = false;
@@ -68,13 +69,15 @@ double peak_flops(const DeviceTraits& device, Precision precision) {
 
 double copy_bandwidth(const DeviceTraits& device) { return 0.9 * device.memory_bandwidth; }
 
-// Through 16 bytes 0.18, 64 bytes 0.65, 128 bytes 0.86, 256 bytes 0.94, measured on strided passes on an H200.
+// Measured on strided passes on an H200: 0.18 for runs of 16 bytes, 0.65 for 64 bytes, 0.86 for 128 bytes, 0.94 for 256
+// bytes.
 double run_efficiency(double run_bytes) { return 1 / (1 + 270 / std::pow(run_bytes, 1.5)); }
 
-// Bulk copies of short rows are slow: 128 bytes 0.25, 256 bytes 0.44 on an H200.
+// Bulk copies of short rows are slow: 0.25 for 128 bytes and 0.44 for 256 bytes on an H200.
 double bulk_efficiency(double row_bytes) { return row_bytes / (row_bytes + 340); }
 
-// cp.async of one complex value each: of a pass's speed with plain loads 0.8 in f32, on an H200, no limit in f64.
+// cp.async of one complex value at a time: on an H200, 0.8 of the speed of a pass with plain loads in f32, no limit in
+// f64.
 double async_efficiency(Precision precision) { return precision == Precision::f32 ? 0.6 : 1; }
 
 Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
@@ -103,7 +106,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const int resident = std::max(
       1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
 
-  // Memory: runs, then how much of it overlaps with work, then how full the device is.
+  // Memory: run lengths, then the overlap with other work, then how full the device is.
   const bool cached = stays_in_l2(plan, device, batch);
   const double bandwidth = copy_bandwidth(device) * (cached ? l2_speed : 1);
   const Rounds rounds = rounds_of(kernel, g);
@@ -112,7 +115,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
     const double seconds = values * complex_bytes / (bandwidth * std::min(efficiency, busy));
     return scattered ? 1.3 * seconds : seconds;
   };
-  // A kernel that loads in bulk finds its tiles one after the other where the kernel before wrote a workspace.
+  // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes;
   const double read = with.load == Load::plain   ? run_efficiency(run_bytes)
@@ -122,7 +125,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   double memory = direction(read, rounds.scattered_load && with.load == Load::plain) +
                   direction(run_efficiency(g.write_run * complex_bytes), rounds.scattered_store);
 
-  // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddles cost more.
+  // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
   for (const SubFft& sub : kernel.subs) {
     const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
@@ -131,17 +134,18 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   }
   const double arithmetic = work * transforms / (0.5 * peak_flops(device, plan.precision));
 
-  // Shared memory: every exchange writes and reads each value, 128 bytes a clock and multiprocessor; three quarters of
-  // that without conflicts, less where nothing avoids them; other blocks of a cluster are slower to reach.
+  // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
+  // of that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a
+  // cluster is slower.
   const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
   double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
-  if (with.banks == Banks::swizzle) lanes *= 0.98;  // an exclusive or for each value; padding first where both fit
+  if (with.banks == Banks::swizzle) lanes *= 0.98;  // one exclusive or per value; prefers padding where both fit
   double exchange = exchanges * values * complex_bytes * 2 / lanes;
   if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
-  if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // in and out of the landing buffer
+  if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // into and out of the landing buffer
 
-  // Between blocks of a cluster, all but the share that stays in its block.
+  // Traffic between the blocks of a cluster: everything except the share that stays in its block.
   const double speed = static_cast<double>(device.multiprocessors) * device.clock_hz / (132 * 1.98e9);
   const double crossing = values * complex_bytes * (1 - 1.0 / with.cluster) / (cluster_bandwidth * speed);
 
@@ -151,7 +155,7 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double slots = static_cast<double>(device.multiprocessors) * resident;
   const double waves = std::ceil(blocks / slots);
   const double fill = std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05);
-  // Threads that idle: the last round of DFTs, ragged tiles.
+  // Idle threads: the last round of DFTs, and partial tiles.
   const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
   const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) /
                          static_cast<double>(elements(plan));

@@ -1,4 +1,4 @@
-// Plans of uniform transforms on GPUs.
+// Plans for uniform transforms on GPUs: candidates.cpp lists them, cost.cpp has their floors and estimates.
 #pragma once
 
 #include <string>
@@ -13,14 +13,15 @@ extern const Planner gpu_fft_planner;
 
 struct GpuFftSpace {
   Space space;
-  std::vector<fft::RuleCount> counts;  // what every rule left, in their order
+  std::vector<fft::RuleCount> counts;  // what every rule left, in the order of the rules
 };
-// cufft (not on the emulated backend), plain, the best known plan and its variations, and plans enumerated from the
-// traits, all in natural order. Every plan parses back and has a program; coordinates are choices of the kernels.
-// A list of `limits.plans` at most, and the variations.
+// Returns cufft (not on the emulated backend), plain, the best known plan with its variations, and plans enumerated
+// from the traits, all in natural order. Every plan parses back and has a program; the coordinates are choices of the
+// kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});
-// The winner known for this size, cuFFT where it was faster, else kernels for any size; cuFFT where there are none.
+// The known winner for this size; else cuFFT where it was faster; else kernels for any size; else cuFFT if there are
+// none.
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);

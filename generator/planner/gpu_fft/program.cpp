@@ -10,13 +10,13 @@
 namespace fourtune::generator {
 namespace {
 
-// Copies in bulk move whole aligned runs: nothing sticks out, and every address is a multiple of 16 bytes. (The emitter
-// refuses the rest too, but only once it writes the text.)
+// Bulk copies move whole aligned runs: no tile may extend beyond the array, and every address must be a multiple of 16
+// bytes. (The emitter refuses other cases too, but only when it writes the text.)
 std::string why_no_bulk(const fft::PassSpec& pass) {
   const fft::Port& load = pass.load;
   if (load.values != fft::Values::complex || !load.windows.empty() || !load.bounds.empty())
     return "bulk copies bring whole tiles";
-  std::vector<std::pair<std::int64_t, std::int64_t>> tile;  // stride and size of its digits
+  std::vector<std::pair<std::int64_t, std::int64_t>> tile;  // strides and sizes of the tile's digits
   const std::int64_t value = 2 * real_bytes(pass.precision);
   for (std::size_t atom = 0; atom < pass.atoms.size(); ++atom) {
     std::int64_t stride = 0;
@@ -40,8 +40,8 @@ std::string why_no_bulk(const fft::PassSpec& pass) {
   return run * value % 16 == 0 ? "" : "bulk copies are multiples of 16 bytes";
 }
 
-// A half spectrum is completed along x where its values are loaded, from mirrored positions of the same line: every
-// other dimension must be done by then.
+// A half spectrum is completed along x when its values are loaded, from mirrored positions of the same line. All other
+// dimensions must be finished by then.
 bool completes_too_early(const fft::FftPlan& plan) {
   bool loaded = false;
   for (const fft::Kernel& kernel : plan.kernels) {
@@ -52,12 +52,12 @@ bool completes_too_early(const fft::FftPlan& plan) {
   return false;
 }
 
-// The output array holds intermediate values where it is dense and complex and as long as they are.
+// The output array may hold intermediate values if it is dense, complex and as long as they are.
 bool output_may_hold(const fft::EmitOptions& options) {
   return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
 }
 
-// By plans that nobody tuned.
+// A program made of plans that nobody tuned.
 GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
   options.device = traits;
   GpuProgram program = fft::emit_any_size(options);
@@ -70,7 +70,7 @@ GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
     if (!fft::has_codelets(n))
       throw Error(Status::unsupported,
                   fmt::format("fft=plain: length {} needs more shared memory than a block of {} has", n, traits.name));
-  return fft::emit_program(fft::known_plan(options, traits), options);  // made to fit
+  return fft::emit_program(fft::known_plan(options, traits), options);  // known_plan made the plan fit
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kernels of a uniform transform's plan: what the problem asks of them, and the program that does it.
+// The kernels for the plan of a uniform transform: what the problem requires of them, and the program that runs them.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,24 @@
 
 namespace fourtune::generator {
 
-// Sizes, sign, batch, place and layouts of the problem, as the emitter takes them. Unnormalised, as on every backend.
+// Sizes, sign, batch, place and layouts of the problem in the form that the emitter needs. Unnormalised, as on every
+// backend.
 fft::EmitOptions emit_options(const Problem& problem);
-// The same for a plan in the notation, whose dimensions are those longer than 1: x is the first of them. Throws
-// Error{invalid_plan} where that would change which dimension a real transform halves.
+// The same for a plan in the notation, whose dimensions are those longer than 1; x is the first of them. Throws
+// Error{invalid_plan} if that would change which dimension a real transform halves.
 fft::EmitOptions notation_options(const Problem& problem);
 
-// Why the kernels of this plan would be wrong for these options although every rule of the notation holds: bulk copies
-// of what is not contiguous, intermediate values in an array that cannot hold them. Empty: they are right. Throws
-// Error{invalid_plan} where plan_passes does.
+// Why the kernels of this plan would be wrong for these options even though every rule of the notation holds: bulk
+// copies of data that are not contiguous, or intermediate values in an array that cannot hold them. Empty: the kernels
+// are right. Throws Error{invalid_plan} where plan_passes does.
 std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& options);
 
-// The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft). Throws
-// Error{invalid_plan} for a plan that does not fit the problem, Error{unsupported} for what no kernel does.
+// The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft) runs it. Throws
+// Error{invalid_plan} if the plan does not fit the problem, and Error{unsupported} if no kernel can do it.
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
-// The same for `adjoint`, the problem that the adjoint of a real transform is but for the weights of its half spectrum
-// (fft::adjoint_options), with them; by kernels of ours whatever the plan. Throws Error{unsupported} likewise.
+// The same for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the
+// weights of its half spectrum, which the program includes. Always uses generated kernels, whatever the plan. Throws
+// Error{unsupported} likewise.
 GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -16,15 +16,15 @@ namespace {
 using gpu_nufft::Lead;
 
 constexpr double kHopeless = 4;       // times the best estimate
-constexpr double kMemoryShare = 0.8;  // of the device's memory
+constexpr double kMemoryShare = 0.8;  // share of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 constexpr double kSigmas[] = {2.0, 1.5, 1.25, 1.75, 1.375};
-constexpr int kLeastSigma = 1200;  // thousandths; below it factors of the deconvolution grow large
-constexpr double kUnusual = 1.05;  // a default leaves the usual oversamplings for more than the model's error
+constexpr int kLeastSigma = 1200;  // in thousandths; below it, deconvolution factors grow large
+constexpr double kUnusual = 1.05;  // the gain for which a default plan leaves the usual sigmas: above the model's error
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 
-// Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole 128
-// bytes in single precision (2), so that tiles of the FFT begin at lines and come out even.
+// Fine grids: the nearest good size (variant 0); the nearest power of two where it costs little (1); rows of whole
+// 128-byte lines in single precision (2), so that FFT tiles begin at cache lines and are evenly sized.
 std::array<std::int64_t, 3> gpu_fine_grid(const Problem& problem, double sigma, int variant) {
   std::array<std::int64_t, 3> fine = fine_grid(problem, sigma, 0);
   if (variant == 2)
@@ -57,7 +57,7 @@ double density(const std::optional<std::int64_t>& count, const nufft::Shape& sha
   return points_of(count, cells) / cells;
 }
 
-// Grids of a type 3 as its points will roughly make them.
+// The approximate grids that the points of a type 3 will lead to.
 nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources) {
   std::array<std::int64_t, 3> cells{1, 1, 1};
   const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
@@ -86,17 +86,17 @@ std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTrait
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 
-// The least oversampling of every width that kSigmas ask for: less grid to clear, to add to and to transform at the
-// same price of a point.
+// The least oversampling factor for each width that kSigmas require. A smaller grid is cheaper to clear, to add to and
+// to transform, at the same cost per point.
 std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
   const double tol = window_tolerance(problem);
-  const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding takes the rest
+  const double share = std::max(tol - 3 * epsilon(problem.precision), tol / 2);  // rounding errors take the rest
   std::set<int> widths;
   for (const double sigma : kSigmas) widths.insert(width_for(kind, tol, sigma, problem.dim));
   std::vector<double> out;
   for (const int width : widths) {
     if (width == 0) continue;
-    int low = kLeastSigma, high = 2000;  // the last one is enough
+    int low = kLeastSigma, high = 2000;  // the upper end is always enough
     while (high - low > 1) {
       const int middle = (low + high) / 2;
       (predicted_error(kind, width, middle / 1000.0, problem.dim) <= share ? high : low) = middle;
@@ -106,7 +106,7 @@ std::vector<double> least_sigmas(const Problem& problem, WindowKind kind) {
   return out;
 }
 
-// Windows of a problem in the order in which they are tried, with what their coordinates are.
+// The windows of a problem in the order in which they are tried, with their coordinates.
 struct WindowTry {
   WindowChoice window, inner;
   std::array<int, 4> at{};  // window, sigma, fine grid, width
@@ -140,13 +140,13 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
         for (int lax = 0; lax < std::min(2, variants); ++lax) add(sigma, {static_cast<int>(kind), s, v, lax});
       ++s;
     }
-    if (problem.dim == 1) continue;  // points are all that costs
+    if (problem.dim == 1) continue;  // only the points matter for the cost
     for (const double sigma : least_sigmas(problem, kKinds[kind])) add(sigma, {static_cast<int>(kind), s++, 2, 0});
   }
   return out;
 }
 
-// Sort and kernels for a plan whose windows are bound; of type 3 both sides are chosen on their own.
+// Sorts and kernels for a plan whose windows are bound. In type 3 the two sides are chosen independently.
 std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, bool varied) {
   std::vector<GpuPointsChoice> out;
   const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
@@ -170,7 +170,7 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
   const auto spreads = with_variations(sources, Lead::spread, density(problem.m, sources));
   const auto reads = with_variations(targets, Lead::interpolate, density(problem.k, targets));
   for (std::size_t i = 0; i < std::max(spreads.size(), reads.size()); ++i) {
-    // Neither side knows of the other: pairs along both lists.
+    // The two sides are independent, so the lists are paired entry by entry.
     const auto &a = spreads[std::min(i, spreads.size() - 1)], &b = reads[std::min(i, reads.size() - 1)];
     GpuPointsChoice choice;
     choice.spread = a.spread, choice.spread_with = a.spread_with;
@@ -235,14 +235,14 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
 
 namespace {
 
-// Sort and kernels by measurement, not by the model: for a batch in groups, then one by one where their grids do not
-// fit.
+// Sorts and kernels chosen by measurements, not by the model: for a batch first in groups, then one transform at a time
+// where the grids of a group do not fit.
 std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
   std::vector<GpuPointsChoice> out;
   auto choices = choices_of(plan, problem, false);
   if (choices.empty()) return out;
-  // Crowded points share their bins in every slice, so slices may be as small as suits the cache: 240 us where slices
-  // of 2^21 points took 317 (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
+  // Clustered points share their bins in every slice, so slices may be as small as suits the cache: 240 us, compared
+  // with 317 us for slices of 2^21 points (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
   if (problem.points == PointClass::cluster)
     for (GpuPointsChoice& choice : choices)
       for (nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
@@ -252,7 +252,7 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
   const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
   const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
   const double dense = density(problem.m, shape);
-  // Groups of transforms gain most from padded bins, also where one transform is faster without.
+  // Groups of transforms gain most from padded bins, even where a single transform is faster without them.
   const auto tiles = std::find_if(choices.begin(), choices.end(), [&](const GpuPointsChoice& choice) {
     return choice.interp == nufft::Interpolate::tiled && (shape.dim == 2 || (dense < 0.3 && shape.width <= 6));
   });
@@ -284,10 +284,10 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
         const Cost cost = gpu_nufft_estimate(plan, problem, traits);
         const double seconds =
             cost.execute * (problem.type == 3 || windows.at[1] < static_cast<int>(std::size(kSigmas)) ? 1 : kUnusual);
-        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // sharing launches is nothing to large grids
+        if (chunk > std::max(4, group) && cost.bytes > 512e6) continue;  // large grids: shared launches save little
         const bool fits = fits_memory(cost, traits);
         fitted = fitted || fits;
-        // Where nothing fits, the plan that needs least says so when its memory is asked for.
+        // If nothing fits, returns the plan that needs the least memory; allocating its memory then gives the error.
         if (fits ? seconds < least : least == INFINITY && cost.bytes < smallest) {
           best = plan;
           if (fits) least = seconds;

@@ -15,12 +15,13 @@ using nufft::Placement;
 using nufft::Shape;
 using nufft::Spread;
 
-// Densities below which tiles are mostly empty, and below which there is hardly a point a tile.
+// Points per cell below which tiles are mostly empty (kThin), and below which there is hardly one point per tile
+// (kSparse).
 constexpr double kThin = 0.3, kSparse = 0.03;
-// Fewer points are latency alone: many small subproblems.
+// With fewer points only latency matters: use many small subproblems.
 constexpr double kFewPoints = 1e5;
-// Narrow windows in 2D: 262 144 points of w = 3 on 448^2 cells are added in 14 us by register windows and in 17 by
-// padded bins, 4.2 M faster by padded bins (H200).
+// Narrow windows in 2D: register windows add 262 144 points of w = 3 on 448^2 cells in 14 us and padded bins in 17 us;
+// for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;
 
 Parameters sorted_like(Parameters own, const Parameters& sort) {
@@ -29,8 +30,8 @@ Parameters sorted_like(Parameters own, const Parameters& sort) {
   return own;
 }
 
-// Interpolation by register windows of 9 and 10 taps in double precision: two warps with two cells a lane (on an H200
-// faster than four warps on tiles of 16 x 16, docs/gpu-nufft.md).
+// Interpolation by register windows of 9 and 10 taps in double precision: uses two warps with two cells per lane (on an
+// H200 faster than four warps on tiles of 16 x 16, docs/gpu-nufft.md).
 void shrink(const Shape& shape, Parameters& p, double density) {
   if (shape.dim != 3 || shape.precision == Precision::f32 || density < kThin) return;
   if (shape.width != 9 && shape.width != 10) return;
@@ -38,7 +39,7 @@ void shrink(const Shape& shape, Parameters& p, double density) {
   p.warps = 2, p.unroll = 1;
 }
 
-// The interpolator whose adjoint shares a spreader's sort, and the other way round.
+// The interpolators that can share a spreader's sort for the adjoint, and vice versa.
 std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
   if (spread == Spread::window)
     return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
@@ -112,7 +113,7 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
 std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
   if (shape.width > kMaxWidth && (choice.spread != Spread::points || choice.interp != Interpolate::points))
     return "windows wider than 16 taps need spread=points and interp=points";
-  PiecewisePolynomial any;  // the rules do not look at its numbers
+  PiecewisePolynomial any;  // the rules do not depend on its coefficients
   any.width = shape.width;
   any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
   try {
@@ -159,7 +160,7 @@ double share_of(std::optional<PointClass> points, int dim) {
     case PointClass::radial:
     case PointClass::spiral:
     case PointClass::ewald:
-      return dim == 3 ? 0.5 : 0.8;  // the ball and the disk in the cube and the square
+      return dim == 3 ? 0.5 : 0.8;  // volume share of the ball in the cube and of the disk in the square
     default:
       return 1;
   }

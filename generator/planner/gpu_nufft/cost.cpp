@@ -1,4 +1,4 @@
-// What a nonuniform plan is expected to cost on a GPU. Prices are picoseconds seen on an H200 (docs/gpu-nufft.md),
+// The expected cost of a nonuniform plan on a GPU. Prices are picoseconds measured on an H200 (docs/gpu-nufft.md),
 // scaled by multiprocessors, clock and bandwidth; only their ratios matter for a choice.
 #include <algorithm>
 #include <cmath>
@@ -15,11 +15,11 @@ using nufft::Interpolate;
 using nufft::Spread;
 
 constexpr double kLaunch = 3e-6;       // seconds
-constexpr double kFftShare = 0.7;      // of the bandwidth that the kernels of an FFT reach
-constexpr double kOtherRadices = 1.2;  // lengths that are no powers of two
-constexpr double kCache = 48e6;        // bytes of a grid that stays in the second-level cache
+constexpr double kFftShare = 0.7;      // share of the bandwidth that FFT kernels reach
+constexpr double kOtherRadices = 1.2;  // factor for lengths that are not powers of two
+constexpr double kCache = 48e6;        // largest grid in bytes that stays in the L2 cache
 
-// Of this device against the one measured.
+// Speed of this device relative to the measured one.
 struct Speed {
   double compute = 1, bandwidth = 4.8e12;
   explicit Speed(const DeviceTraits& traits) {
@@ -29,13 +29,13 @@ struct Speed {
   }
 };
 
-// One kernel between points and a grid.
+// One spreading or interpolation kernel.
 struct Gridding {
   int dim = 3, width = 6;
   Precision precision = Precision::f32;
   std::array<double, 3> fine{1, 1, 1};
   double points = 0;
-  double share = 1;  // of the grid that has points
+  double share = 1;  // share of the grid that has points
   double cells() const { return fine[0] * fine[1] * fine[2]; }
   double stencil() const { return std::pow(width, dim); }
   double complex_bytes() const { return 2.0 * static_cast<double>(real_bytes(precision)); }
@@ -48,24 +48,24 @@ struct Gridding {
   }
 };
 
-// Bins that hold a point, as a share of all.
+// Share of the bins that contain a point.
 double occupied(const Gridding& g, double cells_of_bin) {
   return 1 - std::exp(-g.points * cells_of_bin / std::max(1.0, g.cells()));
 }
 
-// Register windows: what every point costs, and what every finished plane of a tile costs.
+// Register windows: a cost per point, and a cost per finished plane of a tile.
 double window_seconds(const Gridding& g, const nufft::Parameters& with, double fixed, double step, double plane_rate) {
   double tile = with.bin[0] + g.width - 1, bin = with.bin[0];
   if (g.dim == 3) tile *= with.bin[1] + g.width - 1, bin *= with.bin[1];
   const double lanes = 32.0 * with.warps, planes = g.dim == 1 ? 1 : g.width;
   const double point = fixed + step * std::ceil(tile / lanes) * planes * with.warps;
-  // A window finishes the planes between its points too, but starts anew after long gaps.
+  // A window also finishes the planes between its points, but it restarts after long gaps.
   const double moved = g.cells() * tile / bin * occupied(g, bin * planes) / (with.run == 2 ? 1.4 : 1);
   const double a = g.points * point * 1e-12, b = moved / plane_rate;
   return std::max(a, b) + 0.3 * std::min(a, b);
 }
 
-// Padded cells of all tiles that hold a point.
+// Padded cells of all tiles that contain a point.
 double tile_cells(const Gridding& g, const nufft::Parameters& with) {
   double padded = 1, bin = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(g.dim); ++d)
@@ -73,7 +73,8 @@ double tile_cells(const Gridding& g, const nufft::Parameters& with) {
   return g.cells() * padded / bin * occupied(g, bin);
 }
 
-// Several transforms at once: 128 bytes of shared memory a clock, the weights' share, and what leaves a tile.
+// Several transforms at once: 128 bytes of shared memory per clock, a share of the weights, and the cells that leave a
+// tile.
 double group_spread_seconds(const Gridding& g, Spread family, const nufft::Parameters& with) {
   const double shared = g.complex_bytes() / 128 / (132 * 1.75e9), weights = 20e-12 / with.group;
   const double near = g.cells() * g.complex_bytes() * with.group <= kCache ? 1 : 0.55;
@@ -92,7 +93,7 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
   if (with.group > 1) return group_spread_seconds(g, family, with);
   const bool f32 = g.f32();
   const double w = g.width, stencil = g.stencil();
-  const double near = g.cells() * g.complex_bytes() <= kCache ? 1 : 0.55;  // reductions in the cache, or beyond it
+  const double near = g.cells() * g.complex_bytes() <= kCache ? 1 : 0.55;  // reductions inside the cache, or beyond it
   switch (family) {
     case Spread::window:
       if (g.dim == 3) return nufft::window_spread_seconds(g.shape(), with, g.points, g.share);
@@ -140,8 +141,8 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
       break;
   }
   const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > kCache ? 3 : 1;
-  // Sparse points do not share the lines that they read. Those of many points are not in the cache, and every slice
-  // reads the whole grid.
+  // Sparse points do not share the lines that they read. With many points, these lines are not in the cache, and every
+  // slice reads the whole grid.
   const bool many = with.slice > 0 || g.points * bytes > kCache / 2;
   const double rows = std::pow(g.width, g.dim - 1);
   const double density = g.points / std::max(1.0, g.cells());
@@ -154,7 +155,7 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
          again * std::ceil(g.points / std::max(1, with.slice));
 }
 
-// Values larger than the cache, written in random order: whatever the kernel does before.
+// Values larger than the cache are written in random order, whatever the kernel does before.
 double interpolate_seconds(const Gridding& g, Interpolate family, const nufft::Parameters& with) {
   const bool beyond = g.points * g.complex_bytes() > kCache && with.slice == 0;
   return std::max(interpolating_seconds(g, family, with), beyond ? g.points * (g.f32() ? 57e-12 : 63e-12) : 0.0);
@@ -169,7 +170,7 @@ double sort_seconds(const Gridding& g, const nufft::Parameters& with) {
 struct Fft {
   double bytes = 0, launches = 0, factor = 1;
 };
-// Bytes that pass through memory between modes and a grid of which `held` cells are wanted.
+// Bytes that pass through memory between the modes and a grid of which only `held` cells are needed.
 Fft fft_of(const GpuFftChoice& choice, int dim, const std::array<double, 3>& modes, const std::array<double, 3>& fine,
            const std::array<double, 3>& held, double complex_bytes) {
   Fft out;
@@ -202,9 +203,9 @@ Fft fft_of(const GpuFftChoice& choice, int dim, const std::array<double, 3>& mod
 double product(const std::array<double, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 struct Parts {
-  Gridding spread, interp;  // type 3: of the sources and of the targets
+  Gridding spread, interp;  // type 3: spread is for the sources, interp for the targets
   Fft fft;
-  double grids = 0;  // bytes of one transform
+  double grids = 0;  // bytes per transform
 };
 
 Parts parts_of(const Plan& plan, const Problem& problem) {
@@ -250,7 +251,7 @@ Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTr
   if (to_grid)
     one += clear + spread_seconds(parts.spread, points.spread, points.spread_with) / speed.compute, ++launches;
   if (from_grid) one += interpolate_seconds(parts.interp, points.interp, points.interp_with) / speed.compute;
-  if (problem.type == 3)  // phases and deconvolution of values
+  if (problem.type == 3)  // phase factors and deconvolution of the values
     one += (parts.spread.points + parts.interp.points) * 3 * parts.spread.complex_bytes() / (0.8 * speed.bandwidth);
   Cost cost;
   cost.execute = batch * one + launches * kLaunch * std::ceil(batch / chunk);
@@ -266,7 +267,7 @@ double gpu_nufft_floor_seconds(const Plan& plan, const Problem& problem, const D
   const Speed speed(traits);
   const Parts parts = parts_of(plan, problem);
   const double batch = static_cast<double>(problem.batch);
-  // Multiply-adds at 128 (f64: 64) a clock and multiprocessor.
+  // Multiply-adds at a rate of 128 (f64: 64) per clock and multiprocessor.
   const double rate = 132 * 1.98e9 * speed.compute * (problem.precision == Precision::f32 ? 128 : 64);
   const auto side = [&](const Gridding& g) {
     const double flops = 2 * g.stencil() * g.points / rate;

@@ -11,20 +11,21 @@ using nufft::Parameters;
 using nufft::Shape;
 using nufft::Spread;
 
-// Points a cell below which tiles are mostly empty, and below which they are hardly worth it.
+// Points per cell below which tiles are mostly empty (kThin), and below which they are hardly worthwhile (kSparse).
 constexpr double kThin = 0.3, kSparse = 0.03;
-constexpr double kFewPoints = 1e5;  // below them there is not enough to do at once
-// Shared memory of a block, such that two interpolating ones or four spreading ones (of one warp) run side by side.
+constexpr double kFewPoints = 1e5;  // with fewer points there is not enough parallel work
+// Shared memory per block that lets two interpolation blocks, or four spreading blocks (of one warp), be resident at
+// once.
 constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;
 
-// Of a padded bin of `group` grids.
+// Bytes of a padded bin of `group` grids.
 std::int64_t tile_bytes(const Shape& shape, const std::array<int, 3>& bin, int group) {
   std::int64_t bytes = group * 2 * static_cast<std::int64_t>(real_bytes(shape.precision));
   for (std::size_t d = 0; d < static_cast<std::size_t>(shape.dim); ++d) bytes *= bin[d] + shape.width - 1;
   return bytes;
 }
 
-// Takes cells off the longest side, the last of equal ones, until a tile and what else a block needs fit.
+// Removes cells from the longest side (the last one of equal sides) until a tile and the other data of a block fit.
 void shrink(const Shape& shape, Parameters& p, int group, std::int64_t most) {
   const int numbers = std::max(2 * group, shape.dim * shape.width) + 4;
   const std::int64_t stage = 32ll * p.warps * numbers * static_cast<std::int64_t>(real_bytes(shape.precision));
@@ -55,7 +56,7 @@ std::optional<GpuPointsChoice> grouped(const GpuPointsChoice& choice, const Shap
   own.group = group, own.run = 1;
   if (tiled && !spreads)
     own.warps = shape.dim == 2 || tile_bytes(shape, own.bin, group) > kInterpolateBytes / 2 ? 8 : 4;
-  // Larger bins than one grid has: what they share in tiles outweighs the blocks that fit.
+  // Uses larger bins than for one grid: sharing cells in a tile outweighs the smaller number of resident blocks.
   if (tiled && !spreads && shape.dim == 2) own.bin = {std::max(own.bin[0], 24), std::max(own.bin[1], 24), 1};
   if (tiled) shrink(shape, own, group, spreads ? kSpreadBytes : kInterpolateBytes);
   other.bin = own.bin;
@@ -75,14 +76,14 @@ GpuPointsChoice for_batch(const GpuPointsChoice& choice, const Shape& shape, Lea
   if (shape.dim == 2 && (shape.width > 6 || density < kThin)) return choice;
   GpuPointsChoice tiled = choice;
   if (!spreads && shape.dim == 3 && shape.precision == Precision::f32 && density < kThin && shape.width <= 6)
-    for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms a transform, one by one 0.77
+    for (const GpuPointsChoice& family : points_choices(shape, lead, density))  // 0.50 ms per transform, not 0.77
       if (family.interp == Interpolate::tiled && density >= kSparse) tiled = family;
-  // Register windows do not wait for shared memory: in 3D they sum up as fast.
+  // Register windows do not wait for shared memory: in 3D their sums are as fast.
   if (spreads ? choice.spread != Spread::tile_owned || shape.dim == 3 : tiled.interp != Interpolate::tiled)
     return choice;
   auto found = grouped(tiled, shape, lead, groups.front());
   if (!found) return choice;
-  // A warp takes all transforms of a point, so fewer points make a subproblem.
+  // A warp processes all transforms of a point, so a subproblem has fewer points.
   if (spreads) found->spread_with.cap = found->interp_with.cap = std::min(found->spread_with.cap, 256);
   return *found;
 }

@@ -1,4 +1,4 @@
-// Plans of nonuniform transforms on GPUs.
+// Plans for nonuniform transforms on GPUs: candidates.cpp lists them, cost.cpp estimates their cost.
 #pragma once
 
 #include <string>

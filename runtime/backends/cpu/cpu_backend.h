@@ -1,4 +1,4 @@
-// The CPU backend: FFTW3, OpenMP, and our own spreading and interpolation.
+// The CPU backend: FFTs by our own lines or FFTW 3, and our own spreading and interpolation.
 #pragma once
 
 #include "runtime/backends/backend.h"

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The number that ends right before `words` in the line, as in "40 registers"; 0 when it is not there.
+// The number directly before `words` in the line, as in "40 registers"; 0 when there is none.
 int number_before(std::string_view line, std::string_view words) {
   const std::size_t at = line.find(words);
   if (at == line.npos || at == 0) return 0;
@@ -122,7 +122,7 @@ void run_longest_first(std::span<const std::size_t> weights, int threads,
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < count; ++i) others.emplace_back(worker);
   worker();
-  others.clear();  // joins
+  others.clear();  // joins the threads
   if (first) std::rethrow_exception(first);
 }
 

@@ -1,4 +1,4 @@
-// Kernel texts to machine code: one at a time or many on several threads.
+// Compiles kernel texts to machine code: one at a time, or many on several threads.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace fourtune::runtime::cuda {
 
-// What ptxas reports of an entry.
+// What ptxas reports about an entry.
 struct CompileReport {
   int registers = 0;  // per thread
   int spill_store_bytes = 0, spill_load_bytes = 0, stack_bytes = 0;
   int static_shared_bytes = 0;
   friend bool operator==(const CompileReport&, const CompileReport&) = default;
 };
-// Reads the program log of a compilation with --ptxas-options=-v; zeros for an entry that it does not mention.
+// Reads the program log of a compilation with --ptxas-options=-v; returns zeros for an entry not mentioned in it.
 CompileReport parse_ptxas_log(std::string_view log, std::string_view entry);
 
 enum class CompileOutcome { ok, failed, timeout };
@@ -29,25 +29,26 @@ struct CompiledKernel {
   CompileOutcome outcome = CompileOutcome::failed;
   std::vector<std::byte> image;  // cubin
   CompileReport report;
-  std::string log;     // the compiler's words
-  double seconds = 0;  // that compiling took
+  std::string log;     // the compiler's messages
+  double seconds = 0;  // time that compiling took
 };
 
-// Options that every kernel of ours is compiled with for compute capability 10 major + minor; part of the store's key.
+// The options with which every kernel is compiled for compute capability 10 major + minor; part of the store's key.
 std::vector<std::string> compile_options(const generator::KernelSource& source, int compute_capability);
-// "nvrtc 13.0"
+// For example "nvrtc 13.0".
 std::string nvrtc_version_text();
 
-// Throws Error{backend_unavailable} without NVRTC and Error{unsupported} when it does not know the target, listing
-// those it knows. A text that does not compile is an outcome. `seconds` <= 0: no limit; the limit is checked when the
-// compiler calls back, and not at all with an NVRTC that has no such call. Threads: any.
+// Throws Error{backend_unavailable} without NVRTC, and Error{unsupported}, listing the targets that NVRTC supports,
+// when it does not support this one. A text that does not compile is an outcome, not an error. `seconds` <= 0 means no
+// limit; the limit is checked when the compiler calls back, and not at all with an NVRTC without that callback. May be
+// called from any thread.
 CompiledKernel compile(const generator::KernelSource& source, int compute_capability, double seconds = 0);
 
-// Compiles all on up to `threads` threads, the longest texts first; results in the order of the sources. Exceptions of
-// a worker are rethrown when all have ended.
+// Compiles all sources on up to `threads` threads, the longest texts first; results are in the order of the sources.
+// Exceptions of a worker are rethrown when all workers have ended.
 std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, int compute_capability,
                                         int threads, double seconds_each = 0);
-// The same pool for any work: runs work(i) for each i, heaviest weight first.
+// Uses the same thread pool for any work: runs work(i) for each i, heaviest weight first.
 void run_longest_first(std::span<const std::size_t> weights, int threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace fourtune::runtime::cuda

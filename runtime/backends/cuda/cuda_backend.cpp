@@ -14,7 +14,7 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-// The whole transform by cuFFT, exactly what the library would run.
+// Runs the whole transform with cuFFT, exactly as the library would.
 class CufftTransform final : public gpu::GpuTransform {
  public:
   CufftTransform(std::shared_ptr<const Device> device, const Problem& problem, bool time_stages)
@@ -82,7 +82,7 @@ class CudaArrays final : public ArrayMemory {
   std::int64_t free_bytes() const override {
     const ContextGuard guard(*device_);
     const DriverApi& api = driver();
-    CUmemoryPool pool = nullptr;  // what it keeps of freed memory would not count as free
+    CUmemoryPool pool = nullptr;  // freed memory that the pool keeps would not count as free
     if (api.cuDeviceGetDefaultMemPool && api.cuMemPoolTrimTo &&
         api.cuDeviceGetDefaultMemPool(&pool, device_->handle()) == CUDA_SUCCESS)
       api.cuMemPoolTrimTo(pool, 0);
@@ -162,7 +162,7 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
   const DeviceTraits device_traits = traits(options.device);  // a compiler needs no context
-  if (problem.kind == Kind::nufft) {                          // type 3: what does not depend on the points' extents
+  if (problem.kind == Kind::nufft) {  // for type 3, compiles only what does not depend on the points' extents
     gpu::make_gpu_nufft_executor(problem, plan, options,
                                  make_compile_queue(device_traits, store_, options.compile_seconds));
     return;

@@ -44,7 +44,7 @@ const Loaded& loaded_cufft() {
   static const Loaded& loaded = *[] {
     auto* const loaded_once = new Loaded;  // outlives every plan
     Loaded& made = *loaded_once;
-    std::vector<std::string> names{"libcufft.so.12", "libcufft.so.11"};  // of CUDA 13 and 12
+    std::vector<std::string> names{"libcufft.so.12", "libcufft.so.11"};  // from CUDA 13 and 12
     if (why_no_driver().empty() && driver().version < 13000) names.erase(names.begin());
     const DynamicLibrary library = DynamicLibrary::open(names);
     if (library.empty()) {
@@ -103,7 +103,7 @@ CufftLayout cufft_layout(const ArrayLayout& layout, const std::array<std::int64_
   CufftLayout made;
   made.stride = layout.stride[0];
   made.distance = layout.distance;
-  // cuFFT: element (z, y, x) lies at ((z embed[1] + y) embed[2] + x) stride, the slowest dimension's embed unused.
+  // cuFFT: element (z, y, x) lies at ((z embed[1] + y) embed[2] + x) stride; the slowest dimension's embed is unused.
   std::int64_t unit = layout.stride[0];
   for (int d = 1; d < dim; ++d) {
     const std::int64_t next = layout.stride[d];

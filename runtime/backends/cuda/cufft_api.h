@@ -1,4 +1,4 @@
-// cuFFT, declared here and loaded from libcufft when first asked for. Interface: NVIDIA's documentation, "cuFFT".
+// cuFFT, declared here and loaded from libcufft on first use. The interface follows NVIDIA's documentation, "cuFFT".
 #pragma once
 
 #include <array>
@@ -42,27 +42,27 @@ struct CufftApi {
   std::string path;
 };
 
-// Throws Error{backend_unavailable} that says what is missing. Threads: any.
+// Throws Error{backend_unavailable} that says what is missing. May be called from any thread.
 const CufftApi& cufft();
-std::string why_no_cufft();  // empty: cufft() works
+std::string why_no_cufft();  // empty when cufft() works
 
-// A layout as cuFFT takes it (slowest dimension first).
+// A layout in cuFFT's form (slowest dimension first).
 struct CufftLayout {
   long long embed[3]{};
   long long stride = 1, distance = 0;
 };
-// Throws Error{unsupported} for strides that are no multiples of each other, which cuFFT cannot express.
+// Throws Error{unsupported} for strides that are not multiples of each other, which cuFFT cannot express.
 CufftLayout cufft_layout(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, int dim);
 
-// One bound transform of cuFFT, its work area ours. One thread at a time.
+// One bound cuFFT transform; this class owns its work area. Use from one thread at a time.
 class CufftPlan {
  public:
-  // Throws Error{unsupported} for what cuFFT does not do: r2c with sign +1, c2r with sign -1, some strides.
+  // Throws Error{unsupported} for what cuFFT does not support: r2c with sign +1, c2r with sign -1, some strides.
   CufftPlan(std::shared_ptr<const Device> device, const Problem& problem);
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
   ~CufftPlan();
-  // Device pointers. c2c: sign of the exponent, else that of the problem. Does not wait.
+  // Takes device pointers. For c2c, sign is that of the exponent; otherwise it is the problem's. Does not wait.
   void execute(void* in, void* out, int sign, CUstream stream) const;
   std::size_t work_bytes() const { return work_.size(); }
 

@@ -12,18 +12,18 @@ namespace {
 
 int attribute(CUdevice device, CUdevice_attribute which) {
   int value = 0;
-  // An attribute that this driver does not know leaves 0.
+  // An attribute that this driver does not know gives 0.
   return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-// The kernel itself, not what stands before it.
+// Searches the kernel itself, not the text before it.
 bool waits_for_earlier(const std::string& text) {
   const std::size_t body = text.find("extern \"C\" __global__");
   return body != text.npos &&
          (text.find("dev_follow()", body) != text.npos || text.find("dev_wait_earlier()", body) != text.npos);
 }
 
-// Programmatic dependent launches, where they are asked for (docs/cuda.md). A stream that is being captured takes them
+// Whether programmatic dependent launches are enabled (docs/cuda.md). A stream that is being captured supports them
 // since CUDA 12.3.
 bool may_overlap(const DeviceTraits& traits) {
   const char* const wanted = std::getenv("FOURTUNE_CUDA_OVERLAP");
@@ -43,7 +43,7 @@ CUdevice handle_of(int ordinal) {
 
 DeviceTraits read_traits(CUdevice device) {
   const DriverApi& api = driver();
-  DeviceTraits traits = cpu_traits();  // cores of the host
+  DeviceTraits traits = cpu_traits();  // starts from the host's cores
   traits.backend = "cuda";
   std::array<char, 256> name{};
   check(api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device), "reading the GPU's name");
@@ -61,9 +61,9 @@ DeviceTraits read_traits(CUdevice device) {
   traits.registers_per_multiprocessor = attribute(device, kRegistersPerMultiprocessor);
   traits.shared_per_multiprocessor = attribute(device, kSharedPerMultiprocessor);
   traits.shared_per_block = attribute(device, kSharedPerBlockOptin);
-  traits.cluster_blocks = attribute(device, kClusterLaunch) ? 8 : 1;  // 8 is what every device with clusters takes
+  traits.cluster_blocks = attribute(device, kClusterLaunch) ? 8 : 1;  // every device with clusters supports 8
   traits.clock_hz = 1e3 * attribute(device, kClockRate);
-  // Two transfers a clock on a bus of that many bits.
+  // Two transfers per clock on a bus of this many bits.
   traits.memory_bandwidth = 2e3 * attribute(device, kMemoryClockRate) * attribute(device, kMemoryBusWidth) / 8;
   return traits;
 }
@@ -93,8 +93,7 @@ ContextGuard::~ContextGuard() {
   driver().cuCtxPopCurrent(&ours);
 }
 
-// ---- memory, events, streams
-// -----------------------------------------------------------------------------------------
+// ---- memory, events, streams ----
 DeviceMemory::DeviceMemory(std::shared_ptr<const Device> device, std::size_t bytes)
     : device_(std::move(device)), bytes_(bytes) {
   if (bytes == 0) return;
@@ -168,8 +167,7 @@ Stream::Stream(std::shared_ptr<const Device> device) : device_(std::move(device)
 Stream::~Stream() { driver().cuStreamDestroy(stream_); }
 void Stream::synchronise() const { check(driver().cuStreamSynchronize(stream_), "waiting for a stream"); }
 
-// ---- kernels
-// -----------------------------------------------------------------------------------------------------------
+// ---- kernels ----
 Kernel::Kernel(std::shared_ptr<const Device> device, const generator::KernelSource& source,
                std::span<const std::byte> image)
     : device_(std::move(device)),

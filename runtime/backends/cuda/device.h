@@ -1,8 +1,8 @@
-// A GPU and what lives on it: one owner per handle of the driver.
+// A GPU and its resources: each handle of the driver has one owner.
 //
-// Contexts are shared with the application: we retain the device's primary context, the one that the CUDA runtime uses,
-// and make it current only while a call of ours runs. Pointers, streams and events are then the same for both.
-// Threads: a Device may be used from any thread; the other types by one thread at a time.
+// Contexts are shared with the application: we retain the device's primary context, which the CUDA runtime also uses,
+// and make it current only during our calls. Pointers, streams and events are then valid for both. Threads: a Device
+// may be used from any thread; the other types from one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace fourtune::runtime::cuda {
 
 class Device {
  public:
-  // Retains the primary context. Throws Error{backend_unavailable | invalid_option}: no driver, no device of that
-  // number.
+  // Retains the primary context. Throws Error{backend_unavailable | invalid_option} when there is no driver or no
+  // device with that number.
   static std::shared_ptr<const Device> open(int ordinal);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -40,13 +40,13 @@ class Device {
   DeviceTraits traits_;
 };
 
-// How many GPUs this process may use; 0 without a driver.
+// The number of GPUs that this process may use; 0 without a driver.
 int device_count();
 
-// What Device::open(ordinal) would say of itself, without a context on it. Throws as open.
+// The traits that Device::open(ordinal) would report, obtained without creating a context. Throws as open does.
 DeviceTraits device_traits(int ordinal);
 
-// Makes the device's context current on this thread while it lives, and then again the one before.
+// Makes the device's context current on this thread during its lifetime, then restores the previous one.
 class ContextGuard {
  public:
   explicit ContextGuard(const Device& device);
@@ -55,11 +55,11 @@ class ContextGuard {
   ~ContextGuard();
 };
 
-// Device memory. Move-only; freed with the device's context current.
+// Device memory. Move-only; the destructor makes the device's context current and frees it.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  // Throws Error{out_of_memory} that tells how much was asked for and how much is free. Contents are undefined.
+  // Throws Error{out_of_memory} that says how much was requested and how much is free. The contents are undefined.
   DeviceMemory(std::shared_ptr<const Device> device, std::size_t bytes);
   DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
@@ -67,7 +67,7 @@ class DeviceMemory {
   CUdeviceptr address() const { return address_; }
   void* pointer() const { return reinterpret_cast<void*>(address_); }
   std::size_t size() const { return bytes_; }
-  // Both wait until the copy is done. At most size() bytes from its start.
+  // Both wait until the copy is done. They copy at most size() bytes, from the start.
   void upload(const void* host, std::size_t bytes) const;
   void download(void* host, std::size_t bytes) const;
 
@@ -79,15 +79,15 @@ class DeviceMemory {
 
 class Event {
  public:
-  // An event that is not timed costs the stream less.
+  // An event without timing costs the stream less.
   explicit Event(std::shared_ptr<const Device> device, bool timed = true);
   Event(Event&& other) noexcept;
   Event& operator=(Event&&) = delete;
   ~Event();
   void record(CUstream stream) const;
-  // What is put on the stream from now on runs after what was recorded. The context must be current.
+  // Work put on the stream from now on runs after what this event recorded. The context must be current.
   void hold_back(CUstream stream) const;
-  // Seconds from `earlier` to this one; waits for this one.
+  // Seconds from `earlier` to this event; waits for this event.
   double seconds_since(const Event& earlier) const;
 
  private:
@@ -95,7 +95,7 @@ class Event {
   CUevent event_ = nullptr;
 };
 
-// A stream of our own.
+// A stream that this object creates and owns.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<const Device> device);
@@ -110,20 +110,20 @@ class Stream {
   CUstream stream_ = nullptr;
 };
 
-// What a loaded kernel takes of a multiprocessor.
+// The resources that a loaded kernel takes on a multiprocessor.
 struct KernelResources {
   int registers = 0;                  // per thread
-  int local_bytes = 0;                // per thread: stack frame with spills
-  int static_shared_bytes = 0;        // of a block
-  int blocks_per_multiprocessor = 0;  // resident at most, with the dynamic shared memory of the launch
+  int local_bytes = 0;                // per thread: stack frame including spills
+  int static_shared_bytes = 0;        // per block
+  int blocks_per_multiprocessor = 0;  // most resident blocks, with the dynamic shared memory of the launch
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
 
 // A loaded kernel, ready to launch with the geometry of its source.
 class Kernel {
  public:
-  // image: a cubin for this device. Throws Error{unsupported} when the driver or the device cannot take it or the
-  // shared memory or cluster is larger than the device has.
+  // image: a cubin for this device. Throws Error{unsupported} when the driver or the device cannot load it, or when the
+  // shared memory or the cluster is larger than the device supports.
   Kernel(std::shared_ptr<const Device> device, const generator::KernelSource& source, std::span<const std::byte> image);
   Kernel(Kernel&& other) noexcept;
   Kernel& operator=(Kernel&&) = delete;
@@ -133,10 +133,11 @@ class Kernel {
   const generator::Extent3& block() const { return block_; }
   const generator::Extent3& cluster() const { return cluster_; }
   unsigned shared_bytes() const { return shared_bytes_; }
-  // It may start before the kernel ahead of it ends: its text says how (templates/launch_order.cuh), the device can.
+  // True when it may start before the preceding kernel ends: its text supports this (templates/launch_order.cuh) and so
+  // does the device.
   bool overlaps() const { return overlaps_; }
-  // arguments[i] points to the value of parameter i. Does not wait. The device's context must be current. overlap: may
-  // start before the kernel ahead of it on the stream ends, which is one of ours and of the same call.
+  // arguments[i] points to the value of parameter i. Does not wait. The device's context must be current. overlap: the
+  // kernel may start before the preceding kernel on the stream ends; that one must be ours and from the same call.
   void launch(const generator::Extent3& grid, void** arguments, CUstream stream, bool overlap = false) const;
 
  private:

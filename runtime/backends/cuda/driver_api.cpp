@@ -22,7 +22,7 @@ bool load(const DynamicLibrary& library, const char* symbol, Function& function)
   return function != nullptr;
 }
 
-// The _v2 names are those that the CUDA headers have meant since version 3.2 or 4.0.
+// The _v2 names are the ones to which the CUDA headers have referred since version 3.2 or 4.0.
 const char* load_all(const DynamicLibrary& library, DriverApi& api) {
 #define FOURTUNE_LOAD(name, symbol) \
   if (!load(library, symbol, api.name)) return symbol;
@@ -93,7 +93,7 @@ std::string name_of(const DriverApi& api, CUresult result) {
 
 struct Loaded {
   DriverApi api{};
-  std::string why;  // empty: usable
+  std::string why;  // empty when usable
 };
 
 Loaded load_driver() {
@@ -128,9 +128,9 @@ Loaded load_driver() {
   return loaded;
 }
 
-// A process forked from one that uses the GPU cannot: the driver's threads and memory maps are the parent's. There
-// every function fails, so that handles made before the fork are dropped without touching the parent's.
-constexpr auto kForked = static_cast<CUresult>(3);  // CUDA_ERROR_NOT_INITIALIZED, what the driver itself mostly says
+// A process forked from one that uses the GPU cannot use it: the driver's threads and memory maps belong to the parent.
+// In the child every function fails, so handles made before the fork are dropped without affecting the parent's.
+constexpr auto kForked = static_cast<CUresult>(3);  // CUDA_ERROR_NOT_INITIALIZED, as the driver mostly returns
 constexpr const char* kWhyForked =
     "this process was forked from one that had begun to use the GPU, and CUDA works only there: fork before the first "
     "use of the GPU, start a new program, or use the backend cpu";
@@ -214,7 +214,7 @@ const Loaded& loaded_driver() {
   return loaded;
 }
 
-// Errors after which a context answers every call with the same one: what a kernel did wrong, or the hardware.
+// Errors after which a context answers every call with the same error: kernel faults and hardware faults.
 bool loses_context(CUresult result) {
   constexpr int errors[] = {
       214 /* ECC */,           700 /* address */,         702 /* timeout */,     709 /* destroyed */,

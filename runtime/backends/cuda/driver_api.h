@@ -1,6 +1,6 @@
 // The part of the CUDA driver interface that we use, declared here so that no CUDA header is needed to build, and
-// loaded from libcuda.so.1 when first asked for. Types, values and layouts are those of NVIDIA's documentation, "CUDA
-// Driver API" (versions 11.8 to 13).
+// loaded from libcuda.so.1 on first use. Types, values and layouts are those of NVIDIA's documentation, "CUDA Driver
+// API" (versions 11.8 to 13).
 #pragma once
 
 #include <cstddef>
@@ -56,10 +56,10 @@ enum CUfunction_attribute : int {
   kFunctionMaxDynamicShared = 8,
   kFunctionNonPortableCluster = 14,
 };
-// 64 bytes in every version; of what may lie there, what we use.
+// 64 bytes in every version; only the member that we use is declared.
 union CUlaunchAttributeValue {
   char pad[64];
-  int programmatic_serialization;  // 1: may start once the kernel before it allows it
+  int programmatic_serialization;  // 1: may start once the preceding kernel allows it
   struct {
     unsigned x, y, z;
   } cluster;
@@ -85,17 +85,17 @@ struct CUkernelNodeParams {
   unsigned shared_bytes;
   void** arguments;
   void** extra;
-  void* kernel;  // instead of the function
+  void* kernel;  // used instead of the function
   CUcontext context;
 };
 struct CUgraphEdgeData {
-  unsigned char from_port, to_port, type;  // ports and types: 0 ordinary, 1 programmatic
+  unsigned char from_port, to_port, type;  // for ports and types, 0 is ordinary and 1 programmatic
   unsigned char reserved[5];
 };
 static_assert(sizeof(CUkernelNodeParams) == 72 && sizeof(CUgraphEdgeData) == 8);
 static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
 
-// Pointers to the driver's functions; all there, or driver() throws.
+// Pointers to the driver's functions. Those not marked below are always present, or driver() throws.
 struct DriverApi {
   CUresult (*cuInit)(unsigned);
   CUresult (*cuDriverGetVersion)(int*);
@@ -139,8 +139,8 @@ struct DriverApi {
   CUresult (*cuEventSynchronize)(CUevent);
   CUresult (*cuEventElapsedTime)(float*, CUevent, CUevent);  // ms
   CUresult (*cuPointerGetAttribute)(void*, int, CUdeviceptr);
-  CUresult (*cuStreamIsCapturing)(CUstream, int*);  // may be null, 0: no
-  // Graphs; all of them, or has_graphs is false.
+  CUresult (*cuStreamIsCapturing)(CUstream, int*);  // may be null; 0 means no
+  // Graphs: either all of these are present, or has_graphs is false.
   CUresult (*cuGraphCreate)(CUgraph*, unsigned);
   CUresult (*cuGraphDestroy)(CUgraph);
   CUresult (*cuGraphAddKernelNode)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const CUkernelNodeParams*);
@@ -154,19 +154,19 @@ struct DriverApi {
   bool has_graphs = false;
   CUresult (*cuGetErrorName)(CUresult, const char**);
   CUresult (*cuGetErrorString)(CUresult, const char**);
-  int version = 0;  // 1000 major + 10 minor of the newest CUDA that the driver knows
+  int version = 0;  // 1000 major + 10 minor of the newest CUDA that the driver supports
   std::string path;
 };
 
-// Loaded and initialised once. Throws Error{backend_unavailable} when there is no driver, no device or the driver is
-// too old, saying which. Threads: any. In a process forked since, every function fails and check() throws
-// Error{backend_unavailable}.
+// Loaded and initialised once. Throws Error{backend_unavailable} that says whether there is no driver, no device, or
+// too old a driver. May be called from any thread. In a process forked since then, every function fails and check()
+// throws Error{backend_unavailable}.
 const DriverApi& driver();
-// The reason why driver() throws; empty: it does not.
+// The reason why driver() throws; empty when it does not.
 std::string why_no_driver();
 
-// Throws Error with the driver's name and words for the code: out_of_memory for memory, unsupported for a kernel that
-// the device or the driver cannot take, else internal. `what` is what was tried.
+// Throws an Error with the driver's name and description of the code: out_of_memory for memory, unsupported for a
+// kernel that the device or the driver cannot load, otherwise internal. `what` says what was tried.
 void check(CUresult result, const char* what);
 
 }  // namespace fourtune::runtime::cuda

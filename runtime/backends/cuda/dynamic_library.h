@@ -1,4 +1,4 @@
-// A shared library opened at run time, found as a user of the CUDA toolkit would find it.
+// A shared library opened at run time, searched for in the places that the CUDA toolkit uses.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,15 @@ namespace fourtune::runtime::cuda {
 
 class DynamicLibrary {
  public:
-  // Tries each name: as the dynamic loader would (LD_LIBRARY_PATH, ld.so.conf), then in the library folders of
-  // $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. empty() when none opens; why() then has the loader's words.
+  // Tries each name: first as the dynamic loader would (LD_LIBRARY_PATH, ld.so.conf), then in the library folders of
+  // $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. The result is empty() when none opens; why() then has the loader's
+  // message.
   static DynamicLibrary open(const std::vector<std::string>& names);
 
   bool empty() const { return !handle_; }
-  const std::string& path() const { return path_; }  // as opened
+  const std::string& path() const { return path_; }  // the path as opened
   const std::string& why() const { return why_; }
-  void* find(const char* symbol) const;  // null: not there
+  void* find(const char* symbol) const;  // null when not found
 
  private:
   struct Close {

@@ -60,7 +60,7 @@ void LaunchList::prepare() {
   drop();
 }
 
-// The values lie still from here on.
+// The values must not move after this call.
 void LaunchList::point_to_values() {
   pointers_.clear();
   for (std::uint64_t& value : values_) pointers_.push_back(&value);
@@ -71,7 +71,7 @@ void LaunchList::start_alone(CUstream stream) {
     item.kernel->launch(item.grid, pointers_.data() + item.first, stream, &item != items_.data());
 }
 
-// False: nothing was started.
+// Returns false when nothing was started.
 bool LaunchList::start_graph(CUstream stream) {
   ++clock_;
   Graph* graph = find();
@@ -90,7 +90,7 @@ bool LaunchList::start_graph(CUstream stream) {
   return true;
 }
 
-// In the place of the one that was used longest ago.
+// Replaces the least recently used graph.
 LaunchList::Graph& LaunchList::remember() {
   Graph& graph =
       *std::min_element(graphs_.begin(), graphs_.end(), [](const Graph& a, const Graph& b) { return a.used < b.used; });
@@ -120,7 +120,7 @@ CUkernelNodeParams LaunchList::params(const Item& item) {
   return out;
 }
 
-// Node i, after node i - 1.
+// Adds node i, which follows node i - 1.
 bool LaunchList::add_node(Graph& graph, std::size_t i) {
   const DriverApi& api = driver();
   const Kernel& kernel = *items_[i].kernel;
@@ -136,7 +136,7 @@ bool LaunchList::add_node(Graph& graph, std::size_t i) {
   }
   if (i == 0) return true;
   CUgraphEdgeData edge{};
-  if (kernel.overlaps()) edge.from_port = edge.type = 1;  // as a programmatic launch on a stream
+  if (kernel.overlaps()) edge.from_port = edge.type = 1;  // like a programmatic launch on a stream
   return api.cuGraphAddDependencies(graph.graph, &graph.nodes[i - 1], &node, &edge, 1) == CUDA_SUCCESS;
 }
 

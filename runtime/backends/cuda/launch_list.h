@@ -1,5 +1,5 @@
-// The launches of a call. The same kernels in the same order again, as every execute of a transform, become one CUDA
-// graph: the host then takes one call for all of them, and the GPU no breath between them.
+// The launches of a call. When the same kernels recur in the same order, as in every execute of a transform, they
+// become one CUDA graph: the host then launches all of them with one call, and the GPU has no gaps between them.
 #pragma once
 
 #include <array>
@@ -12,18 +12,17 @@
 
 namespace fourtune::runtime::cuda {
 
-// The application records what is put on the stream into a graph of its own (or it cannot be told).
+// True when the application records the stream's work into a graph (or when this cannot be determined).
 bool is_capturing(CUstream stream);
 
 // Invariants:
-// 1. A graph is made when a sequence of kernels comes for the second time, or by prepare(); afterwards start()
-// allocates
-//    nothing.
+// 1. A graph is made when a sequence of kernels occurs for the second time, or by prepare(); afterwards start()
+//    allocates nothing.
 // 2. Grids and arguments may differ from call to call: nodes that differ from the last start are updated.
-// 3. No graph of ours goes into a stream that is being captured: the caller says `alone`.
-// 4. Where the driver has no graphs (before CUDA 12.3), or will not make one, launches start one by one.
+// 3. Our graphs never go into a stream that is being captured: the caller passes `alone`.
+// 4. Where the driver has no graphs (before CUDA 12.3), or cannot make one, kernels are launched one by one.
 //
-// One thread at a time; the context must be current. Kernels outlive the list and do not move.
+// Use from one thread at a time; the context must be current. Kernels must outlive the list and not move.
 class LaunchList {
  public:
   LaunchList() = default;
@@ -31,12 +30,12 @@ class LaunchList {
   LaunchList& operator=(const LaunchList&) = delete;
   ~LaunchList();
 
-  // arguments[i] points to the value of parameter i, 8 bytes of which are copied.
+  // arguments[i] points to the value of parameter i; 8 bytes of it are copied.
   void add(const Kernel& kernel, const generator::Extent3& grid, std::span<void* const> arguments);
-  // Puts what was added on the stream and forgets it. alone: one by one. Throws as Kernel::launch; what was added
-  // is then forgotten, too.
+  // Puts the added launches on the stream and clears the list. alone: launches one by one. Throws as Kernel::launch
+  // does; the list is then cleared, too.
   void start(CUstream stream, bool alone = false);
-  // Makes the graph of what was added, so that start() finds it, and forgets what was added.
+  // Makes the graph of the added launches, so that start() finds it, and clears the list.
   void prepare();
   void drop() noexcept { items_.clear(), values_.clear(); }
 
@@ -44,7 +43,7 @@ class LaunchList {
   struct Item {
     const Kernel* kernel = nullptr;
     generator::Extent3 grid{};
-    std::size_t first = 0, count = 0;  // of values
+    std::size_t first = 0, count = 0;  // range in values_
   };
   struct Graph {
     std::vector<Item> items;

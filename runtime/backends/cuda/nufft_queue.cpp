@@ -24,7 +24,7 @@ class CudaMemory final : public gpu::QueueMemory {
   DeviceMemory memory;
 };
 
-// A little memory of the host that the GPU writes without a detour; none where the driver has none left.
+// A little host memory that the GPU writes directly; null when the driver has none left.
 class PinnedBytes {
  public:
   static constexpr std::size_t kBytes = 256;
@@ -94,7 +94,7 @@ class CudaQueue final : public gpu::Queue {
   void begin(void* stream) override {
     context_.emplace(*device_);
     const auto next = static_cast<CUstream>(stream);
-    // What a captured stream follows, and what follows it, is the application's: events do not cross that border.
+    // What precedes and follows captured work belongs to the application: events do not cross that border.
     capturing_ = is_capturing(next);
     if (used_ && next != stream_ && !capturing_) last_.hold_back(next);
     stream_ = next;
@@ -134,7 +134,7 @@ class CudaQueue final : public gpu::Queue {
     rehearsing_ = false;
     try {
       if (!capturing_) last_.record(stream_), used_ = true;
-    } catch (const Error&) {  // the device is lost, which every later call says
+    } catch (const Error&) {  // the device is lost, as every later call reports
     }
     context_.reset();
   }
@@ -151,10 +151,10 @@ class CudaQueue final : public gpu::Queue {
  private:
   std::shared_ptr<const Device> device_;
   db::KernelStore& store_;
-  std::deque<Kernel> kernels_;  // they stay where they are: the list points to them
+  std::deque<Kernel> kernels_;  // a deque, because the list points to them
   std::vector<KernelReport> reports_;
   std::vector<Event> marks_;
-  Event last_;  // the end of the last run
+  Event last_;  // marks the end of the last run
   PinnedBytes pinned_;
   LaunchList list_;
   bool used_ = false, capturing_ = false, rehearsing_ = false;
@@ -162,7 +162,7 @@ class CudaQueue final : public gpu::Queue {
   std::optional<ContextGuard> context_;
 };
 
-// Memory without bytes.
+// Memory that holds no bytes.
 class CompileQueue final : public gpu::Queue {
  public:
   CompileQueue(const DeviceTraits& traits, db::KernelStore& store, double seconds)

@@ -1,4 +1,4 @@
-// A GPU under the nonuniform executors.
+// A CUDA device for the nonuniform executors.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace fourtune::runtime::cuda {
 
-// Kernels come from the store or NVRTC. The store outlives the queue.
+// Kernels come from the store or from NVRTC. The store must outlive the queue.
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store);
-// Compiles into the store what an executor loads, and does nothing else: no memory, no launches. An executor made with
-// it is good for nothing but being made. Needs no context, so any thread may.
+// Only compiles, into the store, the kernels that an executor loads: no memory, no launches. An executor made with this
+// queue must not be used after construction. Needs no context, so any thread may call it.
 std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, db::KernelStore& store, double seconds);
 
 }  // namespace fourtune::runtime::cuda

@@ -44,7 +44,7 @@ const char* load_all(const DynamicLibrary& library, NvrtcApi& api) {
 Loaded load_nvrtc() {
   Loaded loaded;
   std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
-  // A driver loads what compilers of its own major version or older made.
+  // A driver loads code from compilers of its major version or older.
   if (why_no_driver().empty() && driver().version < 13000) names.erase(names.begin());
   if (const char* forced = std::getenv("FOURTUNE_NVRTC"); forced && *forced) names = {forced};
   const DynamicLibrary library = DynamicLibrary::open(names);

@@ -1,5 +1,5 @@
-// NVRTC, NVIDIA's run-time compiler: CUDA text to machine code for one GPU. Declared here, loaded when first asked for;
-// works on machines without a GPU. Interface: NVIDIA's documentation, "NVRTC".
+// NVRTC, NVIDIA's run-time compiler, turns CUDA text into machine code for one GPU. It is declared here and loaded on
+// first use, and works on machines without a GPU. The interface follows NVIDIA's documentation, "NVRTC".
 #pragma once
 
 #include <cstddef>
@@ -32,16 +32,16 @@ struct NvrtcApi {
   const char* (*nvrtcGetErrorString)(nvrtcResult);
   nvrtcResult (*nvrtcSetFlowCallback)(nvrtcProgram, int (*)(void*, void*), void*);  // null in older versions
   int major = 0, minor = 0;
-  std::vector<int> architectures;  // 75, 80, ...
+  std::vector<int> architectures;  // for example 75, 80
   std::string path;
 };
 
-// Loaded once: $FOURTUNE_NVRTC when set, else version 13 or 12, and not one of a newer major version than the driver's
-// when there is a driver. Throws Error{backend_unavailable} that says what is missing. Threads: any.
+// Loaded once: $FOURTUNE_NVRTC when set, otherwise version 13 or 12, but never a newer major version than the driver's
+// when there is a driver. Throws Error{backend_unavailable} that says what is missing. May be called from any thread.
 const NvrtcApi& nvrtc();
-std::string why_no_nvrtc();  // empty: nvrtc() works
+std::string why_no_nvrtc();  // empty when nvrtc() works
 
-// A program that is destroyed at the end.
+// Owns a program and destroys it at the end.
 class NvrtcProgram {
  public:
   NvrtcProgram(const std::string& text, const std::string& name);

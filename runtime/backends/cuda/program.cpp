@@ -17,7 +17,7 @@ db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTr
           fmt::format("sm_{}", traits.compute_capability)};
 }
 
-// One thread of this process at a time compiles a text; others that want it wait, and find it in the store.
+// One thread of this process at a time compiles a given text; others that need it wait, then find it in the store.
 class Turn {
  public:
   explicit Turn(const generator::KernelSource& source) : key_(fmt::format("{} {}", source.max_registers, source.text)) {
@@ -52,7 +52,7 @@ class Turn {
 db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, db::KernelStore& store,
                           double seconds) {
   const Turn turn(source);
-  if (auto found = store.find(origin_of(source, traits))) return std::move(*found);  // by another thread, meanwhile
+  if (auto found = store.find(origin_of(source, traits))) return std::move(*found);  // compiled by another thread
   CompiledKernel made = compile(source, traits.compute_capability, seconds);
   if (made.outcome == CompileOutcome::timeout)
     throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
@@ -79,7 +79,7 @@ void check_device_pointer(const Device& device, const void* pointer) {
   check(result, "looking at an array");
   int owner = 0;
   if (type != kDeviceMemory || ask(&owner, kDeviceOrdinal) != CUDA_SUCCESS || owner == device.ordinal()) return;
-  CUdeviceptr here = 0;  // where the application let the GPUs see each other's memory there is one
+  CUdeviceptr here = 0;  // exists if the application has enabled access between the GPUs
   if (ask(&here, kDevicePointer) == CUDA_ERROR_INVALID_VALUE)
     throw Error(Status::invalid_argument,
                 fmt::format("execute: an array is in the memory of GPU {} and the transform is on GPU {}, which has no "

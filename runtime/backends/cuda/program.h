@@ -1,5 +1,5 @@
-// GpuPrograms on a GPU: kernels from the kernel store or NVRTC, workspaces and tables on the device, launches on the
-// caller's stream.
+// Runs GpuPrograms on a GPU: kernels from the kernel store or NVRTC, workspaces and tables on the device, launches on
+// the caller's stream.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,15 @@
 
 namespace fourtune::runtime::cuda {
 
-// Loads all kernels; those that the store has not are compiled on up to `threads` threads, longest first, and put
-// there. NVRTC is not even looked for when the store has them all. Throws CompileError with the compiler's words when
-// a text does not compile or takes longer than `seconds`, and what Kernel throws.
+// Loads all kernels. Those missing in the store are compiled on up to `threads` threads, longest first, and stored. If
+// the store has them all, NVRTC is not even searched for. Throws CompileError with the compiler's messages when a text
+// does not compile or takes longer than `seconds`, and whatever Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
                                  double seconds, std::vector<KernelReport>& reports);
 
-// Puts those that the store has not there, one after the other on this thread. Throws as load_kernels.
+// Compiles the kernels missing in the store, one after the other on this thread, and stores them. Throws as
+// load_kernels does.
 void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
                      db::KernelStore& store, double seconds);
 
@@ -49,12 +50,12 @@ class CudaProgram final : public gpu::GpuTransform {
   LaunchList launches_;
   std::int64_t bytes_ = 0;
   bool time_stages_ = false;
-  std::vector<Event> marks_;  // before each launch and after the last
+  std::vector<Event> marks_;  // before each launch and after the last one
   bool ran_ = false;
 };
 
-// Throws Error{invalid_argument} for a pointer that the GPU cannot use: host memory, or another GPU's where this one
-// has no access to it. The device's context must be current.
+// Throws Error{invalid_argument} for a pointer that the GPU cannot use: host memory, or another GPU's memory to which
+// this one has no access. The device's context must be current.
 void check_device_pointer(const Device& device, const void* pointer);
 
 }  // namespace fourtune::runtime::cuda

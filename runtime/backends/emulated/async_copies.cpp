@@ -58,7 +58,7 @@ void AsyncCopies::land_some(double probability, const std::function<double()>& d
 bool AsyncCopies::land_for_barriers() {
   const auto count = std::count_if(copies_.begin(), copies_.end(), [](const Copy& copy) { return copy.barrier; });
   if (count == 0) return false;
-  // Only copies with a barrier land here: a group's land at its wait.
+  // Only copies with a barrier land here; those of a group land at its wait.
   std::vector<Copy> groups;
   std::vector<Copy> bulk;
   for (const Copy& copy : copies_) (copy.barrier ? bulk : groups).push_back(copy);

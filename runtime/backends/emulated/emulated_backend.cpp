@@ -35,7 +35,7 @@ class EmulatedTransform final : public gpu::GpuTransform {
   }
   std::array<int, 2> alignment() const override { return program_->program().alignment; }
   std::vector<StageTime> stage_times() override { return {{"fft", seconds_}}; }
-  // The emulator knows the whole only; every launch gets the share that its bytes are.
+  // The emulator measures only the total time; every launch gets a share in proportion to its bytes.
   std::vector<LaunchTime> launch_times() override {
     double all = 0;
     for (const generator::Launch& launch : program_->program().launches) all += static_cast<double>(launch.bytes);

@@ -1,5 +1,5 @@
-// The emulated backend: generated CUDA kernels on the processor, through the executor of the GPUs. For tests: link
-// fourtune_emulated and call runtime::add_backend, or use the object itself.
+// The emulated backend runs generated CUDA kernels on the processor, through the executor of the GPUs. It is for tests:
+// link fourtune_emulated and call runtime::add_backend, or use the object directly.
 #pragma once
 
 #include "runtime/backends/backend.h"
@@ -8,16 +8,16 @@
 
 namespace fourtune::runtime::emulated {
 
-// A device that does not exist: small, with everything that the kernels may ask for (compute capability 9.0).
+// The traits of a fictitious device: small, with everything that the kernels may need (compute capability 9.0).
 DeviceTraits emulated_traits();
 
-// Arrays given to its executors are host memory; kernels see copies of exactly the problem's spans between guard pages.
+// Arrays passed to its executors are host memory; kernels see copies of exactly the problem's spans, with guard pages.
 class EmulatedBackend final : public Backend {
  public:
-  // Each execute runs with these options, the seed one higher each time.
+  // Each execute uses these options, with the seed increased by one each time.
   explicit EmulatedBackend(gpu::ProgramSource programs, const RunOptions& options = {});
   std::string_view name() const override { return "emulated"; }
-  // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it wants the FFT library.
+  // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it needs the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
 

@@ -1,11 +1,11 @@
-// Runs a GpuProgram on the processor, with every check that a GPU does not make. For tests.
+// Runs a GpuProgram on the processor, with every check that a GPU does not make. For tests only.
 //
 //   emulated::Program program(gpu_program);           // compiles each kernel once, cached by digest
 //   emulated::RunOptions options;
 //   options.threads = emulated::Order::reverse;
 //   program.run(std::as_bytes(in), std::as_writable_bytes(out), options);
 //
-// Threads: one thread at a time per Program.
+// Threads: a Program may be used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ class Program {
  public:
   explicit Program(generator::GpuProgram program, const CompileOptions& options = {});
 
-  // Copies both arrays to device memory of exactly their sizes, runs the launches, and copies both back. The same array
-  // twice: in place. second is taken as written by the host only if `second_is_input`.
-  // Throws KernelFault, and Error{invalid_argument} when the module was compiled for other checks than asked for.
+  // Copies both arrays to device memory of exactly their sizes, runs the launches, and copies both back. Passing the
+  // same array twice means in place. `second_is_input`: second counts as initialised by the host. Throws KernelFault,
+  // and Error{invalid_argument} when the module was compiled for other checks than the options request.
   void run(std::span<std::byte> first, std::span<std::byte> second, const RunOptions& options,
            bool second_is_input = false);
 
@@ -39,13 +39,14 @@ class Program {
   std::vector<std::unique_ptr<Module>> modules_;
 };
 
-// Compiles for the checks that the options ask for, and runs.
+// Compiles for the checks that the options request, and runs.
 void run_program(const generator::GpuProgram& program, std::span<std::byte> first, std::span<std::byte> second,
                  const RunOptions& options = {}, bool second_is_input = false);
 
-// Every order of threads and blocks once, copies late and at random moments, then instrumented: what a test of a kernel
-// should run. `check` looks at the second array after each run and says what is wrong (empty: nothing); first and
-// second start each time with the given bytes. Returns the number of runs. Throws KernelFault or Error{internal}.
+// Runs every order of threads and blocks once, with copies that land late and at random moments, then instrumented;
+// tests of a kernel should use this. `check` examines the second array after each run and says what is wrong (empty:
+// nothing). first and second start each run with the given bytes. Returns the number of runs. Throws KernelFault or
+// Error{internal}.
 int run_all_ways(
     const generator::GpuProgram& program, std::span<const std::byte> first, std::span<const std::byte> second,
     const std::function<std::string(std::span<const std::byte> first, std::span<const std::byte> second)>& check,

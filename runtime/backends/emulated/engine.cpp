@@ -30,7 +30,7 @@ Index3 index_in(std::uint32_t linear, const generator::Extent3& extent) {
 
 std::uint32_t volume(const generator::Extent3& extent) { return extent[0] * extent[1] * extent[2]; }
 
-// The address sanitizer wants to know which stack runs.
+// Tells the address sanitizer which stack is in use.
 struct SanitizerSwitch {
 #if defined(__SANITIZE_ADDRESS__)
   static inline thread_local const void* scheduler_bottom = nullptr;
@@ -75,7 +75,7 @@ void Engine::attach(const GuardedMemory& buffer, bool initialised) {
 
 Index3 Engine::block_of(std::uint32_t linear) const { return index_in(linear, grid_); }
 
-// ---- a launch ------------------------------------------------------------------------------------------------------
+// ---- a launch ----
 void Engine::launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid,
                     void** arguments) {
   module_ = &module;
@@ -101,7 +101,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   if (shadow_) shadow_->begin_launch(serial_);
   launch_serial_ = serial_;
 
-  // Clusters in the order asked for; each as the linear index of its first block.
+  // Clusters in the requested order; each is given by the linear index of its first block.
   std::vector<std::uint32_t> order;
   for (std::uint32_t z = 0; z < grid[2]; z += source.cluster[2])
     for (std::uint32_t y = 0; y < grid[1]; y += source.cluster[1])
@@ -112,13 +112,13 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   const auto ours = [](const SignalFault& fault) {
     Engine* engine = current_engine;
     if (!engine || !engine->in_fiber_) return false;
-    // The time limit may only stop a kernel's own code, where nothing of ours is half done.
+    // The time limit may stop only a kernel's code, never the engine's in the middle of an operation.
     if (fault.signal == kTimeSignal) return engine->module_->holds(fault.where);
     return true;
   };
   const auto handler = [](const SignalFault& fault) {
     Trouble trouble;
-    trouble.where = static_cast<const char*>(fault.where) + 1;  // line_of looks up the instruction before
+    trouble.where = static_cast<const char*>(fault.where) + 1;  // line_of looks up the preceding instruction
     trouble.address = fault.address;
     trouble.kind = fault.signal == kTimeSignal                         ? FaultKind::endless
                    : fault.signal == SIGSEGV || fault.signal == SIGBUS ? FaultKind::out_of_bounds
@@ -211,8 +211,7 @@ void Engine::sort_round(std::vector<std::uint32_t>& round) {
   if (options_.threads == Order::random) std::shuffle(round.begin(), round.end(), random_);
 }
 
-// ---- switching
-// -------------------------------------------------------------------------------------------------------
+// ---- switching ----
 void Engine::resume(std::uint32_t id) {
   Fiber& fiber = fibers_[id];
   running_ = id;
@@ -242,7 +241,7 @@ void Engine::wake(std::uint32_t id) {
   ready_.push_back(id);
 }
 
-// Leaves a fiber for good; the scheduler throws.
+// Leaves a fiber for good; the scheduler then throws.
 void Engine::fail(Trouble trouble) {
   trouble.fiber = running_;
   trouble_ = std::move(trouble);
@@ -252,8 +251,7 @@ void Engine::fail(Trouble trouble) {
   __builtin_unreachable();
 }
 
-// ---- waiting
-// ---------------------------------------------------------------------------------------------------------
+// ---- waiting ----
 void Engine::arrive_at_barrier(Fiber& fiber) {
   const std::uint32_t first = fiber.rank * threads_, end = first + threads_;
   for (std::uint32_t id = first; id < end; ++id)

@@ -1,8 +1,9 @@
-// Runs the threads of a launch as fibers on one OS thread, block after block (cluster after cluster).
+// Runs the threads of a launch as fibers on one OS thread, block after block (cluster after cluster). Scheduling is in
+// engine.cpp, calls from kernels in host_calls.cpp, error messages in engine_report.cpp.
 //
-// A thread runs until it has to wait (barrier, warp operation, mbarrier, pause) or ends. Then the next one of the round
-// runs, in the order asked for; those that may go on form the next round. So every order of threads between two
-// synchronisations can be had, and what a missing barrier would race on is read in the wrong order.
+// A thread runs until it has to wait (barrier, warp operation, mbarrier, pause) or ends. Then the next thread of the
+// round runs, in the requested order; threads that may continue form the next round. So every order of threads between
+// two synchronisations can be produced, and data that a missing barrier leaves unordered is read in the wrong order.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 namespace fourtune::runtime::emulated {
 
 enum class Order { forward, reverse, random };
-// When asynchronous copies land: as late as can be, or each at a random moment up to its wait.
+// When asynchronous copies land: as late as possible, or each at a random moment before its wait.
 enum class Landing { late, random };
 
 struct RunOptions {
@@ -29,9 +30,9 @@ struct RunOptions {
   Order blocks = Order::forward;
   Landing copies = Landing::late;
   std::uint64_t seed = 1;
-  bool instrumented = false;  // races, uninitialised reads, exact bounds; some ten times slower
-  bool undefined = false;     // trap on undefined behaviour
-  double seconds = 120;       // of one launch
+  bool instrumented = false;  // checks races, uninitialised reads, exact bounds; about ten times slower
+  bool undefined = false;     // traps on undefined behaviour
+  double seconds = 120;       // limit for one launch
 };
 
 class Engine {
@@ -41,12 +42,12 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  // Device memory that kernels may use; must outlive the engine. initialised: the host wrote it.
+  // Device memory that kernels may use; it must outlive the engine. initialised: the host wrote it.
   void attach(const GuardedMemory& buffer, bool initialised);
-  // Throws KernelFault. After one, the engine can launch again.
+  // Throws KernelFault. The engine can launch again afterwards.
   void launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid, void** arguments);
 
-  // Called by kernels through the table of host_table.h; `current` is set while a fiber runs.
+  // Kernels call these through the table of host_table.h; `current` is set while a fiber runs.
   static Engine* current();
   static const FourtuneEmulatedHost host_table;
 
@@ -55,8 +56,8 @@ class Engine {
   enum class State : std::uint8_t { ready, barrier, cluster_barrier, warp, mbarrier, paused, left };
   struct Fiber {
     void* context = nullptr;
-    std::uint32_t rank = 0;    // of its block in the cluster
-    std::uint32_t linear = 0;  // in its block
+    std::uint32_t rank = 0;    // rank of its block in the cluster
+    std::uint32_t linear = 0;  // linear index in its block
     Index3 index{};
     State state = State::ready;
     int line = 0;
@@ -65,13 +66,13 @@ class Engine {
     unsigned long long value = 0, result = 0;
     void* mbarrier = nullptr;
     int parity = 0;
-    std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // at the cluster's barrier
+    std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // counts at the cluster's barrier
   };
   struct Trouble {
     FaultKind kind{};
     std::uint32_t fiber = 0;
-    int line = 0;                 // known, or
-    const void* where = nullptr;  // to be looked up
+    int line = 0;                 // if known; otherwise
+    const void* where = nullptr;  // the address to look up
     const void* address = nullptr;
     std::size_t bytes = 0;
     bool is_write = false;
@@ -83,7 +84,7 @@ class Engine {
   void start_fibers();
   void sort_round(std::vector<std::uint32_t>& round);
   void resume(std::uint32_t id);
-  void suspend_as_is();  // to the scheduler; the fiber's state says for what
+  void suspend_as_is();  // returns to the scheduler; the fiber's state says why
   bool on_stack(const void* address) const;
   [[noreturn]] void fail(Trouble trouble);
   [[noreturn]] void raise(const Trouble& trouble);
@@ -109,20 +110,20 @@ class Engine {
   std::vector<const GuardedMemory*> buffers_;
   std::unique_ptr<Shadow> shadow_;
   AsyncCopies copies_;
-  // of the launch
+  // State of the launch.
   Module* module_ = nullptr;
   const generator::KernelSource* source_ = nullptr;
   generator::Extent3 grid_{};
   void** arguments_ = nullptr;
   std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1;
-  // of the cluster that runs
+  // State of the running cluster.
   std::vector<std::uint32_t> cluster_blocks_;  // linear indices in the grid, by rank
   std::vector<GuardedMemory> shared_;
   std::vector<Fiber> fibers_;
   std::vector<std::uint32_t> ready_;
-  std::vector<std::uint32_t> lanes_;  // of the warp operation at hand; not on a fiber's stack, which may be abandoned
+  std::vector<std::uint32_t> lanes_;  // of the current warp operation; not on a fiber's stack, which may be abandoned
   std::uint32_t running_ = 0, left_ = 0;
-  std::uint32_t cluster_phases_ = 0;  // times that all threads of the cluster have arrived
+  std::uint32_t cluster_phases_ = 0;  // how often all threads of the cluster have arrived
   bool in_fiber_ = false;
   void* scheduler_ = nullptr;
   bool failed_ = false;

@@ -1,4 +1,4 @@
-// The engine's words for what went wrong.
+// The engine's error messages.
 #include <fmt/format.h>
 
 #include <map>
@@ -8,7 +8,7 @@
 namespace fourtune::runtime::emulated {
 namespace {
 
-// "0-31, 40"
+// Formats numbers as in "0-31, 40".
 std::string ranges(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {

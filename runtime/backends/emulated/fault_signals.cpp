@@ -25,7 +25,7 @@ thread_local FaultSignals::Ours current_ours = nullptr;
 thread_local FaultSignals::Handler current_handler = nullptr;
 thread_local SignalFault current_fault;
 
-// The signal handler's own stack, and the one on which a fault is dealt with once the handler has returned.
+// The signal handler's stack, and the stack on which a fault is processed once the handler has returned.
 struct Stacks {
   std::byte* memory;
   stack_t before{};
@@ -58,7 +58,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
     old.sa_handler(signal);
   } else if (signal != kTimeSignal) {
-    // The faulting instruction runs again, now with the system's own answer.
+    // The faulting instruction runs again, now with the system's default action.
     ::sigaction(signal, &old, nullptr);
   }
 }
@@ -73,7 +73,7 @@ void handle(int signal, siginfo_t* info, void* context) {
 #endif
   if (!current_ours || !current_ours(fault)) return pass_on(signal, info, context);
   current_fault = fault;
-  // Continue in land(), on a stack that is whole whatever the fiber did to its own.
+  // Continue in land(), on a stack that is intact whatever the fiber did to its stack.
 #if defined(__x86_64__)
   machine->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&land);
   machine->uc_mcontext.gregs[REG_RSP] = reinterpret_cast<greg_t>(landing_top - 8);
@@ -108,13 +108,13 @@ FaultSignals::FaultSignals(Ours ours, Handler fiber_fault, double seconds) {
   event.sigev_signo = kTimeSignal;
   event._sigev_un._tid = static_cast<pid_t>(::syscall(SYS_gettid));
   timer_t timer;
-  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return;  // without a limit then
+  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return;  // then there is no time limit
   timer_ = timer;
   timing_ = true;
   itimerspec limit{};
   limit.it_value.tv_sec = static_cast<time_t>(seconds);
   limit.it_value.tv_nsec = static_cast<long>((seconds - static_cast<double>(limit.it_value.tv_sec)) * 1e9) + 1;
-  limit.it_interval.tv_nsec = 1000000;  // again while the program counter is not in a kernel
+  limit.it_interval.tv_nsec = 1000000;  // fires again while the program counter is not in a kernel
   ::timer_settime(timer, 0, &limit, nullptr);
 }
 

@@ -5,16 +5,16 @@
 
 namespace fourtune::runtime::emulated {
 
-// What a signal told. Plain: filled inside a signal handler.
+// What a signal reported. A plain structure, because a signal handler fills it.
 struct SignalFault {
   int signal = 0;
-  const void* address = nullptr;  // touched, for memory faults
+  const void* address = nullptr;  // the accessed address, for memory faults
   const void* where = nullptr;    // program counter
 };
 
-// While it lives, memory faults, traps and the launch's time limit on this thread go to `fiber_fault`, on a stack of
-// its own, if `ours` says so; else to whoever had the signal before. The handlers are put in place for the process
-// once.
+// During its lifetime, memory faults, traps and the launch's time limit on this thread go to `fiber_fault`, on a
+// separate stack, if `ours` returns true; otherwise to the previous handler of the signal. The handlers are installed
+// once per process.
 class FaultSignals {
  public:
   using Ours = bool (*)(const SignalFault&);
@@ -29,6 +29,6 @@ class FaultSignals {
   bool timing_ = false;
 };
 
-inline constexpr int kTimeSignal = 23;  // SIGURG: ignored unless somebody asks for it
+inline constexpr int kTimeSignal = 23;  // SIGURG: ignored by default
 
 }  // namespace fourtune::runtime::emulated

@@ -11,7 +11,7 @@
 namespace fourtune::runtime::emulated {
 namespace {
 
-// NaN in both precisions wherever it is read from, and not what poison() leaves, which a kernel may copy.
+// Reads as NaN in both precisions at any offset, and differs from what poison() writes, which a kernel may copy.
 constexpr std::byte kPattern[4] = {std::byte{0xde}, std::byte{0xca}, std::byte{0xfa}, std::byte{0xff}};
 std::byte pattern_at(const std::byte* at) { return kPattern[reinterpret_cast<std::uintptr_t>(at) % 4]; }
 

@@ -1,10 +1,9 @@
-// Memory whose neighbourhood cannot be touched: the stand-in for device buffers, shared memory and fiber stacks.
+// Memory surrounded by inaccessible pages, used for device buffers, shared memory and fiber stacks.
 //
 // Invariants
-//   1 the last byte of a buffer lies less than kAlignment bytes before inaccessible pages
-//   2 the pages before and after it are inaccessible for kGuardBytes
-//   3 what is left of its own pages holds a pattern that reads as NaN, and touched_outside() tells whether it still
-//   does
+//   1. The last byte of a buffer lies less than kAlignment bytes before inaccessible pages.
+//   2. The pages before and after it are inaccessible for kGuardBytes.
+//   3. The rest of the buffer's pages holds a pattern that reads as NaN; touched_outside() tells whether it is intact.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@
 
 namespace fourtune::runtime::emulated {
 
-inline constexpr std::size_t kAlignment = 16;  // of every buffer, the widest access of a thread
+inline constexpr std::size_t kAlignment = 16;  // of every buffer; the widest access of a thread
 inline constexpr std::size_t kGuardBytes = std::size_t{16} << 20;
 
-// A mapping; accessible in [data, data + bytes). Move-only. Throws std::bad_alloc.
+// A mapping, accessible in [data, data + bytes). Move-only. Throws std::bad_alloc.
 class GuardedMemory {
  public:
   GuardedMemory() = default;
@@ -33,28 +32,28 @@ class GuardedMemory {
     const auto* at = static_cast<const std::byte*>(address);
     return at >= data_ && at + bytes <= data_ + bytes_;
   }
-  // In the buffer or its guards.
+  // True for an address in the buffer or its guard pages.
   bool near(const void* address) const {
     const auto* at = static_cast<const std::byte*>(address);
     return at >= mapping_ && at < mapping_ + mapped_;
   }
-  // Bytes from the buffer's start (negative: before it) of the first touched byte around it, if any.
+  // Offset from the buffer's start (negative: before it) of the first modified byte around it, if any.
   std::optional<std::ptrdiff_t> touched_outside() const;
-  // Every byte becomes 0xff, NaN in both precisions; the pattern around it is renewed.
+  // Sets every byte to 0xff, NaN in both precisions, and renews the pattern around the buffer.
   void poison();
 
  private:
   void paint();
   std::byte* mapping_ = nullptr;
   std::size_t mapped_ = 0;
-  std::byte* pages_ = nullptr;  // the accessible ones
+  std::byte* pages_ = nullptr;  // the accessible pages
   std::size_t accessible_ = 0;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::string name_;
 };
 
-// Stacks of one size, each with an inaccessible page below. Grows on demand, never shrinks.
+// Stacks of equal size, each with an inaccessible page below. The pool grows on demand and never shrinks.
 class StackPool {
  public:
   StackPool() = default;
@@ -63,9 +62,9 @@ class StackPool {
   ~StackPool();
   static constexpr std::size_t kStackBytes = 128 * 1024;
 
-  // At least `count` stacks; those handed out before stay only if there were enough of them.
+  // Makes at least `count` stacks; those handed out before stay valid only if there were enough already.
   void reserve(std::size_t count);
-  // One past the highest byte.
+  // The address one past the highest byte.
   void* top(std::size_t index) const { return mapping_ + (index + 1) * kStride; }
   std::byte* bottom(std::size_t index) const { return mapping_ + index * kStride + kPage; }
   bool holds(const void* address) const {

@@ -70,8 +70,7 @@ struct HostCalls {
     return e.shared_[rank].data() + offset;
   }
 
-  // ---- asynchronous copies
-  // -------------------------------------------------------------------------------------------
+  // ---- asynchronous copies ----
   static void begin_copy(Engine& e, const Copy& copy) {
     e.check_bounds(copy.source, copy.bytes, false, copy.line);
     e.check_bounds(copy.target, copy.bytes, true, copy.line);
@@ -98,8 +97,7 @@ struct HostCalls {
     begin_copy(e, {target, source, bytes, barrier, e.running_, 0, line, false});
   }
 
-  // ---- mbarriers
-  // -----------------------------------------------------------------------------------------------------
+  // ---- mbarriers ----
   static void bad_mbarrier(Engine& e, int line) {
     e.fail(trouble(FaultKind::bad_mbarrier, line, "not initialised, or more arrivals than it counts"));
   }
@@ -107,7 +105,7 @@ struct HostCalls {
     Engine& e = engine();
     e.check_bounds(barrier, 8, true, line);
     e.copies_.init(barrier, count);
-    // A thread that finds the barrier later must be ordered behind this write.
+    // A thread that finds the barrier later must be ordered after this write.
     if (e.shadow_) touch(e, barrier, true, line);
   }
   static void mbarrier_arrive(void* barrier, long expected_bytes, int line) {
@@ -131,8 +129,7 @@ struct HostCalls {
     if (e.shadow_) e.shadow_->wait(e.running_, barrier);
   }
 
-  // ---- checked accesses
-  // ----------------------------------------------------------------------------------------------
+  // ---- checked accesses ----
   static void touch(Engine& e, void* address, bool write, int line) {
     const auto kind = write ? AccessKind::write : AccessKind::read;
     if (const auto found = e.shadow_->access(e.running_, address, 8, kind, nullptr, e.module_->begin()))
@@ -190,7 +187,7 @@ void Engine::check_bounds(const void* address, std::size_t bytes, bool is_write,
 }
 
 void Engine::access(void* address, std::size_t bytes, AccessKind kind, void* where) {
-  // Local variables, and the module's own tables and built-in variables.
+  // Skips local variables and the module's tables and built-in variables.
   if (!shadow_ || !in_fiber_) return;
   if (module_->holds(address) || on_stack(address)) return;
   const auto found = shadow_->access(running_, address, bytes, kind, where, module_->begin());

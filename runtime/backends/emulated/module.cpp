@@ -35,7 +35,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// Output of a program, standard error included; code < 0 when it could not be started.
+// The output of a program, standard error included; code < 0 when it could not be started.
 struct Output {
   int code = -1;
   std::string text;
@@ -76,7 +76,7 @@ fs::path unique_name(const fs::path& folder, const char* suffix) {
 }
 
 std::vector<std::string> flags(const CompileOptions& options) {
-  // -ffp-contract=fast as the CUDA compilers do; no strict aliasing, since shared memory is used as several types.
+  // -ffp-contract=fast matches the CUDA compilers; no strict aliasing, since shared memory is used as several types.
   std::vector<std::string> list{"-std=c++20",
                                 "-O1",
                                 "-g1",
@@ -106,8 +106,8 @@ std::vector<std::string> flags(const CompileOptions& options) {
   return list;
 }
 
-// Keeps the folder at a few thousand modules: the oldest half goes, and what killed processes left. Others may be at it
-// too, so nothing that fails matters.
+// Limits the folder to a few thousand modules: deletes the oldest half and what killed processes left behind. Other
+// processes may do the same, so failures do not matter.
 void trim(const fs::path& folder) {
   constexpr std::size_t kMost = 4096;
   constexpr std::chrono::hours kLeftOver{24};
@@ -157,7 +157,7 @@ void compile(const generator::KernelSource& source, const CompileOptions& option
        {std::string("-include"), shim.string(), std::string("-c"), text.string(), std::string("-o"), object.string()})
     words.push_back(word);
   step(words);
-  // The link must not see -fsanitize, which would bring the sanitizer's own run time.
+  // The link must not see -fsanitize, which would add the sanitizer's run-time library.
   std::vector<std::string> link{compiler(), "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", object.string()};
   if (options.instrumented) {
     std::ofstream(hooks, std::ios::binary) << kHostTableText << kHooksText;
@@ -205,7 +205,7 @@ fs::path cache_folder() {
                               : fs::temp_directory_path() / fmt::format("fourtune-emulated-{}", ::geteuid());
   ::mkdir(folder.c_str(), 0700);
   struct stat info {};
-  // Code is loaded from here: nobody else may be able to put any.
+  // Code is loaded from this folder, so nobody else may be able to write to it.
   if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
       (info.st_mode & 022) != 0)
     throw Error(Status::io, fmt::format("'{}' must be a folder that this user owns and nobody else can write; choose "
@@ -231,7 +231,7 @@ Module::Module(const generator::KernelSource& source, const CompileOptions& opti
   const std::string digest = db::sha256(
       {compiled_text(source), kHostTableText, kShimText, kHooksText, all_flags, compiler(), compiler_version()});
   file_ = cache_folder() / (digest.substr(0, 40) + ".so");
-  // A copy of its own: the built-in variables belong to one Module, and dlopen gives the same file only once.
+  // Load a private copy: the built-in variables belong to one Module, and dlopen opens the same file only once.
   const fs::path own = unique_name(file_.parent_path(), ".so");
   std::error_code missing;
   if (!fs::copy_file(file_, own, missing)) {
@@ -265,7 +265,7 @@ int Module::line_of(const void* where) const {
   const auto offset = static_cast<const char*>(where) - static_cast<const char*>(begin_) - 1;
   const Output output = run({"addr2line", "-i", "-e", file_.string(), fmt::format("0x{:x}", offset)},
                             unique_name(file_.parent_path(), ".log"));
-  // One line per inlined call, innermost first; the first one inside the kernel's text counts.
+  // There is one line per inlined call, innermost first; the first one inside the kernel's text counts.
   const std::string text = output.code == 0 ? output.text : "";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());

@@ -13,19 +13,19 @@
 namespace fourtune::runtime::emulated {
 
 struct CompileOptions {
-  bool instrumented = false;  // every memory access is checked: races, exact bounds, uninitialised reads
+  bool instrumented = false;  // checks every memory access: races, exact bounds, uninitialised reads
   bool undefined = false;     // traps on undefined behaviour
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
 using Index3 = std::array<std::uint32_t, 3>;
 
-// Threads: compile and load from any thread; run by one thread at a time (the built-in variables belong to the module).
+// Threads: compile and load from any thread; run from one thread at a time (the module has the built-in variables).
 class Module {
  public:
-  // Compiles with the C++ compiler found as $FOURTUNE_EMULATED_CXX, else g++ on the PATH, into cache_folder(), where it
+  // Compiles with the C++ compiler $FOURTUNE_EMULATED_CXX, else g++ on the PATH, into cache_folder(), where the result
   // is found again by the digest of text, options and compiler. Throws Error{backend_unavailable} without a compiler
-  // and Error{internal} with the compiler's words when the text does not compile.
+  // and Error{internal} with the compiler's messages when the text does not compile.
   Module(const generator::KernelSource& source, const CompileOptions& options);
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -35,17 +35,17 @@ class Module {
   const CompileOptions& options() const { return options_; }
   int parameters() const { return parameters_; }
 
-  // The module's built-in variables and the entry's caller.
+  // The module's built-in variables and the function that calls its entry.
   Index3* thread_index = nullptr;
   Index3* block_index = nullptr;
   Index3* block_dim = nullptr;
   Index3* grid_dim = nullptr;
   void (*call)(void** arguments) = nullptr;
 
-  // True for an address of its code or data.
+  // True for an address in its code or data.
   bool holds(const void* address) const { return address >= begin_ && address < end_; }
   const void* begin() const { return begin_; }
-  // Line of the kernel's text that the instruction before `where` comes from; 0 when unknown. Starts addr2line.
+  // The line of the kernel's text that produced the instruction before `where`; 0 when unknown. Starts addr2line.
   int line_of(const void* where) const;
 
  private:
@@ -61,11 +61,11 @@ class Module {
   int parameters_ = 0;
 };
 
-// The text that the compiler gets after the shim: the kernel unchanged, and its caller.
+// The text that the compiler receives after the shim: the unchanged kernel, and the function that calls it.
 std::string compiled_text(const generator::KernelSource& source);
-// $FOURTUNE_EMULATED_CACHE, else a folder of this user alone in the system's temporary folder.
+// $FOURTUNE_EMULATED_CACHE, else a private folder of this user in the system's temporary folder.
 std::filesystem::path cache_folder();
-// First line of the compiler's version, empty when there is no compiler that runs.
+// The first line of the compiler's version; empty when no compiler runs.
 std::string compiler_version();
 // How many times this process has started the compiler.
 int compilations() noexcept;

@@ -98,7 +98,7 @@ class EmulatedQueue final : public gpu::Queue {
     void* array = nullptr;
     gpu::Access access{};
   };
-  // The engine keeps addresses of what is attached.
+  // The engine keeps the addresses of what is attached.
   struct OpenedList : std::vector<Opened> {
     OpenedList() { reserve(kMostArrays); }
   };

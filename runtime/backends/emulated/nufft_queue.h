@@ -1,4 +1,4 @@
-// The emulated device under the nonuniform executors.
+// The emulated device for the nonuniform executors.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace fourtune::runtime::emulated {
 
-// The caller's arrays are host memory, of which kernels see copies between guard pages. Whatever is not kept between
-// two runs is NaN at the start of the next one. Each run has these options, the seed one higher each time.
+// The caller's arrays are host memory; kernels see copies of them between guard pages. Memory that is not kept between
+// two runs is NaN at the start of the next one. Each run uses these options, with the seed increased by one each time.
 std::unique_ptr<gpu::Queue> make_queue(const RunOptions& options);
 
 }  // namespace fourtune::runtime::emulated

@@ -25,11 +25,11 @@ void Shadow::begin_cluster(std::uint32_t first_serial, std::uint32_t blocks, std
     clock_.assign(threads_total_, 1);
     known_.assign(std::size_t{threads_total_} * threads_total_, 0);
   }
-  for (std::uint32_t& clock : clock_) ++clock;  // what was known before is older than all that comes
+  for (std::uint32_t& clock : clock_) ++clock;  // knowledge from earlier clusters is older than everything to come
   interval_.assign(blocks, 1);
   joined_.assign(blocks, 0);
   barriers_.clear();
-  // Cells of shared memory keep stamps of earlier blocks, whose serials tell that they are old.
+  // Cells of shared memory keep stamps of earlier blocks; the serial numbers show that they are old.
   while (regions_.size() < buffers_ + blocks) regions_.emplace_back();
   regions_.resize(buffers_ + blocks);
   for (std::uint32_t rank = 0; rank < blocks; ++rank) {
@@ -49,7 +49,7 @@ Shadow::Region* Shadow::find(const void* address) const {
 }
 
 bool Shadow::ordered(const Region& region, const Stamp& stamp, std::uint32_t thread) const {
-  // Never, an earlier launch, or shared memory of an earlier block.
+  // Never accessed, accessed by an earlier launch, or shared memory of an earlier block.
   if (stamp.block < (region.shared ? cluster_first_ : launch_first_)) return true;
   if (stamp.block < cluster_first_ || stamp.block >= cluster_first_ + blocks_) return false;
   const std::uint32_t rank = stamp.block - cluster_first_, other = rank * threads_ + stamp.thread;
@@ -131,7 +131,7 @@ void Shadow::cluster_barrier() {
 }
 
 void Shadow::warp_sync(const std::vector<std::uint32_t>& lanes) {
-  // Without mbarriers a thread knows nothing of other warps, so the warp's own columns suffice.
+  // Without mbarriers a thread knows nothing of other warps, so the columns of its warp suffice.
   const std::uint32_t first = barriers_.empty() ? lanes.front() : 0;
   const std::uint32_t end = barriers_.empty() ? lanes.back() + 1 : threads_total_;
   for (const std::uint32_t lane : lanes) known(lane, lane) = clock_[lane];
@@ -178,8 +178,8 @@ void Shadow::finish_copy(std::uint32_t thread, void* target, std::size_t bytes, 
   Region* region = find(target);
   if (!region) return;
   Stamp stamp = stamp_of(thread, AccessKind::write, nullptr, nullptr);
-  // With a barrier the write is the issuing thread's, as if it had arrived with it: who waits learns of it, who does
-  // not is unordered.
+  // With a barrier, the write counts as the issuing thread's, as if it had arrived with it: a thread that waits learns
+  // of the write, one that does not wait is unordered.
   if (barrier) {
     auto& gathering = barriers_[barrier].gathering;
     gathering.resize(threads_total_, 0);

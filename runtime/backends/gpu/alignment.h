@@ -1,5 +1,5 @@
-// Kernels move whole complex values, some of them whole runs: an array that starts in between would be a fault that
-// costs the application its context, so it is refused before anything is launched.
+// Kernels access whole complex values, some of them whole runs of values. A misaligned array would cause a fault that
+// destroys the application's context, so it is refused before anything is launched.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace fourtune::runtime::gpu {
 
-// Throws Error{invalid_argument} unless the array starts at a multiple of `bytes`. Null passes.
+// Throws Error{invalid_argument} unless the array starts at a multiple of `bytes`. A null pointer passes.
 inline void check_alignment(const void* array, std::int64_t bytes, const char* name) {
   const auto address = reinterpret_cast<std::uintptr_t>(array);
   if (const auto off = address % static_cast<std::uintptr_t>(bytes); off != 0)

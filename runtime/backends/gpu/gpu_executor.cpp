@@ -67,7 +67,7 @@ class GpuFftExecutor final : public Executor {
     transform.run(in, out, stream_);
     last_ = &transform;
   }
-  // Of the first or the second array.
+  // Element size of the first or the second array.
   std::int64_t element_bytes(bool first) const {
     const bool real = problem_.fft_type == (first ? FftType::r2c : FftType::c2r);
     return (real ? 1 : 2) * real_bytes(problem_.precision);

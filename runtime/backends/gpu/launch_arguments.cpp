@@ -48,7 +48,7 @@ void check_program(const generator::GpuProgram& program) {
     for (const auto& argument : launch.arguments) {
       const auto* ref = std::get_if<BufferRef>(&argument);
       if (!ref) continue;
-      std::int64_t bytes = ref->byte_offset;  // of arrays only the caller knows the size
+      std::int64_t bytes = ref->byte_offset;  // only the caller knows the size of these arrays
       if (ref->where == BufferRef::Where::workspace) {
         if (!in(ref->index, program.workspace_bytes.size())) wrong(fmt::format("there is no workspace {}", ref->index));
         bytes = program.workspace_bytes[static_cast<std::size_t>(ref->index)];

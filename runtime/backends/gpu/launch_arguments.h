@@ -13,7 +13,7 @@ namespace fourtune::runtime::gpu {
 
 class LaunchArguments {
  public:
-  // address: of workspace and constant buffers; the arrays of execute come by set_arrays.
+  // address: gives the addresses of workspace and constant buffers; set_arrays sets the arrays of execute.
   LaunchArguments(const generator::Launch& launch,
                   const std::function<std::byte*(const generator::BufferRef&)>& address);
   LaunchArguments(LaunchArguments&&) noexcept = default;
@@ -43,7 +43,7 @@ class LaunchArguments {
   std::vector<Patch> patches_;
 };
 
-// Throws Error{internal} when a launch refers to a kernel, workspace, constant or offset that the program has not.
+// Throws Error{internal} when a launch refers to a kernel, workspace, constant or offset that is not in the program.
 void check_program(const generator::GpuProgram& program);
 
 }  // namespace fourtune::runtime::gpu

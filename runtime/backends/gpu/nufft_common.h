@@ -1,4 +1,4 @@
-// What the nonuniform executors of GPUs share.
+// Functions that the nonuniform GPU executors share.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ inline generator::fft::Window::Kind order_of(ModeOrder order) {
   return order == ModeOrder::centred ? generator::fft::Window::Kind::centred : generator::fft::Window::Kind::wrapped;
 }
 
-// Product of sizes. Throws Error{size_overflow} naming `what`.
+// The product of the sizes. Throws Error{size_overflow}, naming `what`.
 std::int64_t volume(const std::array<std::int64_t, 3>& sizes, const char* what);
 
-// Throws Error{invalid_plan} for plan choices that no GPU kernel has.
+// Throws Error{invalid_plan} for plan choices for which there is no GPU kernel.
 void check_supported(const generator::Plan& plan);
-// The largest rounding of points' places that still leaves a transform right: half its tolerance, or its window's
-// error.
+// The largest rounding error of points' positions with which a transform is still accurate: half its tolerance, or its
+// window's error.
 double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
-// Reads the status of a sort and throws Error{invalid_point} naming the first bad point; names: of the coordinates.
-// Returns what it says of large coarse bins. Within a run.
+// Reads the status of a sort and throws Error{invalid_point} that names the first bad point; `names` holds the
+// coordinates' names. Returns what the status says about large coarse bins. Call it within a run.
 generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
                                          const std::array<const std::byte*, 3>& points, int dim, Precision precision,
                                          const char* names);
-// Adds what the transform needs and what would need less to an Error{out_of_memory}.
+// Adds to an Error{out_of_memory} what the transform needs and what would need less.
 [[noreturn]] void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan,
                                  std::int64_t grids, std::int64_t points);
 

@@ -1,4 +1,4 @@
-// Types 1 and 2 on a GPU: sort; clear, spread, FFT; or FFT, interpolate.
+// Types 1 and 2 on a GPU: sort; then clear, spread and FFT, or FFT and interpolate.
 #include "runtime/backends/gpu/nufft_executor.h"
 
 #include <fmt/format.h>
@@ -107,29 +107,29 @@ class Type12Executor final : public Executor {
   void set_stream(void* stream) override { stream_ = stream; }
 
  private:
-  // Bytes from which the FFT of a 3D grid does without a workspace rather than take x first. Whole executes of type 1,
-  // x first and in place: 336 x 336 x 240 cells 780 and 778 us, 256^3 1357 and 1365, 192^3 738 and 729; the FFT of
-  // 180^3 alone 53 and 60 (f32, H200). Smaller grids leave workspaces that do not matter.
+  // From this many bytes on, the FFT of a 3D grid runs without a workspace instead of transforming x first. Whole
+  // executes of type 1, x first and in place: 336 x 336 x 240 cells 780 and 778 us, 256^3 1357 and 1365, 192^3 738 and
+  // 729; the FFT of 180^3 alone 53 and 60 (f32, H200). For smaller grids the workspace is negligible.
   static constexpr std::int64_t kLargeGrid = std::int64_t{64} << 20;
-  // Point counts that need other kernels: whole cells in records, then 64-bit counts.
+  // Point counts from which other kernels are needed: first for whole cells in records, then for 64-bit counts.
   static int counts_of(std::int64_t m) {
     return m >= std::int64_t{1} << 31 ? 2 : m >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ? 1 : 0;
   }
   static constexpr const char* kNames[3] = {"x", "y", "z"};
 
-  // What runs one way; [1] is of the last, smaller chunk.
+  // The parts that run for one direction; [1] is for the last, smaller chunk.
   struct Direction {
     bool made = false, to_modes = false;
     std::array<Part, 2> points;
     std::array<std::vector<Part>, 2> fft;
   };
 
-  // What execute will launch, while the device sorts.
+  // Rehearses the launches of execute while the device sorts.
   void rehearse() {
     for (Direction& direction : directions_)
       if (direction.made) runner_.rehearse([&] { launch_all(direction, nullptr, nullptr); });
   }
-  // Within a run.
+  // Call this within a run.
   void launch_all(Direction& direction, std::byte* values, std::byte* modes) {
     for (std::int64_t b = 0; b < problem_.batch; b += chunk_) {
       const std::size_t which = problem_.batch - b < chunk_ ? 1 : 0;
@@ -180,7 +180,7 @@ class Type12Executor final : public Executor {
     return program;
   }
 
-  // Returns what is known of large coarse bins: nothing without a look at the points, when there is room for all.
+  // Returns what is known about large coarse bins: nothing if points are not checked, since then there is room for all.
   generator::nufft::LargeBins sort(const PointSet& points) {
     const void* given[] = {points.x, points.y, points.z};
     Run run(runner_.queue(), stream_);
@@ -203,7 +203,7 @@ class Type12Executor final : public Executor {
     return large;
   }
 
-  // The rest of a sort that found more points in large coarse bins than it had room for.
+  // Completes a sort that found more points in large coarse bins than it had room for.
   void sort_large(std::int64_t m, const generator::nufft::LargeBins& large) {
     const std::int64_t before = scratch_bytes();
     reserve_points(m, sort_kernels().late_bytes(m, large));
@@ -218,7 +218,7 @@ class Type12Executor final : public Executor {
     Run run(runner_.queue(), stream_);
     runner_.launch(late_, nullptr, nullptr);
     runner_.end_stages(true);
-    if (moved) rehearse();  // the grid lies elsewhere now
+    if (moved) rehearse();  // the grid has moved
     run.complete();
   }
   GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {
@@ -233,13 +233,13 @@ class Type12Executor final : public Executor {
     return program;
   }
 
-  // Whether this direction's family takes points by subproblems.
+  // Whether this direction's family processes points by subproblems.
   bool works_by_tasks(bool to_modes) const {
     return to_modes ? plan_.gpu_points.spread != generator::nufft::Spread::points
                     : plan_.gpu_points.interp != generator::nufft::Interpolate::points;
   }
-  // Before a direction is made: sorts list subproblems from now on if it wants them, and those of the points that are
-  // there are listed.
+  // Called before a direction is made: if it needs subproblems, later sorts list them, and those of the current points
+  // are listed now.
   void list_tasks(bool to_modes) {
     if (lists_tasks_ || !works_by_tasks(to_modes)) return;
     lists_tasks_ = true;
@@ -260,7 +260,7 @@ class Type12Executor final : public Executor {
     }
   }
 
-  // Transforms of a full chunk, and of the last one where it is smaller (else 0).
+  // Transforms in a full chunk, and in the last chunk if that is smaller (else 0).
   std::array<std::int64_t, 2> chunks() const { return {chunk_, problem_.batch % chunk_}; }
 
   generator::gpu_nufft::GridFft grid_fft_spec(int sign, std::int64_t transforms) const {
@@ -285,7 +285,7 @@ class Type12Executor final : public Executor {
   }
 
   int largest_group() const { return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group); }
-  // What one program of the FFT takes of a chunk: transforms in one layout.
+  // The transforms of a chunk that one program of the FFT processes: all in one layout.
   struct Unit {
     std::int64_t first = 0, transforms = 1, groups = 1;
     bool interleaved = false;
@@ -385,8 +385,7 @@ class Type12Executor final : public Executor {
     }
   }
 
-  // Of either direction; they differ where only spreading needs more.
-  // large: bytes of scratch that large coarse bins take.
+  // For either direction; they differ only where spreading needs more. large: bytes of scratch for large coarse bins.
   std::array<std::int64_t, kWorkspaces> workspace_bytes(std::int64_t m, std::int64_t large) const {
     auto bytes = spread_kernels_->workspace_bytes(m, lists_tasks_);
     const auto other = interp_kernels_->workspace_bytes(m, lists_tasks_);
@@ -394,11 +393,11 @@ class Type12Executor final : public Executor {
     bytes[generator::nufft::kScratch] = std::max(bytes[generator::nufft::kScratch], large);
     return bytes;
   }
-  // Of scratch from the start: nobody looks at trusted points, so all may lie in large coarse bins.
+  // Bytes of scratch reserved from the start: trusted points are not checked, so all may lie in large coarse bins.
   std::int64_t large_bytes(std::int64_t m) const {
     return options_.trust_points ? sort_kernels().large_bytes(m, m) : 0;
   }
-  // Scratch lies in the grid, which nobody uses meanwhile.
+  // Scratch lies in the grid, which is unused during the sort.
   int scratch_slot() const {
     return whole_ ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch);
   }
@@ -408,7 +407,7 @@ class Type12Executor final : public Executor {
     for (const std::int64_t bytes : workspace_bytes(m, 0)) sum += bytes;
     return sum;
   }
-  // For m points, with `large` bytes of scratch for large coarse bins.
+  // Reserves memory for m points, with `large` bytes of scratch for large coarse bins.
   void reserve_points(std::int64_t m, std::int64_t large) {
     using namespace generator::nufft;
     try {
@@ -428,7 +427,7 @@ class Type12Executor final : public Executor {
     }
   }
 
-  // Launches for m points; the kernels are there.
+  // Makes the launches for m points; the kernels are loaded already.
   void bind_points(std::int64_t m) {
     if (bound_ == m) return;
     runner_.change(sort_, sort_program(m));
@@ -454,10 +453,10 @@ class Type12Executor final : public Executor {
   std::optional<Kernels> spread_kernels_, interp_kernels_;
   int counts_ = 0;
   std::int64_t chunk_ = 1, complex_ = 8, modes_ = 1, cells_ = 1, grid_bytes_ = 0;
-  std::int64_t count_ = -1;              // points; -1: not set
-  std::int64_t bound_ = -1;              // points that the launches are for
-  bool lists_tasks_ = false;             // in sorts: some direction that was made works by subproblems
-  Part sort_, late_;                     // late_: what a sort left to be done
+  std::int64_t count_ = -1;              // number of points; -1: not set
+  std::int64_t bound_ = -1;              // number of points for which the launches are made
+  bool lists_tasks_ = false;             // sorts list subproblems, because a direction made so far needs them
+  Part sort_, late_;                     // late_: work left over by a sort
   std::array<Direction, 2> directions_;  // forward, adjoint
   mutable std::vector<StageTime> times_;
 };

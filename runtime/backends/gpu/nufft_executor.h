@@ -8,14 +8,14 @@
 
 namespace fourtune::runtime::gpu {
 
-// Types 1 and 2 and their adjoints: one sort, one grid. Kernels of the forward direction are loaded here, those of the
-// adjoint when it is first asked for. Throws Error{invalid_plan | unsupported | out_of_memory | ...}.
+// Types 1 and 2 and their adjoints: one sort, one grid (nufft_executor.cpp). Kernels of the forward direction are
+// loaded here, those of the adjoint on first use. Throws Error{invalid_plan | unsupported | out_of_memory | ...}.
 std::unique_ptr<Executor> make_gpu_type12_executor(const Problem& problem, const generator::Plan& plan,
                                                    const ExecutorOptions& options, std::unique_ptr<Queue> queue);
-// Type 3. Its grids follow from the points, so that kernels are loaded in set_points.
+// Type 3 (nufft_type3_executor.cpp). Its grids depend on the points, so its kernels are loaded in set_points.
 std::unique_ptr<Executor> make_gpu_type3_executor(const Problem& problem, const generator::Plan& plan,
                                                   const ExecutorOptions& options, std::unique_ptr<Queue> queue);
-// The one of the two that the problem needs.
+// Makes the one of the two that the problem needs.
 std::unique_ptr<Executor> make_gpu_nufft_executor(const Problem& problem, const generator::Plan& plan,
                                                   const ExecutorOptions& options, std::unique_ptr<Queue> queue);
 

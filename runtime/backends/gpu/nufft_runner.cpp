@@ -26,7 +26,7 @@ void Runner::reserve(int slot, std::int64_t bytes, const char* name, bool kept) 
   auto& memory = memory_[index(slot)];
   alias_[index(slot)] = -1;
   if (!memory || memory->bytes < bytes) {
-    memory.reset();  // before the larger one, so that both need not fit
+    memory.reset();  // freed before the larger one is allocated, so that both need not fit
     ++epoch_;
     memory = queue_->allocate(std::max<std::int64_t>(bytes, 16), name);
   }

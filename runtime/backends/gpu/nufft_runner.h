@@ -1,8 +1,8 @@
-// Programs bound to memory of a device: slots that all parts of a transform share, parts that are launched one after
-// the other, and the times of their stages.
+// Programs bound to device memory: slots that all parts of a transform share, parts that are launched one after the
+// other, and the times of their stages.
 //
-// In a part's program, workspace i is slot i; first and second are arrays of the call. Slots only grow, so a second set
-// of points that is not larger allocates nothing.
+// In a part's program, workspace i is slot i; first and second are the arrays of the call. Slots only grow, so a new
+// set of points that is not larger allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace fourtune::runtime::gpu {
 
-// Launches with their kernels loaded, or a library's transform of one slot.
+// Launches with loaded kernels, or a library's transform on one slot.
 class Part {
  public:
-  std::int64_t bytes() const;  // of tables and the library's work area
+  std::int64_t bytes() const;  // size of tables and of the library's work area
 
  private:
   friend class Runner;
   std::vector<generator::Launch> launches_;
-  std::vector<int> kernels_;  // of the queue
+  std::vector<int> kernels_;  // numbers from the queue
   std::vector<std::string> entries_;
   std::vector<std::unique_ptr<QueueMemory>> constants_;
   std::vector<LaunchArguments> arguments_;
   std::uint64_t bound_ = 0;  // Runner::epoch_ when the arguments were made
   std::unique_ptr<LibraryFft> library_;
-  int slot_ = 0;  // of the library's data
+  int slot_ = 0;  // the slot of the library's data
 };
 
 class Runner {
@@ -42,31 +42,32 @@ class Runner {
   std::vector<KernelReport> kernels() const { return queue_->kernels(); }
 
   // ---- memory ----
-  // At least `bytes`. Throws Error{out_of_memory}; the slot then has what it had, or nothing.
+  // Gives the slot at least `bytes`. Throws Error{out_of_memory}; the slot then keeps its memory or has none.
   void reserve(int slot, std::int64_t bytes, const char* name, bool kept = false);
   void free(int slot);
-  // A slot that is another one's memory.
+  // Makes a slot use another slot's memory.
   void alias(int slot, int of);
-  // A slot that is the caller's array; parts that read it are bound anew.
+  // Makes a slot refer to the caller's array; parts that use it are bound again.
   void point(int slot, std::byte* data);
   std::byte* data(int slot) const;
   std::int64_t slot_bytes(int slot) const { return memory_[index(slot)] ? memory_[index(slot)]->bytes : 0; }
-  std::int64_t held() const;  // bytes of all slots
+  std::int64_t held() const;  // total size of all slots
 
   // ---- parts ----
-  // Loads the kernels of all of them at once, so that they are compiled side by side.
+  // Loads the kernels of all programs at once, so that they are compiled in parallel.
   void preload(const std::vector<const generator::GpuProgram*>& programs);
-  // Loads the kernels that are new and uploads the tables.
+  // Loads kernels that are not loaded yet and uploads the tables.
   Part make(const generator::GpuProgram& program);
   Part make_library(const Problem& problem, int slot);
-  // The same launches for other counts of points: kernels and tables stay.
+  // Sets the same launches for other point counts: kernels and tables stay.
   void change(Part& part, const generator::GpuProgram& program);
-  // Puts the addresses of its slots into the arguments, if they changed (always: whether or not they did), so that
+  // Writes the addresses of the part's slots into its arguments if they changed (with `always`, in any case), so that
   // launch allocates nothing.
   void bind(Part& part, bool always = false);
-  // Within a run.
+  // Call this within a run.
   void launch(Part& part, std::byte* first, std::byte* second);
-  // Within a run: what launches() will launch in later runs is made ready to start without allocating. Nothing runs.
+  // Call this within a run: prepares the launches that launches() makes, so that later runs start them without
+  // allocating. Nothing runs.
   template <class Launches>
   void rehearse(const Launches& launches) {
     if (timed_ || !queue_->begin_rehearsal()) return;
@@ -79,7 +80,7 @@ class Runner {
   void begin_execute() { next_ = kept_, marks_.resize(static_cast<std::size_t>(kept_)); }
   void end_stages(bool set_points);
   std::vector<StageTime> stage_times();
-  std::vector<LaunchTime> launch_times();  // one by one, with the bytes and operations that they have to do
+  std::vector<LaunchTime> launch_times();  // one by one, with the bytes and operations required
 
  private:
   static std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
@@ -88,14 +89,14 @@ class Runner {
 
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<QueueMemory>> memory_;
-  std::vector<int> alias_;  // -1: own memory
+  std::vector<int> alias_;  // -1: has separate memory
   std::vector<std::byte*> pointed_;
-  std::vector<generator::KernelSource> sources_;  // loaded ones
+  std::vector<generator::KernelSource> sources_;  // the loaded kernels
   std::vector<int> numbers_;
   std::uint64_t epoch_ = 1;
   bool timed_;
-  int next_ = 0, kept_ = 0;  // marks used, and those of set_points
-  // What follows each mark; an empty stage: nothing.
+  int next_ = 0, kept_ = 0;  // number of marks used, and of those made by set_points
+  // What follows each mark; an empty stage means nothing follows.
   struct Timed {
     std::string stage, entry;
     std::int64_t bytes = 0;

@@ -1,5 +1,5 @@
-// Type 3 on a GPU: spread the sources, FFT between the two grids, read at the targets, with the products before and
-// after.
+// Type 3 on a GPU: spread the sources, FFT between the two grids, interpolate at the targets, with multiplications
+// before and after.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class Type3Executor final : public Executor, private Type3Slots {
         runner_.queue().open(first, problem_.batch * m_ * complex_, adjoint ? Access::out : Access::in, "point_values");
     std::byte* results =
         runner_.queue().open(second, problem_.batch * k_ * complex_, adjoint ? Access::in : Access::out, "mode_values");
-    if (!ready_) {  // no sources or no targets: an empty sum
+    if (!ready_) {  // without sources or targets the sum is empty
       runner_.launch(empty_[adjoint ? 1 : 0], values, results);
     } else {
       Direction& direction = adjoint ? adjoint_ : forward_;
@@ -91,10 +91,10 @@ class Type3Executor final : public Executor, private Type3Slots {
 
   struct Direction {
     bool made = false;
-    std::array<std::vector<Part>, 2> parts;  // of full chunks and of the last, smaller one
+    std::array<std::vector<Part>, 2> parts;  // for full chunks, and for the last, smaller one
   };
 
-  // Within a run.
+  // Call this within a run.
   void launch_all(Direction& direction, std::byte* values, std::byte* results) {
     const std::int64_t chunk = stages_.chunk();
     for (std::int64_t b = 0; b < problem_.batch; b += chunk)
@@ -102,7 +102,7 @@ class Type3Executor final : public Executor, private Type3Slots {
         runner_.launch(part, values + b * m_ * complex_, results + b * k_ * complex_);
   }
 
-  // Within a run.
+  // Call this within a run.
   void open_points() {
     for (int i = 0; i < 6; ++i) {
       const bool there = i % 3 < problem_.dim && (i < 3 ? m_ : k_) > 0;
@@ -113,7 +113,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     }
   }
 
-  // Of the points, or the bounds that they promise to keep.
+  // The extents of the points, or of the bounds that the points are promised to keep.
   Extents known_extents() {
     if (!bounds_) return look_at_points();
     if (!options_.trust_points) check_bounds(look_at_points());
@@ -128,7 +128,7 @@ class Type3Executor final : public Executor, private Type3Slots {
                                                        seen[i].low, seen[i].high, bounds_->low[i], bounds_->high[i]));
   }
 
-  // The one wait of set_points.
+  // The only place where set_points waits.
   Extents look_at_points() {
     runner_.change(extents_, stages_.extents(m_, k_));
     Run run(runner_.queue(), stream_);
@@ -175,7 +175,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     }
   }
 
-  // Sort both sides, and the products' factors.
+  // Sorts both sides and computes the factors of the products.
   void sort() {
     runner_.change(sorts_, stages_.sorts());
     const GpuProgram products = stages_.products();

@@ -58,7 +58,7 @@ std::array<std::int64_t, kWorkspaces> Type3Stages::point_bytes(bool sources) con
   return bytes;
 }
 
-// What is not there is looked at as the first of what is.
+// Arrays that are missing are replaced by the first one present.
 GpuProgram Type3Stages::extents(std::int64_t m, std::int64_t k) const {
   std::array<generator::BufferRef, 6> refs;
   for (int i = 0; i < 6; ++i) {
@@ -110,14 +110,14 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   shape.precision = problem_.precision;
   shape.width = window.width;
   shape.large_counts = (sources ? m_ : k_) >= std::int64_t{1} << 31;
-  // The families of the plan; their parameters where this grid allows them.
+  // Uses the plan's families, and its parameters where this grid allows them.
   const auto lead = sources ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   const auto& points = plan_.gpu_points;
   side.choice = sources ? generator::gpu_nufft::with_partner_of_spread(shape, points.spread, points.spread_with)
                         : generator::gpu_nufft::with_partner_of_interpolate(shape, points.interp, points.interp_with);
   side.choice = generator::gpu_nufft::refit(side.choice, shape, lead);
   if (deterministic_) side.choice = generator::gpu_nufft::deterministic(side.choice, shape, lead);
-  side.choice.spread_with.check = side.choice.interp_with.check = false;  // find_geometry has looked at all points
+  side.choice.spread_with.check = side.choice.interp_with.check = false;  // find_geometry has checked all points
   const double error =
       beta_ > 0 ? 0 : generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim);
   shape.whole_cells = (sources ? m_ : k_) >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ||
@@ -129,7 +129,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   side.interp.emplace(shape, side.choice.interp_with, polynomial);
 }
 
-// Cell positions: (x - centre) * cells, and half of a grid's cells rounded down where position 0 is in the middle.
+// Cell positions: (x - centre) * cells, plus half the number of cells (rounded down) where position 0 is in the middle.
 void Type3Stages::set_maps() {
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {
     const Type3Dimension& g = geometry_[d];
@@ -163,7 +163,7 @@ generator::nufft::Arrays Type3Stages::arrays(const Side& side, const generator::
   return out;
 }
 
-// The launches of both sorts; for other points on the same grids only the maps change.
+// Makes the launches of both sorts; for other points on the same grids only the maps change.
 void Type3Stages::bind_sorts(bool same) {
   if (!same) {
     sorts_ = {};
@@ -174,7 +174,7 @@ void Type3Stages::bind_sorts(bool same) {
   for (std::size_t i = 0; i < sorts_.launches.size(); ++i) {
     auto& arguments = sorts_.launches[i].arguments;
     const auto& map = (i < first_of_targets_ ? sources_ : targets_).map;
-    // Kernels that look at coordinates take the maps as nine numbers in one row.
+    // Kernels that read coordinates take the maps as nine consecutive numbers.
     for (std::size_t a = 0; a + 9 <= arguments.size(); ++a) {
       const auto begin = arguments.begin() + static_cast<std::ptrdiff_t>(a);
       if (!std::all_of(begin, begin + 9, [](const auto& one) { return std::holds_alternative<double>(one); })) continue;
@@ -188,7 +188,7 @@ void Type3Stages::bind_sorts(bool same) {
   }
 }
 
-// Largest |h s'|: where the outer window's transform is needed.
+// The largest |h s'| at which the transform of the outer window is needed.
 double Type3Stages::window_reach() const {
   return kPi / (plan_.type3 == generator::Type3Rule::gaussian ? plan_.gaussian_r : plan_.window.sigma);
 }

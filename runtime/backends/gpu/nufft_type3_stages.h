@@ -1,5 +1,5 @@
-// The programs of a type 3 on a GPU, for geometry and counts of points that are known: what set_points and execute of
-// nufft_type3_executor.cpp launch. Host code; formulas are in generator/plan/type3_geometry.h.
+// The programs of a type 3 on a GPU for known geometry and point counts; set_points and execute of
+// nufft_type3_executor.cpp launch them. This is host code; the formulas are in generator/plan/type3_geometry.h.
 #pragma once
 
 #include <array>
@@ -30,36 +30,37 @@ struct Type3Slots {
 
 class Type3Stages : public Type3Slots {
  public:
-  // Throws Error{invalid_plan} for a Gaussian rule that asks for wider windows than there are.
+  // Throws Error{invalid_plan} for a Gaussian rule that needs wider windows than there are.
   Type3Stages(const Problem& problem, const generator::Plan& plan, bool deterministic);
 
-  // Extents of the six arrays in the slot kWords.
+  // Computes the extents of the six arrays into the slot kWords.
   generator::GpuProgram extents(std::int64_t m, std::int64_t k) const;
-  // Grids and kernels that extents and counts (neither 0) ask for; true: programs of execute are other ones than
-  // before. Throws Error{contradiction} when the problem promises less, Error{invalid_plan | size_overflow}.
+  // Makes the grids and kernels that extents and counts (neither 0) require. Returns true when the programs of execute
+  // have changed. Throws Error{contradiction} when the problem promises smaller extents, and Error{invalid_plan |
+  // size_overflow}.
   bool set_points(const std::array<generator::gpu_nufft::Type3Kernels::Extent, 6>& extents, std::int64_t m,
                   std::int64_t k);
 
-  // Both sorts, then phases and factors.
+  // Both sorts; then phases and factors.
   const generator::GpuProgram& sorts() const { return sorts_; }
   generator::GpuProgram products();
-  // Spread, FFT and interpolation of so many transforms, from the first array to the second, or back.
+  // Spread, FFT and interpolation of `transforms` transforms, from the first array to the second, or back.
   std::array<generator::GpuProgram, 3> transform(std::int64_t transforms, bool adjoint) const;
-  // An output of all zeros.
+  // Writes an output of all zeros.
   generator::GpuProgram zeros(std::int64_t m, std::int64_t k, bool adjoint) const;
 
   // The plan with its grids filled in.
   const generator::Plan& plan() const { return plan_; }
   std::int64_t chunk() const { return chunk_; }
-  std::int64_t outer_bytes() const { return grid_bytes(outer_); }  // of a chunk
+  std::int64_t outer_bytes() const { return grid_bytes(outer_); }  // for one chunk
   std::int64_t inner_bytes() const { return grid_bytes(held_); }
-  std::int64_t scaled_bytes(bool adjoint) const;  // of a chunk; 0: values are taken as they are
-  // Of the sources' and the targets' workspaces, in their slots' order.
+  std::int64_t scaled_bytes(bool adjoint) const;  // for one chunk; 0 means values are used without scaling
+  // Sizes of the sources' or the targets' workspaces, in the order of their slots.
   std::array<std::int64_t, generator::nufft::kWorkspaces> point_bytes(bool sources) const;
   std::int64_t estimate_bytes() const;  // before points are known
 
  private:
-  // One side's points with its grid: kernels, and where everything is.
+  // One side's points with its grid: its kernels and the location of everything.
   struct Side {
     int sort_slot = 0, grid_slot = 0, first_point = 0;
     generator::GpuPointsChoice choice;

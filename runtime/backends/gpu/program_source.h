@@ -1,4 +1,4 @@
-// Where a GPU backend gets the kernels of a plan from.
+// Where a GPU backend gets the kernels of a plan.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@
 
 namespace fourtune::runtime::gpu {
 
-// The program of a plan, in -> out (array first -> array second) for the problem's type and sign; nullopt: the device's
-// FFT library runs the transform. Throws Error{invalid_plan | unsupported}.
+// Returns the program of a plan, in -> out (array first -> array second) for the problem's type and sign; nullopt means
+// that the device's FFT library runs the transform. Throws Error{invalid_plan | unsupported}.
 using ProgramSource =
     std::function<std::optional<generator::GpuProgram>(const Problem&, const generator::Plan&, const DeviceTraits&)>;
 
-// What the generator makes of the plan.
+// The program that the generator makes from the plan.
 inline ProgramSource generated_programs() { return generator::gpu_fft_program; }
 
-// Every plan by the library.
+// Runs every plan with the library.
 inline ProgramSource library_programs() {
   return [](const Problem&, const generator::Plan&, const DeviceTraits&) { return std::nullopt; };
 }

@@ -8,7 +8,7 @@
 namespace fourtune::runtime::gpu {
 namespace {
 
-// By the names under which executors ask for it.
+// The shared pieces of memory, by the names under which executors request them.
 constexpr const char* kShared[] = {"the fine grids", "the outer grids", "the inner grids", "the FFT's workspace",
                                    "scaled values"};
 
@@ -35,7 +35,7 @@ class SharedMemory final : public QueueMemory {
 
 struct SharedQueue::State {
   std::unique_ptr<Queue> queue;
-  // Pieces that an executor holds at the same time under one name are different ones.
+  // Pieces that one executor holds at the same time under one name are separate pieces.
   std::map<std::pair<std::string, std::size_t>, std::shared_ptr<QueueMemory>> pool;
   std::vector<generator::KernelSource> sources;
   std::vector<int> numbers;
@@ -101,7 +101,7 @@ class SharedQueue::Part final : public Queue {
 
   std::shared_ptr<State> state_;
   std::map<std::string, std::vector<std::shared_ptr<bool>>> taken_;
-  std::vector<int> marks_;  // of the queue, by the executor's number
+  std::vector<int> marks_;  // marks of the queue, by the executor's index
 };
 
 SharedQueue::SharedQueue(std::unique_ptr<Queue> queue) : state_(std::make_shared<State>()) {
@@ -112,7 +112,7 @@ SharedQueue::~SharedQueue() = default;
 std::unique_ptr<Queue> SharedQueue::share() { return std::make_unique<Part>(state_); }
 
 std::int64_t SharedQueue::counted_twice() const {
-  std::int64_t bytes = 0;  // the pool's own reference is none of an executor
+  std::int64_t bytes = 0;  // the pool's reference does not belong to an executor
   for (const auto& [name, memory] : state_->pool)
     bytes += std::max<std::int64_t>(0, static_cast<std::int64_t>(memory.use_count()) - 2) * memory->bytes;
   return bytes;

@@ -1,6 +1,6 @@
-// One queue for several executors whose calls follow each other, as the transforms of a batch with points of their own.
-// They share its kernels, and the memory that no run leaves anything in for a later one: grids and workspaces of the
-// FFT.
+// One queue for several executors whose calls follow each other, such as the transforms of a batch with distinct
+// points. The executors share its kernels, and the memory that carries nothing from one run to the next: grids and
+// workspaces of the FFT.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class SharedQueue {
  public:
   explicit SharedQueue(std::unique_ptr<Queue> queue);
   ~SharedQueue();
-  // Of one executor; outlives this object with all that it needs.
+  // The queue for one executor; it may outlive this object and keeps alive everything it needs.
   std::unique_ptr<Queue> share();
-  // Bytes that executors hold together and each counts as its own, beyond the first.
+  // Bytes that several executors hold together and each counts as its memory, beyond the first count.
   std::int64_t counted_twice() const;
 
  private:

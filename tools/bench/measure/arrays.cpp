@@ -70,8 +70,8 @@ class DeviceBenchArrays final : public BenchArrays {
   void* second(int set) const override { return bytes_.in_place ? first(set) : at(set).second.data(); }
   bool destroys_input() const override { return bytes_.in_place || to_real_; }
 
-  // The first set alone is looked at. Its input is sent again, whatever an earlier contender did to it; the output is
-  // spoilt on the device, which for large arrays takes a hundredth of the time that sending NaNs would.
+  // Only the first set is checked. Its input is uploaded again, whatever an earlier contender did to it. The output is
+  // overwritten on the device, which for large arrays takes a hundredth of the time that uploading NaNs would take.
   void prepare() override {
     if (destroys_input())
       restore_input();
@@ -108,7 +108,7 @@ class DeviceBenchArrays final : public BenchArrays {
   };
   const Set& at(int set) const { return sets_[static_cast<std::size_t>(set)]; }
   void* input() { return reversed_ ? data_.second() : data_.first(); }
-  // NaN in every output.
+  // Fills every output with NaN.
   void poison(const Set& set) {
     if (bytes_.in_place) return;
     const DeviceArray& output = reversed_ ? set.first : set.second;
@@ -122,7 +122,7 @@ class DeviceBenchArrays final : public BenchArrays {
   bool reversed_, to_real_;
   DevicePoints points_;
   std::vector<Set> sets_;
-  DeviceArray kept_;  // the input, where a transform overwrites it
+  DeviceArray kept_;  // a copy of the input, if a transform overwrites it
 };
 
 }  // namespace

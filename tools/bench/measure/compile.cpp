@@ -28,7 +28,7 @@ void compile_first(std::span<const ToMeasure> list, int threads) {
       workers.emplace_back([&] {
         for (std::size_t at = next++; at < work.size(); at = next++) try {
             work[at].entrant->compile(*work[at].problem);
-          } catch (const std::exception&) {  // its measurement fails with the same words
+          } catch (const std::exception&) {  // the measurement fails with the same message
           }
       });
   }

@@ -1,4 +1,4 @@
-// Kernels of a whole benchmark, compiled before the first measurement.
+// Compiles the kernels of a whole benchmark before the first measurement.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct ToMeasure {
   std::vector<Entrant> entrants;
 };
 
-// On `threads` threads; prints how long it took. What does not compile is left to the measurement, which says why.
+// Uses `threads` threads and prints how long it took. When something does not compile, the measurement reports why.
 void compile_first(std::span<const ToMeasure> list, int threads);
 
 }  // namespace fourtune::tools

@@ -12,8 +12,8 @@
 
 namespace fourtune::tools {
 
-// Arguments are those of fourtune::Transform. Everything throws what is wrong (fourtune::Error or
-// tools/common/errors.h). Work may be left on the device's default stream.
+// The arguments are those of fourtune::Transform. Every function throws its errors (fourtune::Error or
+// tools/common/errors.h). Work may still be pending on the device's default stream when a function returns.
 class Contender {
  public:
   virtual ~Contender() = default;
@@ -22,53 +22,53 @@ class Contender {
   virtual std::vector<StageTime> stage_times() const { return {}; }
   virtual std::vector<runtime::LaunchTime> launch_times() const { return {}; }
   virtual std::string plan() const { return {}; }
-  // The output on the host, as it came, put into the problem's order; nothing where it is.
+  // Puts the output, copied to the host, into the problem's order; does nothing if it is in that order already.
   virtual void restore_order(void*) const {}
-  // Why the library at first refused what was asked, when it ran only with an override; empty: it did not.
+  // The library's reason for refusing the request at first, if it ran only with an override; otherwise empty.
   virtual std::string refusal() const { return {}; }
-  // On a device: the same transform with its stages and launches timed, which costs time itself; null: it cannot.
+  // On a device: the same transform with its stages and launches timed, which itself takes time; null if impossible.
   virtual std::unique_ptr<Contender> timed() const { return nullptr; }
 };
 
 enum class Role {
-  tuned,      // ours with the plan of a verdict, or with a plan given by hand
-  untuned,    // ours as it comes
-  peer,       // counts in ratios
-  reference,  // shown, but counts in no ratio
+  tuned,      // ours with the plan of a verdict, or with a plan given by the user
+  untuned,    // ours with default settings
+  peer,       // included in ratios
+  reference,  // shown, but not included in ratios
 };
 
 // One way to run a library.
 struct Variant {
-  std::string name;  // "method=2, upsampfac=1.25"; empty where there is but one
+  std::string name;  // "method=2, upsampfac=1.25"; empty if there is only one
   std::function<std::unique_ptr<Contender>(const Problem&)> make;
 };
 
 // How to make a contender. The key names it on the command line of a child process: "tuned", "untuned", "plan:TEXT",
-// "peer:PATH". With several variants the fastest right one of a short trial is the contender.
+// "peer:PATH". If there are several variants, a short trial selects the fastest one with a right result.
 struct Entrant {
   std::string name;
   Role role = Role::peer;
   std::string key;
   std::vector<Variant> variants;
-  // Ours: compiles what make then finds ready, from any thread; empty where there is nothing to compile.
+  // Ours: compiles what `make` then finds ready. May be called from any thread; empty where nothing has to be compiled.
   std::function<void(const Problem&)> compile = {};
 };
 
 struct OursOptions {
   std::string backend;  // empty: cpu
   int threads = 0;
-  std::string db;    // the one database looked at; empty: none
+  std::string db;    // the only database that is used; empty: none
   std::string plan;  // forces a plan text
-  int device = 0;    // of the backend
+  int device = 0;    // a device number of the backend
 };
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& options);
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options);
-// Compiles the kernels of what make_ours with these options makes, where the backend compiles any.
+// Compiles the kernels that make_ours with these options needs, if the backend compiles any.
 void compile_ours(const Problem& problem, const OursOptions& options);
 // Whether the database holds a verdict that the runtime would run for exactly this problem.
 bool has_verdict(const Problem& problem, const OursOptions& options);
 
-// An executor of a backend, without the public interface around it: for plans that it cannot name.
+// An executor of a backend without the public interface around it, for plans that this interface cannot express.
 using BindExecutor = std::function<std::unique_ptr<runtime::Executor>(const Problem&, bool time_stages)>;
 std::unique_ptr<Contender> make_executor_contender(const Problem& problem, BindExecutor bind, std::string plan,
                                                    std::function<void(void*)> restore_order = {});

@@ -30,17 +30,17 @@ std::int64_t cpu_clock() {
   return clock();
 }
 
-// Another contender has just been through the caches; below this time per call that would show, so each sample is
-// preceded by an untimed call, as a user of one library would see it.
+// Another contender has just replaced the contents of the caches. If a call takes less than this, that would show in
+// its time, so each sample is preceded by an untimed call; a user of only one library sees warm caches too.
 constexpr double kWarmBelow = 0.05;
-// An in-place transform scales its data by the root of its size: a few passes stay in range, then it is refreshed.
+// An in-place transform scales its data by the square root of its size, so the data are refreshed after a few passes.
 constexpr int kMostLoopsInPlace = 4;
-// A variant that much slower than a right one is not timed again.
+// A variant slower than a right one by this factor is not timed again.
 constexpr double kHopeless = 1.5;
-// Executes of a timed instance: as many as this takes, 1 to 5.
+// A timed instance runs as many executes as fit into this time, from 1 to 5.
 constexpr double kLookSeconds = 0.25;
 
-// The thread's CPU time as a timer.
+// Uses the thread's CPU time as a timer.
 class CpuTimer final : public runtime::StreamTimer {
  public:
   void start() override { start_ = cpu_clock(); }
@@ -68,7 +68,7 @@ class Measurement {
 
   int sets() const { return arrays_->sets(); }
 
-  // Makes a contender, sets its points, checks its first answer.
+  // Makes a contender, sets its points and checks its first result.
   void admit(const Entrant& entrant, ContenderResult& result) {
     Slot slot;
     result.name = entrant.name;
@@ -77,7 +77,7 @@ class Measurement {
       const Variant& variant =
           entrant.variants.size() > 1 ? best_variant(entrant.variants, result) : entrant.variants.front();
       if (arrays_->on_device() && entrant.variants.size() == 1) load(variant, result);
-      arrays_->wait();  // also for what the trials free on the device's own time
+      arrays_->wait();  // also for memory that the trials free asynchronously on the device
       const std::int64_t free_before = arrays_->free_bytes();
       begin(variant, slot, result);
       result.memory = std::max<std::int64_t>(0, free_before - arrays_->free_bytes());
@@ -91,7 +91,8 @@ class Measurement {
     slots_.push_back(std::move(slot));
   }
 
-  // Why the rounds would take too long, if the contenders still to come are like those admitted; empty: they do not.
+  // Why the rounds would take too long if the remaining contenders are like those admitted so far; empty if they would
+  // not.
   std::string too_slow(std::size_t contenders) const {
     double all = 0;
     for (const Slot& slot : slots_)
@@ -124,13 +125,13 @@ class Measurement {
  private:
   struct Slot {
     std::unique_ptr<Contender> contender;  // null: failed
-    double seconds = 0;                    // of one execute, roughly
+    double seconds = 0;                    // approximate time of one execute
     int loops = 1;
     bool once = false;  // takes part in no round
   };
 
-  // A version that is only there to be looked at, and far slower than the others, must not keep a problem from being
-  // measured: one sample is enough of it.
+  // A reference that is only shown, and far slower than the others, must not prevent the measurement of a problem: one
+  // sample of it is enough.
   void time_once(Slot& slot, ContenderResult& result) const {
     slot.once = result.role == Role::reference && 4 * slot.seconds * options_.min_rounds > options_.max_seconds;
     if (!slot.once) return;
@@ -147,7 +148,7 @@ class Measurement {
     result.failure = why;
   }
 
-  // Wall-clock time of work that the host waits for, nanoseconds of one.
+  // Wall-clock nanoseconds of one call of work that the host waits for.
   template <class Work>
   std::int64_t host_ns(int loops, const Work& work) {
     host_timer_->start();
@@ -157,7 +158,7 @@ class Measurement {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(host_timer_->seconds() * 1e9 / loops));
   }
 
-  // One sample of `loops` executes on the sets of arrays in turn, nanoseconds of one.
+  // One sample of `loops` executes, which use the sets of arrays in turn. Returns the nanoseconds of one execute.
   std::int64_t execute_ns(Contender& contender, int loops) {
     if (arrays_->destroys_input()) arrays_->restore_input();
     timer_->start();
@@ -173,17 +174,16 @@ class Measurement {
     const int loops = tuner::loops_for(static_cast<std::int64_t>(seconds * 1e9), timing_);
     return arrays_->destroys_input() ? std::min(loops, kMostLoopsInPlace * arrays_->sets()) : loops;
   }
-  // How long one execute takes, roughly, and so how many make a sample.
+  // Estimates the time of one execute, and from it the number of executes per sample.
   void settle_loops(Slot& slot) {
     slot.seconds = 1e-9 * static_cast<double>(execute_ns(*slot.contender, 1));
     slot.loops = loops_of(slot.seconds);
     if (!arrays_->on_device() || slot.loops == 1) return;
-    slot.seconds =
-        1e-9 * static_cast<double>(execute_ns(*slot.contender, slot.loops));  // without the start of a launch
+    slot.seconds = 1e-9 * static_cast<double>(execute_ns(*slot.contender, slot.loops));  // without launch latency
     slot.loops = loops_of(slot.seconds);
   }
 
-  // Create, set_points, the first execute and its check.
+  // Runs create, set_points and the first execute, and checks its result.
   void begin(const Variant& variant, Slot& slot, ContenderResult& result) {
     const Stopwatch create;
     slot.contender = variant.make(problem_);
@@ -202,7 +202,8 @@ class Measurement {
     result.right = result.error <= allowed_error(problem_);
   }
 
-  // Once for nothing, so that what a library loads when it is first used counts in no memory and no time but first use.
+  // Runs once without counting, so that what a library loads at first use counts only in first use, not in other memory
+  // or times.
   void load(const Variant& variant, ContenderResult& result) {
     arrays_->prepare();
     const Stopwatch first_use;
@@ -213,7 +214,8 @@ class Measurement {
     result.first_use_ns = static_cast<std::int64_t>(first_use.seconds() * 1e9);
   }
 
-  // A short trial of each: the fastest execute among the right ones, else among all that run.
+  // A short trial of each variant: returns the one with the fastest execute among those that are right, else among all
+  // that run.
   const Variant& best_variant(const std::vector<Variant>& variants, ContenderResult& result) {
     const Variant* best = nullptr;
     bool best_right = false;
@@ -267,7 +269,7 @@ class Measurement {
     });
   }
 
-  // Stages and launches of a second instance that times itself.
+  // Takes stages and launches from a second instance that times itself.
   void look_inside(Slot& slot, ContenderResult& result) {
     const int samples = std::clamp(static_cast<int>(kLookSeconds / std::max(slot.seconds, 1e-9)), 1, 5);
     const int warm = slot.seconds < kWarmBelow ? 2 : 0;
@@ -295,11 +297,11 @@ class Measurement {
                                  static_cast<double>(launches[l].bytes), launches[l].flops});
       }
     } catch (const std::exception&) {
-      result.stages.clear();  // the times are measured already; what is inside stays unknown
+      result.stages.clear();  // the main times are measured already; stages remain unknown
     }
   }
 
-  // Calls measure(slot, result) for every contender once a round, in a new random order each.
+  // Calls measure(slot, result) once per round for every contender, in a new random order each round.
   template <class Measure>
   void rounds(std::vector<ContenderResult>& results, int count, double share, const Measure& measure) {
     std::vector<std::size_t> order(slots_.size());
@@ -324,7 +326,7 @@ class Measurement {
   std::unique_ptr<BenchArrays> arrays_;
   tuner::BenchmarkOptions timing_;
   std::unique_ptr<runtime::StreamTimer> host_timer_ = runtime::clock_timer();
-  runtime::StreamTimer* timer_;  // of executes
+  runtime::StreamTimer* timer_;  // times executes
   int set_ = 0;
   tuner::Random random_{options_.seed};
   std::vector<Slot> slots_;
@@ -339,7 +341,7 @@ std::string too_large(const char* where, double need, double limit) {
 std::string does_not_fit(const Problem& problem, std::size_t contenders, const MeasureOptions& options,
                          const runtime::Backend& backend) {
   if (takes_host_arrays(backend)) return too_large("", memory_need(problem, contenders), options.max_memory);
-  // The host holds the data alone; the device the rotated sets and the contenders.
+  // The host holds only the data; the device holds the rotated sets and the contenders.
   const std::string host = too_large(" the host", memory_need(problem, 0), options.max_memory);
   if (!host.empty()) return host;
   const DeviceTraits traits = backend.traits(options.device);
@@ -349,7 +351,7 @@ std::string does_not_fit(const Problem& problem, std::size_t contenders, const M
   return too_large(" the device", memory_need(problem, contenders, traits) + more, 0.9 * all);
 }
 
-// Of arrays like the problem's, or large ones where no stage moves whole arrays.
+// For arrays like the problem's, or for large ones where no stage moves whole arrays.
 double copy_bandwidth(const Problem& problem, const runtime::Backend& backend, int device) {
   constexpr std::size_t kLarge = std::size_t{256} << 20;
   static std::map<std::tuple<const runtime::Backend*, int, std::size_t>, double> known;

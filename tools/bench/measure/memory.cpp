@@ -27,7 +27,7 @@ extern char** environ;
 namespace fourtune::tools {
 namespace {
 
-// The number after "key" in a /proc file whose lines are "key   N kB"; absent: none.
+// The number after "key" in a /proc file whose lines are "key   N kB"; absent if there is none.
 std::optional<double> kilobytes_of(const char* path, const std::string& key) {
   std::ifstream file(path);
   std::string word;
@@ -62,7 +62,7 @@ double available_memory() {
       kilobytes_of("/proc/meminfo", "MemAvailable:").value_or(static_cast<double>(cpu_traits().memory_bytes) / 1024);
   const auto limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
   if (limit && used) {
-    // Page cache counts as used there although it would make room.
+    // The control group counts page cache as used, although it would be freed on demand.
     const double cache = kilobytes_of("/sys/fs/cgroup/memory.stat", "inactive_file").value_or(0);
     available = std::min(available, *limit - *used + cache);
   }
@@ -71,7 +71,7 @@ double available_memory() {
 
 namespace {
 
-// Of an untuned plan; of the processor's where a backend has none for such problems.
+// The cost of an untuned plan, or of the processor's plan where a backend has none for such problems.
 generator::Cost cost_of(const Problem& problem, const DeviceTraits& traits) try {
   return generator::estimate(generator::default_plan(problem, traits), problem, traits);
 } catch (const Error&) {
@@ -108,8 +108,8 @@ FirstUse first_use_here(const Problem& problem, const Entrant& entrant, std::uin
   FirstUse use;
   try {
     tuner::ProblemData data(problem, seed);
-    data.prepare();    // every page of the arrays is resident now
-    ::malloc_trim(0);  // what the making of the data freed must not serve a contender for nothing
+    data.prepare();    // every page of the arrays is now resident
+    ::malloc_trim(0);  // memory freed while making the data must not serve a contender for nothing
     const double before = resident("VmRSS:");
     const double code = resident("RssFile:");
     if (!reset_peak()) return {0, 0, 0, "the kernel's peak counter cannot be reset"};

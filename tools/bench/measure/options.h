@@ -1,4 +1,4 @@
-// What `fourtune bench` was asked for.
+// The options of `fourtune bench`.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,32 @@
 namespace fourtune::tools {
 
 struct BenchOptions {
-  std::string backend;             // empty: cpu; suites of GPUs: cuda
-  int device = 0;                  // of the backend
-  std::string plan;                // ours with this plan, in the tuned column
+  std::string backend;             // empty: cpu, or cuda for suites of GPUs
+  int device = 0;                  // a device number of the backend
+  std::string plan;                // the plan of our tuned column
   std::vector<std::string> peers;  // shared libraries to compare with
   std::vector<std::string> tokens;
-  std::string problems;  // file or builtin:NAME; empty: tokens alone
-  std::string filter;    // only tokens that contain this text
-  std::string db;        // tuned plans; empty: none
+  std::string problems;  // a file or builtin:NAME; empty: only tokens
+  std::string filter;    // only tokens that contain this text are run
+  std::string db;        // database of tuned plans; empty: none
   std::string csv;       // empty: none
   std::string plot;      // .png or .svg; empty: none
-  std::string from_csv;  // an earlier run to show again, instead of measuring
+  std::string from_csv;  // show this earlier run instead of measuring
   std::string baseline;  // suite nufft-type3-gpu: CSV of nufft-type3, for the paper's speed-up
-  std::string suite;     // a paper's experiment; empty: the comparison
-  double seconds = 0;    // budget of the whole run; 0: none
+  std::string suite;     // the name of a paper's experiment; empty: the comparison
+  double seconds = 0;    // budget of the whole run; 0: no limit
   double seconds_per_problem = 60;
   double scale = 1;             // suites: problem sizes relative to the full ones
-  std::int64_t max_points = 0;  // problems with more are skipped; 0: no limit
+  std::int64_t max_points = 0;  // problems with more points are skipped; 0: no limit
   std::int64_t max_memory = 0;  // bytes; 0: 70 % of what is free
-  int threads = 0;              // 0: all this process may use
+  int threads = 0;              // 0: all that this process may use
   int rounds = 9;               // interleaved rounds
-  int min_rounds = 3;           // a problem that cannot have so many in its time is skipped
+  int min_rounds = 3;           // a problem that cannot have this many rounds in its time is skipped
   std::uint64_t seed = 1;
   bool untuned_only = false;
-  bool compile_first = false;  // all kernels before the first measurement
+  bool compile_first = false;  // compile all kernels before the first measurement
   bool measure_memory = true;
-  bool cpu_time = false;     // one thread: its CPU time instead of the wall clock
+  bool cpu_time = false;     // with one thread: measure its CPU time instead of the wall clock
   std::string memory_child;  // hidden: the contender whose peak memory this child process measures
 };
 

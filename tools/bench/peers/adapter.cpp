@@ -1,4 +1,4 @@
-// Any library as a contender, behind the C interface of tools/bench/peers/peer_interface.h.
+// Any library as a contender, through the C interface of tools/bench/peers/peer_interface.h.
 #include <array>
 
 #include "tools/bench/peers/peer_interface.h"

@@ -1,5 +1,5 @@
-// cuFFT as a contender: cufftMakePlanMany64 with its own work area, on the default stream. Interface: NVIDIA's
-// documentation, "cuFFT".
+// cuFFT as a contender: cufftMakePlanMany64 with its default work area, on the default stream. The interface is that of
+// NVIDIA's documentation, "cuFFT".
 #include <array>
 
 #include "runtime/backends/cuda/cufft_api.h"

@@ -1,9 +1,10 @@
 // cuFINUFFT as a contender, through its C interface (makeplan, setpts, execute, destroy; 2.2 and later), on the default
 // stream, with arrays in GPU memory.
 //
-// Its file has no version text. The option structure has grown by one int in 2.3 (modeord), 2.4 (debug) and 2.5
-// (gpu_np, before debug), so the version's layout is told by how far default_opts writes, on two differently filled
-// guarded buffers. What is set here (method, upsampling, stream) lies at the same place in all of them.
+// The file has no version text. The option structure has grown by one int in 2.3 (modeord), 2.4 (debug) and 2.5
+// (gpu_np, before debug), so the number of bytes that default_opts writes reveals the version's layout; it is called on
+// two guarded buffers with different contents. The fields that are set here (method, upsampling, stream) have the same
+// offset in all versions.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace fourtune::tools {
 namespace {
 
-// As the documentation lists the fields, 2.2.
+// The fields in the order of the documentation, 2.2.
 struct OptionsHead {
   double upsampfac;
   std::int32_t gpu_method, gpu_sort;
@@ -30,7 +31,7 @@ struct Layout {
 };
 constexpr Layout kLayouts[] = {{72, "2.2"}, {76, "2.3"}, {80, "2.4"}, {84, "2.5 or later"}};
 constexpr std::size_t kGuarded = 1024;
-constexpr int kAccuracyWarning = 1;  // the plan is made with the tolerance that can be had
+constexpr int kAccuracyWarning = 1;  // the plan was made, with the best possible tolerance
 
 struct Options {
   alignas(16) std::array<unsigned char, kGuarded> bytes{};
@@ -148,12 +149,12 @@ class CufinufftPeer final : public PeerLibrary {
   std::string name() const override { return "cufinufft"; }
   std::string describe() const override { return fmt::format("cuFINUFFT with the options of {}", loaded_.version); }
   bool on_device() const override { return true; }
-  // It makes the device of its options current itself.
+  // The library itself makes the device of its options current.
   void choose_device(int ordinal) override {
     loaded_.defaults.set<std::int32_t>(offsetof(OptionsHead, gpu_device_id), ordinal);
   }
   bool does(Kind kind) const override { return kind == Kind::nufft; }
-  // Its spreading methods and oversamplings; method 3 exists for type 1 alone.
+  // The library's spreading methods and oversamplings; method 3 exists for type 1 only.
   std::vector<Variant> variants(const Problem& problem, int) const override {
     std::vector<Variant> list;
     for (const double upsampling : {2.0, 1.25})

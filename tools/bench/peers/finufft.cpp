@@ -16,7 +16,7 @@
 namespace fourtune::tools {
 namespace {
 
-// ---- the option structure, as its documentation lists the fields of each version ---------------------------------
+// ---- the option structure, with the fields that the documentation lists for each version -------------------------
 struct OptionsHead {  // common to 2.1 and all later ones
   std::int32_t modeord;
   std::int32_t second;  // chkbnds up to 2.3, spreadinterponly afterwards
@@ -63,7 +63,7 @@ constexpr Layout kLayouts[] = {
 
 constexpr std::size_t kGuarded = 4096;
 constexpr int kTooAccurate = 26;     // "eps too small" as a refusal
-constexpr int kAccuracyWarning = 1;  // the same as a warning of earlier versions: the plan is made
+constexpr int kAccuracyWarning = 1;  // the same as a warning of earlier versions; the plan is made
 
 struct OptionsBuffer {
   alignas(16) std::array<unsigned char, kGuarded> bytes{};
@@ -141,7 +141,7 @@ const Layout& layout_for(const std::string& path, const std::string& version) {
           : fmt::format("{}: is FINUFFT {}; option structures are known for 2.1 to 2.6", path, version));
 }
 
-// Calls default_opts on two guarded buffers and checks what was written.
+// Calls default_opts on two guarded buffers and checks which bytes it wrote.
 OptionsBuffer defaults_of(void (*default_opts)(void*), const Layout& layout, const std::string& path,
                           const std::string& version) {
   const auto mismatch = [&](const std::string& what) {
@@ -166,7 +166,7 @@ OptionsBuffer defaults_of(void (*default_opts)(void*), const Layout& layout, con
   require(0, sizeof(OptionsHead));
   if (layout.formula >= 0) require(static_cast<std::size_t>(layout.formula), 4);
   if (layout.allow >= 0) require(static_cast<std::size_t>(layout.allow), 4);
-  if (layout.locks >= 0) require(static_cast<std::size_t>(layout.locks), 2 * sizeof(void*));  // data may be left alone
+  if (layout.locks >= 0) require(static_cast<std::size_t>(layout.locks), 2 * sizeof(void*));  // data may stay unwritten
 
   const OptionsHead head = first.head();
   const bool plausible = head.modeord == 0 && head.debug == 0 && head.spread_debug == 0 && head.showwarn == 1 &&
@@ -224,7 +224,7 @@ std::string find_finufft_version(const std::string& path) {
     for (auto at = block.find(mark); at != block.npos; at = block.find(mark, at + 1)) {
       const auto start = at + mark.size();
       const auto end = block.find_first_of(std::string_view(" \n\0", 3), start);
-      if (end == block.npos) break;  // goes on in the next chunk
+      if (end == block.npos) break;  // continues in the next chunk
       version = block.substr(start, std::min<std::size_t>(end - start, 40));
       if (numbers_of(version)) return version;
     }
@@ -252,7 +252,7 @@ FinufftLibrary::FinufftLibrary(const std::string& path) : loaded_(std::make_uniq
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw PeerError(PeerFault::missing_file, fmt::format("{}: there is no such file", path));
-  // An absolute path: two builds with the same soname are then two libraries.
+  // With absolute paths, two builds with the same soname count as two libraries.
   loaded_->path = std::filesystem::canonical(path).string();
   void* library = dlopen(loaded_->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -307,7 +307,7 @@ class FinufftContender final : public Contender {
  private:
   int make_plan() {
     release();
-    // The tolerance is rounded as their C users would have it.
+    // Rounds the tolerance as a C caller would.
     return loaded_.of<T>().makeplan(problem_.type, problem_.dim, problem_.n.data(), problem_.sign,
                                     static_cast<int>(problem_.batch), static_cast<T>(problem_.tol), &plan_,
                                     options_.bytes.data());

@@ -1,4 +1,4 @@
-// Our own transforms as contenders: what is measured is the public interface.
+// Our transforms as contenders: the public interface is measured.
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -72,7 +72,7 @@ class Ours final : public Contender {
   Transform transform_;
 };
 
-// As Transform with these options does it.
+// Resolves the plan as Transform does with these options.
 runtime::Resolution resolved(const Problem& problem, const OursOptions& options) {
   db::Lookup lookup;
   if (!options.db.empty()) {

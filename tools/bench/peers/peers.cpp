@@ -45,7 +45,7 @@ std::unique_ptr<PeerLibrary> load_peer_library(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw PeerError(PeerFault::missing_file, fmt::format("{}: there is no such file", path));
-  // An absolute path: two builds with the same soname are then two libraries.
+  // With absolute paths, two builds with the same soname count as two libraries.
   const std::string absolute = std::filesystem::canonical(path).string();
   void* library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -57,7 +57,7 @@ std::unique_ptr<PeerLibrary> load_peer_library(const std::string& path) {
 
 std::unique_ptr<PeerLibrary> load_own_cufft() {
   const std::string path = runtime::cuda::cufft().path;
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // is loaded already
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // it is loaded already
   if (!library) throw PeerError(PeerFault::not_loadable, path);
   return make_cufft_peer(library, path);
 }

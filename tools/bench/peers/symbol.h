@@ -1,4 +1,4 @@
-// Finding the functions of a peer's library.
+// Finds the functions of a peer's library.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 namespace fourtune::tools {
 
-// Throws PeerError{fault}: the file has no such function, so it is not what it was taken for.
+// Throws PeerError{fault} if the file has no such function, because it is then not the assumed kind of library.
 template <class Function>
 void find_symbol(void* library, const std::string& path, const std::string& symbol, PeerFault fault,
                  const char* taken_for, Function& function) {

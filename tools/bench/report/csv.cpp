@@ -1,4 +1,5 @@
-// The comparison as CSV: one row a problem and contender, the environment in every row, so that files can be joined.
+// The comparison as CSV: one row per problem and contender, with the environment in every row, so that files can be
+// joined.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -29,7 +30,7 @@ std::string join_row(const std::vector<std::string>& fields) {
   return line;
 }
 
-// What belongs to the problem and this contender's side of its comparison.
+// The fields of the problem and of this contender's side of the comparison.
 std::vector<std::string> row_of(const ProblemResult& result, const ContenderResult& one,
                                 const BenchEnvironment& environment) {
   const Comparison found = compare(result);

@@ -14,7 +14,7 @@
 namespace fourtune::tools {
 namespace {
 
-// Records of fields; quotes may hold commas, line ends and doubled quotes.
+// Splits a CSV text into records of fields. Quoted fields may contain commas, line ends and doubled quotes.
 std::vector<std::vector<std::string>> records_of(const std::string& text) {
   std::vector<std::vector<std::string>> records;
   std::vector<std::string> record(1);
@@ -36,7 +36,7 @@ std::vector<std::vector<std::string>> records_of(const std::string& text) {
   return records;
 }
 
-// Words with one blank between them.
+// Splits at single blanks.
 std::vector<std::string_view> words_of(std::string_view text) {
   return text.empty() ? std::vector<std::string_view>() : text::split(text, ' ');
 }
@@ -61,7 +61,7 @@ Role role_of(const std::string& name) {
   throw Failure(fmt::format("\"{}\" is no role of a contender", name));
 }
 
-// A row by the names of its columns.
+// A row whose fields are accessed by column name.
 class Row {
  public:
   Row(const std::map<std::string, std::size_t>& columns, const std::vector<std::string>& fields)
@@ -90,7 +90,7 @@ std::vector<StageTime> stages_of(const std::string& text) {
   return stages;
 }
 
-// "spread:entry:seconds=1e-3:bytes=8:flops=4 ..."; a library's launch has no entry.
+// "spread:entry:seconds=1e-3:bytes=8:flops=4 ..."; a launch of a library has no entry.
 std::vector<PassResult> passes_of(const std::string& text) {
   std::vector<PassResult> passes;
   for (const std::string_view word : words_of(text)) {

@@ -1,4 +1,4 @@
-// The comparison as a plot: problems by rising ratio, tuned and untuned, on a logarithmic scale.
+// The comparison as a plot: problems by ascending ratio, tuned and untuned, on a logarithmic scale.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -42,7 +42,7 @@ std::string remark(const ContenderResult* peer) {
   return peer->right ? "" : "peer wrong";
 }
 
-// Half the width of the interval relative to the median.
+// Half the width of the interval, relative to the median.
 double spread_of(const tuner::MedianInterval& interval) {
   return interval.median > 0 ? 0.5 * (interval.high - interval.low) / interval.median : 0;
 }

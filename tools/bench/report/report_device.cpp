@@ -1,4 +1,4 @@
-// What the comparison says beyond times of execute when it ran on a device.
+// Tables of a comparison on a device, beyond the times of execute.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 double seconds_of(const tuner::MedianInterval& interval) { return interval.median * 1e-9; }
 
-// "ours / peer's (ratio)".
+// "ours / the peer's (ratio)".
 std::string pair_text(const tuner::MedianInterval& ours, const tuner::MedianInterval* peer) {
   if (!(ours.median > 0)) return "-";
   std::string text = tuner::format_seconds(seconds_of(ours));
@@ -27,15 +27,15 @@ std::string mean_text(const std::vector<double>& ratios) {
   return std::isfinite(mean) ? fmt::format("{:.2f} ({} problems)", mean, ratios.size()) : "-";
 }
 
-// What bounds the launches of one stage, seconds.
+// Lower bounds for the time of one stage's launches, in seconds.
 struct StageFloor {
   std::string stage;
   double seconds = 0, memory = 0, arithmetic = 0;
-  double bound = 0;  // sum over launches of the greater floor
+  double bound = 0;  // sum over launches of the larger lower bound
   double reached() const { return seconds > 0 ? bound / seconds : 0; }
 };
 
-// Stages in the order of their first launch.
+// The stages in the order of their first launch.
 std::vector<StageFloor> stage_floors(std::span<const PassResult> passes, double copy_bandwidth, double peak_flops) {
   std::vector<StageFloor> stages;
   for (const PassResult& pass : passes) {
@@ -60,8 +60,8 @@ std::string modes_table(std::span<const ProblemResult> results) {
     if (!result.skipped.empty() || result.problem.kind != Kind::nufft) continue;
     const Comparison found = compare(result);
     const ContenderResult* ours = found.tuned ? found.tuned : found.untuned;
-    const ContenderResult* shown = ours ? ours : found.peer;  // a peer alone is shown too
-    if (!shown || shown->total.median <= 0) continue;         // the host's transforms have one mode
+    const ContenderResult* shown = ours ? ours : found.peer;  // a peer without ours is shown too
+    if (!shown || shown->total.median <= 0) continue;         // transforms on the host have one mode
     const ContenderResult* peer = ours ? found.peer : nullptr;
     const bool counted = ours && peer && ours->right && peer->right && peer->refusal.empty();
     if (counted && ours->total.median > 0 && peer->total.median > 0)

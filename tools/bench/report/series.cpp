@@ -16,7 +16,7 @@ std::vector<std::string> curves_of(const Panel& panel) {
   return curves;
 }
 
-// Points from left to right, also where several runs were put together.
+// The points from left to right, also when several runs were merged.
 std::string block_of(const Panel& panel, std::size_t number, const std::vector<std::string>& curves) {
   std::vector<SeriesPoint> points = panel.points;
   std::ranges::stable_sort(points, {}, &SeriesPoint::x);
@@ -24,7 +24,7 @@ std::string block_of(const Panel& panel, std::size_t number, const std::vector<s
   for (const std::string& curve : curves) {
     for (const SeriesPoint& point : points)
       if (point.curve == curve) text += fmt::format("{:.6g} {:.6g}\n", point.x, point.y);
-    text += "\n\n";  // the next data set of gnuplot's `index`
+    text += "\n\n";  // begins the next data set for gnuplot's `index`
   }
   return text + "END\n";
 }
@@ -32,7 +32,7 @@ std::string block_of(const Panel& panel, std::size_t number, const std::vector<s
 }  // namespace
 
 std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& path) {
-  constexpr std::size_t kHeight = 360, kKeyHeight = 18;  // of axes, and of each curve in the key
+  constexpr std::size_t kHeight = 360, kKeyHeight = 18;  // of the axes, and of each curve in the key
   std::vector<const Panel*> shown;
   std::size_t most_curves = 0;
   for (const Panel& panel : panels)

@@ -1,4 +1,4 @@
-// Curves over an axis, as the papers plot them.
+// Curves over an axis, plotted as in the papers.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ struct SeriesPoint {
   std::string curve;
   double x = 0, y = 0;
 };
-// One plot; both axes are logarithmic. Points of a curve are joined in the order given.
+// One plot; both axes are logarithmic. Points of a curve are joined in the given order.
 struct Panel {
   std::string title, x_label, y_label;
   std::vector<SeriesPoint> points;
 };
 
-// All panels on one page, two a row, more than eight four; those without points are left out. Script of gnuplot that
-// writes `path`.
+// A gnuplot script that writes `path`: all panels on one page, two per row, or four per row for more than eight panels.
+// Panels without points are left out.
 std::string panels_gnuplot(const std::vector<Panel>& panels, const std::string& path);
-// As plot_comparison (tools/bench/report/report.h).
+// Like plot_comparison (tools/bench/report/report.h).
 std::string plot_panels(const std::vector<Panel>& panels, const std::string& path);
 
 }  // namespace fourtune::tools

@@ -1,6 +1,6 @@
 // The experiments of the paper on cuFINUFFT (Shih et al., 2021), Figures 2 to 7 and Tables I and II, on a device. Its
-// spreading methods GM, GM-sort and SM are plans of ours with its bins, window and widths; the peer is the library of
-// today. Its axes and sizes; cuFINUFFT of then had oversampling 2 only, and no 1D.
+// spreading methods GM, GM-sort and SM are plans of ours with the paper's bins, window and widths; the peer is the
+// current library. Axes and sizes are the paper's; its cuFINUFFT had oversampling 2 only, and no 1D.
 #include "tools/bench/suites/cufinufft.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace nufft = generator::nufft;
 
-// Problems of one experiment, each once: small scales make sizes equal.
+// The problems of one experiment without duplicates: small scales make sizes equal.
 class Cases {
  public:
   explicit Cases(double scale) : scale_(scale) {}
@@ -97,7 +97,7 @@ std::vector<Problem> table_two(double scale) {
 
 std::vector<Experiment> experiments(double scale) {
   const std::vector<std::string> all{"GM", "GM-sort", "SM"}, sorted{"GM-sort", "SM"};
-  // The tables first, should the budget end before the list.
+  // Tables come first, in case the budget ends before the list does.
   return {
       {"Table I: 3D type 1, f32, rand, density 1", table_one(scale), all, print_table_one, draw_nothing},
       {"Table II: X-ray single-particle imaging, one rank", table_two(scale), sorted, print_table_two, draw_nothing},
@@ -139,7 +139,7 @@ double sort_seconds(const ContenderResult& one) { return stage_seconds(one, {"so
 
 namespace {
 
-// Each problem once, with the methods of every experiment that has it.
+// Each problem once, with the methods of every experiment that contains it.
 std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const SuiteRun& run, const std::string& filter) {
   struct Wanted {
     Problem problem;
@@ -160,7 +160,7 @@ std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const Sui
     ToMeasure& next = out.emplace_back(ToMeasure{one.problem, {}});
     if (!run.backend()) continue;
     for (const std::string& version : one.versions)
-      if (one.problem.type == 1 || version != "SM")  // the paper has none for type 2
+      if (one.problem.type == 1 || version != "SM")  // the paper has no SM for type 2
         next.entrants.push_back(version_entrant(version, one.problem, run));
     const auto usual = run.usual(one.problem);
     next.entrants.insert(next.entrants.end(), usual.begin(), usual.end());

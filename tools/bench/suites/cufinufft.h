@@ -1,4 +1,4 @@
-// The experiments of suite cufinufft: what is measured, and how its tables and curves come from it.
+// The experiments of suite cufinufft: what is measured, and how its tables and curves are made from the results.
 #pragma once
 
 #include <string>
@@ -12,29 +12,29 @@ namespace fourtune::tools::cufinufft {
 
 using Measured = std::vector<ProblemResult>;
 
-// One figure, or figures that share their problems, or a table.
+// One figure, several figures that share their problems, or a table.
 struct Experiment {
   std::string title;
   std::vector<Problem> problems;
-  std::vector<std::string> versions;  // the paper's methods on its axes: "GM", "GM-sort", "SM" (type 1 alone)
+  std::vector<std::string> versions;  // the paper's methods in its figures: "GM", "GM-sort", "SM" (type 1 only)
   void (*print)(const std::string& title, const Measured& results);
   void (*draw)(const Measured& results, std::vector<Panel>& panels);
 };
-// scale: of the numbers of points and of modes.
+// `scale` applies to the numbers of points and of modes.
 std::vector<Experiment> experiments(double scale);
 
-// The paper's method as a plan of ours: width by its equation 6, oversampling 2, bins of 32x32 or 16x16x2 cells, at
-// most 1024 points a subproblem.
+// The paper's method as one of our plans: width by its equation 6, oversampling 2, bins of 32x32 or 16x16x2 cells, at
+// most 1024 points per subproblem.
 Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run);
 
-// Spreading of type 1, interpolation of type 2.
+// Time of spreading for type 1, of interpolation for type 2.
 double kernel_seconds(const ContenderResult& one);
 double sort_seconds(const ContenderResult& one);
 
 // ---- tables ----
 void print_spreading(const std::string& title, const Measured& results);  // with the speed-up over GM
 void print_transforms(const std::string& title,
-                      const Measured& results);  // three modes, with the speed-up over the peer
+                      const Measured& results);  // with the speed-up over the peer
 void print_table_one(const std::string& title, const Measured& results);
 void print_table_two(const std::string& title, const Measured& results);
 

@@ -1,4 +1,4 @@
-// Tables and curves of suite cufinufft.
+// The tables and curves of suite cufinufft.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using Value = double (*)(const ContenderResult&);
 double execute_of(const ContenderResult& one) { return one.execute.median * 1e-9; }
 double total_of(const ContenderResult& one) { return one.total.median * 1e-9; }
 double transfers_of(const ContenderResult& one) { return one.transfers.median * 1e-9; }
-// A peer shows no stages: whole transforms stand in for them.
+// A peer reports no stages, so whole transforms are used instead.
 double peer_execute(const ContenderResult& one) { return one.role == Role::peer ? execute_of(one) : 0; }
 double peer_total(const ContenderResult& one) { return one.role == Role::peer ? total_of(one) : 0; }
 double kernel_and_sort(const ContenderResult& one) {
@@ -35,7 +35,7 @@ std::string error_text(const ContenderResult& one) {
 }
 std::string seconds_text(double seconds) { return seconds > 0 ? tuner::format_seconds(seconds) : std::string("-"); }
 
-// The best right peer's time, else that of the best that ran.
+// The time of the best right peer, else of the best peer that ran.
 double peer_seconds(const ProblemResult& result, Value value) {
   const Comparison found = compare(result);
   return found.peer ? value(*found.peer) : 0;
@@ -49,7 +49,7 @@ void print(const std::string& title, const Rows& rows, const std::vector<int>& r
 bool clustered(const Problem& problem) { return problem.points == PointClass::cluster; }
 const char* distribution_of(bool cluster) { return cluster ? "cluster" : "rand"; }
 
-// ns a point over `x`, a curve a version; only results that `wanted` takes.
+// Nanoseconds per point over `x`, one curve per version; only results that `wanted` accepts.
 template <class X, class Wanted>
 void add_curves(Panel& panel, const Measured& results, Value value, const char* curve, X x, Wanted wanted) {
   for (const ProblemResult& result : results) {
@@ -67,7 +67,7 @@ struct Mode {
 };
 constexpr Mode kModes[] = {{"exec", execute_of}, {"total", total_of}, {"total+mem", transfers_of}};
 
-// What the paper printed, on a V100: Table I.
+// The numbers that the paper printed, on a V100: Table I.
 struct Published {
   double tol, side;
   const char *version, *execute, *memory, *fraction;

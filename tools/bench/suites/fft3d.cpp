@@ -1,6 +1,6 @@
-// The paper on interleaved 3D FFTs: its plans (sections 4.1, 4.3.2 and the appendix) and sizes, in its two measures,
-// GFLOP/s (5 N log2 N a transform) and GB/s (8 N bytes for every read or write of the array), beside our plans and the
-// peers.
+// The experiment of the paper on interleaved 3D FFTs: its plans (sections 4.1, 4.3.2 and the appendix) and sizes, in
+// its two measures, GFLOP/s (5 N log2 N per transform) and GB/s (8 N bytes for every read or write of the array),
+// beside our plans and the peers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace fft = generator::fft;
 
 using fft::PaperPlan;
 
-// What the paper measured by these plans: on a GTX280 (its Table 2), GB/s; on a Tesla C2050 (Table 3, both caches),
-// GFLOP/s; 0: not there.
+// The paper's measurements of these plans: on a GTX280 (its Table 2) in GB/s, on a Tesla C2050 (Table 3, both caches)
+// in GFLOP/s; 0: not given.
 struct Figures {
   const char* section;
   double gtx280, c2050;
@@ -54,8 +54,9 @@ Problem problem_of(const std::array<std::int64_t, 3>& n) {
   return parse_problem(to_token(problem));
 }
 
-// Natural order out of place: every kernel leaves the digits made so far sorted, so that the last one writes runs, and
-// they write the workspace and the output in turn, the last one the output.
+// Makes the plan natural-order and out of place. Every kernel leaves the digits made so far sorted, so that the last
+// one writes contiguous runs. The kernels write the workspace and the output alternately, and the last one writes the
+// output.
 std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   fft::FftPlan plan = fft::parse_notation(corrected(paper));
   plan.order = fft::Order::natural;
@@ -71,7 +72,7 @@ std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
   return generator::to_text(whole, problem_of(paper.lengths));
 }
 
-// In the plan's own, digit-reversed order: beneath the public interface, which knows natural order only.
+// Runs the plan in its digit-reversed order, below the public interface, which supports natural order only.
 Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
   const auto plan = std::make_shared<fft::FftPlan>(fft::bind(fft::parse_notation(corrected(paper)), run.traits()));
   const auto programs = [plan](const Problem& problem, const generator::Plan&, const DeviceTraits& traits) {
@@ -103,7 +104,7 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
             }}}};
 }
 
-// A size and all plans that the paper has of it: the rest is measured once.
+// A size and all of the paper's plans for it; the other contenders are measured once per size.
 struct Size {
   Problem problem;
   std::vector<const PaperPlan*> plans;
@@ -159,7 +160,7 @@ void print_table(const std::vector<ProblemResult>& results) {
 std::function<void(void*)> digit_reversal(const fft::FftPlan& plan) {
   return [plan](void* host) {
     const auto n = fft::lengths(plan);
-    std::array<std::vector<std::int64_t>, 3> place;  // where index k of a dimension lies
+    std::array<std::vector<std::int64_t>, 3> place;  // position of index k of each dimension
     for (std::size_t d = 0; d < 3; ++d) place[d].assign(static_cast<std::size_t>(n[d]), 0);
     std::array<std::int64_t, 3> weight{1, 1, 1};
     for (const fft::Kernel& kernel : plan.kernels)
@@ -193,7 +194,7 @@ std::vector<Entrant> entrants_of(const Size& size, const SuiteRun& run) {
   return entrants;
 }
 
-// One curve for all of the paper's plans.
+// All of the paper's plans share one curve.
 std::string curve_of(const std::string& name) {
   const std::size_t order = name.find(": ");
   return order == std::string::npos ? name : "paper" + name.substr(order);

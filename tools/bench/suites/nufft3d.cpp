@@ -1,5 +1,5 @@
-// The experiment of paper nufft3d-cpu-optimization in the form of its Table 4: one row a version of the program, one
-// column a data set. The forward operator is a type 2, the adjoint operator a type 1. The paper gives neither sizes
+// The experiment of paper nufft3d-cpu-optimization in the form of its Table 4: one row per version of the program, one
+// column per data set. The forward operator is a type 2, the adjoint operator a type 1. The paper gives neither sizes
 // nor tolerance; 128^3 modes, 8 million points and 1e-3 in single precision are this project's choice.
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ constexpr DataSet kDataSets[] = {
     {"Random", PointClass::uniform}, {"Radial", PointClass::radial}, {"Spiral", PointClass::spiral}};
 constexpr std::array kOperators{2, 1};  // forward, adjoint
 
-// The versions, each with what it adds to the one before.
+// The versions; each adds something to the one before.
 struct Version {
   const char* name;
   const char* what;
@@ -65,7 +65,7 @@ Plan plan_of(const Version& version, const Problem& problem, const DeviceTraits&
   plan.window.kind = generator::WindowKind::kaiser_bessel;
   plan.window.sigma = 2;
   plan.window.width = generator::width_for(plan.window.kind, problem.tol, plan.window.sigma, problem.dim);
-  plan.window.table = version.vectorised ? 0 : 1024;  // linear between entries: far below 1e-3
+  plan.window.table = version.vectorised ? 0 : 1024;  // linear between entries, with an error far below 1e-3
   plan.window.fine = {1, 1, 1};
   for (int d = 0; d < problem.dim; ++d)
     plan.window.fine[static_cast<std::size_t>(d)] = generator::smooth_size(2 * problem.n[static_cast<std::size_t>(d)]);
@@ -110,7 +110,7 @@ const ContenderResult* find(const ProblemResult& result, const std::string& name
   return nullptr;
 }
 
-// Seconds of one version on one data set; operators -1: both.
+// Seconds of one version on one data set; operator -1 means both.
 double seconds_of(const std::vector<ProblemResult>& results, const std::string& version, std::size_t data_set,
                   int which) {
   double sum = 0;

@@ -1,4 +1,4 @@
-// What the papers' experiments share: the backend, peers, budget and records; or an earlier run's CSV in their place.
+// The common part of the papers' experiments: backend, peers, budget and records, or the CSV of an earlier run instead.
 #pragma once
 
 #include <memory>
@@ -19,27 +19,28 @@ namespace fourtune::tools {
 
 class SuiteRun {
  public:
-  // Prints what runs where. With options.from_csv nothing runs: every problem has the result that the file has. A
-  // problem that cannot have min_rounds rounds in its time is skipped. Throws as load_peers, bench_backend and
-  // read_comparison_csv do.
+  // Prints what runs where. With options.from_csv nothing runs, and every problem has its result from the file. A
+  // problem that cannot have min_rounds rounds in its time is skipped. Throws the errors of load_peers, bench_backend
+  // and read_comparison_csv.
   SuiteRun(const BenchOptions& options, const std::string& title, int min_rounds);
 
   // Null when an earlier run is shown.
   const runtime::Backend* backend() const { return backend_; }
-  // Of the device that the backend runs on.
+  // Traits of the device that the backend runs on.
   DeviceTraits traits() const { return backend_->traits(options_.device); }
   int device() const { return options_.device; }
   int threads() const { return threads_; }
   OursOptions ours(std::string plan = {}) const {
     return {std::string(backend_->name()), threads_, {}, std::move(plan), options_.device};
   }
-  // Untuned, tuned where the database has a verdict, and the peers.
+  // Our untuned contender, our tuned one where the database has a verdict, and the peers.
   std::vector<Entrant> usual(const Problem& problem) const;
-  // With --compile-first: the kernels of all of them.
+  // With --compile-first: compiles the kernels of all problems.
   void compile(std::span<const ToMeasure> list) const;
-  // Measures, prints a line and writes the CSV so far. What the options rule out comes back as skipped.
+  // Measures, prints a line and writes the CSV of all results so far. Problems excluded by the options are returned as
+  // skipped.
   ProblemResult measure(const Problem& problem, const std::vector<Entrant>& entrants);
-  // Everything measured; skipped problems and failed contenders of it.
+  // All results, including skipped problems and failed contenders.
   const std::vector<ProblemResult>& all() const { return all_; }
 
  private:
@@ -57,9 +58,9 @@ class SuiteRun {
   std::vector<ProblemResult> all_;
 };
 
-// Nanoseconds a point of a nonuniform transform, its batch counted.
+// Nanoseconds per point of a nonuniform transform; points of the whole batch count.
 double ns_per_point(double seconds, const Problem& problem);
-// Seconds of all stages whose name starts with one of these.
+// Seconds of all stages whose names start with one of these.
 double stage_seconds(const ContenderResult& one, std::initializer_list<const char*> names);
 
 }  // namespace fourtune::tools

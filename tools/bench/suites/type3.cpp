@@ -1,8 +1,7 @@
-// The experiment of paper nufft-type3-cuda: a 2D type 3 with random points and frequencies at 1e-10, its three steps
-// timed for N = K (Figure 1) and N = K^2 (Table 2). The paper's parameterisation (Gaussian windows, one point per
-// iteration, atomic adds) against our best plan and, if given, a peer. With its printed R = 2.2 it misses the
-// tolerance, so that what is compared with takes R = 3, where it is right and faster; the printed one is shown beside
-// it.
+// The experiment of paper nufft-type3-cuda: a 2D type 3 with random points and frequencies at 1e-10, whose three steps
+// are timed for N = K (Figure 1) and N = K^2 (Table 2). The paper's parameterisation (Gaussian windows, one point per
+// iteration, atomic adds) is compared with our best plan and, if given, a peer. With the printed R = 2.2 it misses the
+// tolerance, so the comparison uses R = 3, for which it is right and faster; the printed R is shown too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ Problem problem_of(std::int64_t m, std::int64_t k) {
   return parse_problem(to_token(tuner::bound_problem(problem)));
 }
 
-// N = K = 2^8 .. 2^20 and N = K^2 for 256, 512, 1024; scale lowers the largest N, and at least one problem stays.
+// N = K = 2^8 .. 2^20, and N = K^2 for 256, 512, 1024. scale lowers the largest N, but at least one problem remains.
 std::vector<Problem> problems_of(double scale, bool square) {
   std::vector<Problem> problems;
   const double most = std::max(256.0, std::round(std::ldexp(scale, 20)));
@@ -58,8 +57,8 @@ std::string paper_plan(const Problem& problem, int threads, const std::string& b
   plan.spread.family = generator::SpreadFamily::atomic;
   plan.interp.family = generator::InterpFamily::direct;
   plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, 16};
-  // On a GPU: in the caller's order, two threads a point (one, as in the paper, would keep 2 x 59 weights in registers,
-  // over which the compiler takes ten times as long). The place of the paper's cuFFT is taken by generated kernels.
+  // On a GPU: points in the caller's order, two threads per point (one, as in the paper, would keep 2 x 59 weights in
+  // registers, and the compiler would take ten times as long). Generated kernels replace the paper's cuFFT.
   plan.gpu_points.spread = generator::nufft::Spread::points;
   plan.gpu_points.interp = generator::nufft::Interpolate::points;
   for (auto* with : {&plan.gpu_points.spread_with, &plan.gpu_points.interp_with}) {
@@ -69,10 +68,10 @@ std::string paper_plan(const Problem& problem, int threads, const std::string& b
   return generator::to_text(plan, problem);
 }
 
-// What the paper's Figure 1 compares: the same on another device, here from a CSV of this suite.
+// The comparison of the paper's Figure 1: the same on another device, here from a CSV of this suite.
 struct Baseline {
   CsvRun run;
-  std::string device;  // empty: there is none
+  std::string device;  // empty if there is none
 };
 
 Baseline baseline_of(const BenchOptions& options) {
@@ -84,7 +83,7 @@ Baseline baseline_of(const BenchOptions& options) {
   return baseline;
 }
 
-// Seconds of an execute of the contender of this name; 0: it did not run.
+// Seconds of an execute of the contender with this name; 0 if it did not run.
 double execute_seconds(const ProblemResult* result, const std::string& name) {
   if (result)
     for (const ContenderResult& one : result->contenders)
@@ -120,7 +119,7 @@ void print_table(const std::vector<ProblemResult>& results, const Baseline& base
   fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10}));
 }
 
-// Figure 1, upper panel: seconds of the steps over N; and those of whole executes.
+// Figure 1, upper panel: seconds of the steps over N, and of whole executes.
 void add_panels(const std::vector<ProblemResult>& results, bool square, std::vector<Panel>& panels) {
   const std::string which = square ? "N = K^2" : "N = K";
   Panel steps{"steps, " + which, "N", "seconds", {}}, whole{"execute, " + which, "N", "seconds", {}};
@@ -138,7 +137,7 @@ void add_panels(const std::vector<ProblemResult>& results, bool square, std::vec
   panels.push_back(std::move(whole));
 }
 
-// Figure 1, lower panel: the speed-up over the baseline, over K as there.
+// Figure 1, lower panel: the speed-up over the baseline, over K as in the paper.
 void add_speed_ups(const std::vector<ProblemResult>& results, bool square, const Baseline& baseline, Panel& panel) {
   for (const ProblemResult& result : results)
     for (const ContenderResult& one : result.contenders)

@@ -1,6 +1,6 @@
-// Transforms of which some length has a prime factor above 61: one dimension after the other, each by the plan of its
-// length, or by convolutions inside one kernel, or, where a line is longer than a block holds, by the plans of the
-// convolution's two DFTs with the products on their loads and stores.
+// Transforms with some length that has a prime factor above 61. Dimensions are transformed one after the other: by the
+// plan for the length, by convolutions inside one kernel, or, where a line is longer than a block holds, by the plans
+// of the convolution's two DFTs with the products fused into their loads and stores.
 #include "generator/codegen/fft/any_length/any_size.h"
 
 #include <fmt/format.h>
@@ -19,15 +19,15 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// An array between two dimensions.
+// An array that holds the values between two dimensions.
 struct Place3 {
   BufferRef::Where where = BufferRef::Where::first;
   int index = 0;
   ArrayLayout layout;
 };
-constexpr int half_spectrum = 2, spectrum = 3;  // workspaces past the two of the plans
+constexpr int half_spectrum = 2, spectrum = 3;  // workspaces in addition to the two that plans use
 
-// A transform along dimensions of length 1 only: its values as they are.
+// A transform only along dimensions of length 1: it copies the values.
 PlannedPass whole_copy(const EmitOptions& options) {
   const auto side = [&](bool input) {
     const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
@@ -56,7 +56,7 @@ class ByDimension {
       const std::size_t next = i + (two ? 2 : 1);
       const bool last = next == order.size();
       Place3 to{BufferRef::Where::second, 0, output_layout()};
-      if (!last && options_.type == FftType::c2r)  // the output has no room for the spectrum
+      if (!last && options_.type == FftType::c2r)  // the output is too small for the spectrum
         to = {BufferRef::Where::workspace, half_spectrum, dense(n_)};
       if (two)
         append(plan_passes(*two, line_options(from, to, last)), from, to);
@@ -82,7 +82,7 @@ class ByDimension {
   ArrayLayout input_layout() const { return options_.input.value_or(layout(true)); }
   ArrayLayout output_layout() const { return options_.output.value_or(layout(false)); }
 
-  // Complex lines of the lengths that the last array has.
+  // Options for complex lines with the lengths of the last array.
   EmitOptions line_options(const Place3& from, const Place3& to, bool last) const {
     EmitOptions line = options_;
     line.n = n_;
@@ -94,7 +94,7 @@ class ByDimension {
                                                  to.where == BufferRef::Where::second;
     return line;
   }
-  // One kernel for two dimensions, where both have codelets and are short.
+  // One kernel for two dimensions, if both have codelets and are short.
   std::optional<FftPlan> joined(int d, int next) const {
     if (options_.type != FftType::c2c || next != d + 1) return {};
     if (!has_codelets(options_.n[at(d)]) || !has_codelets(options_.n[at(next)])) return {};
@@ -123,7 +123,7 @@ class ByDimension {
     return out;
   }
 
-  // Lines along x that lie one behind the other in both arrays, as a batch: a tile then carries several of them.
+  // If the lines along x are contiguous in both arrays, treats them as a batch, so that a tile carries several of them.
   static EmitOptions flattened(EmitOptions line, int d) {
     const std::int64_t others = line.n[1] * line.n[2] * line.batch;
     const auto behind = [&](const ArrayLayout& layout) {
@@ -134,11 +134,11 @@ class ByDimension {
     for (ArrayLayout* layout : {&*line.input, &*line.output})
       layout->distance = layout->stride[1], layout->stride[1] = layout->stride[2] = 0;
     line.n[1] = line.n[2] = 1, line.batch = others;
-    line.hooks[1] = line.hooks[2] = {};  // of the other dimensions' kernels
+    line.hooks[1] = line.hooks[2] = {};  // these belong to the kernels of other dimensions
     return line;
   }
 
-  // Joins the passes, which read their first array and write their second one, to what is there.
+  // Appends the passes, which read their first array and write their second one, to the program.
   void append(PlannedProgram part, const Place3& from, const Place3& to) {
     for (PlannedPass& pass : part.passes) {
       const bool first = &pass == &part.passes.front(), end = &pass == &part.passes.back();
@@ -159,7 +159,7 @@ class ByDimension {
     append(plan_passes(line_plan(line, d), line), from, to);
   }
 
-  // In one kernel or in three; false: the convolution is too long for them.
+  // Uses one kernel or three; returns false if the convolution is too long for them.
   bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
     Lines lines;
     for (int other = 0; other < 3; ++other)
@@ -189,7 +189,7 @@ class ByDimension {
     return true;
   }
 
-  // The spectrum of the padded lines goes through a workspace of its own.
+  // The spectrum of the padded lines is stored in a separate workspace.
   void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
     const std::int64_t n = line.n[at(d)], m = convolution_length(n);
     if (m > (std::int64_t{1} << 24))
@@ -219,7 +219,7 @@ class ByDimension {
     append(std::move(back), middle, to);
     all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * forward.batch);
   }
-  // Real arrays instead of complex ones; half a spectrum instead of padded lines.
+  // Reads or writes real arrays where needed, and a half spectrum in place of padded lines.
   static void real_values(const EmitOptions& line, std::int64_t n, Port& load, Port& store) {
     if (line.type == FftType::r2c) load.values = Values::real;
     if (line.type != FftType::c2r) return;
@@ -232,7 +232,7 @@ class ByDimension {
   }
 
   const EmitOptions& options_;
-  std::array<std::int64_t, 3> n_;  // of what the last array holds
+  std::array<std::int64_t, 3> n_;  // lengths of the last array
   PlannedProgram all_;
   int parts_ = 0, workspaces_ = 0;
 };
@@ -258,8 +258,8 @@ GpuProgram emit_separate(const EmitOptions& options) {
   return ByDimension(options).emit();
 }
 
-// Real arrays whose rows lie elsewhere than those of the half spectrum that takes their place: the input is copied to a
-// workspace first.
+// Real arrays whose rows do not start where those of the half spectrum that replaces them start: the input is first
+// copied to a workspace.
 GpuProgram emit_from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;

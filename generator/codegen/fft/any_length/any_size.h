@@ -1,5 +1,5 @@
-// Programs for every size without a plan from the tuner: known-good plans where lengths are products of codelet sizes,
-// Bluestein's algorithm for lengths with a larger prime factor.
+// Programs for every size without a plan from the tuner: known-good plans (plain_plan.cpp) for lengths that are
+// products of codelet sizes, and Bluestein's algorithm for lengths with a larger prime factor (any_size.cpp).
 #pragma once
 
 #include <optional>
@@ -8,31 +8,32 @@
 
 namespace fourtune::generator::fft {
 
-// n is a product of primes up to 61 (codelets do it).
+// Whether n is a product of primes up to 61, so that codelets can transform it.
 bool has_codelets(std::int64_t n);
 
-// A bound plan in natural order, one kernel a dimension (two or three where a line is longer than a block holds). Every
-// length must pass has_codelets, else Error{invalid_plan}.
+// A bound plan in natural order, with one kernel per dimension (two or three where a line is longer than a block
+// holds). Every length must pass has_codelets, else Error{invalid_plan}.
 FftPlan plain_plan(const EmitOptions& options);
 
-// The plan with a first kernel (to_first: else a last one) whose tiles also carry transforms of the batch: for an array
-// in which the transforms lie side by side.
+// Changes the first kernel (to_first) or the last kernel so that its tiles also carry transforms of the batch. This is
+// for an array in which the transforms are interleaved.
 void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first);
 
-// The same for one dimension alone: the others only pass by (their lengths are options.n's). emit_program takes it;
-// as a plan of its own it may lack a dimension.
+// The plan for one dimension alone: the other dimensions are only carried (options.n has their lengths). emit_program
+// accepts it, but it may lack a dimension and is then not a valid plan by itself.
 FftPlan line_plan(const EmitOptions& options, int dimension);
-// Two dimensions, one after the other in the arrays, in one kernel; nothing where its tiles would be too large.
+// One kernel for two dimensions that are adjacent in memory; nothing if its tiles would be too large.
 std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension);
 
 // n-point DFTs as convolutions,
 //   X[k] = c_k sum_j (x_j c_j) conj(c_(k-j)),  c_j = exp(sign pi i j^2 / n),
-// by kernels of their own (bluestein.h), or, where they are too long for these, by two plans of length
-// convolution_length(n), the least multiple of 16 from 2n - 1 on with factors up to 7.
+// by special kernels (bluestein.h) or, if the length is too large for these, by two plans of length
+// convolution_length(n). This is the smallest multiple of 16 that is at least 2n - 1 and has no prime factors above 7.
 std::int64_t convolution_length(std::int64_t n);
 
-// Any lengths, complex or real; with windows or complex factors every length must pass has_codelets. A length that does
-// not is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where a rule is broken.
+// Any lengths, complex or real. With windows or complex factors, every length must pass has_codelets. A length that
+// does not pass is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where one of these
+// rules is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft

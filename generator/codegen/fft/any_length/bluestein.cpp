@@ -1,4 +1,4 @@
-// Bluestein's algorithm: its tables, and how its convolutions are dealt to kernels, threads and registers.
+// Bluestein's algorithm: its tables, and the distribution of its convolutions over kernels, threads and registers.
 #include "generator/codegen/fft/any_length/bluestein.h"
 
 #include <algorithm>
@@ -22,8 +22,9 @@ Complex chirp(std::int64_t j, std::int64_t n, int sign) {
                                         static_cast<long double>(j * j % (2 * n)) / static_cast<long double>(n));
 }
 
-// exp(-...) of any length, quick where it has small factors: by decimation in time, `stride` apart in x. `turns` has
-// the powers of exp(-2 pi i / N), N a multiple of n, `apart` of them between those of n.
+// DFT of any length with the kernel exp(-...), by decimation in time; fast if the length has small factors. Values are
+// `stride` apart in x. `turns` contains the powers of exp(-2 pi i / N), where N is a multiple of n; the powers for n
+// are `apart` entries apart.
 std::vector<Complex> host_fft(const Complex* x, std::int64_t n, std::int64_t stride, const std::vector<Complex>& turns,
                               std::int64_t apart) {
   if (n == 1) return {*x};
@@ -46,7 +47,7 @@ std::vector<Complex> host_fft(const Complex* x, std::int64_t n, std::int64_t str
 
 }  // namespace
 
-// DFT of the chirp's conjugate, over m, so that an unscaled inverse follows.
+// DFT of the conjugate chirp, divided by m, so that an unscaled inverse DFT can follow.
 std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
   std::vector<Complex> b(at(m));
   for (std::int64_t j = 0; j < n; ++j)
@@ -70,8 +71,8 @@ namespace {
 
 using Radices = std::vector<int>;
 
-// Instructions a value of a round: the codelet by its prime factors, the twiddle, the trip through shared memory
-// (counted in emitted kernels).
+// Instructions per value in a round: the codelet by its prime factors, the twiddle factor, and the exchange through
+// shared memory (counted in emitted kernels).
 double round_cost(int radix) {
   double cost = 13;
   for (const auto& [prime, each] : {std::pair(2, 2.3), {3, 4.2}, {5, 7.0}, {7, 10.0}})
@@ -85,7 +86,7 @@ bool smooth(std::int64_t n) {
   return n == 1;
 }
 
-// Products of `rounds` radices, larger ones first, from `least` up to a quarter more.
+// Products of `rounds` radices, larger radices first, from `least` up to a quarter more.
 template <class Use>
 void for_radices(std::int64_t least, std::size_t rounds, int most, Radices& radices, std::int64_t product,
                  const Use& use) {
@@ -96,7 +97,7 @@ void for_radices(std::int64_t least, std::size_t rounds, int most, Radices& radi
   for (int r = radices.empty() ? most : radices.back(); r >= 4; --r) {
     std::int64_t reach = product;
     for (std::size_t i = radices.size(); i < rounds; ++i) reach *= r;
-    if (reach < least) break;  // nor with anything smaller
+    if (reach < least) break;  // smaller radices cannot reach it either
     if (product * r > least + least / 4 || !smooth(r)) continue;
     radices.push_back(r);
     for_radices(least, rounds, most, radices, product * r, use);
@@ -104,7 +105,7 @@ void for_radices(std::int64_t least, std::size_t rounds, int most, Radices& radi
   }
 }
 
-// Share of the threads' slots that have a DFT to do.
+// Share of the threads' slots that have a DFT to compute.
 double used(std::int64_t values, const Radices& radices, int threads) {
   double slots = 0, all = 0;
   for (const int r : radices) {
@@ -115,36 +116,38 @@ double used(std::int64_t values, const Radices& radices, int threads) {
   return all / slots;
 }
 
-// A convolution in one kernel, with the estimated time of all its tiles: instructions of all threads, or what else a
-// multiprocessor could have issued meanwhile.
+// A convolution in one kernel, and the estimated time of all its tiles: the instructions of all threads, with other
+// costs counted as the instructions that a multiprocessor could have issued in that time.
 struct InOne {
   ConvolutionShape shape;
   double cost = 0;
 };
 
-// Resident tiles: registers hold one DFT. Seen in the compiler's reports for sm_90.
+// Registers for resident tiles, where registers hold one DFT. Taken from the compiler's reports for sm_90.
 std::int64_t registers_of(int radix, Precision precision) {
   if (precision == Precision::f64) return 7 * radix + 48;
   return 2 * radix + (radix > 21 ? 40 : 30);
 }
 
-// Blocks that leave each thread so many: a quarter of the registers belongs to a quarter of the warps.
+// Number of blocks that leave this many registers to each thread; a quarter of the registers belongs to a quarter of
+// the warps.
 std::int64_t resident_with(std::int64_t registers, int threads) {
   const std::int64_t warps = 16384 / ((registers + 7) / 8 * 8 * 32) * 4;
   return warps / ((threads + 31) / 32);
 }
 
-// Bytes of memory sectors over bytes of a run that starts at a multiple of its length.
+// Ratio of the bytes of memory sectors to the bytes of a run that starts at a multiple of its length.
 double sectors_over(std::int64_t run) {
   const std::int64_t touched = run % 32 == 0 ? run : 32 % run == 0 ? 32 : run + 32;
   return static_cast<double>(touched) / static_cast<double>(run);
 }
 
-// Estimates are relative; fitted to 60x2503x16 and 4099x64x8 in some forty shapes on an H200 (docs/gpu-fft.md).
+// Estimates are relative. They were fitted to 60x2503x16 and 4099x64x8 in some forty shapes on an H200
+// (docs/gpu-fft.md).
 void consider(std::optional<InOne>& best, const Radices& radices, std::int64_t m, const ConvolutionArrays& arrays,
               const DeviceTraits& device) {
   constexpr double traffic = 30, latency = 51200, idle_warps = 0.25,
-                   alone = 1.12;  // a value, a round, exponent, factor
+                   alone = 1.12;  // per value, per round, exponent, factor
   const std::int64_t value = 2 * real_bytes(arrays.precision), processors = std::max(1, device.multiprocessors);
   const std::int64_t registers = registers_of(radices.front(), arrays.precision);
   const auto rounds = static_cast<double>(2 * radices.size() - 1);
@@ -173,7 +176,7 @@ void consider(std::optional<InOne>& best, const Radices& radices, std::int64_t m
   }
 }
 
-// The fewest radices, up to three, as even as they come, the larger ones first; empty: there are none.
+// The fewest radices, up to three, as equal as possible, larger ones first; empty: there are none.
 Radices few_radices(std::int64_t n, int most) {
   if (n <= 16) return {static_cast<int>(n)};
   for (std::size_t count = 2; count <= 3; ++count) {
@@ -191,7 +194,7 @@ int threads_of(std::int64_t values, const Radices& radices) {
   return static_cast<int>(std::clamp<std::int64_t>((values / most + 31) / 32 * 32, 32, 512));
 }
 
-// The largest divisor of n up to `most`.
+// The largest divisor of n that is at most `most`.
 std::int64_t divisor(std::int64_t n, std::int64_t most) {
   std::int64_t d = std::min(n, most);
   while (n % d) --d;
@@ -214,7 +217,8 @@ std::optional<ConvolutionShape> shape_in_one(std::int64_t n, const ConvolutionAr
     for_radices(2 * n - 1, rounds, most, radices, 1,
                 [&](const Radices& found, std::int64_t m) { consider(best, found, m, arrays, device); });
   }
-  // One line a block reads runs of 8 bytes: 87 us for 48x5x10007 on an H200, 56 us in three kernels.
+  // With one line per block, runs are 8 bytes long: 87 us for 48x5x10007 on an H200, compared with 56 us in three
+  // kernels.
   const bool short_runs = !arrays.contiguous && arrays.precision == Precision::f32;
   if (!best || (short_runs && best->shape.ends.lines == 1 && arrays.neighbours > 1)) return {};
   return best->shape;

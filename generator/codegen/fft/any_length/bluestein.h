@@ -1,7 +1,9 @@
-// Bluestein's algorithm: DFTs of any length as convolutions (any_size.h has the formula), in one kernel where a block
-// holds whole lines, else in three: the first digits of the forward DFT; its last digits, the product with the filter
-// and the inverse over the same digits; the first digits back. The inverse runs through the digits backwards, so that
-// it finds its values where the forward DFT leaves them.
+// Bluestein's algorithm: DFTs of any length as convolutions (any_size.h has the formula). If a block can hold whole
+// lines, one kernel does the convolution, else three kernels: the first digits of the forward DFT; its last digits, the
+// product with the filter, and the inverse over the same digits; the first digits of the inverse. The inverse processes
+// the digits in reverse order, so it finds its values where the forward DFT leaves them.
+//
+// Tables and shapes are in bluestein.cpp, the kernels in bluestein_passes.cpp.
 #pragma once
 
 #include <array>
@@ -16,47 +18,49 @@ namespace fourtune::generator::fft {
 
 // exp(sign pi i j^2 / n), j < n.
 std::vector<std::complex<long double>> chirps(std::int64_t n, int sign);
-// DFT over m of the conjugate chirp, over m, so that an unscaled inverse DFT follows.
+// DFT over m of the conjugate chirp, divided by m, so that an unscaled inverse DFT can follow.
 std::vector<std::complex<long double>> filter(std::int64_t n, std::int64_t m, int sign);
 
 // All lines along one dimension: lengths and strides of x, y, z and the batch.
 struct Lines {
   std::array<std::int64_t, 4> n{1, 1, 1, 1}, load{}, store{};
-  Values loaded = Values::complex, stored = Values::complex;  // along the dimension
-  std::int64_t kept = 0;                                      // results of a line that are stored, from the first on
+  Values loaded = Values::complex, stored = Values::complex;  // kinds of values along the dimension
+  std::int64_t kept = 0;                                      // results per line that are stored, from the first on
 };
 
-// What decides the shape of a convolution: how its lines lie in the arrays.
+// The properties of the arrays that determine the shape of a convolution.
 struct ConvolutionArrays {
   Precision precision = Precision::f32;
-  bool contiguous = false;      // a line's values are neighbours, else those of neighbouring lines are
-  std::int64_t neighbours = 1;  // lines that lie at a constant distance
-  std::int64_t others = 1;      // groups of those
+  bool contiguous = false;      // a line's values are adjacent in memory; else the values of neighbouring lines are
+  std::int64_t neighbours = 1;  // number of lines at a constant distance
+  std::int64_t others = 1;      // number of groups of such lines
 };
 ConvolutionArrays convolution_arrays(const Lines& lines, int d, Precision precision);
 
-// How a convolution is dealt to kernels: its length is the product of all radices.
+// The distribution of a convolution over kernels. Its length is the product of all radices.
 struct ConvolutionShape {
   struct Tile {
     int lines = 1;  // neighbouring lines
-    int along = 1;  // neighbours on the line, of the digits that the kernel does not transform; divides these
+    int along = 1;  // neighbours on the line, among the digits that the kernel does not transform; divides these
     int threads = 32;
-    int blocks = 1;         // resident at once, a promise to the compiler
-    bool resident = false;  // PassSpec's
+    int blocks = 1;         // resident blocks, promised to the compiler
+    bool resident = false;  // as in PassSpec
   };
   std::int64_t length = 0;
-  std::vector<int> first, second;  // radices of the first and last kernel, and of the middle one; none: one kernel
+  std::vector<int> first, second;  // radices of the first and last kernel, and of the middle kernel; empty: one kernel
   Tile ends, middle;
 };
-// The shape of least estimated time for one kernel; nothing where a block of the device does not hold a line.
+// The shape with the shortest estimated time for one kernel; nothing if a block of the device cannot hold a line.
 std::optional<ConvolutionShape> shape_in_one(std::int64_t n, const ConvolutionArrays& arrays,
                                              const DeviceTraits& device);
-// The least length with two kernels' worth of radices; nothing where it needs more, or a block has no room for them.
+// The shape with the shortest length that two kernels' radices can form; nothing if more are needed, or if a block has
+// no room for them.
 std::optional<ConvolutionShape> shape_in_three(std::int64_t n, const ConvolutionArrays& arrays,
                                                const DeviceTraits& device);
 
-// The kernels for the DFTs along dimension d, one or three; three write a workspace, in place, and the last one the
-// second array. options gives precision, sign and the dimension's real factors. work_values: of that workspace.
+// The kernels for the DFTs along dimension d: one or three. Three kernels write a workspace, in place, and the last of
+// them writes the second array. options gives the precision, the sign and the dimension's real factors. work_values:
+// size of that workspace.
 struct Convolution {
   std::vector<PlannedPass> passes;
   std::int64_t work_values = 0;

@@ -1,6 +1,7 @@
-// The kernels of Bluestein's algorithm. Digits a_0.. of a line of m values, radices r_0..: position j = sum a_i in_i
-// with in_i = m / (r_0 .. r_i), frequency k = sum a_i done_i with done_i = r_0 .. r_(i-1). Between kernels a digit that
-// has been transformed lies where it lay as part of k, before those that have not: place = k_first * m_second + rest.
+// The kernels of Bluestein's algorithm. A line of m values has digits a_0, a_1, ... with radices r_0, r_1, ...:
+// position j = sum a_i in_i with in_i = m / (r_0 .. r_i), frequency k = sum a_i done_i with done_i = r_0 .. r_(i-1).
+// Between kernels, a transformed digit lies at its place in k, below the digits that are not yet transformed: place =
+// k_first * m_second + rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +17,11 @@ namespace {
 using Complex = std::complex<long double>;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Lines beside each other: `n` of them at constant distances in all arrays.
+// Adjacent lines: `n` of them at constant distances in all arrays.
 struct Beside {
   std::int64_t n = 1, load = 0, store = 0, between = 0;
 };
-// The nearest first; dimensions that continue each other are one.
+// The nearest lines first; dimensions that continue each other are merged.
 std::vector<Beside> beside(const Lines& lines, int d) {
   std::vector<Beside> out;
   for (int other = 0; other < 4; ++other) {
@@ -48,7 +49,7 @@ class Convolver {
     if (m_ != shape.length || m_ < 2 * n_ - 1)
       throw Error(Status::invalid_plan, fmt::format("a convolution of length {} for {} values", m_, n_));
     second_ = shape.second.empty() ? 1 : in_[shape.first.size() - 1];
-    // Between kernels lines lie as in the arrays: one behind the other, or the nearest ones value by value.
+    // Between kernels, lines are stored as in the arrays: one after the other, or the nearest ones interleaved.
     contiguous_ = convolution_arrays(lines, d, options.precision).contiguous;
     stride_ = contiguous_ ? 1 : beside_.front().n;
     std::int64_t size = contiguous_ ? m_ : 1;
@@ -119,7 +120,7 @@ class Convolver {
     spec.apart = !tile.resident && tile_values(spec) > 4096;
   }
 
-  // ---- atoms: the digits that the kernel transforms, then the others as one number
+  // ---- atoms: the digits that the kernel transforms, then the other digits as one number
   void add_atoms(PassSpec& spec, std::int64_t along) {
     digit_.assign(radices_.size(), -1);
     for (std::size_t i = begin_; i < end_; ++i) {
@@ -138,14 +139,14 @@ class Convolver {
   void add_rest(Index& index, std::int64_t weight) const {
     for (const IndexTerm& term : rest_) index.push_back({term.atom, term.weight * weight});
   }
-  // j; of the kernels that transform the first digits.
+  // The position j, for the kernels that transform the first digits.
   Index position() const {
     Index index;
     for (std::size_t i = begin_; i < end_; ++i) index.push_back({digit_[i], in_[i]});
     add_rest(index, 1);
     return index;
   }
-  // Where a value lies between kernels.
+  // The place of a value between kernels.
   Index place() const {
     Index index;
     for (std::size_t i = begin_; i < end_; ++i) index.push_back({digit_[i], begin_ > 0 ? in_[i] : done_[i] * second_});
@@ -175,7 +176,7 @@ class Convolver {
     }
   }
 
-  // ---- the filter, in the order in which the last forward round's threads hold its frequencies
+  // ---- the filter, in the order in which the threads of the last forward round hold its frequencies
   Index filter_index() const {
     Index index;
     const std::int64_t last = radices_.back(), own = begin_ > 0 ? second_ : m_;
@@ -260,7 +261,7 @@ class Convolver {
   bool contiguous_ = false;
   std::vector<int> radices_;
   std::vector<std::int64_t> in_, done_;
-  // Of the kernel that is being made: its digits and their atoms; the other digits as one number.
+  // State of the kernel under construction: its digits and their atoms; the other digits as one number.
   std::size_t begin_ = 0, end_ = 0;
   std::vector<int> digit_;
   Index rest_;

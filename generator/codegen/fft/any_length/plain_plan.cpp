@@ -1,4 +1,4 @@
-// Known-good plans: not tuned, right on every device.
+// Known-good plans: not tuned, but right on every device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Values of one line in one kernel along y and z, where a tile should carry 16 neighbours.
+// Longest line in one kernel along y and z, where a tile should carry 16 neighbours.
 constexpr std::int64_t most_strided = 1024;
 
-// The same along x: 8192 where a block's shared memory holds the parts of a line apart with some padding.
+// The same along x: 8192 if a block's shared memory holds the real or imaginary parts of a line with some padding.
 std::int64_t most_line(const EmitOptions& options) {
   return 8192 * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block ? 8192 : 4096;
 }
@@ -22,7 +22,7 @@ std::vector<int> radices_of(std::int64_t n) {
   for (std::int64_t p = 2; n > 1; ++p)
     while (n % p == 0) primes.push_back(static_cast<int>(p)), n /= p;
   std::sort(primes.rbegin(), primes.rend());
-  for (const int p : primes) {  // the largest radix up to 16 that takes the factor
+  for (const int p : primes) {  // the largest radix up to 16 that can take the factor
     int* best = nullptr;
     for (int& r : radices)
       if (r * p <= 16 && (!best || r > *best)) best = &r;
@@ -32,19 +32,19 @@ std::vector<int> radices_of(std::int64_t n) {
       radices.push_back(p);
   }
   std::sort(radices.rbegin(), radices.rend());
-  // 16 16 16 2 as 16 8 8 8: a round of two values costs as much as any other.
+  // Replaces 16 16 16 2 by 16 8 8 8: a round of two values costs as much as any other.
   if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
     radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
   return radices;
 }
 
-// Groups of radices, each a kernel, with products of at most `most`.
+// Groups of radices with products of at most `most`; each group is a kernel.
 std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::int64_t most) {
   std::int64_t total = 1;
   for (const int r : radices) total *= r;
   std::int64_t count = 1, reach = most;
   while (reach < total) ++count, reach *= most;
-  for (;; ++count) {  // even shares
+  for (;; ++count) {  // equal shares
     std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
     std::vector<std::int64_t> product(groups.size(), 1);
     for (const int r : radices) {
@@ -66,26 +66,26 @@ bool keeps_tiles(const Kernel& kernel) {
   return kernel.subs.front().n == kernel.subs.front().count * kernel.subs.front().radix &&
          kernel.subs.back().stride == 1;
 }
-// Values of the transform fit the output array and lie there as the next kernel expects them.
+// Whether values of the transform fit the output array and lie there as the next kernel expects them.
 bool output_may_hold(const EmitOptions& options) {
   bool may = options.type != FftType::c2r && !options.output && (!options.in_place || !options.input);
   for (const auto& hook : options.hooks) may = may && !hook.input && !hook.output;
   return may;
 }
-// Of a half spectrum that is so only when x is finished: until then whole complex lines lie between the kernels.
+// With a half spectrum this holds only after x is finished: until then, the kernels exchange whole complex lines.
 bool finishes_x(const FftPlan& plan, std::size_t k) {
   return std::none_of(plan.kernels.begin() + static_cast<std::ptrdiff_t>(k) + 1, plan.kernels.end(),
                       [](const Kernel& kernel) { return kernel.subs.front().dim == Dim::x; });
 }
-// Where each kernel writes: the last one the output, none the output that it reads unless it keeps its tiles (there are
-// two workspaces); the output rather than a workspace.
+// Chooses the array that each kernel writes. The last kernel writes the output. A kernel may write the output that it
+// also reads only if it keeps its tiles (there are two workspaces). The output is preferred to a workspace.
 void choose_targets(FftPlan& plan, const EmitOptions& options) {
   const std::size_t count = plan.kernels.size();
   const bool may = output_may_hold(options);
   const std::size_t ways = std::size_t{1} << (count ? count - 1 : 0);
   for (std::size_t way = 0; way < ways; ++way) {  // bit k: kernel k writes the workspace
     bool right = true;
-    int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: an input of its own
+    int before = options.in_place ? 0 : -1;  // 0: output, 1: workspace, -1: a separate input
     for (std::size_t k = 0; k < count; ++k) {
       const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
       const bool hold = may && (options.type == FftType::c2c || finishes_x(plan, k));
@@ -98,12 +98,12 @@ void choose_targets(FftPlan& plan, const EmitOptions& options) {
   throw Error(Status::unsupported, "no order of arrays for the kernels of this transform");
 }
 
-// Two radices of at most 32, the larger one first, or nothing. A strided line of 384 values in two rounds (24, 16) ran
-// at 94-97 % of copy on an H200 and in three (16, 12, 2) at 73 %; tiles hold 24 to 32 values a thread.
+// Two radices of at most 32, the larger one first, or nothing. On an H200, a strided line of 384 values ran at 94-97 %
+// of copy speed in two rounds (24, 16) and at 73 % in three (16, 12, 2); tiles hold 24 to 32 values per thread.
 std::vector<int> two_radices(std::int64_t n) {
   for (int large = 32; large >= 16; --large)
     if (n % large == 0 && n / large <= large && n / large >= 8) {
-      int a = large;  // the most even pair
+      int a = large;  // the most balanced pair
       for (int b = large - 1; b * b >= n; --b)
         if (n % b == 0) a = b;
       return {a, static_cast<int>(n / a)};
@@ -111,8 +111,8 @@ std::vector<int> two_radices(std::int64_t n) {
   return {};
 }
 
-// Neighbours that a tile may carry along a dimension that passes by: at most `wanted`, in even shares that are
-// multiples of 4.
+// Number of neighbours that a tile carries along a dimension that the kernel does not transform: at most `wanted`, in
+// equal shares that are multiples of 4.
 std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
   const std::int64_t tile = std::min(wanted, count);
   if (tile < 8) return tile;
@@ -120,8 +120,8 @@ std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
   return std::min(share, tile);
 }
 
-// The same on a line that takes several kernels. Positions that are done lie below those still to come, so a tile holds
-// a divisor of the former, or all of them times a divisor of the latter (rule tile).
+// The same on a line that needs several kernels. Transformed positions lie below those still to come, so a tile holds a
+// divisor of the former, or all of them times a divisor of the latter (rule tile).
 std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t done, std::int64_t to_come) {
   std::int64_t tile = std::min(wanted, done * to_come);
   while (tile < done ? done % tile != 0 : tile % done != 0 || to_come % (tile / done) != 0) --tile;
@@ -138,8 +138,8 @@ bool has_codelets(std::int64_t n) {
 
 namespace {
 
-// Less a block where the device has more multiprocessors than there are tiles: small grids are a matter of latency.
-// `halves` says whether a tile may be halved.
+// Reduces the tile if the device has more multiprocessors than there are tiles, because small grids are limited by
+// latency. `halves` says whether a tile may be halved.
 template <class Halves>
 std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options,
                         const Halves& halves) {
@@ -149,7 +149,7 @@ std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t prod
 }
 bool is_even(std::int64_t tile) { return tile % 2 == 0; }
 
-// The kernels of one dimension.
+// Adds the kernels of one dimension.
 void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
@@ -157,11 +157,11 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   if (n == 1) return;
   const std::int64_t most = d == 0 ? most_line(options) : most_strided;
   auto groups = kernels_of(radices_of(n), n <= most ? most : 512);
-  std::int64_t most_values = 8192, beside = run;  // of a tile; neighbours along x
+  std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
   const bool aligned =
-      options.n[0] % run == 0 || n > 400;  // 300^3: 380 us so, 362 us in three rounds; 500^3: 1.82, 2.07 ms
+      options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
   if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
-    if (const auto pair = two_radices(n); !pair.empty())  // as many values a thread as its larger DFT has
+    if (const auto pair = two_radices(n); !pair.empty())  // as many values per thread as the larger DFT has
       groups = {pair}, most_values = 16384, beside = pair[1] <= 16 && options.n[0] % (2 * run) == 0 ? 2 * run : run;
   std::int64_t left = n;
   for (const auto& group : groups) {
@@ -175,11 +175,11 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     auto& w = kernel.with;
     w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
     w.tile = {1, 1, 1, 1};
-    // Along x a tile carries neighbouring lines, or neighbours on the line itself where it is long.
+    // Along x, a tile carries neighbouring lines or, on a long line, neighbours on the same line.
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
-    const bool tiny = d > 0 && product * run < 512;  // many short lines a block
+    const bool tiny = d > 0 && product * run < 512;  // many short lines per block
     const std::int64_t wanted = d > 0 && !tiny ? beside : along ? run : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, done, left); };
@@ -191,7 +191,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     }));
     std::int64_t values = product * w.tile[carrier];
     for (int other = 1; tiny && w.tile[carrier] == most_held && other < dims;
-         ++other) {  // short lines side by side: further dimensions too
+         ++other) {  // for short lines, tiles also span further dimensions
       if (other == d || 2 * values > 2048) continue;
       auto& more = w.tile[static_cast<std::size_t>(other)];
       more = static_cast<int>(neighbours(2048 / values, options.n[static_cast<std::size_t>(other)]));
@@ -200,7 +200,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     w.threads = threads_for(values, group);
     const std::int64_t exchanged = group.size() > 1 ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
     const bool tight = exchanged > options.device.shared_per_block;
-    // For two blocks on a multiprocessor, or one at all.
+    // Lets two blocks be resident, or makes one block fit at all.
     if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
     w.store = Store::sorted;
     w.to = Target::out;
@@ -214,7 +214,7 @@ std::int64_t values_of(const Kernel& kernel) {
   return product;
 }
 
-// The end of y and all of a short z in one kernel: a trip through memory less.
+// Joins the end of y and all of a short z in one kernel, which saves a pass through memory.
 void join_short(FftPlan& plan, const EmitOptions& options) {
   const std::int64_t run = options.precision == Precision::f32 ? 16 : 8, most = 4096;
   for (const auto& hook : options.hooks)
@@ -248,7 +248,7 @@ FftPlan plain_plan(const EmitOptions& options) {
   FftPlan plan = empty_plan(options);
   int dims = 3;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
-  // A real output has x last, everything else x first.
+  // For real output, x is the last dimension; else it is the first.
   for (int d = 0; d < dims; ++d)
     add_line(plan, options,
              options.type == FftType::c2r ? (d + 1) % dims
@@ -268,7 +268,7 @@ void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
   for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
   auto& tile = kernel.with.tile;
   const bool strided = kernel.subs.front().dim != Dim::x;
-  // Side by side 32 bytes of one array and 64 of the other, or what a block holds.
+  // Carries 32 bytes of one array and 64 of the other contiguously, or what a block can hold.
   const std::int64_t single = options.precision == Precision::f32 ? 2 : 1, most = 16384 * single / 2;
   std::int64_t carried = 1;
   const std::int64_t line = product * (strided ? 2 * single : tile[0]);
@@ -308,7 +308,7 @@ std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
   for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
   kernel.with.exchange = Exchange::shared;
   kernel.with.tile = {1, 1, 1, 1};
-  // Beside planes of x and y lie further ones of z or, where there is none, of the batch.
+  // Next to planes of x and y, a tile carries further planes of z or, if there is no z, of the batch.
   const std::int64_t others = dimension > 0 ? options.n[0] : options.n[2] > 1 ? options.n[2] : options.batch;
   std::int64_t wanted = std::max<std::int64_t>(beside, 2048 / product);
   if (dimension == 0) wanted = spread_out(wanted, 1, product, options, is_even);

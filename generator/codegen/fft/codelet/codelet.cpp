@@ -1,5 +1,5 @@
-// DFT algorithms on the DAG. Each function below is one algorithm; `choose` builds a size with each that applies and
-// keeps the cheapest.
+// DFT algorithms on the DAG. Each function below implements one algorithm; `choose` builds a size with every algorithm
+// that applies and keeps the cheapest.
 #include "generator/codegen/fft/codelet/codelet.h"
 
 #include <fmt/format.h>
@@ -25,10 +25,11 @@ using Values = std::vector<Complex>;
 enum class Method { trivial, split_radix, tangent, cooley_tukey, prime_factor, direct, rader, winograd };
 struct Choice {
   Method method = Method::trivial;
-  int radix = 1;  // of cooley_tukey (first factor) and prime_factor
+  int radix = 1;  // for cooley_tukey (first factor) and prime_factor
 };
 
-// cos and sin of 2 pi k / n, exact in the octants' corners and bit-equal up to sign for angles that mirror each other.
+// cos and sin of 2 pi k / n. Values at the octants' corners are exact, and angles that mirror each other give equal
+// bits up to the sign.
 std::pair<double, double> unit(std::int64_t k, std::int64_t n) {
   k = ((k % n) + n) % n;
   bool negate_sin = false, negate_cos = false, swap = false;
@@ -79,12 +80,12 @@ class Builder {
   Complex times_minus_i(Complex a) { return {a.im, dag_.neg(a.re)}; }
   Complex scale(double c, Complex a) { return {dag_.mul(c, a.re), dag_.mul(c, a.im)}; }
 
-  // a * (c + i s). The larger part is taken out for fused multiply-adds: c (a.re - t a.im), so that two of the four
-  // products disappear in the additions that follow.
+  // a * (c + i s). The larger part is factored out for fused multiply-adds: c (a.re - t a.im), so that two of the four
+  // products merge into the additions that follow.
   Complex times(Complex a, double c, double s) {
     if (c == 0) return {dag_.mul(-s, a.im), dag_.mul(s, a.re)};
     if (s == 0) return scale(c, a);
-    if (c == s || c == -s) {  // an odd eighth of a turn
+    if (c == s || c == -s) {  // an odd multiple of an eighth turn
       const NodeId plus = dag_.add(a.re, a.im), minus = dag_.sub(a.re, a.im);
       return c == s ? Complex{dag_.mul(c, minus), dag_.mul(c, plus)} : Complex{dag_.mul(c, plus), dag_.mul(s, minus)};
     }
@@ -103,8 +104,9 @@ class Builder {
     return times(a, c, s);
   }
 
-  // n = 4 m: one DFT of the even values, two of a quarter of the odd ones: x[4j+1] and, as the conjugate pair, x[4j-1],
-  // whose twiddles are each other's conjugates, so that their common factor leaves sums and differences of the two.
+  // n = 4 m: one DFT of the even values and two of a quarter of the values each, x[4j+1] and, as the conjugate pair,
+  // x[4j-1]. The twiddle factors of the last two are conjugates of each other, so their common factor leaves sums and
+  // differences of the two.
   Values split_radix(const Values& x) {
     const std::size_t n = x.size(), quarter = n / 4;
     Values even(n / 2), first(quarter), third(quarter), out(n);
@@ -123,7 +125,8 @@ class Builder {
     return out;
   }
 
-  // n = radix * m: `m` DFTs of `radix` values m apart, twiddles, `radix` DFTs of m neighbours.
+  // n = radix * m: `m` DFTs of `radix` values that lie m apart, twiddle factors, then `radix` DFTs of m adjacent
+  // values.
   Values cooley_tukey(const Values& x, int radix) {
     const std::size_t r = static_cast<std::size_t>(radix), m = x.size() / r;
     std::vector<Values> columns(m, Values(r));
@@ -142,7 +145,8 @@ class Builder {
     return out;
   }
 
-  // n = p q without a common factor: the index maps of Good and of the Chinese remainder theorem leave no twiddles.
+  // n = p q without a common factor: the index maps of Good and of the Chinese remainder theorem need no twiddle
+  // factors.
   Values prime_factor(const Values& x, int radix) {
     const int n = static_cast<int>(x.size()), p = radix, q = n / p;
     std::vector<Values> columns(static_cast<std::size_t>(q), Values(static_cast<std::size_t>(p)));
@@ -169,7 +173,8 @@ class Builder {
     return out;
   }
 
-  // sum of coefficient * value. For fused multiply-adds the largest coefficient is taken out and returned apart.
+  // Sum of coefficient * value. For fused multiply-adds, the largest coefficient is factored out and returned
+  // separately.
   std::pair<double, NodeId> combination(const std::vector<double>& coefficients, const std::vector<NodeId>& values) {
     double common = 1;
     if (cost_ == CodeletCost::instructions) {
@@ -185,7 +190,7 @@ class Builder {
     return {common, sum};
   }
 
-  // Odd n: x[j] + x[n-j] meets cosines, x[j] - x[n-j] sines.
+  // Odd n: x[j] + x[n-j] is multiplied by cosines, x[j] - x[n-j] by sines.
   Values direct(const Values& x) {
     const std::size_t n = x.size(), half = n / 2;
     std::vector<NodeId> plus[2], minus[2];
@@ -226,7 +231,7 @@ class Builder {
     out[out.size() - k] = {dag_.sub(even[0], re), dag_.add(even[1], im)};
   }
 
-  // 3 and 5: the cosines' mean is -1/(n-1), which saves products.
+  // n = 3 and 5: the mean of the cosines is -1/(n-1), which saves products.
   Values direct_small(const Values& x, Values out, const std::vector<NodeId> plus[2],
                       const std::vector<NodeId> minus[2], const NodeId total[2]) {
     const std::size_t n = x.size();
@@ -249,10 +254,11 @@ class Builder {
     return out;
   }
 
-  // Rader in halves. With a generator g of the units mod p and h = (p-1)/2, g^h = -1, so
+  // Rader's algorithm in halves. With a generator g of the units mod p and h = (p-1)/2, g^h = -1, so
   //   X[g^-k], X[g^-(k+h)] = x0 + C_k -+ i D_k,   C_k = sum_j (x[g^j] + x[g^(j+h)]) cos(2 pi g^(j-k) / p),
   //   D_k = sum_j (x[g^j] - x[g^(j+h)]) sin(2 pi g^(j-k) / p):
-  // C is a cyclic and D a negacyclic correlation of length h, done by DFTs of length h with constants known now.
+  // C is a cyclic and D a negacyclic correlation of length h. Both use DFTs of length h, with constants that are known
+  // when the code is generated.
   Values rader(const Values& x) {
     const int p = static_cast<int>(x.size()), h = (p - 1) / 2;
     const std::vector<int> power = unit_powers(p);
@@ -287,8 +293,8 @@ class Builder {
     }
   }
 
-  // Rader in halves for 7, 11 and 13, whose correlations of length 3, 5 and 6 have few products (Winograd), and the
-  // like for 9. Real and imaginary parts of x are transformed each on its own.
+  // Rader's algorithm in halves for 7, 11 and 13, whose correlations of length 3, 5 and 6 need few products (Winograd),
+  // and a similar form for 9. Real and imaginary parts of x are transformed separately.
   Values winograd(const Values& x) {
     if (x.size() == 9) return winograd_9(x);
     const int p = static_cast<int>(x.size()), h = (p - 1) / 2;
@@ -346,12 +352,12 @@ class Builder {
     return out;
   }
 
-  // y_k = sum_j x_j c_(j-k); c has period h, or changes sign after h (negacyclic). `plus` is added to every y_k,
-  // `total` receives sum x_j.
+  // y_k = sum_j x_j c_(j-k), where c has period h or, if negacyclic, changes sign after h. `plus` is added to every
+  // y_k, and `total` receives sum x_j.
   Values correlate(Values x, const std::vector<double>& c, bool negacyclic, const Complex* plus, Complex* total) {
     const auto h = static_cast<std::int64_t>(x.size());
-    const bool alternate = negacyclic && h % 2 == 1;  // (-1)^j makes an odd negacyclic one cyclic
-    const bool twist = negacyclic && h % 2 == 0;      // exp(-pi i j / h) does for an even one
+    const bool alternate = negacyclic && h % 2 == 1;  // (-1)^j makes an odd negacyclic correlation cyclic
+    const bool twist = negacyclic && h % 2 == 0;      // exp(-pi i j / h) does so for an even one
     for (std::int64_t j = 0; j < h; ++j) {
       auto& value = x[static_cast<std::size_t>(j)];
       if (alternate && j % 2) value = {dag_.neg(value.re), dag_.neg(value.im)};
@@ -360,7 +366,7 @@ class Builder {
     x = dft(x);
     if (total) *total = x[0];
     for (std::int64_t f = 0; f < h; ++f) {
-      // The constant's transform at frequency -f (twist: -(2 f + 1) of 2 h), over h.
+      // The transform of the constant at frequency -f (twist: -(2 f + 1) of 2 h), divided by h.
       long double re = 0, im = 0;
       for (std::int64_t m = 0; m < h; ++m) {
         const long double angle = 2 * std::numbers::pi_v<long double> *
@@ -456,7 +462,7 @@ std::string describe(int n, const std::vector<Choice>& choices) {
   return {};
 }
 
-// The best choice of every size up to n; found once per process.
+// The best choice for every size up to n; computed once per process.
 const std::vector<Choice>& best_choices(int n, CodeletCost cost) {
   static std::mutex mutex;
   static std::vector<Choice> known[2];

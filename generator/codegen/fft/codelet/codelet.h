@@ -1,11 +1,12 @@
 // Codelets: straight-line complex DFTs of 2 to 64 points, in registers.
 //
-//   X[k] = sum_j x[j] exp(-2 pi i j k / n), natural order in and out.
+//   X[k] = sum_j x[j] exp(-2 pi i j k / n), in natural order on both sides.
 //
-// The inverse (unscaled) is the same code with real and imaginary parts exchanged on both sides, so only the forward
-// one exists. A DFT is built from smaller ones by the algorithm that costs least: split radix (plain or scaled),
-// Cooley-Tukey, prime factors (Good), for primes the symmetric direct form or Rader's convolution in halves, and
-// Winograd's forms of 7, 9, 11 and 13.
+// The unscaled inverse is the same code with real and imaginary parts exchanged on both sides, so only the forward DFT
+// exists. A DFT is built from smaller ones by the cheapest algorithm: split radix (plain or scaled), Cooley-Tukey,
+// prime factors (Good), for primes the symmetric direct form or Rader's convolution in halves, and Winograd's forms for
+// 7, 9, 11 and 13. Algorithms are in codelet.cpp (tangent.h, winograd.h), scheduling in codelet_schedule.cpp, text in
+// codelet_text.cpp.
 #pragma once
 
 #include <string>
@@ -16,10 +17,10 @@
 
 namespace fourtune::generator::fft {
 
-// What "least" means when algorithms are chosen.
+// The meaning of "cheapest" when algorithms are chosen.
 enum class CodeletCost {
-  operations,   // additions + multiplications: the figure that papers publish
-  instructions  // the same with every possible fused multiply-add counted once: what a GPU issues
+  operations,   // additions + multiplications, as in published counts
+  instructions  // as above, but with every possible fused multiply-add counted once: the instructions that a GPU issues
 };
 
 struct Codelet {
@@ -29,7 +30,7 @@ struct Codelet {
   std::string algorithm;        // "cooley-tukey 2 x split-radix 8", for the comment above the code
 };
 
-// 1 <= n <= 64, else Error{invalid_argument}.
+// Throws Error{invalid_argument} unless 1 <= n <= 64.
 Codelet make_codelet(int n, CodeletCost cost = CodeletCost::instructions);
 
 // One operation of the schedule: dst = a op b, or a fused multiply-add dst = ±factor * a ± b.
@@ -39,22 +40,22 @@ struct Instruction {
   NodeId dst = -1, a = -1, b = -1;
   double factor = 0;
 };
-// Operations in the order in which they are to be written, multiply-adds fused, signs left to the outputs, few values
-// alive at a time.
+// Operations in the order in which they are written. Multiply-adds are fused, signs are left to the outputs, and few
+// values are alive at a time.
 struct Schedule {
   std::vector<Instruction> instructions;
-  int most_alive = 0;  // real values, inputs and outputs included
+  int most_alive = 0;  // real values, including inputs and outputs
 };
 Schedule make_schedule(const Codelet& codelet);
 
 // One device function
 //   template <int S> FT_DEVICE void dft<n>(real* x, real* y)
-// that replaces x[S * k] (real parts) and y[S * k] (imaginary), k < n, by their DFT; arrays in registers, so S is
-// known. `real` and ft_fma come from the prelude.
+// that replaces x[S * k] (real parts) and y[S * k] (imaginary parts), k < n, by their DFT. The arrays are in registers,
+// so S must be a compile-time constant. The prelude defines `real` and ft_fma.
 std::string codelet_text(const Codelet& codelet);
 
-// The step before: the operations of the DAG that the outputs need, one a line, operands first ("t9 = t4 + t7",
-// "X[1] = t9 + i t12", "x0r" and "x0i" for the parts of x[0]), signs not yet moved into fused operations.
+// Text of the previous step: the operations of the DAG that the outputs need, one per line, operands first ("t9 = t4 +
+// t7", "X[1] = t9 + i t12", "x0r" and "x0i" for the parts of x[0]). Signs are not yet moved into fused operations.
 std::string dag_text(const Codelet& codelet);
 
 // Shortest text of a floating-point constant that reads back as the nearest value of the precision ("0.5f").

@@ -1,4 +1,5 @@
-// From DAG to a list of operations: fuse multiply-adds, then order them so that few values are alive at a time.
+// Turns a DAG into a list of operations: fuses multiply-adds, then orders the operations so that few values are alive
+// at a time.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -14,7 +15,7 @@ class Scheduler {
  public:
   explicit Scheduler(const Codelet& codelet)
       : dag_(codelet.dag), users_(size()), fused_(size(), -1), gone_(size(), 0), roots_(codelet.outputs) {
-    for (NodeId& id : roots_)  // a sign at an output is free
+    for (NodeId& id : roots_)  // a sign at an output costs nothing
       if (dag_[id].op == Op::neg) id = dag_[id].a;
     find_users();
     fuse();
@@ -44,7 +45,7 @@ class Scheduler {
     std::reverse(live_.begin(), live_.end());
   }
 
-  // A product disappears when every user is a sum that has not fused another product yet.
+  // A product disappears if every user is a sum that has not yet fused another product.
   void fuse() {
     const std::set<NodeId> outputs(roots_.begin(), roots_.end());
     for (const NodeId id : live_) {
@@ -71,7 +72,8 @@ class Scheduler {
     return {kind, id, dag_[product].a, first ? node.b : node.a, dag_[product].value};
   }
 
-  // In order: depth first from the outputs. Greedy: of what is ready, what frees most values; of those, the newest.
+  // In order: depth first from the outputs. Greedy: among the ready operations, the one that frees most values; among
+  // equals, the newest.
   Schedule schedule(bool greedy) const {
     Schedule out;
     std::vector<Instruction> todo;
@@ -124,10 +126,10 @@ class Scheduler {
   }
 
   const Dag& dag_;
-  std::vector<NodeId> live_;  // what the outputs need, operands first
+  std::vector<NodeId> live_;  // the nodes that the outputs need, operands first
   std::vector<std::vector<NodeId>> users_;
   std::vector<NodeId> fused_;  // the product inside a sum, or -1
-  std::vector<char> gone_;     // products that live in sums only
+  std::vector<char> gone_;     // products that exist only inside sums
   std::vector<NodeId> roots_;
 };
 

@@ -39,7 +39,7 @@ NodeId Dag::sub(NodeId a, NodeId b) {
   if (is_neg(b)) return add(a, (*this)[b].a);
   if (is_neg(a)) return neg(add((*this)[a].a, b));
   if (shares_factor(a, b)) return mul((*this)[a].value, sub((*this)[a].a, (*this)[b].a));
-  // b - a is the same node with a sign.
+  // b - a is the same node with the opposite sign.
   if (const auto it = known_.find(std::tuple(Op::sub, b, a, 0.0)); it != known_.end()) return neg(it->second);
   return make(Op::sub, a, b, 0);
 }

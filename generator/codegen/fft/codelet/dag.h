@@ -2,10 +2,10 @@
 //
 // Invariants
 //  1. A node's operands have smaller numbers than the node.
-//  2. No two nodes are the same operation of the same operands (common subexpressions are one node).
+//  2. No two nodes are the same operation on the same operands (common subexpressions share a node).
 //  3. No constant in a `mul` is negative, 0 or 1; a sign is a `neg`, and no `neg` is an operand of add, sub, mul or neg
 //     (signs are pushed towards the outputs).
-//  4. Only a constant operand folds: there are no nodes with two constant operands.
+//  4. Operations on constants are folded: no node has two constant operands.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Dag {
   const DagNode& operator[](NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
 
-  // Values of `outputs` for given inputs, in double. Inputs are indexed by their number.
+  // Values of `outputs` for the given inputs, in double precision. Inputs are indexed by their number.
   std::vector<double> evaluate(std::span<const NodeId> outputs, std::span<const double> inputs) const;
 
  private:
@@ -60,7 +60,7 @@ struct OperationCount {
   int total() const { return additions + multiplications; }
   friend bool operator==(const OperationCount&, const OperationCount&) = default;
 };
-// Operations that the outputs need; signs are free.
+// Counts the operations that the outputs need; signs are free.
 OperationCount count_operations(const Dag& dag, std::span<const NodeId> outputs);
 
 }  // namespace fourtune::generator::fft

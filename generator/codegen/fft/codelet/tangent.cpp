@@ -12,7 +12,7 @@ long double angle(int k, int n) {
   return 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
 }
 
-// The paper's s(n, k), of period n / 4 in k.
+// The paper's s(n, k), which has period n / 4 in k.
 long double scale(int n, int k) {
   if (n <= 4) return 1;
   const int k4 = k % (n / 4);
@@ -24,7 +24,7 @@ class Tangent {
  public:
   explicit Tangent(Dag& dag) : dag_(dag) {}
 
-  // DFT of x, value k divided by scale(wide * n, k); wide = 0: not divided. wide is 0, 1, 2 or 4.
+  // DFT of x with value k divided by scale(wide * n, k); wide = 0: not divided. wide is 0, 1, 2 or 4.
   Values dft(const Values& x, int wide) {
     const int n = static_cast<int>(x.size());
     if (n == 1) return x;
@@ -32,7 +32,7 @@ class Tangent {
     Values even, first, third;
     for (int j = 0; j < n / 2; ++j) even.push_back(at(x, 2 * j));
     for (int j = 0; j < n / 4; ++j) first.push_back(at(x, 4 * j + 1)), third.push_back(at(x, 4 * j - 1 + n));
-    // A scale of period n / 2 costs nothing here; the one of 4 n has to be made up for at the end.
+    // A scale of period n / 2 costs nothing here; a scale of 4 n must be compensated for at the end.
     even = dft(even, wide == 0 ? 0 : wide == 2 ? 4 : 2);
     first = dft(first, 1), third = dft(third, 1);
     Values out(x.size());
@@ -43,7 +43,7 @@ class Tangent {
       const RealImaginary sum = add(a, b), difference = sub(a, b), turned{difference[1], dag_.neg(difference[0])};
       const auto place = [&](int q, RealImaginary from, RealImaginary with, bool minus) {
         const int i = k + q * n / 4;
-        // wide = 2: `from` has the scale of the result already; 4: all of it has that of n.
+        // wide = 2: `from` already has the scale of the result; 4: the whole result has the scale of n
         if (wide == 2) with = times(with, own / scale(2 * n, i));
         RealImaginary value = minus ? sub(from, with) : add(from, with);
         if (wide == 4) value = times(value, own / scale(4 * n, i));
@@ -61,7 +61,7 @@ class Tangent {
   static RealImaginary at(const Values& x, int i) { return x[static_cast<std::size_t>(i) % x.size()]; }
   RealImaginary add(RealImaginary a, RealImaginary b) { return {dag_.add(a[0], b[0]), dag_.add(a[1], b[1])}; }
   RealImaginary sub(RealImaginary a, RealImaginary b) { return {dag_.sub(a[0], b[0]), dag_.sub(a[1], b[1])}; }
-  // Rounded to double, and to 0 and 1 where it means them.
+  // Rounds to double, and to 0 and 1 exactly where these are meant.
   static double constant(long double c) {
     for (const long double exact : {-1.0L, 0.0L, 1.0L})
       if (std::abs(c - exact) < 1e-17L) return static_cast<double>(exact);

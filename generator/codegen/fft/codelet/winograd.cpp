@@ -10,7 +10,7 @@ class Correlation {
  public:
   explicit Correlation(Dag& dag) : dag_(dag) {}
 
-  // Numbers a + b u with u u = -1, one real signal each; b absent (-1) where all are real.
+  // Numbers a + b u with u u = -1, where a and b are real signals; b is -1 (absent) if all numbers are real.
   struct Pair {
     NodeId a = -1, b = -1;
   };
@@ -53,7 +53,7 @@ class Correlation {
     const auto part = [](auto f, Factor a, Factor b, Factor c) { return Factor{f(a.a, b.a, c.a), f(a.b, b.b, c.b)}; };
     const Pair a0 = plus(plus(x[0], x[1]), x[2]), a1 = minus(x[0], x[2]), a2 = minus(x[1], x[2]), a3 = plus(a1, a2);
     const auto mean = [](double a, double b, double c) { return std::abs(a + b + c) < 1e-15 ? 0 : (a + b + c) / 3; };
-    Pair m0 = product(part(mean, g0, g1, g2), a0);  // zero in DFTs of 9
+    Pair m0 = product(part(mean, g0, g1, g2), a0);  // zero in DFTs of length 9
     const Pair m1 = product(part([](double a, double, double c) { return a - c; }, g0, g1, g2), a1);
     const Pair m2 = product(part([](double, double b, double c) { return b - c; }, g0, g1, g2), a2);
     const Pair m3 = product(part([](double a, double b, double c) { return (a + b - 2 * c) / 3; }, g0, g1, g2), a3);
@@ -62,12 +62,12 @@ class Correlation {
     const Pair t1 = minus(m1, m3), t2 = minus(m2, m3);
     return {plus(m0, t1), minus(m0, plus(t1, t2)), plus(m0, t2)};
   }
-  // Length 6 = 2 x 3: sums and differences over the 2.
+  // Length 6 = 2 x 3: sums and differences over the factor 2.
   std::vector<NodeId> correlate6(const std::vector<NodeId>& x, const std::vector<double>& c, NodeId offset,
                                  NodeId* total) {
     std::vector<Pair> sum(3), difference(3);
     std::vector<Factor> c_sum(3), c_difference(3);
-    for (std::size_t j = 0; j < 6; j += 2) {  // j and j + 3 agree mod 3; j is even
+    for (std::size_t j = 0; j < 6; j += 2) {  // j and j + 3 are congruent mod 3; j is even
       const std::size_t i = j % 3, other = (j + 3) % 6;
       sum[i] = {dag_.add(x[j], x[other]), -1}, difference[i] = {dag_.sub(x[j], x[other]), -1};
       c_sum[i] = {(c[j] + c[other]) / 2, 0}, c_difference[i] = {(c[j] - c[other]) / 2, 0};
@@ -78,9 +78,9 @@ class Correlation {
       y[k] = k % 2 == 0 ? dag_.add(s[k % 3].a, d[k % 3].a) : dag_.sub(s[k % 3].a, d[k % 3].a);
     return y;
   }
-  // y_k = offset + sum_j x_j c_(j-k mod 5) in 10 products and 31 additions: z^5 - 1 = (z - 1)(z^4 + z^3 + z^2 + z + 1),
-  // and products of four by four by Karatsuba, twice. sum_k y_k sum_j x_j c_(j+k) is symmetric in x and y, so that
-  // y comes from the products by the transposed additions that made them of x.
+  // y_k = offset + sum_j x_j c_(j-k mod 5) in 10 products and 31 additions. It uses z^5 - 1 = (z - 1)(z^4 + z^3 + z^2 +
+  // z + 1), and Karatsuba's method twice for the products of four by four. sum_k y_k sum_j x_j c_(j+k) is symmetric in
+  // x and y, so y follows from the products by the transpose of the additions that formed them from x.
   std::vector<NodeId> correlate5(const std::vector<NodeId>& x, const std::vector<double>& c, NodeId offset,
                                  NodeId* total) {
     const auto add = [&](NodeId a, NodeId b) { return dag_.add(a, b); };
@@ -97,16 +97,17 @@ class Correlation {
     const NodeId e = add(p[6], p[8]), f = add(p[7], p[8]);
     const NodeId v[4] = {add(add(p[0], p[4]), e), add(add(p[1], p[4]), f), add(add(p[2], p[5]), e),
                          add(add(p[3], p[5]), f)};
-    // Of index -k, since c stands at j - k.
+    // The index is -k, since c has index j - k.
     return {add(m, v[0]), dag_.sub(m, add(add(v[0], v[1]), add(v[2], v[3]))), add(m, v[3]), add(m, v[2]), add(m, v[1])};
   }
-  // The factor of each product: what coefficient m of z^5 - 1's cyclic convolution takes of it, times c_m, summed.
+  // The factor of each product: the share that coefficient m of the cyclic convolution mod z^5 - 1 takes of it, times
+  // c_m, summed over m.
   static std::array<double, 10> weights5(const std::vector<double>& c) {
     std::array<double, 10> g{};
     for (std::size_t r = 0; r < 9; ++r) {
       double p[9] = {};
       p[r] = 1;
-      // By Karatsuba: low, high and middle products of two by two, then the whole of degree 6.
+      // By Karatsuba's method: low, high and middle products of two by two, then the whole product of degree 6.
       const double low[3] = {p[0], p[4] - p[0] - p[1], p[1]}, high[3] = {p[2], p[5] - p[2] - p[3], p[3]},
                    middle[3] = {p[6], p[8] - p[6] - p[7], p[7]};
       double q[5] = {};
@@ -127,8 +128,8 @@ class Correlation {
     for (std::size_t j = 1; j < y.size(); j += 2) y[j] = dag_.neg(y[j]);
     return y;
   }
-  // With c of period 12 and c_(m+6) = -c_m, index m is (m mod 4, m mod 3): numbers a + b u along the 4, length 3
-  // across.
+  // If c has period 12 and c_(m+6) = -c_m, the index m becomes (m mod 4, m mod 3): numbers a + b u along the 4, and a
+  // correlation of length 3 across them.
   std::vector<NodeId> negacyclic6(const std::vector<NodeId>& x, const std::vector<double>& c) {
     std::vector<Pair> pairs(3);
     std::vector<Factor> factors(3);

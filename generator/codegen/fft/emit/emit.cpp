@@ -66,7 +66,7 @@ std::int64_t stride_of(const Index& index, int atom) {
   return stride;
 }
 
-// Values between the first ones of neighbouring blocks; 0: uneven.
+// Distance in values between the first values of neighbouring blocks; 0: not constant.
 std::int64_t step_of(const PassSpec& pass, const Port& port) {
   std::int64_t first = 0, next = 0;
   for (const int atom : pass.grid_order) {
@@ -80,7 +80,7 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
   return port.bounds.empty() ? first : 0;
 }
 
-// Values up to the last one that a port reaches, if its tiles do not stick out.
+// Number of values up to the last one that a port reaches, if its tiles do not extend beyond the array.
 std::int64_t reach_of(const PassSpec& pass, const Port& port) {
   std::int64_t reach = 1;
   for (const auto& term : port.address)
@@ -89,7 +89,7 @@ std::int64_t reach_of(const PassSpec& pass, const Port& port) {
   return reach;
 }
 
-// Blocks of a persistent kernel: as many as the device holds at once, and each with as many tiles as the others.
+// Number of blocks of a persistent kernel: as many as the device can hold at once, each with the same number of tiles.
 std::int64_t persistent_blocks(const PassSpec& pass, const KernelSource& kernel, const DeviceTraits& device) {
   std::int64_t held = 1;
   for (const Round& round : pass.rounds) {
@@ -133,7 +133,7 @@ Launch whole_launch(GpuProgram& program, const PlannedPass& pass, int kernel, co
   return launch;
 }
 
-// The part of a launch that does slab s of `slabs`.
+// The part of a launch that processes slab s of `slabs`.
 Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int64_t slabs, std::int64_t real) {
   if (pass.grid_order.empty() || pass.load_by != Load::plain)
     throw Error(Status::invalid_plan, "slabs need plain loads and a grid");
@@ -157,7 +157,7 @@ GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& option
   GpuProgram program;
   const std::int64_t real = real_bytes(options.precision);
   program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), 0);
-  for (const PlannedPass& pass : planned.passes) {  // no workspace is larger than what is written there
+  for (const PlannedPass& pass : planned.passes) {  // every workspace is as large as what is written there
     if (pass.to != BufferRef::Where::workspace) continue;
     std::int64_t& bytes = program.workspace_bytes[static_cast<std::size_t>(pass.to_index)];
     bytes = std::max(bytes, std::min(reach_of(pass.spec, pass.spec.store), planned.work_values) * 2 * real);

@@ -1,4 +1,4 @@
-// Values on their way to other threads through shared memory, of the block or of a cluster.
+// Exchange of values between threads through the shared memory of a block or of a cluster.
 #include <algorithm>
 
 #include "generator/codegen/fft/emit/index_text.h"
@@ -9,8 +9,8 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Exclusive-or contributions of consecutive bits of a number: bit i of number / divisor gives first << i, which adds up
-// without carries.
+// Exclusive-or contributions of consecutive bits of a number: bit i of number / divisor contributes first << i, so the
+// contributions add up without carries.
 struct BitRun {
   std::int64_t divisor = 1, size = 2, first = 0, all = 0;
 };
@@ -30,7 +30,7 @@ std::vector<BitRun> runs_of(const std::vector<std::int64_t>& contributions) {
   return runs;
 }
 
-// 0 for what chooses the block.
+// The bit's contribution to the address; 0 for bits that choose the block.
 std::int64_t part_of(const SharedLayout& layout, const AtomBit& bit) {
   const auto& bits = layout.bits[at(bit.atom)];
   return at(bit.bit) < bits.size() ? bits[at(bit.bit)] : 0;
@@ -52,7 +52,7 @@ std::vector<AtomBit> bits_of(const PassSpec& pass, const std::vector<int>& atoms
   return bits;
 }
 
-// The thread's own part of a place in the exchange buffer.
+// The part of a place in the exchange buffer that depends on the thread.
 std::string PassWriter::place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const {
   if (layout.bits.empty()) return sum_text(thread_text(layout_index(layout.stride), round, group), "");
   std::string text;
@@ -81,7 +81,7 @@ void PassWriter::write_place(const SharedLayout& layout, const Round& round, std
     line("const unsigned a = {};", place_text(layout, round, group));
 }
 
-// Where register e lies; bits that a thread's own part may have are toggled, the others added.
+// The place of register e. Address bits that the thread's part may contain are toggled; the other bits are added.
 std::string PassWriter::shared_element(const SharedLayout& layout, const Round& round, std::int64_t, std::int64_t e,
                                        const std::string& pointer) const {
   if (layout.bits.empty()) return fmt::format("{}[{}]", pointer, register_part(layout_index(layout.stride), round, e));
@@ -107,12 +107,12 @@ void PassWriter::write_exchange(std::size_t r) {
   for (const char part : parts) write_part(r, part, cross, barrier);
 }
 
-// One trip of the real parts ('x'), the imaginary ones ('y') or of both ('2').
+// One exchange of the real parts ('x'), the imaginary parts ('y') or both ('2').
 void PassWriter::write_part(std::size_t r, char part, bool cross, const char* barrier) {
   const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
   const SharedLayout& layout = layouts_[r];
   if (cross && part != 'y')
-    line("dev_cluster_wait();");  // every block runs and none reads its shared memory any more
+    line("dev_cluster_wait();");  // every block runs, and none still reads its shared memory
   else if (shared_read_)
     line("{}", part == 'y' ? barrier : "__syncthreads();");
   for_groups(from, [&](std::int64_t group, std::int64_t first) {
@@ -123,7 +123,7 @@ void PassWriter::write_part(std::size_t r, char part, bool cross, const char* ba
   shared_read_ = true;
 }
 
-// across: the round to come, whose blocks are others.
+// across: the next round, if it distributes values over the blocks differently.
 void PassWriter::put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first,
                            char part, const Round* across) {
   write_place(layout, round, group, false);

@@ -1,4 +1,4 @@
-// Numbers of tile, thread and register to offsets.
+// Converts the numbers of tile, thread and register to offsets.
 #include "generator/codegen/fft/emit/index_text.h"
 #include "generator/codegen/fft/emit/pass_writer.h"
 

@@ -1,6 +1,6 @@
-// Tiles copied ahead of time: persistent blocks walk over tiles, and while one is worked on the next ones arrive in
-// landing buffers. Bulk copies bring whole runs of a tile, counted by one mbarrier a buffer; with cp.async each thread
-// brings the values that it will hold itself, so only it has to wait for them.
+// Tiles copied ahead of time: persistent blocks iterate over tiles, and while a block processes one tile, the next ones
+// arrive in landing buffers. Bulk copies transfer whole runs of a tile, with one mbarrier per buffer. With cp.async,
+// each thread copies the values that it will hold itself, so only that thread must wait for them.
 #include <algorithm>
 
 #include "fourtune/status.h"
@@ -79,7 +79,7 @@ void PassWriter::write_bulk_fetch() {
   line("}}");
 }
 
-// Statement behind the use of a landing buffer: on to the next one.
+// Statement after the use of a landing buffer: advances to the next one.
 void PassWriter::write_next_slot() {
   if (pass_.pipeline == 1) {
     if (pass_.load_by == Load::bulk) line("parity ^= 1;");
@@ -187,7 +187,7 @@ void PassWriter::write_async_loop() {
   });
   line("{}_fetch(in, landing{}, tile + {} * gridDim.x, t);", entry_, slot, depth);
   write_next_slot();
-  shared_read_ = true;  // of the tile before
+  shared_read_ = true;  // the previous tile's values
 }
 
 }  // namespace fourtune::generator::fft

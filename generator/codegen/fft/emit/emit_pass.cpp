@@ -1,4 +1,4 @@
-// From PassSpec to the text of one kernel: what it consists of, in order.
+// Turns a PassSpec into the text of one kernel: the parts of the kernel in order.
 #include <algorithm>
 
 #include "generator/codegen/fft/emit/pass_writer.h"
@@ -73,7 +73,7 @@ void PassWriter::write_kernel() {
       line("const unsigned tile = blockIdx.x / {};", pass_.cluster);
       line("dev_cluster_arrive();");
     } else {
-      // Of one tile alone nothing depends on its number.
+      // With a single tile, nothing depends on its number.
       line("{}const unsigned tile = blockIdx.x;", tile_count(pass_) == 1 ? "[[maybe_unused]] " : "");
     }
     write_port_pointer("from", "in", pass_.load, true);
@@ -101,7 +101,7 @@ void PassWriter::write_rounds() {
   for_groups(round, [&](std::int64_t group, std::int64_t first) { store_group(round, group, first); });
 }
 
-// Places are read and then written by one thread a round, so that a barrier behind each round is enough.
+// In each round, the same thread reads a place and then writes it, so one barrier after each round is enough.
 void PassWriter::write_resident_rounds() {
   write_port_pointer("to", "out", pass_.store, false);
   for (std::size_t r = 0; r < pass_.rounds.size(); ++r) {
@@ -110,7 +110,7 @@ void PassWriter::write_resident_rounds() {
     if (r > 0) line("__syncthreads();");
     line("// ---- round {} of {}", r + 1, pass_.rounds.size());
     for_groups(round, [&](std::int64_t group, std::int64_t first) {
-      // Names of the loads, of the DFTs and of the stores in braces of their own.
+      // Separate braces for the names of the loads, of the DFTs and of the stores.
       line("{{"), r == 0 ? load_group(round, group, first) : get_group(layouts_[0], round, group, first, '2'),
           line("}}");
       transform_group(round, group, first);

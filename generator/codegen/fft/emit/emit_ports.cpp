@@ -1,4 +1,5 @@
-// Loads and stores of global memory with what rides on them: windows, bounds, factors, scale, conjugate mirrors.
+// Loads from and stores to global memory, with their fused operations: windows, bounds, factors, scale, conjugate
+// mirrors.
 #include <algorithm>
 
 #include "generator/codegen/fft/codelet/codelet.h"
@@ -103,7 +104,7 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
   define_factors(access, pass_.load, round, group);
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
-    if (never_there(pass_.load, round, e)) {  // the compiler drops what a DFT does with it
+    if (never_there(pass_.load, round, e)) {  // the compiler removes what a DFT does with it
       line("x[{0}] = y[{0}] = 0;", i);
       continue;
     }
@@ -118,7 +119,7 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
   write_loaded(access, round, first);
 }
 
-// What is done to values that have arrived in registers.
+// Operations on values that have arrived in registers.
 void PassWriter::write_loaded(const Access& access, const Round& round, std::int64_t first) {
   const Port& port = pass_.load;
   for (std::int64_t e = 0; e < product(round.registers); ++e) {

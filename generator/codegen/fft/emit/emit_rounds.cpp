@@ -1,4 +1,4 @@
-// What happens to values in registers: products, DFTs, twiddles.
+// Operations on values in registers: products, DFTs, twiddle factors.
 #include <map>
 
 #include "generator/codegen/fft/codelet/codelet.h"
@@ -38,7 +38,7 @@ void PassWriter::write_products(const Round& round, const std::vector<Factor>& f
 void PassWriter::write_transform(const Round& round, const Transform& transform, std::int64_t group,
                                  std::int64_t first) {
   const std::int64_t radix = product(transform.digits);
-  std::int64_t step = 1;  // between the registers of one DFT
+  std::int64_t step = 1;  // distance between the registers of one DFT
   for (const int atom : round.registers) {
     if (atom == transform.digits.front()) break;
     step *= size(atom);
@@ -62,7 +62,7 @@ Index PassWriter::digit_index(const Transform& transform) {
 void PassWriter::write_twiddles(const Round& round, const Transform& transform, std::int64_t group, std::int64_t first,
                                 std::int64_t radix, std::int64_t step, const std::vector<std::int64_t>& starts,
                                 int sign) {
-  std::map<std::int64_t, std::vector<std::int64_t>> by_offset;  // starts that share their factors
+  std::map<std::int64_t, std::vector<std::int64_t>> by_offset;  // starts that share the same factors
   for (const auto e : starts) by_offset[register_part(transform.index, round, e)].push_back(e);
   const std::string base = sum_text(grid_text(transform.index), thread_text(transform.index, round, group));
   for (const auto& [offset, list] : by_offset) {

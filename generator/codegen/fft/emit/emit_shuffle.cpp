@@ -1,7 +1,7 @@
-// Exchanges inside a warp without shared memory. Every value is known by the bits of its place in the tile; some of
-// them number a thread's registers, five its lane, the rest its warp. From one round to the next bits of registers and
-// lanes change places: one for one by shuffles of half the registers, lanes among themselves by one shuffle of all of
-// them, registers among themselves by renaming.
+// Exchanges inside a warp without shared memory. The bits of a value's place in the tile identify it: some bits number
+// a thread's registers, five number its lane, and the rest number its warp. From one round to the next, register bits
+// and lane bits change places. A register bit and a lane bit are swapped by shuffling half of the registers, lane bits
+// are permuted by one shuffle of all registers, and register bits by renaming.
 #include <algorithm>
 #include <array>
 
@@ -33,12 +33,12 @@ void PassWriter::write_shuffle(std::size_t r) {
   const std::vector<AtomBit> wanted = bits_of(pass_, to.registers), lanes = bits_of(pass_, to.threads);
   for (std::size_t i = lane_bits; i < threads.size(); ++i)
     if (threads[i] != lanes[i]) bad("keeps values in their warp, and here they change it");
-  if (!shared_read_) line("__syncwarp();");  // all lanes have read what an array in place gets later
+  if (!shared_read_) line("__syncwarp();");  // all lanes have read values that an in-place array will overwrite
   shared_read_ = true;
   line("{{");
   indent_ += 2;
   const std::int64_t count = std::int64_t{1} << registers.size();
-  // Lanes that want a bit of the registers.
+  // Lane bits that must become register bits.
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t l = 0; l < lane_bits; ++l) {
@@ -63,7 +63,7 @@ void PassWriter::write_shuffle(std::size_t r) {
     for (std::int64_t e = 0; e < count; ++e)
       line("x[{0}] = __shfl_sync(0xffffffffu, x[{0}], source); y[{0}] = __shfl_sync(0xffffffffu, y[{0}], source);", e);
   }
-  // Register e of the next round is register old(e) of this one: cycle by cycle.
+  // Register e of the next round is register old(e) of this one; the permutation is written cycle by cycle.
   std::vector<bool> done(at(count), false);
   const auto old = [&](std::int64_t e) {
     std::int64_t place = 0;

@@ -1,4 +1,4 @@
-// A program as one .cu file with a main of its own.
+// A program as one .cu file with a main function.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,8 +12,8 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Sizes of the digits of a result's index along a dimension, least significant first, and where they lie; without a
-// plan it is one digit, in natural order.
+// Sizes of the digits of a result's index along a dimension, least significant first, and their places. Without a plan
+// there is one digit, in natural order.
 std::string dimension_text(const FftPlan* plan, const EmitOptions& options, int d) {
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   std::vector<std::int64_t> radix, stride;

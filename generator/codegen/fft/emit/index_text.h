@@ -12,10 +12,10 @@ struct Piece {
   std::int64_t divisor, size, weight;
 };
 
-// Decimal, with the suffix that 64 bits need.
+// Decimal, with the suffix that 64-bit numbers need.
 std::string number_text(std::int64_t value);
 
-// Sum of pieces of `number`, which runs below `total`; neighbours that continue each other become one. "" for none.
+// Sum of pieces of `number`, which is below `total`; pieces that continue each other are merged. "" if there are none.
 std::string pieces_text(std::vector<Piece> pieces, const std::string& number, std::int64_t total, bool wide);
 
 }  // namespace fourtune::generator::fft

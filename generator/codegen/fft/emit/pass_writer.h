@@ -1,6 +1,7 @@
-// Writes the text of one kernel; emit_pass's own. One idea in each source: emit_pass.cpp (the kernel as a whole),
-// emit_index.cpp (numbers of tile and thread to offsets), emit_ports.cpp (global memory), emit_landing.cpp (copies
-// ahead of time), emit_rounds.cpp (DFTs, twiddles), emit_exchange.cpp (shared memory), emit_shuffle.cpp (inside warps).
+// Writes the text of one kernel; private to emit_pass. Each source file has one part: emit_pass.cpp (the kernel as a
+// whole), emit_index.cpp (offsets from the numbers of tile and thread), emit_ports.cpp (global memory),
+// emit_landing.cpp (copies ahead of time), emit_rounds.cpp (DFTs, twiddle factors), emit_exchange.cpp (shared memory),
+// emit_shuffle.cpp (inside warps).
 #pragma once
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ class PassWriter {
   std::int64_t groups(const Round& round) const { return (threads_needed(round) + pass_.threads - 1) / pass_.threads; }
   int most_registers() const;
   int real_size() const { return pass_.precision == Precision::f32 ? 4 : 8; }
-  std::int64_t word() const { return real_size() * (pass_.apart ? 1 : 2); }  // bytes of one exchanged value
+  std::int64_t word() const { return real_size() * (pass_.apart ? 1 : 2); }  // bytes per exchanged value
   bool shuffled() const { return pass_.exchange == Exchange::shuffle; }
   bool landed() const { return pass_.load_by != Load::plain; }
   std::int64_t held(const Round& round) const {
@@ -38,7 +39,7 @@ class PassWriter {
   }
   void plan_shared();
 
-  // ---- offsets: what the grid's atoms and a thread's contribute to an index; "" for nothing
+  // ---- offsets: the contributions of the grid's atoms and of a thread's atoms to an index; "" if there are none
   static std::int64_t weight_of(const Index& index, int atom);
   std::string grid_text(const Index& index, bool wide = false) const;
   std::string thread_text(const Index& index, const Round& round, std::int64_t group, bool wide = false) const;
@@ -48,15 +49,15 @@ class PassWriter {
   // Contribution of register number e of a group.
   std::int64_t register_part(const Index& index, const Round& round, std::int64_t e) const;
   static Index layout_index(const std::vector<std::int64_t>& stride);
-  Index block_index(const Round& round) const;  // number of the block that holds a value in this round
+  Index block_index(const Round& round) const;  // the block that holds a value in this round
 
   // ---- text
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     text_ += std::string(at(indent_), ' ') + fmt::format(format, std::forward<Arguments>(arguments)...) + "\n";
   }
-  // `body` for every group of values of a thread, inside braces with a guard where threads are left over.
-  // Body's second argument is the group's first register.
+  // Writes `body` for every group of values of a thread, in braces, with a guard if some threads have no values. The
+  // second argument of body is the group's first register.
   template <class Body>
   void for_groups(const Round& round, Body body) {
     const std::int64_t needed = threads_needed(round), count = groups(round);
@@ -77,7 +78,8 @@ class PassWriter {
   bool table_is_complex(int table) const;
 
   // ---- global memory
-  // Names of what a port's guards and positions need; then per value: condition ("" if always) and element.
+  // Names that a port's guards and positions need; then the condition ("" if always true) and the element for each
+  // value.
   struct Access {
     std::vector<std::string> bound, window, factor;
     std::string base, mirror;
@@ -87,7 +89,8 @@ class PassWriter {
   void define_factors(Access& access, const Port& port, const Round& round, std::int64_t group);
   std::pair<std::string, std::string> element(const Port& port, const Access& access, const Round& round,
                                               std::int64_t e) const;
-  // The most that grid and threads add to a value's index, and whether a bound excludes register e whatever they add.
+  // The largest contribution of grid and threads to a value's index, and whether a bound excludes register e regardless
+  // of that contribution.
   std::int64_t most_elsewhere(const Index& index, const Round& round) const;
   bool never_there(const Port& port, const Round& round, std::int64_t e) const;
   void write_factors(const std::vector<Factor>& factors, const std::vector<std::string>& names, const Round& round,
@@ -99,7 +102,7 @@ class PassWriter {
   std::string stored(std::int64_t i) const;
 
   // ---- landing buffers
-  // Tile atoms by ascending address, how many values lie in one run, and where each atom lies in the buffer.
+  // Tile atoms by increasing address, the number of values per run, and the place of each atom in the buffer.
   struct Landing {
     std::vector<int> order;
     std::int64_t run = 1, rows = 1;
@@ -131,7 +134,8 @@ class PassWriter {
   void put_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part,
                  const Round* across);
   void get_group(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t first, char part);
-  // A statement that defines the thread's place in the exchange buffer, and the element of register e there.
+  // Writes a statement that defines the thread's place in the exchange buffer, and returns the element of register e
+  // there.
   void write_place(const SharedLayout& layout, const Round& round, std::int64_t group, bool read);
   std::string place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const;
   std::string shared_element(const SharedLayout& layout, const Round& round, std::int64_t group, std::int64_t e,
@@ -143,7 +147,7 @@ class PassWriter {
   int indent_ = 0;
   std::vector<SharedLayout> layouts_;
   std::int64_t shared_bytes_ = 0, landing_offset_ = 0;
-  bool shared_read_ = false;  // some thread may still read what the exchange buffer held
+  bool shared_read_ = false;  // some thread may still be reading from the exchange buffer
   std::set<int> codelets_;
 };
 

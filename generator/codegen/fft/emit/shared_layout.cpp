@@ -1,6 +1,6 @@
-// Where values lie in shared memory between two rounds. Mixed-radix addresses with padding are found by counting bank
-// conflicts of every candidate; a thread computes one address, all its values are constant offsets from it. Swizzled
-// addresses (powers of two) need no padding and have no conflicts; values cost an exclusive or each.
+// The places of values in shared memory between two rounds. Mixed-radix addresses with padding are found by counting
+// the bank conflicts of every candidate; a thread computes one address, and its values lie at constant offsets from it.
+// Swizzled addresses (powers of two) need no padding and have no conflicts, but each value costs an exclusive or.
 #include <algorithm>
 #include <array>
 
@@ -14,20 +14,20 @@ using Strides = std::vector<std::int64_t>;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Passes of shared memory per access over the least possible, averaged over the first warps.
+// Shared-memory passes per access, relative to the minimum, averaged over the first warps.
 double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {
   constexpr std::int64_t kLanes = 128;
   std::int64_t threads = 1;
   for (const int atom : round.threads) threads *= pass.atoms[at(atom)].size;
   const std::int64_t lanes = std::min<std::int64_t>({threads, pass.threads, kLanes});
-  std::array<std::int64_t, kLanes> address{};  // the first atom counts fastest
+  std::array<std::int64_t, kLanes> address{};  // the first atom varies fastest
   std::int64_t done = 1;
   for (const int atom : round.threads) {
     for (std::int64_t lane = done; lane < std::min(lanes, done * pass.atoms[at(atom)].size); ++lane)
       address[at(lane)] = address[at(lane - done)] + stride[at(atom)];
     done *= pass.atoms[at(atom)].size;
   }
-  const std::int64_t group = std::min(128 / word, 32), words = word / 4;  // threads of one pass; banks of one value
+  const std::int64_t group = std::min(128 / word, 32), words = word / 4;  // threads per pass; banks per value
   std::int64_t passes = 0, groups = 0;
   for (std::int64_t first = 0; first < lanes; first += group) {
     std::array<int, 32> load{};
@@ -52,7 +52,7 @@ struct Candidate {
 // Rounds that write or read a layout.
 using Users = std::vector<const Round*>;
 
-// Conflicts above `limit` are not counted to the end.
+// Stops counting when the conflicts exceed `limit`.
 Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order,
                    const std::vector<std::int64_t>& pad, double limit) {
   Candidate out;
@@ -65,7 +65,7 @@ Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std
     next = next * size + pad[i];
   }
   out.values = last + 1;
-  // Much padding of much: what it takes from other blocks costs more than conflicts.
+  // Heavy padding of a large tile: taking shared memory from other blocks costs more than conflicts do.
   const bool large = out.values > 8192 && out.values > tile_values(pass) / pass.cluster * 9 / 8;
   double sum = large ? 100 * static_cast<double>(users.size()) : 0, left = static_cast<double>(users.size());
   for (const Round* user : users) {
@@ -76,7 +76,7 @@ Candidate evaluate(const PassSpec& pass, const Users& users, int word, const std
   return out;
 }
 
-// No padding, then one padded place, then two, then one place more as long as that helps.
+// Tries no padding, then one padded place, then two, then one more at a time as long as it helps.
 Candidate search(const PassSpec& pass, const Users& users, int word, const std::vector<int>& order) {
   constexpr std::array<std::int64_t, 7> pads{1, 2, 4, 8, 16, 3, 12};
   std::vector<std::int64_t> pad(order.size(), 0);
@@ -95,14 +95,15 @@ Candidate search(const PassSpec& pass, const Users& users, int word, const std::
         for (const auto q : pads) pad[i] = p, pad[k] = q, consider(), pad[i] = pad[k] = 0;
   for (double before = 0; best.conflicts > 1 && before != best.conflicts;) {
     before = best.conflicts;
-    const std::vector<std::int64_t> start(best_pad.begin(), best_pad.end());  // `consider` moves best_pad
+    const std::vector<std::int64_t> start(best_pad.begin(), best_pad.end());  // `consider` changes best_pad
     for (std::size_t i = 0; i + 1 < order.size(); ++i)
       for (const auto p : pads) pad = start, pad[i] = p, consider();
   }
   return best;
 }
 
-// Atoms that number the warps, from lane 32 up; empty optional when an atom straddles that border.
+// Whether the same atoms, from lane 32 upwards, number the warps in both rounds; false if an atom straddles that
+// border.
 bool same_warps(const PassSpec& pass, const Round& from, const Round& to) {
   const auto warp_atoms = [&](const Round& round, std::vector<int>& atoms, std::int64_t& lanes) {
     std::int64_t count = 1;
@@ -123,7 +124,7 @@ bool contains(const std::vector<int>& list, int atom) {
   return std::find(list.begin(), list.end(), atom) != list.end();
 }
 
-// Atoms of both rounds, the first lists of `lists` first, without those that choose the reader's block.
+// Atoms of both rounds in the order of `lists`, without those that choose the reader's block.
 std::vector<int> order_of(const std::vector<std::vector<int>>& lists, const Round& to) {
   std::vector<int> order;
   for (const auto& list : lists)
@@ -132,9 +133,9 @@ std::vector<int> order_of(const std::vector<std::vector<int>>& lists, const Roun
   return order;
 }
 
-// Addresses in the writer's order, except that bits which number lanes of the reader only toggle, besides their own
-// place, one of the lowest bits that only the writer's lanes have. So the lanes of both sides differ in the lowest
-// bits: no two of them meet in a bank.
+// Addresses in the writer's order, with one exception: a bit that numbers lanes of the reader toggles, in addition to
+// its place, one of the lowest bits that only the writer's lanes have. The lanes of both sides then differ in the
+// lowest bits, so no two of them use the same bank.
 SharedLayout swizzled(const PassSpec& pass, const Round& from, const Round& to, int word) {
   std::vector<int> order = order_of({from.threads, from.registers, to.threads, to.registers}, to);
   if (!powers_of_two(pass, order))

@@ -49,7 +49,7 @@ class Arranger {
       }
       pass_.rounds.push_back(round);
     }
-    transforms_.clear();  // they live in the rounds now
+    transforms_.clear();  // the rounds contain them now
     if (pass_.rounds.empty()) pass_.rounds.emplace_back();
     if (pass_.cluster > 1) choose_blocks();
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
@@ -111,8 +111,9 @@ class Arranger {
     throw Error(Status::invalid_plan,
                 fmt::format("rule cluster: {}: cluster={}: {}", pass_.title, pass_.cluster, what));
   }
-  // Values cross blocks between the first two rounds: what the second one needs in registers is spread over blocks in
-  // the first, and in exchange something that the first has in registers is from then on.
+  // Values move to other blocks between the first two rounds. An atom that the second round needs in registers is
+  // distributed over the blocks in the first round; in exchange, an atom that the first round has in registers is
+  // distributed over the blocks from then on.
   void choose_blocks() {
     if (pass_.rounds.size() < 2)
       bad_cluster(
@@ -143,7 +144,8 @@ class Arranger {
         if (contains(transform.digits, atom)) return true;
     return false;
   }
-  // Shuffles: what numbers the warps in every round, the carried values that are furthest apart in memory.
+  // Shuffles: the atoms that number the warps in every round, which are the carried values that are furthest apart in
+  // memory.
   std::vector<int> warp_atoms() const {
     std::vector<int> carried, picked;
     for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
@@ -164,7 +166,7 @@ class Arranger {
       if (pass_.atoms[i].in_tile && !contains(round.registers, static_cast<int>(i)) &&
           !contains(round.blocks, static_cast<int>(i)))
         rest.push_back(static_cast<int>(i));
-    // What the addresses do not see (windowed dimensions) counts by its position there.
+    // Atoms that do not appear in the addresses (windowed dimensions) are ranked by their position in the array.
     const auto key = [&](int atom) {
       std::int64_t weight = weight_of(address, atom);
       const Port& port = last && r > 0 ? pass_.store : pass_.load;
@@ -240,7 +242,7 @@ class Arranger {
   PassSpec& pass_;
   std::vector<Transform> transforms_;
   std::int64_t per_thread_ = 1;
-  std::vector<int> first_blocks_, later_blocks_;  // spread over the blocks in the first round, and from then on
+  std::vector<int> first_blocks_, later_blocks_;  // distributed over the blocks in the first round, and later
 };
 
 }  // namespace

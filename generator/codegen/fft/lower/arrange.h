@@ -1,4 +1,5 @@
-// From "these DFTs on this tile" to rounds: which values of a tile sit in registers when, and who holds what.
+// Turns "these DFTs on this tile" into rounds: which values of a tile are in registers in each round, and which thread
+// holds them.
 #pragma once
 
 #include <vector>
@@ -8,10 +9,10 @@
 namespace fourtune::generator::fft {
 
 // Fills pass.rounds for the transforms, in this order; each names one whole tile atom. Atoms are split where registers
-// need filling, and joined again where the split was not needed. Consecutive transforms share a round when the values
-// of one thread, tile / pass.threads, allow it. Loads and stores are coalesced: in the first round neighbouring threads
-// hold neighbouring values of the load address, in the last of the store address.
-// Throws Error{invalid_plan} when a transform has more values than a thread holds.
+// must be filled, and joined again if the split was not needed. Consecutive transforms share a round if the number of
+// values per thread, tile / pass.threads, allows it. Loads and stores are coalesced: in the first round, neighbouring
+// threads hold neighbouring values of the load address; in the last round, of the store address. Throws
+// Error{invalid_plan} if a transform has more values than a thread holds.
 void arrange(PassSpec& pass, const std::vector<Transform>& transforms);
 
 }  // namespace fourtune::generator::fft

@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// The dimension that tiles lie along: the nearest in memory that is long, else the longest.
+// The dimension along which tiles lie: the nearest in memory that is long, else the longest.
 int tiled_dimension(const std::array<std::int64_t, 4>& n, const CopySide& to) {
   constexpr std::int64_t is_long = 32;
   int best = 0;

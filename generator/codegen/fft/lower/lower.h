@@ -1,5 +1,6 @@
-// From a plan to passes: what a transform asks for, and the kernels (pass.h), workspaces and tables that do it. Text is
-// made of them in emit/.
+// Turns a plan into passes: what a transform requires, and the kernels (pass.h), workspaces and tables that perform it.
+// emit/ turns them into text. plan_passes is in plan_passes.cpp and the other plan_*.cpp files, the adjoint in
+// adjoint.cpp.
 #pragma once
 
 #include <array>
@@ -18,10 +19,10 @@
 
 namespace fourtune::generator::fft {
 
-// What rides on the transform, by dimension; x first.
+// Operations fused into the transform, by dimension; x first.
 struct DimensionHooks {
-  // Zero padding: the input array holds only these positions. Truncation: the output array does.
-  std::optional<Window> input, output;  // kind and kept are read
+  // Zero padding: the input array holds only these positions. Truncation: the output array holds only these.
+  std::optional<Window> input, output;  // only kind and kept are used
   // Real factors for every kept position, applied while loading or storing (deconvolution). Empty: none.
   std::vector<double> input_factors, output_factors;
   // The same with complex factors (Bluestein's chirps).
@@ -29,47 +30,47 @@ struct DimensionHooks {
 };
 
 struct EmitOptions {
-  Lengths n{1, 1, 1};  // of the transform
+  Lengths n{1, 1, 1};  // lengths of the transform
   FftType type = FftType::c2c;
   Precision precision = Precision::f32;
   int sign = -1;
   std::int64_t batch = 1;
   bool in_place = false;
-  bool last_first = false;  // plain plans take the last dimension first, not x
+  bool last_first = false;  // plain plans start with the last dimension, not with x
   double scale = 1;
-  // Element strides of x, y, z and distance of the batch (ArrayLayout's meaning); absent: dense, x fastest.
+  // Element strides of x, y, z and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, 3> hooks;
-  // Sizes the grids of persistent kernels (landing buffers); results do not depend on it.
+  // Determines the grid sizes of persistent kernels (landing buffers); results do not depend on it.
   DeviceTraits device = *known_device("h200");
 };
 
-// The passes of a bound plan, in order; `to_work` says where each one writes (first reads the input).
+// One pass of a bound plan; `from` and `to` are the arrays that it reads and writes (the first pass reads the input).
 struct PlannedPass {
   PassSpec spec;
   BufferRef::Where from = BufferRef::Where::first, to = BufferRef::Where::second;
-  int from_index = 0, to_index = 0;            // of the workspace
-  std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra ones
+  int from_index = 0, to_index = 0;            // index of the workspace
+  std::vector<std::vector<std::byte>> tables;  // contents of the twiddle tables, then of the extra tables
 };
-// Passes first..first+count-1 run slab by slab of their common slowest grid atom, so that what one of them writes is
-// still in the cache when the next one reads it.
+// Passes first..first+count-1 run slab by slab along their common slowest grid atom, so that the values that one of
+// them writes are still in the cache when the next one reads them.
 struct Slabs {
   int first = 0, count = 0;
-  std::int64_t slabs = 1;  // divides the atom's size
+  std::int64_t slabs = 1;  // divides the size of the atom
 };
 struct PlannedProgram {
   std::vector<PlannedPass> passes;
-  std::int64_t work_values = 0;  // complex values of each workspace
+  std::int64_t work_values = 0;  // complex values per workspace
   int workspaces = 0;
   Slabs slabs;
 };
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 
-// The adjoint for the real inner product Re sum conj(u) v on the arrays as they are stored: sign, arrays and hooks
-// exchanged, and for real transforms r2c against c2r with weights on the half spectrum, since it stands for both
-// halves: 1 at x = 0 and at n/2 (n even), elsewhere 1/2 on loads of c2r, 2 on stores of r2c.
+// The adjoint for the real inner product Re sum conj(u) v on the arrays as stored: sign, arrays and hooks are
+// exchanged. Real transforms exchange r2c and c2r, with weights on the half spectrum because it represents both halves:
+// 1 at x = 0 and at n/2 (n even), elsewhere 1/2 on loads of c2r and 2 on stores of r2c.
 EmitOptions adjoint_options(const EmitOptions& options);
-// Those weights alone, for options that are already the adjoint's. Nothing for complex transforms.
+// Adds only these weights, to options that already describe the adjoint. Does nothing for complex transforms.
 void weigh_half_spectrum(EmitOptions& adjoint);
 
 }  // namespace fourtune::generator::fft

@@ -1,12 +1,13 @@
-// One trip through global memory, as digits: what emit_pass turns into a CUDA kernel. Everything is a number known when
-// the kernel is written.
+// Describes one pass through global memory in terms of digits; emit_pass turns it into a CUDA kernel. All numbers are
+// known when the kernel is generated.
 //
-// The kernel walks a space of *atoms*, digits of mixed-radix indices. An atom belongs to the grid (it is part of the
-// number of the tile) or to the tile. A tile is T = product of its atoms' sizes complex values, held in the registers
-// of one block's threads. A *round* says which tile atoms are in registers and which are spread over threads, and does
-// the DFTs that this allows; between rounds values move through shared memory. An atom keeps its place when it is
-// transformed: it was a digit of the input's index and becomes a digit of the output's. Every address is a sum over
-// atoms of value times stride, so a thread computes one address and all its values are constant offsets from it.
+// The kernel iterates over a space of *atoms*, which are digits of mixed-radix indices. An atom belongs to the grid (it
+// is part of the tile's number) or to the tile. A tile has T complex values, where T is the product of its atoms'
+// sizes; the registers of one block's threads hold them. A *round* says which tile atoms are in registers and which are
+// distributed over threads, and computes the DFTs that this allows; between rounds, values move through shared memory.
+// A transformed atom keeps its place: it was a digit of the input's index and becomes a digit of the output's index.
+// Every address is a sum over atoms of value times stride, so a thread computes one address, and its values lie at
+// constant offsets from it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct Atom {
   bool in_tile = false;
 };
 
-// A number made of atoms: sum of value * weight.
+// A number made of atoms: the sum of value * weight.
 struct IndexTerm {
   int atom = 0;
   std::int64_t weight = 1;
@@ -34,61 +35,61 @@ struct IndexTerm {
 };
 using Index = std::vector<IndexTerm>;
 
-// A dimension of which the array holds only `kept` of n positions: zero padding on load, truncation on store.
+// A dimension of which the array holds only `kept` of n positions: zero padding when loading, truncation when storing.
 struct Window {
   enum class Kind {
     head,     // positions 0..kept-1
     wrapped,  // frequencies -kept/2..(kept-1)/2, in FFT order on both sides
-    centred   // the same frequencies, the array holds them in ascending order
+    centred   // the same frequencies, in ascending order in the array
   };
   Kind kind = Kind::head;
   Index index;              // position in the transform
   std::int64_t n = 1;       // length of the dimension
-  std::int64_t kept = 1;    // positions in the array
-  std::int64_t stride = 1;  // of the array
+  std::int64_t kept = 1;    // number of positions in the array
+  std::int64_t stride = 1;  // stride in the array
 };
-// Multiply by table[index], an argument of the kernel.
+// Multiplies by table[index]; the table is an argument of the kernel.
 struct Factor {
   Index index;
-  int table = 0;         // which extra argument
-  bool complex = false;  // else real values
+  int table = 0;         // number of the extra table argument
+  bool complex = false;  // false: real values
 };
-// Values whose index is not below the limit are not there: a load gives 0, a store does nothing.
+// Values whose index is not below the limit do not exist: a load gives 0, and a store does nothing.
 struct Bound {
   Index index;
   std::int64_t limit = 0;
 };
 enum class Values {
   complex,
-  real,      // load: imaginary part 0; store: real part only
-  hermitian  // load only: the array holds index 0..n/2 of `mirror`, the rest are conjugates
+  real,      // load: the imaginary part is 0; store: only the real part
+  hermitian  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates
 };
-// One side of a kernel.
+// One side of a kernel: its loads or its stores.
 struct Port {
-  Index address;  // in elements (complex, or real for Values::real); atoms of windowed dimensions are not in it
+  Index address;  // in elements (complex, or real for Values::real), without the atoms of windowed dimensions
   std::vector<Window> windows;
   std::vector<Factor> factors;
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
-  Window mirror;  // hermitian: its dimension (kind unused)
+  Window mirror;  // hermitian: the halved dimension (kind unused)
 };
 
 enum class Twiddles {
   table,     // every factor from a constant array
-  powers,    // the first from the array, its powers by multiplication
-  computed,  // the first by sincospi, its powers by multiplication
-  fast       // the first by fast intrinsics (f32)
+  powers,    // the first factor from the array, its powers by multiplication
+  computed,  // the first factor by sincospi, its powers by multiplication
+  fast       // the first factor by fast intrinsics (f32)
 };
 
-// DFT over `digits` (fastest first), then value k times exp(sign 2 pi i k index / period) if period > 1.
+// A DFT over `digits` (fastest first); then value k is multiplied by exp(sign 2 pi i k index / period) if period > 1.
 struct Transform {
-  std::vector<Factor> before;  // products ahead of the DFT
+  std::vector<Factor> before;  // products before the DFT
   std::vector<int> digits;
   std::int64_t period = 1;
   Index index;
-  int table = 0;  // which twiddle table (table and powers)
-  int sign = 0;   // 0: the pass's own
+  int table = 0;  // number of the twiddle table (table and powers)
+  int sign = 0;   // 0: the sign of the pass
 };
 struct Round {
   std::vector<int> registers;  // tile atoms, fastest first
@@ -98,36 +99,37 @@ struct Round {
 };
 
 struct PassSpec {
-  std::string name;   // of the kernel's entry, without prefix
+  std::string name;   // name of the kernel's entry, without prefix
   std::string title;  // one line for the comment above it
   Precision precision = Precision::f32;
   int sign = -1;
   int threads = 256;
-  int cluster = 1;  // blocks that share a tile; values cross blocks between the first two rounds
+  int cluster = 1;  // blocks that share a tile; values change blocks between the first two rounds
   std::vector<Atom> atoms;
   std::vector<int> grid_order;  // grid atoms, fastest first
   Port load, store;
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
   std::vector<std::int64_t> tables;      // lengths of the twiddle tables
-  int extra_tables = 0;                  // further table arguments (factors)
+  int extra_tables = 0;                  // number of further table arguments (factors)
   Exchange exchange = Exchange::shared;  // shuffle: no value changes its warp
-  Banks banks = Banks::pad;              // of the exchange buffer
-  bool apart = false;                    // real and imaginary parts exchanged one after the other
-  // The tile lies in shared memory, each value at one place from the first round to the last, and a thread holds the
-  // values of one DFT at a time: one barrier a round, few registers. Plain loads, together, no cluster.
+  Banks banks = Banks::pad;              // layout of the exchange buffer
+  bool apart = false;                    // real and imaginary parts are exchanged one after the other
+  // The tile stays in shared memory, each value at the same place from the first round to the last, and a thread holds
+  // the values of one DFT at a time: one barrier per round and few registers. Requires plain loads, parts together and
+  // no cluster.
   bool resident = false;
   Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
-  int pipeline = 1;                   // landing buffers
+  int pipeline = 1;                   // number of landing buffers
   bool wide = false;                  // 64-bit element offsets
-  int max_registers = 0;              // 0: the compiler's choice
-  int blocks_per_multiprocessor = 1;  // promise to the compiler
-  // Values that the arrays have of what the kernel loads and stores (less than its tiles where these stick out); 0: all
-  // of its tiles.
+  int max_registers = 0;              // 0: the compiler chooses
+  int blocks_per_multiprocessor = 1;  // promised to the compiler
+  // Number of values in the arrays that the kernel loads and stores (fewer than in its tiles if these extend beyond the
+  // array); 0: all values of its tiles.
   std::int64_t loaded = 0, stored = 0;
 };
 
-// Tiles of the grid, and values of one tile.
+// Number of tiles of the grid, and of values per tile.
 std::int64_t tile_count(const PassSpec& pass);
 std::int64_t tile_values(const PassSpec& pass);
 

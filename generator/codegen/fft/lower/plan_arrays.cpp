@@ -1,4 +1,4 @@
-// Where digits lie in the arrays that a kernel reads and writes.
+// The places of digits in the arrays that a kernel reads and writes.
 #include "generator/codegen/fft/lower/planner.h"
 #include "generator/codegen/fft/lower/reach.h"
 

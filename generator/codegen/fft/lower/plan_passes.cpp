@@ -1,4 +1,4 @@
-// From a plan to its passes, kernel by kernel.
+// Turns a plan into its passes, kernel by kernel.
 #include "generator/codegen/fft/lower/arrange.h"
 #include "generator/codegen/fft/lower/copy_pass.h"
 #include "generator/codegen/fft/lower/planner.h"
@@ -48,7 +48,7 @@ void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int
   pass.from_index = before ? before->to_index : 0;
   pass.to_index = pass.to == Where::workspace ? pass.from_index : 0;
   const Where from = pass.from == Where::first && options_.in_place ? Where::second : pass.from;
-  // A real transform in place reads and writes rows of the same bytes, a tile at a time.
+  // A real transform in place reads and writes rows that occupy the same bytes, one tile at a time.
   const bool rows = options_.in_place && k == 0 && options_.type != FftType::c2c && same_rows(options_);
   if (from != pass.to || rows || !moves_values(pass.spec)) return;
   if (pass.to == Where::workspace)

@@ -1,4 +1,4 @@
-// What rides on loads and stores: windows, factors, real arrays.
+// Operations fused into loads and stores: windows, factors, real arrays.
 #include "generator/codegen/fft/lower/planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
@@ -15,7 +15,7 @@ std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64
   return i >= kept / 2 ? i - kept / 2 : i + n - kept / 2;
 }
 
-// Values of the kept positions, by position in the transform; 0 elsewhere.
+// Values of the kept positions, indexed by position in the transform; 0 elsewhere.
 template <class T>
 std::vector<T> by_position(const std::optional<Window>& window, const std::vector<T>& values, std::int64_t n) {
   const std::int64_t kept = window ? window->kept : n;

@@ -1,4 +1,5 @@
-// What a tile of a kernel holds: digits that it transforms, neighbours that it carries; the rest numbers its tiles.
+// The contents of a kernel's tile: the digits that it transforms and the neighbours that it carries; the other digits
+// number the tiles.
 #include "generator/codegen/fft/lower/planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
@@ -6,7 +7,7 @@ namespace fourtune::generator::fft {
 
 namespace {
 
-constexpr std::int64_t most_table = 65536;  // entries of a twiddle table
+constexpr std::int64_t most_table = 65536;  // entries per twiddle table
 
 }  // namespace
 
@@ -21,7 +22,7 @@ std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& b
       runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
   }
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.before < b.before; });
-  // Where the axis is worked on, later digits also count in twiddles and earlier ones in the output's index.
+  // On a transformed axis, later digits also appear in twiddle indices, and earlier ones in the output's index.
   const auto joins = [&](const Run& a, const Run& b) {
     if (b.before != a.before * a.size || b.after != a.after * a.size) return false;
     const bool later = axis.digits[a.digit].kernel > k;
@@ -76,9 +77,10 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
   const bool active = !parts.empty();
   const std::int64_t length = active ? 0 : length_between(d, k);
   if (!active && (length % tile != 0 || length != axis.n)) {
-    // An axis that only passes by, at a length of its own: one number, its last tile partly outside.
+    // A carried axis whose length differs from the transform's: it is one number, and its last tile may be partly
+    // outside.
     const bool bits = with(k).exchange == Exchange::shuffle || with(k).banks == Banks::swizzle;
-    if (tile > length && !bits) tile = length;  // tiles of powers of two stay so
+    if (tile > length && !bits) tile = length;  // tiles of powers of two keep their size
     const std::int64_t tiles = (length + tile - 1) / tile;
     const int low = add_atom(spec, axis.name + "_in", tile, true),
               high = add_atom(spec, axis.name + "_tile", tiles, false);

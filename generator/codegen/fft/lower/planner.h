@@ -1,7 +1,7 @@
-// How plan_passes turns a plan into passes; its own. Every sub-FFT of a dimension is one digit of its index: value n_i
-// with weight n/radix on the way in. A digit keeps its place (its atom) when it is transformed; only the weights that
-// the arrays give it change: that is where natural order, grouped and sorted stores, and workspaces laid out for the
-// next kernel come from.
+// Turns a plan into passes; private to plan_passes. Every sub-FFT of a dimension is one digit of its index: value n_i
+// with weight n/radix in the input. A transformed digit keeps its place (its atom); only the weights that the arrays
+// give it change. This is how natural order, grouped and sorted stores, and workspaces laid out for the next kernel are
+// made. Passes are in plan_passes.cpp, the other parts in the files named below.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@
 
 namespace fourtune::generator::fft {
 
-// One digit of one dimension through the plan.
+// One digit of a dimension throughout the plan.
 struct Digit {
   std::int64_t radix = 1;
   std::int64_t in = 1;   // weight in the input's index: n_i
   std::int64_t out = 1;  // weight in the output's index: k_i
-  int kernel = -1;       // that transforms it; -1: never (the dimension has length 1, or is the batch)
+  int kernel = -1;       // the kernel that transforms it; -1: none (the dimension has length 1, or is the batch)
 };
 // A dimension, or the batch.
 struct Line {
@@ -32,15 +32,15 @@ struct Line {
 
 // Weights of a line's digits in an array.
 using Weights = std::vector<std::int64_t>;
-// A run of an axis' digits that is one atom: transformed in this kernel, or neighbours, or part of the grid.
+// A run of an axis's digits that is one atom: transformed in this kernel, carried as neighbours, or part of the grid.
 struct Part {
   int atom = 0;
-  std::size_t digit = 0;               // of the axis; of several joined ones, any
+  std::size_t digit = 0;               // index of the axis's digit; if several are joined, any of them
   std::int64_t in = 1, out = 1;        // weights in the input's and the output's index
-  std::int64_t before = 1, after = 1;  // positions along the axis in the array read and written
+  std::int64_t before = 1, after = 1;  // distances in positions along the axis, in the arrays read and written
   std::int64_t load = 0, store = 0;    // strides in these arrays
 };
-// Passive digits that move as one number.
+// Carried digits that move as one number.
 struct Run {
   std::size_t digit = 0;
   std::int64_t size = 1, in = 1, out = 1, before = 1, after = 1;
@@ -60,38 +60,39 @@ class Planner {
   static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_in(spec.store.address, atom); }
 
   // ---- a pass
-  // Whether a kernel's blocks write places that others still have to read, when both arrays are one.
+  // Whether a kernel's blocks write places that other blocks have yet to read, if both arrays are the same.
   static bool moves_values(const PassSpec& spec);
-  // A kernel that reads a workspace and gives its values other places writes the other workspace.
+  // A kernel that reads a workspace and moves its values writes the other workspace.
   void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const;
   PlannedPass pass(int k);
-  // Of the largest array, in elements.
+  // Number of the last element of the largest array.
   std::int64_t last_element() const;
 
   // ---- arrays (plan_arrays.cpp)
   // Positions along an axis after `k` kernels, as weights of its digits.
   Weights positions(const Line& axis, int k) const;
-  // Length along an axis of the intermediate arrays: x of a real transform keeps half, windows shrink what is not yet
-  // padded or already cut.
+  // Length along an axis of the intermediate arrays: x of a real transform keeps half, and windows shorten axes that
+  // are not yet padded or already truncated.
   std::int64_t length_between(int d, int k) const;
   Placings outside(bool input) const;
-  // The array between kernels k-1 and k: dense, x fastest; or, where kernel k copies whole tiles in bulk, tile after
-  // tile of it.
+  // The array between kernels k-1 and k: dense, x fastest; if kernel k copies whole tiles in bulk, its tiles one after
+  // the other.
   Placings between(int k);
-  // How many of the lowest positions of an axis are in one tile of kernel k; 0: they are not the lowest, or do not
-  // divide the axis or the digit that they end in.
+  // Number of the lowest positions of an axis that are in one tile of kernel k; 0: its positions are not the lowest, or
+  // do not divide the axis or the digit in which they end.
   std::int64_t tile_cut(int d, int k) const;
   int tile_along(int d, int k) const;
 
   // ---- tiles and transforms (plan_tiles.cpp)
   std::vector<Run> passive_runs(const Line& axis, int k, const Weights& before, const Weights& after) const;
   int add_atom(PassSpec& spec, const std::string& name, std::int64_t size, bool tile);
-  // Adds the atoms of one digit, or of part of one, split where an array's stride changes inside it.
+  // Adds the atoms of one digit, or of part of a digit, split where an array's stride changes inside it.
   void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
                  Part part, const Placing& in, const Placing& out);
   std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out);
   static Index natural(const std::vector<Part>& parts, bool input);
-  // Sub-FFT i of an axis: value k turns by k * (index of the digits still to come) / n.
+  // Sub-FFT i of an axis: value k is multiplied by the twiddle factor of angle k * (index of the digits still to come)
+  // / n.
   Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i);
   int table_for(PlannedPass& out, std::int64_t period);
   std::int64_t table_length(const std::vector<std::byte>& table) const;
@@ -99,11 +100,11 @@ class Planner {
   static std::int64_t weight_in(const Index& index, int atom);
 
   // ---- loads and stores (plan_ports.cpp)
-  // This kernel pads (load) or cuts (store) this axis, so that a window gives its addresses.
+  // Whether this kernel pads (load) or truncates (store) this axis, so that a window gives its addresses.
   bool windowed(int d, int k, bool load) const;
   void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
                     const Placings& store);
-  // Factors of the hooks: at the kernel that first loads, or last stores, the dimension's digits.
+  // Adds the hooks' factors to the kernel that first loads, or last stores, the dimension's digits.
   void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts);
 
   const FftPlan& plan_;

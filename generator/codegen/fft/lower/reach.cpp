@@ -25,7 +25,8 @@ std::int64_t largest(const PassSpec& pass, const Index& index) {
   return most;
 }
 
-// Elements that the address moves when the bounded index moves by one; 0 where it does not follow the index.
+// Number of elements by which the address moves when the bounded index increases by one; 0 if it does not follow the
+// index.
 std::int64_t stride_of(const Index& address, const Bound& bound) {
   std::int64_t stride = -1;
   for (const IndexTerm& term : bound.index) {
@@ -36,7 +37,7 @@ std::int64_t stride_of(const Index& address, const Bound& bound) {
   return std::max<std::int64_t>(stride, 0);
 }
 
-// The largest value of an index where every bound of the port holds.
+// The largest value of an index for which every bound of the port holds.
 std::int64_t largest_within(const PassSpec& pass, const Port& port, const Index& index) {
   std::int64_t most = largest(pass, index);
   for (const Bound& bound : port.bounds)
@@ -71,7 +72,8 @@ class ReachCheck {
   }
 
  private:
-  // Twiddles are looked up at a multiple of their index, which is less than their period as the table is longer.
+  // The table is longer than the period by some factor, and look-ups use that multiple of the index; checking the index
+  // against the period is enough.
   static void lookup(std::int64_t last, std::int64_t length, const std::string& looks) {
     if (last >= length)
       throw Error(Status::invalid_plan, fmt::format("rule target: {} factor {} of {}", looks, last + 1, length));

@@ -1,5 +1,6 @@
-// Whether the kernels of a program stay inside their arrays, from the numbers that they are written from: nothing is
-// run. Every program is checked before it leaves the generator, so that a plan that would write outside is refused.
+// Checks that the kernels of a program stay inside their arrays, using only the numbers from which they are generated:
+// nothing is run. Every program is checked before it leaves the generator, so a plan that would write outside is
+// refused.
 #pragma once
 
 #include <array>
@@ -11,18 +12,18 @@
 namespace fourtune::generator::fft {
 
 // Lengths (x, y, z) and element strides (x, y, z, batch) of the transform's first or second array. Elements are real
-// where the array is.
+// numbers if the array is real.
 std::array<std::int64_t, 3> array_sizes(const EmitOptions& options, bool input);
 std::array<std::int64_t, 4> array_strides(const EmitOptions& options, bool input);
-// Bytes from the array's first element to behind its last one; in place those of the longer array.
+// Bytes from the array's first element to the end of its last one; in place, those of the longer array.
 std::int64_t array_bytes(const EmitOptions& options, bool input);
 
-// Elements from the first one to behind the last one that a port may touch: what its bounds and windows leave of whole
+// Number of elements from the first to the last one that a port may touch, as its bounds and windows restrict whole
 // tiles.
 std::int64_t reach(const PassSpec& pass, const Port& port);
 
-// Throws Error{invalid_plan}, "rule target", where a kernel would read or write behind the end of an array or of a
-// workspace, or look behind the end of a table of factors.
+// Throws Error{invalid_plan}, "rule target", if a kernel would read or write beyond the end of an array or a workspace,
+// or look up beyond the end of a table of factors.
 void check_reach(const PlannedProgram& planned, const std::vector<std::int64_t>& workspace_bytes,
                  const EmitOptions& options);
 

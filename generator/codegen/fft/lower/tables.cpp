@@ -40,7 +40,7 @@ std::vector<std::byte> made_unit_table(std::int64_t n, int sign, Precision preci
 
 }  // namespace
 
-// A thousand candidates of one problem need the same few tables: the last ones are kept.
+// Thousands of candidates for one problem need the same few tables, so the most recent ones are cached.
 std::vector<std::byte> unit_table(std::int64_t n, int sign, Precision precision) {
   constexpr std::size_t most_kept = 16;
   static std::mutex mutex;

@@ -7,7 +7,7 @@
 
 namespace fourtune::runtime::cpu {
 
-// Uninitialised memory aligned to pages of 4096 bytes (cache lines when small). Throws Error{out_of_memory |
+// Uninitialised memory aligned to pages of 4096 bytes, or to cache lines when small. Throws Error{out_of_memory |
 // size_overflow}.
 class AlignedBytes {
  public:
@@ -34,7 +34,7 @@ class AlignedBytes {
   std::int64_t bytes_ = 0;
 };
 
-// What a table holds.
+// The bytes that the elements of a table occupy.
 template <class E>
 std::int64_t bytes_of(const std::vector<E>& table) {
   return static_cast<std::int64_t>(table.size() * sizeof(E));

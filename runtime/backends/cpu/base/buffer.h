@@ -1,4 +1,4 @@
-// Aligned, uninitialised memory that grows but never shrinks; huge pages for the large ones.
+// Aligned, uninitialised memory that grows but never shrinks; large buffers use huge pages.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace fourtune::runtime::cpu {
 
-// Holds trivially copyable elements. resize() keeps nothing of the old content when it has to grow.
+// Holds trivially copyable elements. When resize() has to grow, the old content is lost.
 template <class E>
 class Buffer {
  public:
@@ -28,7 +28,7 @@ class Buffer {
   }
   ~Buffer() { std::free(data_); }
 
-  // Throws Error{out_of_memory} that says how much was asked for, Error{size_overflow} when that does not fit.
+  // Throws Error{out_of_memory}, which says how much was requested, or Error{size_overflow} when the size overflows.
   void resize(std::int64_t count) {
     if (count > capacity_) {
       std::free(data_);
@@ -40,7 +40,7 @@ class Buffer {
       if (::posix_memalign(&data, bytes >= kHuge ? kHuge : kSmall, std::max<std::size_t>(bytes, 1)) != 0)
         throw Error(Status::out_of_memory, "no room for an array of " + std::to_string(bytes) + " bytes");
       data_ = static_cast<E*>(data);
-      // Whole ones only: a huge page behind the end would be resident for its few first bytes.
+      // Use whole huge pages only: a huge page that reaches past the end would be resident for its first few bytes.
       if (bytes >= kHuge) madvise(data_, bytes / kHuge * kHuge, MADV_HUGEPAGE);
       capacity_ = count;
     }

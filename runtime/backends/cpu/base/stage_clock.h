@@ -1,4 +1,4 @@
-// Names and times the stages of a transform. Allocates nothing once every stage has been seen.
+// Names and times the stages of a transform. Allocates nothing once every stage has run.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class StageClock {
   void end_set_points() { kept_ = times_.size(); }
   void begin_execute() { times_.resize(kept_); }
 
-  // Runs the stage and adds its time to the entry of that name (the chunks of a batch add up).
+  // Runs the stage and adds its time to the entry with that name, so the chunks of a batch add up.
   template <class Work>
   void time(const char* stage, Work&& work) {
     const auto start = std::chrono::steady_clock::now();
@@ -35,7 +35,7 @@ class StageClock {
 
  private:
   std::vector<StageTime> times_;
-  std::size_t kept_ = 0;  // entries of the last set_points
+  std::size_t kept_ = 0;  // number of entries from the last set_points
 };
 
 }  // namespace fourtune::runtime::cpu

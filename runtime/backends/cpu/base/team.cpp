@@ -24,7 +24,7 @@ constexpr std::size_t kLine = 64;
 constexpr int kWokenByOne = 3;
 
 thread_local bool inside_loop = false;
-thread_local int thread_number = 0;  // the system's; 0: not asked for yet
+thread_local int thread_number = 0;  // the system's thread id; 0 means not queried yet
 
 int this_thread() {
   if (thread_number == 0) thread_number = static_cast<int>(syscall(SYS_gettid));
@@ -35,22 +35,22 @@ class Loop;
 
 // ---- workers
 struct alignas(kLine) Worker {
-  // free: awake and without work. asleep: to be woken. called: has work and has not begun.
+  // kFree: awake and without work. kAsleep: must be woken. kCalled: has work but has not begun.
   enum State : std::int32_t { kFree, kAsleep, kCalled, kWorking, kDismissed };
   WaitWord state{kFree};
   Loop* loop = nullptr;
-  int number = 0;                              // in the loop
-  Worker* next = nullptr;                      // of the crew, or idle too
-  std::atomic<Worker*> next_sleeper{nullptr};  // of those that the loop has to wake
+  int number = 0;                              // its number within the loop
+  Worker* next = nullptr;                      // next in its crew, or in the idle list
+  std::atomic<Worker*> next_sleeper{nullptr};  // next in the list of workers that the loop must wake
   pthread_t thread{};
 
-  // True when it has to be woken.
+  // Returns true when the worker must be woken.
   bool call(Loop& to, int as) {
     loop = &to;
     number = as;
     return state.exchange(kCalled, std::memory_order_acq_rel) == kAsleep;
   }
-  // True when it has not begun and now will not. It may be asleep, waking up or waiting for a processor.
+  // Returns true when the worker has not begun and will not begin. It may be asleep or waiting for a processor.
   bool call_off() {
     std::int32_t called = kCalled;
     return state.compare_exchange_strong(called, kAsleep, std::memory_order_acq_rel);
@@ -65,7 +65,7 @@ struct alignas(kLine) Worker {
   bool wait_for_call();
 };
 
-// False when dismissed.
+// Returns false when the worker is dismissed.
 bool Worker::wait_for_call() {
   Patience patience;
   for (;;) {
@@ -88,7 +88,7 @@ bool Worker::wait_for_call() {
 // Lives on its caller's stack until every worker has left it.
 class Loop {
  public:
-  // crew: the workers beside the caller, a list.
+  // crew: a linked list of the workers other than the caller.
   Loop(std::int64_t count, std::int64_t grain, Handing handing, Worker* crew, int workers, const LoopBody& body)
       : body_(body),
         crew_(crew),
@@ -98,7 +98,7 @@ class Loop {
       share_[s].next.store(first_of(count, s), std::memory_order_relaxed);
       share_[s].end = first_of(count, s + 1);
     }
-    constexpr std::int64_t kPieces = 16;  // of a share: small enough that the last ones end at about the same time
+    constexpr std::int64_t kPieces = 16;  // per share: small, so that the last ones end almost together
     step_ = handing == Handing::ascending ? grain : std::max(grain, count / shares_ / kPieces);
   }
 
@@ -111,7 +111,7 @@ class Loop {
     if (error_) std::rethrow_exception(error_);
   }
 
-  // Works on units until none are left.
+  // Processes units until none are left.
   void take_part(int number) noexcept {
     wake_some();
     inside_loop = true;
@@ -122,10 +122,10 @@ class Loop {
     }
     inside_loop = false;
   }
-  // The caller's, at the start.
+  // The caller's processor and thread when the loop started.
   int processor() const { return processor_; }
   int thread() const { return thread_; }
-  // A worker's last look at the loop.
+  // The worker must not touch the loop after this call.
   void leave() {
     if (working_.fetch_sub(1, std::memory_order_acq_rel) == (kAwaited | 1)) wake_one(working_);
   }
@@ -152,7 +152,7 @@ class Loop {
     }
     sleepers_.store(sleepers, std::memory_order_release);
   }
-  // Waking takes a system call each: who is awake wakes some, and those wake others.
+  // Each wake-up takes a system call, so every thread that is awake wakes a few, and those wake others.
   void wake_some() {
     Worker* sleeper = sleepers_.load(std::memory_order_acquire);
     for (int woken = 0; sleeper && woken < kWokenByOne;) {
@@ -164,7 +164,7 @@ class Loop {
   }
   void use_up(Share& share, int number) {
     while (!failed_.load(std::memory_order_relaxed)) {
-      // The load keeps `next` from growing by everybody who comes too late.
+      // The load keeps latecomers from incrementing `next` without limit.
       if (share.next.load(std::memory_order_relaxed) >= share.end) return;
       const std::int64_t first = share.next.fetch_add(step_, std::memory_order_relaxed);
       if (first >= share.end) return;
@@ -189,12 +189,13 @@ class Loop {
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
   std::atomic<Worker*> sleepers_{nullptr};
-  alignas(kLine) WaitWord working_;  // workers called and not gone, and whether the caller sleeps
+  alignas(kLine) WaitWord working_;  // workers called that have not left, plus a flag for a sleeping caller
   Share share_[kMostShares];
 };
 
-// A caller and its worker on one processor take turns instead of working together, and the system leaves it so where
-// others keep the rest busy: the worker goes elsewhere, as far as its caller may.
+// If a caller and its worker share a processor, they take turns instead of running in parallel, and the system leaves
+// them there while other work keeps the remaining processors busy. So the worker moves to another processor, among
+// those that its caller may use.
 void keep_apart(const Loop& loop) {
   if (sched_getcpu() != loop.processor()) return;
   cpu_set_t allowed;
@@ -208,14 +209,14 @@ void Worker::work() {
     Loop& of = *loop;
     keep_apart(of);
     of.take_part(number);
-    state.store(kFree, std::memory_order_relaxed);  // before leave(), after which another loop may call
+    state.store(kFree, std::memory_order_relaxed);  // before leave(): then another loop may call
     of.leave();
   }
 }
 
 // ---- the team
 std::atomic<int> forced_error{0};
-std::atomic<int> capacity{1};  // threads that may be inside loops
+std::atomic<int> capacity{1};  // limit on the threads inside loops
 
 void raise_capacity(int to) {
   int now = capacity.load(std::memory_order_relaxed);
@@ -225,10 +226,10 @@ void raise_capacity(int to) {
 
 class Team {
  public:
-  // This process's; the first call makes it.
+  // The team of this process; the first call creates it.
   static Team& get();
   void run(int threads, std::int64_t count, std::int64_t grain, Handing handing, const LoopBody& body);
-  // Idle workers end, and loops get none any more.
+  // Ends the idle workers; later loops get no workers.
   void close();
   int made() {
     const std::lock_guard lock(mutex_);
@@ -242,17 +243,17 @@ class Team {
   Worker* make_worker();
 
   std::mutex mutex_;
-  Worker* idle_ = nullptr;  // last used first
-  int inside_ = 0;          // callers and workers of loops
+  Worker* idle_ = nullptr;  // most recently used first
+  int inside_ = 0;          // callers and workers now inside loops
   int made_ = 0;
   bool closed_ = false;
-  std::chrono::steady_clock::time_point next_try_;  // of making a thread, after a failure
+  std::chrono::steady_clock::time_point next_try_;  // earliest time to try creating a thread again after a failure
 };
 
 std::atomic<Team*> current_team{nullptr};
 
-// A child has none of its parent's workers, and the lock may be held by a thread that it has not: the parent's team is
-// left alone, and kept only so that no memory counts as lost.
+// A forked child has none of its parent's workers, and the lock may be held by a thread that does not exist in the
+// child. So the child abandons the parent's team and keeps the pointer only so that leak checkers do not report it.
 std::atomic<Team*> parents_team{nullptr};
 void forget_team() {
   if (Team* team = current_team.exchange(nullptr)) parents_team.store(team);
@@ -262,7 +263,7 @@ void forget_team() {
 
 struct Lifetime {
   Lifetime() { pthread_atfork(nullptr, nullptr, &forget_team); }
-  // exit(), and unloading of the library: nobody may be asleep in code that goes away.
+  // At exit() or when the library is unloaded, no thread may be asleep in code that is about to disappear.
   ~Lifetime() {
     if (Team* team = current_team.load(std::memory_order_acquire)) team->close();
   }
@@ -276,7 +277,7 @@ Team& Team::get() {
   return *team;
 }
 
-// Workers of one loop, given back whatever it throws.
+// The workers of one loop; they are given back even when an exception is thrown.
 class Team::Crew {
  public:
   Crew(Team& team, int wanted) : team_(team), first_(team.take(wanted, count_)) {}
@@ -331,7 +332,7 @@ void Team::give_back(Worker* crew, int workers) {
   idle_ = crew;
 }
 
-// Workers take no signals of the application's, but those that faults raise (its crash reports) and that profilers use.
+// Workers block the application's signals, except those raised by faults (for its crash reports) and used by profilers.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -348,7 +349,7 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// 0, or why not.
+// Returns 0 or the error number.
 int start(Worker& worker) {
   constexpr std::size_t kStack = std::size_t{2} << 20;
   if (const int error = forced_error.load(std::memory_order_relaxed)) return error;
@@ -366,7 +367,7 @@ int start(Worker& worker) {
   return error;
 }
 
-// Null when no thread can be made; the next second then asks for none.
+// Returns null when no thread can be created; no further attempt is made for one second.
 Worker* Team::make_worker() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_try_) return nullptr;

@@ -1,18 +1,18 @@
-// The library's threads: one team for the whole process, shared by all its transforms.
+// The library's thread pool (the team): one per process, shared by all its transforms.
 //
-// It stands in for OpenMP, whose runtime ends the process when it cannot make a thread, hangs in a child after fork and
-// burns the time slices of others at its barriers.
+// It replaces OpenMP, whose runtime ends the process when it cannot create a thread, hangs in a child after fork and
+// wastes the time slices of other processes at its barriers.
 //
 // Invariants
-// 1. A loop's caller works on it too, and ends the loop alone when no thread is idle or can be made: the number of
-//    threads is never a condition for anything but speed. So bodies ask for no barriers, and what a result must not
-//    depend on follows the plan's threads or the units, not who did them.
-// 2. A worker serves one loop at a time. Those that have not begun when the units are used up are called off: a thread
-//    that the system has not let run yet holds up nobody.
-// 3. Callers and workers inside loops are together at most as many as the largest loop asked for: threads of an
-//    application that execute at once share the workers, and get none when they are as many themselves.
-// 4. Who waits stays awake for some microseconds (waiting.h), then sleeps. A worker leaves its caller's processor.
-// 5. A forked child has a team of its own; unloading the library and exit() end idle workers.
+// 1. A loop's caller works on it too, and finishes the loop alone when no thread is idle or can be created: the number
+//    of threads affects nothing but speed. So loop bodies use no barriers, and whatever affects a result depends on the
+//    plan's thread count or on the units, never on which thread processed them.
+// 2. A worker serves one loop at a time. Workers that have not begun when the units run out are called off: a thread
+//    that the system has not scheduled yet delays nobody.
+// 3. Callers and workers inside loops number at most as many as the largest loop asked for: application threads that
+//    execute at the same time share the workers, and get none when the callers alone reach that number.
+// 4. A waiting thread stays awake for some microseconds (waiting.h), then sleeps. A worker leaves its caller's CPU.
+// 5. A forked child starts a new team; unloading the library and exit() end idle workers.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 
 namespace fourtune::runtime::cpu {
 
-// The workers that a loop on `threads` can have, its caller included: that many workspaces serve it. 1 up to threads,
-// and no more than usable_threads().
+// The most threads that a loop on `threads` can have, its caller included, and so the number of workspaces it needs. At
+// least 1, at most `threads` and usable_threads().
 int team_size(int threads);
 
-// A loop's body, by reference: does units first .. last-1 as number `worker`.
+// A reference to a loop's body: processes units first .. last-1 as worker number `worker`.
 class LoopBody {
  public:
   template <class F>
@@ -42,16 +42,17 @@ class LoopBody {
 };
 
 enum class Handing {
-  shares,     // everyone begins with units of their own, next to each other, then helps the others
-  ascending,  // in order: a unit is begun after all before it have been
+  shares,     // every thread starts with a separate contiguous range of units, then helps the others
+  ascending,  // in order: a unit begins after all units before it have begun
 };
 
 // Runs the body over [0, count) on up to `threads` threads; returns when every unit is done. Units are handed out
-// `grain` or more at a time. worker < threads; no two threads have the same one at the same time. The first exception
-// of a body ends the loop and comes out here. Inside a body it runs on the calling thread alone, as worker 0.
+// `grain` or more at a time. worker < threads, and no two threads have the same number at the same time. The first
+// exception thrown by a body ends the loop and is rethrown here. A call from inside a body runs on the calling thread
+// alone, as worker 0.
 void run_loop(int threads, std::int64_t count, std::int64_t grain, Handing handing, const LoopBody& body);
 
-// body(index) or body(index, worker) for index < count.
+// Calls body(index) or body(index, worker) for every index < count.
 template <class F>
 void parallel_for(int threads, std::int64_t count, F body, std::int64_t grain = 1, Handing handing = Handing::shares) {
   const auto range = [&body](std::int64_t first, std::int64_t last, int worker) {
@@ -70,7 +71,7 @@ void parallel_for(int threads, std::int64_t count, F body, std::int64_t grain = 
   }
 }
 
-// For tests: threads made so far by this process's team, and the errno that making one is to fail with (0: none).
+// For tests: threads created so far by this process's team, and the errno with which creating one must fail (0: none).
 int team_threads_made();
 void fail_team_threads(int error);
 

@@ -10,7 +10,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// errno is the application's.
+// Preserves errno, which belongs to the application.
 void futex(const WaitWord& word, int operation, std::int32_t value) {
   static_assert(sizeof(WaitWord) == 4 && WaitWord::is_always_lock_free);
   const int before = errno;

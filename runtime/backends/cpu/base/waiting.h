@@ -1,5 +1,5 @@
-// Waiting for another thread of the library: a moment awake, in case it is about to answer, then asleep. A thread that
-// spins or yields for longer keeps its processor from the one it waits for when the machine is shared.
+// Waits for another thread of the library: first awake for a moment, in case it answers soon, then asleep. On a shared
+// machine, a thread that spins or yields for longer keeps its processor from the thread it waits for.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ inline constexpr std::chrono::microseconds kAwake{50};
 
 class Patience {
  public:
-  // Passes a moment; false when it is time to sleep.
+  // Waits a moment; returns false when it is time to sleep.
   bool left() {
     for (int i = 0; i < 8; ++i) relax();
     const auto now = std::chrono::steady_clock::now();
@@ -34,12 +34,12 @@ class Patience {
 };
 
 using WaitWord = std::atomic<std::int32_t>;
-// Sleeps while the word has this value; returns after wake, or for no reason.
+// Sleeps while the word has this value; returns after wake_one, or spuriously.
 void sleep_while(const WaitWord& word, std::int32_t value);
 void wake_one(const WaitWord& word);
 void wake_all(const WaitWord& word);
 
-// Closed until somebody opens it; many may wait.
+// A gate stays closed until a thread opens it; many threads may wait.
 class Gate {
  public:
   void close() { state_.store(kClosed, std::memory_order_relaxed); }
@@ -62,7 +62,7 @@ class Gate {
   WaitWord state_{kClosed};
 };
 
-// A mutex of four bytes.
+// A mutex that takes four bytes.
 class SmallLock {
  public:
   void lock() {
@@ -83,7 +83,7 @@ class SmallLock {
           state_.compare_exchange_strong(free, kHeld, std::memory_order_acquire))
         return;
     }
-    // Whoever has slept takes the lock as awaited: others may be asleep too.
+    // A thread that has slept takes the lock as awaited, because others may be asleep too.
     while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree) sleep_while(state_, kAwaited);
   }
   WaitWord state_{kFree};

@@ -15,11 +15,11 @@ inline ArrayLayout dense_layout(const std::array<std::int64_t, 3>& sizes) {
   return {{1, sizes[0], sizes[0] * sizes[1]}, sizes[0] * sizes[1] * sizes[2]};
 }
 
-// f(in_index, out_index, i0) for every element, x innermost; threads share the rows.
+// Calls f(in_index, out_index, i0) for every element, x innermost; threads share the rows.
 template <class F>
 void for_each_element(int threads, const std::array<std::int64_t, 3>& sizes, std::int64_t batch, const ArrayLayout& in,
                       const ArrayLayout& out, F f) {
-  // A one-dimensional transform is one long row: cut rows into pieces so that threads can share it.
+  // A one-dimensional transform is one long row, so rows are cut into pieces that threads can share.
   constexpr std::int64_t piece = 16384;
   const std::int64_t pieces = (sizes[0] + piece - 1) / piece;
   parallel_for(threads, pieces * sizes[1] * sizes[2] * batch, [&](std::int64_t row) {

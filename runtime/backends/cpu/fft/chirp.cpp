@@ -10,7 +10,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// In double precision whatever T: rounding of the filter would be the error of every result.
+// Computed in double precision for every T: rounding errors in the filter would appear in every result.
 std::vector<std::complex<double>> chirp_values(std::int64_t n) {
   std::vector<std::complex<double>> c;
   c.reserve(static_cast<std::size_t>(n));
@@ -23,7 +23,7 @@ std::vector<std::complex<double>> chirp_values(std::int64_t n) {
   return c;
 }
 
-// Whole transform (sign -1) of one line through the one-line-a-lane kernels or, when long, as a matrix.
+// The whole transform (sign -1) of one line, by the one-line kernels or, when long, as a matrix.
 std::vector<std::complex<double>> transform_of(const std::vector<std::complex<double>>& data) {
   const auto n = static_cast<std::int64_t>(data.size());
   std::vector<std::complex<double>> result(data.size());
@@ -89,7 +89,7 @@ LongChirp<T>::LongChirp(std::int64_t n, int sign, int threads)
 
 template <class T>
 void LongChirp<T>::transform(const Value* in, std::int64_t in_stride, Value* out, std::int64_t out_stride) {
-  // Sign +1 is the conjugate of the transform of the conjugate.
+  // A transform of sign +1 is the conjugate of the transform of the conjugated input.
   const T flip = conjugate_ ? T(-1) : T(1);
   const auto* c = reinterpret_cast<const Value*>(chirp_.chirp.data());
   const auto* filter = reinterpret_cast<const Value*>(chirp_.filter.data());

@@ -1,4 +1,4 @@
-// Transforms of any length as convolutions of a length with small factors (Bluestein's algorithm):
+// FFTs of any length as convolutions whose length has only small factors (Bluestein's algorithm):
 //   X[k] = c[k] sum_j (x[j] c[j]) conj(c[k - j]),   c[j] = exp(-i pi j^2 / n).
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace fourtune::runtime::cpu {
 
-// Everything a convolution needs for sign -1. chirp: n numbers c[j] (re, im); filter: the transform of conj(c), of
-// length `length`, divided by it.
+// The tables of a convolution for sign -1. chirp: n numbers c[j] (re, im); filter: the transform of conj(c), of length
+// `length`, divided by `length`.
 template <class T>
 struct Chirp {
   std::int64_t n = 0, length = 0;
@@ -21,7 +21,7 @@ struct Chirp {
 template <class T>
 Chirp<T> make_chirp(std::int64_t n);
 
-// One long transform of any length; threads share it. Element i at i * stride; in == out is allowed.
+// One long transform of any length; threads share it. Element i is at i * stride; in == out is allowed.
 template <class T>
 class LongChirp {
   using Value = std::complex<T>;
@@ -36,7 +36,7 @@ class LongChirp {
   }
 
  private:
-  AlignedBytes data_, work_;  // before the tables: what does not fit memory is refused at once
+  AlignedBytes data_, work_;  // allocated before the tables, so that too large a problem is refused at once
   Chirp<T> chirp_;
   bool conjugate_;
   int threads_;

@@ -27,7 +27,7 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   op.wisdom = options.wisdom;
   op.deterministic = options.deterministic;
   if (op.deterministic) op.choice.rigor = generator::Rigor::estimate, op.wisdom.clear();
-  // Strides that nothing is multiplied by may be anything; further on they are as good as dense ones.
+  // Strides of dimensions of size 1 are never multiplied by anything and may hold any value; treat them as dense ones.
   for (ArrayLayout* layout : {&op.in, &op.out}) {
     for (std::size_t d = 0; d < 3; ++d)
       if (problem.n[d] == 1) layout->stride[d] = 1;
@@ -36,8 +36,8 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   return op;
 }
 
-// The adjoint for the real inner product Re sum conj(u) v on the arrays as they are stored. Writing D for the weights
-// c(k) of FftOperation: (r2c, sign)* = (c2r, -sign) after 1/D, and (c2r, sign)* = D after (r2c, -sign).
+// The adjoint for the real inner product Re sum conj(u) v on the arrays as stored. With D for the weights c(k) of
+// FftOperation: (r2c, sign)* = (c2r, -sign) after 1/D, and (c2r, sign)* = D after (r2c, -sign).
 FftOperation adjoint_operation(FftOperation op) {
   op.sign = -op.sign;
   std::swap(op.in, op.out);
@@ -108,7 +108,7 @@ class FftExecutor final : public Executor {
   Problem problem_;
   generator::Plan plan_;
   FftOperation operation_;
-  std::unique_ptr<FftRunner> forward_, adjoint_;  // the adjoint is planned when it is first asked for
+  std::unique_ptr<FftRunner> forward_, adjoint_;  // the adjoint is planned on first use
   std::vector<StageTime> times_;
 };
 

@@ -7,23 +7,24 @@
 
 namespace fourtune::runtime::cpu {
 
-// An Executor for an fft problem, families fftw and rows of the plan.
+// Makes an Executor for an fft problem with a plan of family fftw or rows.
 //
-// - sign is that of i in the exponential, for every type: c2r with sign -1 is the conjugate convention of FFTW's c2r.
-//   Nothing is normalised.
+// - sign is the sign of i in the exponential, for every type: c2r with sign -1 is the conjugate convention of FFTW's
+//   c2r. Nothing is normalised.
 // - Real types store positions 0 .. n_x/2 along x. c2r takes the real part of the sum in which entries that have a
-// mirror
-//   image (0 < k_x < n_x/2) count twice, so it is defined for any input, Hermitian or not.
-// - execute(in, out, adjoint = true) runs the conjugate transpose from out to in, for the real inner product
-//   Re sum conj(u) v over the stored entries: c2c with the other sign; r2c gives c2r with the other sign after halving
-//   entries that have a mirror image; c2r gives r2c with the other sign, those entries doubled. Planned on first use.
-// - place=out preserves what is read (c2r in more than one dimension keeps a work array for that). Equal pointers then,
-//   or different ones with place=in, throw Error{invalid_argument}.
-// - fftw: rigor patient may plan for minutes, no time limit is set; wisdom (ExecutorOptions) makes it immediate. rows:
-//   plans in well under a millisecond, except single lines with rigor patient, and its results are the same bits on
-//   every run and for any number of threads where FFTW has no part in it (fft/lines.h).
-// - FFTW's planner is used behind one mutex of the process and leaves the application's own wisdom alone
-//   (fftw/wisdom.h). A build without FFTW has rows alone, and they do without.
+//   mirror image (0 < k_x < n_x/2) count twice, so it is defined for any input, Hermitian or not.
+// - execute(in, out, adjoint = true) runs the conjugate transpose from out to in, for the real inner product Re sum
+//   conj(u) v over the stored entries: c2c becomes c2c with the other sign; r2c becomes c2r with the other sign after
+//   entries that have a mirror image are halved; c2r becomes r2c with the other sign, after which those entries are
+//   doubled. The adjoint is planned on first use.
+// - place=out preserves the input (for this, c2r in more than one dimension keeps a work array). Equal pointers with
+//   place=out, or different ones with place=in, throw Error{invalid_argument}.
+// - Family fftw: rigor patient may plan for minutes, since no time limit is set; wisdom (ExecutorOptions) makes
+//   planning immediate. Family rows: plans in well under a millisecond, except for single lines with rigor patient.
+//   Where FFTW has no part in it (fft/lines.h), its results are bit-identical on every run and for any number of
+//   threads.
+// - FFTW's planner is used behind one mutex per process and leaves the application's wisdom alone (fftw/wisdom.h). A
+//   build without FFTW has the family rows only, which then does not use FFTW.
 std::unique_ptr<Executor> make_fft_executor(const Problem& problem, const generator::Plan& plan,
                                             const ExecutorOptions& options);
 

@@ -1,4 +1,4 @@
-// FFTW as one more family, of whole transforms and of lines: there in builds that link it (FOURTUNE_FFTW).
+// FFTW as an additional family, for whole transforms and for lines; available in builds that link it (FOURTUNE_FFTW).
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ struct FftLibrary {
 template <class T>
 const FftLibrary<T>* fft_library();
 
-// Its name and version; empty in a build without FFTW.
+// FFTW's name and version; empty in a build without FFTW.
 std::string fft_library_version();
 
-// One text that holds the wisdom of all; empty when none holds any, and without FFTW.
+// Returns one text with the wisdom of all texts; empty when none holds any, and without FFTW.
 template <class T>
 std::string merged_wisdom(std::span<const std::string> texts) {
   const FftLibrary<T>* library = fft_library<T>();

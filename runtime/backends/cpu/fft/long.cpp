@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // positions of a block that keep and fill move at a time
 constexpr std::int64_t kMaxLanes = 16;
-constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // of a short transform; the two of 2^30 are of 4 MiB
+constexpr std::int64_t kLongest = std::int64_t{1} << 21;  // for a short transform; the two of 2^30 take 4 MiB each
 
-// The divisor nearest to the square root (from above) whose cofactor the kernels do as well; 0 when there is none.
+// The divisor nearest to the square root (from above) whose cofactor the kernels support as well; 0 when there is none.
 std::int64_t split_length(std::int64_t n, int lanes) {
   if (!has_small_factors(n)) return 0;
   for (auto a = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n)))); a <= kLongest && a < n; ++a) {
@@ -40,7 +40,7 @@ LongFft<T>::LongFft(std::int64_t n, int sign, int threads)
       threads_(team_size(threads)),
       longest_(std::max(rows_, columns_)) {
   make_tables();
-  // A block, the scalar factors of its positions, and padding off powers of two.
+  // A block, the scalar factors of its positions, and padding that avoids powers of two.
   work_stride_ = ((longest_ + 1) * 2 * kernels_.lanes + 2 * longest_) * static_cast<std::int64_t>(sizeof(T));
   work_stride_ = (work_stride_ + 4095) / 4096 * 4096 + 256;
   work_ = AlignedBytes(work_stride_ * threads_);
@@ -66,7 +66,7 @@ void LongFft<T>::make_tables() {
   kernels_.load(lane_tables_.as<T>(), reinterpret_cast<const T*>(pairs.data()), all);
 }
 
-// exp(-2 pi i k at / n), k < count.
+// Computes exp(-2 pi i k at / n) for k < count.
 template <class T>
 void LongFft<T>::scalars(std::int64_t at, std::int64_t count, T* result) const {
   std::int64_t a = 0, b = 0;  // k * at = a * split + b, kept reduced as k grows
@@ -100,7 +100,8 @@ SimdMove<T> LongFft<T>::move(std::int64_t step, std::int64_t line, std::int64_t 
   return result;
 }
 
-// Element columns * j1 + j2 of `in`, transformed over j1 and twiddled, to matrix[k1][j2]; in == matrix is allowed.
+// Transforms elements columns * j1 + j2 of `in` over j1, applies twiddle factors and writes matrix[k1][j2]; in ==
+// matrix is allowed.
 template <class T>
 void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matrix) const {
   const std::int64_t lanes = kernels_.lanes;
@@ -116,7 +117,7 @@ void LongFft<T>::columns_first(const Value* in, std::int64_t stride, Value* matr
   });
 }
 
-// store(work, k1, count) for blocks of rows k1 .. k1 + count - 1, transformed over j2.
+// Calls store(work, k1, count) for blocks of rows k1 .. k1 + count - 1, transformed over j2.
 template <class T>
 template <class F>
 void LongFft<T>::rows_of(const Value* matrix, F store) const {
@@ -146,7 +147,7 @@ void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) c
   rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) { keep(block, k1, count, modes, kept); });
 }
 
-// Writes what is kept of positions line + l + rows k2, l < count.
+// Writes the kept ones of positions line + l + rows k2, l < count.
 template <class T>
 void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Value* modes,
                       const KeptModes<T>& kept) const {
@@ -154,7 +155,7 @@ void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Valu
   Value tile[kTile * kMaxLanes];
   for (std::int64_t first = 0; first < columns_; first += kTile) {
     const std::int64_t size = std::min(kTile, columns_ - first);
-    // Nothing of this tile is kept.
+    // Skips a tile of which nothing is kept.
     if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) continue;
     kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(tile), move(kMaxLanes, 1, count, first, size));
     for (std::int64_t i = 0; i < size; ++i) {
@@ -194,7 +195,7 @@ void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) 
   });
 }
 
-// The mirror image of keep: positions line + l + rows j2, zero where nothing is kept.
+// The reverse of keep: loads positions line + l + rows j2, with zeros where nothing is kept.
 template <class T>
 void LongFft<T>::fill(T* work, std::int64_t line, std::int64_t count, const Value* modes,
                       const KeptModes<T>& kept) const {

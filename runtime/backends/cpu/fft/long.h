@@ -1,9 +1,9 @@
 // One long complex FFT as a matrix of short ones (the four-step method): n = rows * columns, short FFTs along one side,
-// twiddle factors, short FFTs along the other side, all through the vectorised kernels in blocks that fit in cache,
-// shared by threads. Two orders, so that either the end or the start can be pruned:
+// twiddle factors, short FFTs along the other side. All use the vectorised kernels on blocks that fit in cache, and
+// threads share the blocks. There are two orders, so that either the end or the start can be pruned:
 //   columns_then_rows: first reads element j = columns j1 + j2 (all of them); last gives k = k1 + rows k2
 //   rows_then_columns: first takes element j = j1 + rows j2;                  last gives k = columns k1 + k2
-// In both, the matrix between is [row][column], row length `columns`.
+// In both, the intermediate matrix is [row][column], with row length `columns`.
 #pragma once
 
 #include <complex>
@@ -15,8 +15,8 @@
 
 namespace fourtune::runtime::cpu {
 
-// What of a long transform's spectrum is kept, and where: position k < low at to[low_at + k], position k >= n - high at
-// to[high_at + k - (n - high)], times factor (indexed like `to`, or null).
+// Which part of a long transform's spectrum is kept, and where: position k < low at to[low_at + k], position k >= n -
+// high at to[high_at + k - (n - high)], times factor (indexed like `to`, or null).
 template <class T>
 struct KeptModes {
   std::int64_t low = 0, high = 0;
@@ -24,8 +24,8 @@ struct KeptModes {
   const T* factor = nullptr;
 };
 
-// Lines up to this length are better done many at a time (fft/lines.h) when there are many; below the second, nothing
-// is gained by splitting one.
+// When there are many lines, those up to kLongLine are better transformed many at a time (fft/lines.h). Below
+// kShortLine, splitting a line gains nothing.
 constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;
 
 template <class T>
@@ -33,14 +33,14 @@ class LongFft {
   using Value = std::complex<T>;
 
  public:
-  // True when n splits into two lengths that the kernels do well.
+  // True when n splits into two lengths that the kernels support.
   static bool supports(std::int64_t n);
   // Precondition: supports(n).
   LongFft(std::int64_t n, int sign, int threads);
   std::int64_t n() const { return rows_ * columns_; }
   std::int64_t bytes() const { return work_.bytes() + lane_tables_.bytes() + bytes_of(coarse_) + bytes_of(fine_); }
 
-  // Whole transform; element i at i * stride. work: n elements, neither in nor out; in == out is allowed.
+  // The whole transform; element i is at i * stride. work: n elements, neither in nor out; in == out is allowed.
   void transform(const Value* in, std::int64_t in_stride, Value* work, Value* out, std::int64_t out_stride) const;
   // Destroys grid.
   void truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const;
@@ -60,12 +60,12 @@ class LongFft {
 
   const SimdFftKernels<T>& kernels_;
   std::int64_t rows_, columns_;
-  SimdFftPlan<T> along_columns_, along_rows_;  // of length rows_, of length columns_
+  SimdFftPlan<T> along_columns_, along_rows_;  // of lengths rows_ and columns_
   bool swap_;
   int threads_;
   std::int64_t longest_, split_;
-  std::vector<std::complex<double>> coarse_, fine_;  // exp(-2 pi i t/n): t = split * a, t = b
-  AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) by k (up to longest_) and lane l
+  std::vector<std::complex<double>> coarse_, fine_;  // exp(-2 pi i t/n) for t = split * a and t = b
+  AlignedBytes lane_tables_;                         // exp(-2 pi i k l / n) for k up to longest_ and each lane l
   AlignedBytes work_;
   std::int64_t work_stride_ = 0;
 };

@@ -1,4 +1,4 @@
-// One direction of a uniform FFT problem, as the two CPU families (library, rows) compute it.
+// One direction of a uniform FFT problem, as both CPU families (library, rows) compute it.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace fourtune::runtime::cpu {
 
-// What to compute. For real types the half-spectrum side is what is stored: n[0]/2+1 positions along x.
+// What to compute. Real types store half of the spectrum: n[0]/2+1 positions along x.
 //   c2c: out[k] = sum_j exp(sign i 2pi k.j/n) in[j]
 //   r2c: out[k] = w(k) sum_j exp(sign i 2pi k.j/n) in[j]                                for stored k
 //   c2r: out[j] = Re sum over stored k of c(k) w(k) exp(sign i 2pi k.j/n) in[k]
@@ -23,14 +23,13 @@ struct FftOperation {
   int dim = 1;
   std::array<std::int64_t, 3> n{1, 1, 1};
   std::int64_t batch = 1;
-  ArrayLayout in, out;  // in elements of the side's own type
+  ArrayLayout in, out;  // strides in elements of each side's type
   bool in_place = false;
   double interior = 1;
   generator::FftChoice choice;
   int threads = 1;
   std::string wisdom;
-  // The same bits on arrays of any alignment, with any number of threads and from process to process: nothing is
-  // measured.
+  // Gives the same bits for any alignment, any number of threads and in every process: nothing is measured.
   bool deterministic = false;
 };
 
@@ -39,23 +38,23 @@ inline std::int64_t spectrum_size(const FftOperation& op) {
   return op.type == FftType::c2c ? op.n[0] : op.n[0] / 2 + 1;
 }
 
-// A bound operation. run may be called from one thread at a time; it preserves in unless in_place (then in == out).
+// A bound operation. run may be called by one thread at a time; it preserves `in` unless in_place (then in == out).
 class FftRunner {
  public:
   virtual ~FftRunner() = default;
   virtual void run(const void* in, void* out) = 0;
-  virtual std::int64_t bytes() const = 0;  // workspace held
+  virtual std::int64_t bytes() const = 0;  // size of the workspace held
   virtual std::string wisdom() const = 0;
 };
 
-// Family rows. Family fftw is in fft/library.h.
+// Family rows (rows.cpp). Family fftw is in fft/library.h.
 template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op);
 
-// True when an in-place operation moves every row within its own memory: same strides on both sides (twice as large on
-// the real side), unit stride along x for real types. Others go through a copy of the input.
+// True when an in-place operation moves every row within the row's memory: same strides on both sides (twice as large
+// on the real side), unit stride along x for real types. Other operations need a copy of the input (staged.cpp).
 bool rows_stay_in_place(const FftOperation& op);
-// Runs an in-place operation as: copy the input to a dense work array, then make(out of place version).
+// Runs an in-place operation by copying the input to a dense work array and running make(out-of-place version) on it.
 template <class T>
 std::unique_ptr<FftRunner> make_staged_fft(const FftOperation& op,
                                            std::unique_ptr<FftRunner> (*make)(const FftOperation&));

@@ -1,12 +1,13 @@
-// Family rows: the transform dimension by dimension, lines in blocks that fit in cache.
+// Family rows: transforms dimension by dimension, with lines in blocks that fit in cache.
 //
-// Steps, each a parallel loop over units that touch disjoint memory:
-// - many small transforms: one step, a unit is a whole transform;
-// - 3D: a step whose units are x-y planes (both passes while the plane is in cache), and a step along z in blocks of
-// lines;
-// - else one step a dimension.
-// c2c and r2c start along x, c2r ends there. The first pass reads the input and writes the output, so out of place
-// costs nothing extra; only c2r in more than one dimension needs a work array (half spectrum) to keep its input.
+// Steps, each a parallel loop over units that use disjoint memory:
+// - many small transforms: one step, in which a unit is a whole transform;
+// - 3D: a step whose units are x-y planes (both passes run while the plane is in cache), and a step along z in blocks
+//   of lines;
+// - otherwise one step per dimension.
+// c2c and r2c start along x, c2r ends there. The first pass reads the input and writes the output, so running out of
+// place costs nothing extra; only c2r in more than one dimension needs a work array (half spectrum) to preserve its
+// input.
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +21,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Units of fused passes should stay in a core's second-level cache; 1 MiB is what server cores have at least.
+// The units of fused passes should stay in a core's second-level cache, which is at least 1 MiB on server cores.
 constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 using Extent = std::array<std::int64_t, 4>;  // x, y, z, batch
 
@@ -39,7 +40,7 @@ struct Pass {
   int axis = 0;
   PassKind kind = PassKind::complex;
   Array from = kIn, to = kOut;
-  int across = 0;  // axis along which lines of a block lie
+  int across = 0;  // axis along which the lines of a block are neighbours
   const LineFft<T>* fft = nullptr;
   int block() const { return fft->lines(); }
 };
@@ -47,7 +48,7 @@ struct Pass {
 template <class T>
 struct Step {
   std::vector<Pass<T>> passes;
-  Extent unit{};  // size of the piece that one thread does at a time
+  Extent unit{};  // size of the piece that one thread processes at a time
 };
 
 template <class T>
@@ -88,7 +89,7 @@ class RowsFft final : public FftRunner {
   }
 
  private:
-  // Order of the passes, and the arrays between which each moves.
+  // Determines the order of the passes and the arrays between which each moves data.
   std::vector<Pass<T>> make_passes() {
     std::vector<int> axes;
     for (int d = 0; d < op_.dim; ++d) axes.push_back(d);
@@ -113,7 +114,7 @@ class RowsFft final : public FftRunner {
     return passes;
   }
 
-  // Neighbouring lines of a block lie along the other axis with the smallest stride.
+  // The lines of a block are neighbours along the other axis with the smallest stride.
   int across(const Pass<T>& pass) const {
     int best = -1;
     for (int d = 0; d < 4; ++d) {
@@ -128,7 +129,7 @@ class RowsFft final : public FftRunner {
     if (pass.kind == PassKind::complex) {
       ffts_[pass.axis] = make_line_fft<T>(choice);
     } else {
-      // The other sign is the conjugate: of the result of r2c, of the input of c2r.
+      // The other sign is obtained by conjugating the result of r2c or the input of c2r.
       choice.sign = pass.kind == PassKind::real_to_half ? -1 : 1;
       ffts_[pass.axis] = make_real_line_fft<T>(choice);
     }
@@ -175,7 +176,7 @@ class RowsFft final : public FftRunner {
     });
   }
 
-  // All lines of one box.
+  // Transforms all lines of one box.
   void run_pass(const Pass<T>& pass, const std::array<void*, 3>& arrays, Extent at, Extent size, void* work) const {
     const Extent first = at;
     int outer[2], found = 0;
@@ -222,7 +223,7 @@ class RowsFft final : public FftRunner {
   }
 
   FftOperation op_;
-  Extent size_;  // complex side
+  Extent size_;  // on the complex side
   std::array<Extent, 3> stride_;
   bool conjugate_ = false;
   std::array<std::unique_ptr<LineFft<T>>, 3> ffts_;
@@ -232,7 +233,7 @@ class RowsFft final : public FftRunner {
   AlignedBytes work_, middle_;
 };
 
-// One dimension, long, of a length with a large prime factor: threads share each transform.
+// One long dimension whose length has a large prime factor: threads share each transform.
 template <class T>
 class ChirpRows final : public FftRunner {
   using Value = std::complex<T>;
@@ -253,7 +254,7 @@ class ChirpRows final : public FftRunner {
   LongChirp<T> fft_;
 };
 
-// One dimension, long or alone: threads share each transform.
+// One dimension, long or a single line: threads share each transform.
 template <class T>
 class LongRows final : public FftRunner {
   using Value = std::complex<T>;
@@ -272,7 +273,7 @@ class LongRows final : public FftRunner {
 
  private:
   FftOperation op_;
-  AlignedBytes work_;  // before the tables: what does not fit memory is refused at once
+  AlignedBytes work_;  // allocated before the tables, so that too large a problem is refused at once
   LongFft<T> fft_;
 };
 
@@ -282,13 +283,13 @@ template <class T>
 std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
   if (op.in_place && !rows_stay_in_place(op)) return make_staged_fft<T>(op, &make_rows_fft<T>);
   const std::int64_t n = op.n[0];
-  const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // lines, for the lanes of a vector
+  const bool few = 4 * op.batch < simd_fft_kernels<T>().lanes;  // too few lines for the lanes of a vector
   if (op.dim == 1 && op.type == FftType::c2c && n >= kShortLine && (n > kLongLine || few)) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // FFTW, where it is there, does one short line, long real lines and odd ones in one dimension faster. Its estimate is
-  // good for single lines.
+  // Where FFTW is available, it is faster for one short line, and for long or odd real lines in one dimension. Its
+  // estimate is good for single lines.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
   const FftLibrary<T>* library = fft_library<T>();
   if (library && op.dim == 1 && (few || real)) {

@@ -6,13 +6,13 @@
 #include <map>
 #include <numbers>
 
-// Instruction sets beyond AVX-512 foundation add nothing here; vectors of unknown length do not suit the fixed squares
+// Instruction sets beyond AVX-512 foundation gain nothing here. Vectors of unknown length do not fit the fixed squares
 // that moves transpose.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/backends/cpu/fft/simd.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which includes this file once per target.
+// This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
 #if HWY_TARGET != HWY_SCALAR
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
@@ -47,8 +47,8 @@ namespace {
 HWY_EXPORT(float_kernels);
 HWY_EXPORT(double_kernels);
 
-// Cost of a level of each radix per element, in operations, loads and stores included; radices that are not here are
-// not implemented. Ratios from timings of the levels on an AVX-512 server core.
+// Cost per element of a level of each radix, in operations, with loads and stores included; radices not listed here are
+// not implemented. The ratios come from timings of the levels on an AVX-512 server core.
 struct RadixCost {
   int radix;
   double cost;

@@ -31,7 +31,7 @@ template <class V>
 HWY_INLINE Complex<V> times(Complex<V> a, V re, V im) {
   return {hn::NegMulAdd(a.im, im, hn::Mul(a.re, re)), hn::MulAdd(a.re, im, hn::Mul(a.im, re))};
 }
-// a - i b and a + i b.
+// Computes a - i b, and below a + i b.
 template <class V>
 HWY_INLINE Complex<V> minus_i(Complex<V> a, Complex<V> b) {
   return {hn::Add(a.re, b.im), hn::Sub(a.im, b.re)};
@@ -92,7 +92,7 @@ struct Butterfly<8, D> {
   }
 };
 
-// cos and sin of 2 pi j / R for 0 < j <= R/2, odd R.
+// cos and sin of 2 pi j / R for 0 < j <= R/2 and odd R.
 template <int R>
 struct Roots;
 #define FOURTUNE_ROOTS(R, ...)                               \
@@ -118,7 +118,7 @@ FOURTUNE_ROOTS(13, {{0.88545602565320989590, 0.46472317204376854566},
                     {-0.97094181742605202716, 0.23931566428755776715}})
 #undef FOURTUNE_ROOTS
 
-// Odd R: symmetric and antisymmetric sums, (R-1)^2 / 2 multiply-adds for each of real and imaginary parts.
+// Odd R: symmetric and antisymmetric sums take (R-1)^2 / 2 multiply-adds for each of the real and imaginary parts.
 template <int R, class D>
 struct Butterfly {
   static_assert(R % 2 == 1);
@@ -155,7 +155,7 @@ struct Butterfly {
   }
 };
 
-// R = A B with coprime factors, without twiddles (Good and Thomas): inputs j = B j1 + A j2, outputs by remainders.
+// R = A B with coprime factors needs no twiddle factors (Good-Thomas): inputs j = B j1 + A j2, outputs by remainders.
 template <int A, int B, class D>
 struct CoprimeButterfly {
   using V = hn::Vec<D>;
@@ -192,7 +192,7 @@ struct Butterfly<10, D> : CoprimeButterfly<2, 5, D> {};
 template <class D>
 struct Butterfly<12, D> : CoprimeButterfly<4, 3, D> {};
 
-// R = A A with twiddles exp(-2 pi i j k / R).
+// R = A A with twiddle factors exp(-2 pi i j k / R).
 template <int A, class D>
 struct SquareButterfly {
   using V = hn::Vec<D>;

@@ -1,4 +1,4 @@
-// The operations of SimdFftKernels but for moves, on vectors of type tag D. Included once per instruction set by
+// The operations of SimdFftKernels except moves, on vectors of type tag D. Included once per instruction set by
 // fft/simd.cpp (whole vectors) and fft/single.cpp (one lane).
 #if defined(FOURTUNE_FFT_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOURTUNE_FFT_KERNELS_INL
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 
-// Butterflies on `blocks` blocks of radix * m elements each, elements m apart, then twiddles unless m is 1.
+// Applies butterflies to `blocks` blocks of radix * m elements each, elements m apart; then twiddle factors if m > 1.
 template <int R, class D>
 void pass(hn::TFromD<D>* data, std::int64_t m, std::int64_t blocks, const hn::TFromD<D>* twiddles) {
   using T = hn::TFromD<D>;
@@ -90,7 +90,7 @@ void run_level(const SimdFftPlan<T>& plan, std::size_t level, T* data, std::int6
   }
 }
 
-// Level by level once a block fits in the first-level cache; block by block before.
+// Runs level by level once a block fits in the first-level cache, and block by block before that.
 template <class D, class T = hn::TFromD<D>>
 void transform_from(const SimdFftPlan<T>& plan, std::size_t level, T* data) {
   constexpr std::int64_t kElement = 2 * kLanes<D>, kCacheBytes = 32 * 1024;
@@ -153,7 +153,7 @@ void split(const T* work, const std::int32_t* output, std::int64_t m, const T* w
   for (std::int64_t k = 1; 2 * k <= m; ++k) {
     const T *a = work + std::int64_t{output[k]} * 2 * L, *b = work + std::int64_t{output[m - k]} * 2 * L;
     const auto ar = hn::Load(d, a), ai = hn::Load(d, a + L), br = hn::Load(d, b), bi = hn::Load(d, b + L);
-    const auto er = hn::Add(ar, br), ei = hn::Sub(ai, bi);  // of the even numbers
+    const auto er = hn::Add(ar, br), ei = hn::Sub(ai, bi);  // of the even-indexed numbers
     const Complex<hn::Vec<D>> odd{hn::Add(ai, bi), hn::Sub(br, ar)};
     const auto o = times(odd, hn::Set(d, w[2 * k]), hn::Set(d, w[2 * k + 1]));
     T *low = half + k * 2 * L, *high = half + (m - k) * 2 * L;
@@ -168,7 +168,7 @@ template <class D, class T = hn::TFromD<D>>
 void merge(const T* half, std::int64_t m, const T* w, T interior, bool conjugate, T* work) {
   const D d;
   constexpr int L = kLanes<D>;
-  // Real and imaginary parts go to each other's place: the transform that follows has sign -1, and this one needs +1.
+  // Real and imaginary parts exchange places, because the transform that follows has sign -1 and this one needs +1.
   const auto first = hn::Load(d, half), last = hn::Load(d, half + m * 2 * L);
   hn::Store(hn::Sub(first, last), d, work);
   hn::Store(hn::Add(first, last), d, work + L);

@@ -1,7 +1,7 @@
-// LineFft on top of the kernels of fft/simd.h: groups of as many lines as a vector has lanes, or of one line.
+// Implements LineFft with the kernels of fft/simd.h, on groups of as many lines as a vector has lanes, or of one line.
 //
-// Complex lines, and real ones in two ways: of even length as complex lines of half the length (kernels split and
-// merge), of odd length as complex lines with imaginary part zero.
+// Real lines of even length become complex lines of half the length (kernels split and merge); those of odd length
+// become complex lines with imaginary part zero.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-constexpr std::int64_t kLongestLine = 65536;                    // a buffer of 8 MiB
-constexpr std::int64_t kLongestConvolved = 8192;                // two buffers of 2 MiB
-constexpr std::int64_t kLongestSingle = std::int64_t{1} << 29;  // convolutions of it have 32-bit indices
-constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;     // of several groups: within a second-level cache
+constexpr std::int64_t kLongestLine = 65536;                    // takes a buffer of 8 MiB
+constexpr std::int64_t kLongestConvolved = 8192;                // takes two buffers of 2 MiB
+constexpr std::int64_t kLongestSingle = std::int64_t{1} << 29;  // its convolutions have 32-bit indices
+constexpr std::int64_t kBlockBytes = std::int64_t{1} << 18;     // for several groups: fits in a second-level cache
 
-// Plans in use, shared by length: transforms over cubes and executors of the same sizes have one table.
+// Plans in use, shared by length: the dimensions of a cube and executors of equal sizes share one table.
 template <class T>
 std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
   static ForkSafeMutex& mutex = *new ForkSafeMutex;
@@ -41,7 +41,7 @@ std::shared_ptr<const SimdFftPlan<T>> shared_plan(std::int64_t n) {
   return plan;
 }
 
-// Of the complex lines that do lines of n.
+// Length of the complex lines that transform lines of length n.
 std::int64_t complex_length(std::int64_t n, bool real) { return real && n % 2 == 0 ? n / 2 : n; }
 
 template <class T>
@@ -60,11 +60,11 @@ class SimdLines final : public LineFft<T> {
         real_(real),
         odd_(real && choice.n % 2 != 0),
         swap_(!real && choice.sign > 0) {
-    // A group's elements, off powers of two so that groups do not share cache sets.
+    // A group's elements, padded to avoid powers of two so that groups do not share cache sets.
     group_ = (plan_->n + 1) * element_;
     for (std::int64_t k = 0; k <= length_ && (real || chirp_.n > 0); ++k)
       natural_.push_back(static_cast<std::int32_t>(k));
-    // swap(z) c = swap(z conj(c)): the last factor is applied before parts are exchanged back.
+    // swap(z) c = swap(z conj(c)): the last factor is applied before the parts are exchanged back.
     conjugate_chirp_ = chirp_.chirp;
     for (std::size_t k = 1; k < conjugate_chirp_.size(); k += 2) conjugate_chirp_[k] = -conjugate_chirp_[k];
     output_ = chirp_.n > 0 ? natural_.data() : plan_->output.data();
@@ -77,7 +77,7 @@ class SimdLines final : public LineFft<T> {
     }
   }
 
-  // One area more than groups: for one group's half spectrum, or its convolution.
+  // One area more than there are groups holds one group's half spectrum or its convolution.
   std::int64_t work_bytes() const override {
     return (groups_ + (real_ || chirp_.n > 0 ? 1 : 0)) * group_ * static_cast<std::int64_t>(sizeof(T));
   }
@@ -138,19 +138,19 @@ class SimdLines final : public LineFft<T> {
   }
 
  private:
-  // The transform of any length; the result is in natural order.
+  // The transform of any length by convolution; the result is in natural order.
   void convolve(T* data, T* other) const {
     const std::int64_t n = chirp_.n, length = chirp_.length;
     kernels_.multiply(data, nullptr, n, chirp_.chirp.data(), false, data);
     std::fill_n(data + n * element_, (length - n) * element_, T(0));
     kernels_.transform(*plan_, data);
-    // Exchanging parts makes the second transform the inverse of the first.
+    // Exchanging real and imaginary parts makes the second transform the inverse of the first.
     kernels_.multiply(data, plan_->output.data(), length, chirp_.filter.data(), true, other);
     kernels_.transform(*plan_, other);
     kernels_.multiply(other, plan_->output.data(), n, conjugate_chirp_.data(), true, data);
   }
 
-  // Odd real lines: what split and merge are to even ones.
+  // The next three do for odd real lines what split and merge do for even ones.
   void clear_imaginary(T* data) const {
     for (std::int64_t i = 0; i < length_; ++i) std::fill_n(data + i * element_ + kernels_.lanes, kernels_.lanes, T(0));
   }
@@ -165,7 +165,7 @@ class SimdLines final : public LineFft<T> {
       }
     }
   }
-  // The conjugate of the Hermitian extension: its transform of sign -1 is the real line.
+  // Writes the conjugate of the Hermitian extension: its transform of sign -1 is the real line.
   void extend(const T* half, T interior, bool conjugate, T* data) const {
     std::copy_n(half, kernels_.lanes, data);
     std::fill_n(data + kernels_.lanes, kernels_.lanes, T(0));
@@ -184,7 +184,7 @@ class SimdLines final : public LineFft<T> {
   T* area(void* work, int g) const { return static_cast<T*>(work) + g * group_; }
   const T* area(const void* work, int g) const { return static_cast<const T*>(work) + g * group_; }
 
-  // f(group, lines in it, offset of its first line).
+  // Calls f(group, lines in it, offset of its first line).
   template <class F>
   void for_each_group(const LinePlaces& places, F f) const {
     for (int g = 0; g * kernels_.lanes < places.count; ++g) {
@@ -192,7 +192,7 @@ class SimdLines final : public LineFft<T> {
       f(g, std::min(kernels_.lanes, places.count - first), first * places.line);
     }
   }
-  // f(first group, a move of one or several groups, offset of its first line) for complex lines.
+  // For complex lines: calls f(first group, a move of one or several groups, offset of its first line).
   template <class F>
   void for_each_move(const LinePlaces& places, LineRange range, const T* factor, F f) const {
     const int whole = places.line == 1 ? places.count / kernels_.lanes : 0;
@@ -218,8 +218,8 @@ class SimdLines final : public LineFft<T> {
     result.swap = swap_;
     return result;
   }
-  // Neighbouring numbers of a real line as pairs; of odd lines as real parts, which a move from work with its parts
-  // exchanged writes last.
+  // Neighbouring numbers of an even real line form pairs. The numbers of an odd line are real parts, which a move from
+  // work with exchanged parts writes last.
   SimdMove<T> real_move(const LinePlaces& places, int count) const {
     SimdMove<T> result;
     result.step = odd_ ? places.step : 2 * places.step;
@@ -231,11 +231,11 @@ class SimdLines final : public LineFft<T> {
   }
 
   const SimdFftKernels<T>& kernels_;
-  std::int64_t length_;  // of the complex transforms
-  Chirp<T> chirp_;       // lengths that the kernels do not do; empty otherwise
+  std::int64_t length_;  // length of the complex transforms
+  Chirp<T> chirp_;       // for lengths that the kernels do not support; empty otherwise
   std::vector<T> conjugate_chirp_;
   std::shared_ptr<const SimdFftPlan<T>> plan_;
-  const std::int32_t* output_ = nullptr;  // where results are
+  const std::int32_t* output_ = nullptr;  // positions of the results
   std::int64_t element_, group_;
   int groups_;
   bool real_, odd_, swap_;             // odd_: real and of odd length
@@ -257,11 +257,11 @@ std::unique_ptr<LineFft<T>> make_lines(const SimdFftKernels<T>& kernels, const L
 template <class T>
 std::unique_ptr<LineFft<T>> make_simd_lines(const LineFftChoice& choice, bool real) {
   const int lanes = simd_fft_kernels<T>().lanes;
-  // FFTW does odd real lines in pairs.
+  // FFTW transforms odd real lines in pairs.
   if (real && choice.n % 2 != 0 && fft_library<T>()) return nullptr;
   const std::int64_t length = complex_length(choice.n, real);
   if (length > (simd_fft_supports(length) ? kLongestLine : kLongestConvolved)) return nullptr;
-  // Idle lanes cost as much as busy ones, and one line through FFTW about a third of a full vector of them.
+  // Idle lanes cost as much as busy ones, and one line through FFTW costs about a third of a full vector of lines.
   if (4 * choice.available < lanes) return nullptr;
   return make_lines<T>(simd_fft_kernels<T>(), choice, real);
 }

@@ -1,5 +1,5 @@
-// Moves complex numbers between arrays of any strides and the vector layout of fft/simd.h. Included once per
-// instruction set by fft/simd.cpp.
+// Moves complex numbers between arrays of any strides and the vector layout of fft/simd.h. fft/simd.cpp includes this
+// once per instruction set.
 #if defined(FOURTUNE_FFT_MOVE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOURTUNE_FFT_MOVE_INL
 #undef FOURTUNE_FFT_MOVE_INL
@@ -17,11 +17,11 @@ HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Complex numbers, as pairs, that one vector holds.
+// The number of complex numbers, stored as pairs, that one vector holds.
 template <class D>
 constexpr int kPairs = kLanes<D> / 2;
 
-// Transposes a square of 128-bit blocks: block b of v[r] becomes block r of v[b].
+// Transposes a square matrix of 128-bit blocks: block b of v[r] becomes block r of v[b].
 template <class D, class V>
 HWY_INLINE void transpose_blocks(D d, V* v) {
   constexpr int kBlocks = kLanes<D> * sizeof(hn::TFromD<D>) / 16;
@@ -42,8 +42,8 @@ HWY_INLINE void transpose_blocks(D d, V* v) {
   }
 }
 
-// Transposes a square of pairs: v[r] holds kPairs positions of line r before, and kPairs lines of position r after (or
-// the other way round).
+// Transposes a square matrix of pairs: v[r] holds kPairs positions of line r before, and kPairs lines of position r
+// after (or the other way round).
 template <class D, class V>
 HWY_INLINE void transpose_pairs(D d, V* v) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
@@ -66,8 +66,9 @@ HWY_INLINE void transpose_pairs(D d, V* v) {
   }
 }
 
-// Two vectors of pairs to one of real and one of imaginary parts, and back. The exchange stays within neighbouring
-// lanes (one shuffle and one blend each), so parts are in an order of lines of their own, the same for every element.
+// Converts two vectors of pairs to one vector of real and one of imaginary parts, and back. The exchange stays within
+// neighbouring lanes (one shuffle and one blend each), so the lines end up in a permuted order, the same for every
+// element.
 template <bool kFactor, class D, class V>
 HWY_INLINE void put_parts(D d, V a, V b, bool swap, V factor, hn::TFromD<D>* element) {
   V re = hn::OddEven(hn::DupEven(b), a), im = hn::OddEven(b, hn::DupOdd(a));
@@ -89,7 +90,7 @@ HWY_INLINE void get_parts(D d, const hn::TFromD<D>* element, bool swap, V factor
   *b = hn::OddEven(im, hn::DupOdd(re));
 }
 
-// Lines adjacent in the array.
+// For lines that are adjacent in the array.
 template <bool kFactor, class T>
 void load_adjacent(T* work, const T* from, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
@@ -120,7 +121,7 @@ void store_adjacent(const T* work, const std::int32_t* output, T* to, const Simd
   }
 }
 
-// Lines contiguous in the array, apart from each other: squares of positions times lines.
+// For lines that are contiguous in the array but apart from each other: moves squares of positions times lines.
 template <bool kFactor, class T>
 void load_rows(T* work, const T* from, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
@@ -156,7 +157,7 @@ void store_rows(const T* work, const std::int32_t* output, T* to, const SimdMove
   }
 }
 
-// Any strides, any number of lines: through one element's worth of pairs on the stack.
+// For any strides and any number of lines: goes through one element's pairs on the stack.
 template <bool kFactor, class T>
 void load_any(T* work, const T* from, const SimdMove<T>& move) {
   const hn::ScalableTag<T> d;
@@ -189,7 +190,7 @@ void store_any(const T* work, const std::int32_t* output, T* to, const SimdMove<
   }
 }
 
-// The part of a move after its first `done` positions.
+// Returns the part of a move after its first `done` positions.
 template <class T>
 SimdMove<T> rest_of(SimdMove<T> move, std::int64_t done) {
   move.first += done;

@@ -1,4 +1,4 @@
-// The operations of fft/simd.h on one line: for single lines, which would leave the other lanes of a vector idle, and
+// The operations of fft/simd.h on one line, for single lines, which would leave the other lanes of a vector idle, and
 // for processors without vectors. Elements are plain complex numbers.
 #include "runtime/backends/cpu/fft/simd.h"
 
@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/backends/cpu/fft/single.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which includes this file once per target.
+// This must follow foreach_target.h, which includes this file once per target.
 #include "hwy/highway.h"
 #include "runtime/backends/cpu/fft/simd_kernels-inl.h"
 

@@ -1,4 +1,4 @@
-// In-place operations that move elements between rows: through a copy of the input.
+// Runs in-place operations that move elements between rows on a copy of the input.
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/operation.h"
@@ -6,7 +6,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Copies the input of an in-place operation aside, then runs it out of place.
+// Copies the input of an in-place operation to a work array, then runs the operation out of place.
 template <class T>
 class StagedFft final : public FftRunner {
  public:

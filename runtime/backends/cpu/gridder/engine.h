@@ -1,4 +1,5 @@
-// What one gridder's families share: the bound geometry, kernels and points, and a workspace per worker.
+// What the families of one gridder share: the bound geometry, kernels and points, and one workspace per worker. The
+// engine's functions are in engine.cpp.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +20,13 @@
 
 namespace fourtune::runtime::cpu {
 
-// Finite arithmetic only: no recovery of infinities as operator* has.
+// For finite numbers only: unlike operator*, it does not recover infinities.
 template <class T>
 std::complex<T> multiply(std::complex<T> a, std::complex<T> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// Up to kBlockPoints points with their weights and their places in the caller's arrays.
+// Up to kBlockPoints points with their weights and their positions in the caller's arrays.
 template <class T>
 struct PointBlock {
   explicit PointBlock(const WeightTables<T>& tables) : weights(tables) {}
@@ -35,21 +36,21 @@ struct PointBlock {
 
 template <class T>
 struct Workspace {
-  std::vector<PointBlock<T>> blocks;   // one for a single transform, several kept for a batch
-  Buffer<T> tile;                      // private tile, all zero between subproblems of spreading
-  std::vector<std::complex<T>*> rows;  // of the fine grid under the padded tile, y fastest
-  Buffer<std::uint32_t> gathered;      // records of a block when they are not stored together
+  std::vector<PointBlock<T>> blocks;   // one for a single transform, several for a batch
+  Buffer<T> tile;                      // private tile; spreading leaves it all zero between subproblems
+  std::vector<std::complex<T>*> rows;  // rows of the fine grid under the padded tile, y fastest
+  Buffer<std::uint32_t> gathered;      // records of a block that are not stored together
   alignas(kLine) std::complex<T> values[kBlockPoints];
   std::vector<std::int64_t> locked;
   bool tile_is_zero = false;
   std::int64_t bytes() const;
 };
 
-// A point's row straight in the fine grid costs about as much as this many rows of copying an x-bin (measured at 3D
-// densities 0.001 to 0.1).
+// Writing one row of a point directly to the fine grid costs about as much as copying this many rows of an x-bin
+// (measured at 3D densities 0.001 to 0.1).
 inline constexpr std::int64_t kDirectCost = 2;
 
-// What a family works on.
+// The data on which a family works.
 template <class T>
 struct Engine {
   GridderSpec spec;
@@ -57,11 +58,11 @@ struct Engine {
   WeightTables<T> tables;
   Kernels<T> kernels;
   PointStore<T> points;
-  int fraction = 24;                                   // bits of a record's positions
-  std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when it matters
-  std::vector<std::int64_t> colour_start;              // in spread_units, colours + 1; empty with locks or atomics
-  std::unique_ptr<Gate[]> turns;                       // per spread unit: has been added (colour rule)
-  std::vector<Workspace<T>> workspaces;                // one for each worker that a loop may have
+  int fraction = 24;                                   // fraction bits of a record's positions
+  std::vector<Subproblem> spread_units, interp_units;  // by tile; spread_units by colour when order matters
+  std::vector<std::int64_t> colour_start;  // index into spread_units; size colours + 1; empty with locks or atomics
+  std::unique_ptr<Gate[]> turns;           // per spread unit: it has been added to the grid (colour rule)
+  std::vector<Workspace<T>> workspaces;    // one per worker that a loop may have
 
   int workers() const { return static_cast<int>(workspaces.size()); }
 
@@ -71,14 +72,14 @@ struct Engine {
     }
     return true;
   }
-  // First element of a point's window in the fine grid, or -1 when the window wraps.
+  // The first element of a point's window in the fine grid, or -1 when the window wraps.
   std::int64_t element(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     if (!interior(b, j, origin)) return -1;
     std::int64_t e = 0;
     for (int d = 0; d < tiling.dim; ++d) e += (origin[d] + b.cell[d][j]) * spec.grid.stride[d];
     return e;
   }
-  // A tile of n points is worth a private copy when its points touch more rows than the copy has.
+  // A tile with n points is worth a private copy when its points touch more rows than the copy has.
   bool worth_a_tile(std::int64_t n, int first, int last) const {
     if (tiling.dim == 1) return n > 4;
     const std::int64_t rows_of_point = tiling.dim == 2 ? tiling.width : tiling.width * tiling.width;
@@ -86,44 +87,45 @@ struct Engine {
   }
   // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
   void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
-  // Makes the kernels prefetch the values of the points at grouped positions [position, end), one block at most, while
-  // they work on `block`.
+  // Makes the kernels prefetch the values of the points at grouped positions [position, end), at most one block, while
+  // they process `block`.
   void look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values, PointBlock<T>& block) const;
-  // First and last x-bin of the points at grouped positions [begin, end); all bins where asking costs more than it
-  // saves.
+  // The first and last x-bin of the points at grouped positions [begin, end), or all bins where that is cheaper.
   void bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const;
-  // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller) and evaluates weights.
+  // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller); evaluates their
+  // weights.
   void load(std::int64_t position, int n, bool in_bins, Workspace<T>& work, PointBlock<T>& block) const;
 };
 
-// The caller's arrays of one execute.
+// The caller's arrays for one execute.
 template <class T>
 struct Batch {
-  std::complex<T>* values = nullptr;  // only read by spreading
+  std::complex<T>* values = nullptr;  // spreading only reads them
   std::int64_t value_distance = 0;
   const std::complex<T>* factor = nullptr;
-  std::complex<T>* grids = nullptr;  // only read by interpolation; zeroed before spreading
+  std::complex<T>* grids = nullptr;  // interpolation only reads them; zeroed before spreading
   std::int64_t grid_distance = 0;
   std::int64_t count = 0;
 };
 
-// Private padded subgrids, added by colour or, with locks, as they are ready (spread_subgrid.cpp).
+// Spreads into private padded subgrids, added by colour or, with locks, as they become ready (spread_subgrid.cpp).
 template <class T>
 void spread_subgrid(Engine<T>& engine, TileLocks* locks, const Batch<T>& batch);
-// Straight to the fine grid: by atomic additions, or one tile colour after the other (spread_direct.cpp).
+// Spreads directly to the fine grid: with atomic additions, or one tile colour after the other (spread_direct.cpp).
 template <class T>
 void spread_atomic(Engine<T>& engine, const Batch<T>& batch);
 template <class T>
 void spread_coloured(Engine<T>& engine, const Batch<T>& batch);
-// Every transform of one block whose points lie in the tile at `origin`, straight to or from the fine grid, x windows
-// at slot 0. Spreading: the calling thread owns the padded tile. Interpolation: an origin for every point.
+// Processes every transform of one block whose points lie in the tile at `origin`, directly to or from the fine grid,
+// with x windows at slot 0. For spreading, the calling thread must own the padded tile; for interpolation, there is
+// one origin per point.
 template <class T>
 void spread_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>& origin,
                   const Batch<T>& batch);
 template <class T>
 void interpolate_block(const Engine<T>& engine, const PointBlock<T>& block, const std::array<std::int64_t, 3>* origins,
                        const Batch<T>& batch);
-// interp.cpp
+// Interpolation families (interp.cpp).
 template <class T>
 void interpolate_tiles(Engine<T>& engine, const Batch<T>& batch);
 template <class T>

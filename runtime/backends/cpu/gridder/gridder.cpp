@@ -17,7 +17,7 @@ using generator::InterpFamily;
 using generator::SortFamily;
 using generator::SpreadFamily;
 
-// Weights that stay in the second-level cache while the transforms of a batch pass over them.
+// Limit for weights that stay in the second-level cache while the transforms of a batch use them.
 constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
 constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
 
@@ -58,7 +58,7 @@ class TiledGridder final : public Gridder<T> {
     order_ = order_for(spec);
     spread_family_ = spec.spread.family;
     interp_family_ = spec.interp.family;
-    // Without groups of points there are no tiles to work on: the families that need none take over.
+    // Without groups of points there are no tiles to work on, so the families that need none take over.
     const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
     if (!grouped && spread_family_ == SpreadFamily::subgrid) spread_family_ = SpreadFamily::atomic;
     if (!grouped && interp_family_ == InterpFamily::tile) interp_family_ = InterpFamily::direct;
@@ -143,7 +143,7 @@ class TiledGridder final : public Gridder<T> {
     }
   }
 
-  // A batch keeps the weights of many blocks, a single transform those of one.
+  // A batch keeps the weights of many blocks, a single transform those of one block.
   void make_workspaces(std::int64_t count) {
     const Tiling& t = e_.tiling;
     const std::int64_t block_bytes =
@@ -226,7 +226,7 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
     return product;
   };
   const std::int64_t line = std::max<std::int64_t>(1, kLine / element_bytes);
-  // An odd number of lines a row (and a plane): neighbouring rows fall into different cache sets.
+  // An odd number of cache lines per row (and per plane) puts neighbouring rows into different cache sets.
   const auto odd_lines = [&](std::int64_t n) {
     const std::int64_t lines = (n + line - 1) / line;
     return (lines | 1) * line;
@@ -242,7 +242,7 @@ GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::in
     g.stride[d] = g.elements;
     g.elements = multiply_checked(g.elements, fine[d]);
     multiply_checked(g.elements, 2 * element_bytes);  // leaves room for the padding
-    // Small arrays stay dense: they fit the first-level cache anyway.
+    // Small arrays stay dense, because they fit the first-level cache anyway.
     if (d + 1 < dim && g.elements * element_bytes >= 2048) g.elements = odd_lines(g.elements);
   }
   multiply_checked(g.elements, element_bytes);

@@ -1,4 +1,4 @@
-// Nonuniform points against a fine grid: sort once, then spread (points -> grid) and interpolate (grid -> points).
+// Nonuniform points and a fine grid: sort once, then spread (points -> grid) and interpolate (grid -> points).
 //
 // Invariants
 // 1. Grid cell (i, j, k) is at i + j*stride[1] + k*stride[2] complex elements; FFT order: position 0 is index 0.
@@ -6,7 +6,7 @@
 //    u = (p - floor(p)) * fine, located without losing digits: f32 coordinates are exact numbers and are located in
 //    f64, f64 ones with an error-free product (docs/accuracy.md).
 // 3. Weights are those of generator::Window (see window.h), the same for spread and interpolate, which are exact
-// adjoints.
+//    adjoints.
 #pragma once
 
 #include <array>
@@ -21,12 +21,13 @@ namespace fourtune::runtime::cpu {
 struct GridShape {
   int dim = 1;
   std::array<std::int64_t, 3> fine{1, 1, 1};
-  std::array<std::int64_t, 3> stride{1, 0, 0};  // elements; stride[0] == 1; rows may be padded
-  std::int64_t elements = 0;                    // of one grid with its padding
+  std::array<std::int64_t, 3> stride{1, 0, 0};  // in elements; stride[0] == 1; rows may be padded
+  std::int64_t elements = 0;                    // of one grid including its padding
 };
 
-// p = (x - centre) * factor; types 1 and 2: centre 0, factor 1/(2 pi). What rounding has left of both is added in
-// double precision: over a grid of many cells it is a share of one (of 1/(2 pi) it is known).
+// p = (x - centre) * factor; for types 1 and 2, centre is 0 and factor is 1/(2 pi). The *_low members hold the rounding
+// errors of both in double precision: over a grid of many cells these amount to a fraction of a cell (that of 1/(2 pi)
+// is known).
 struct PointMap {
   std::array<double, 3> centre{0, 0, 0};
   std::array<double, 3> factor{};
@@ -36,14 +37,14 @@ struct PointMap {
 struct GridderSpec {
   GridShape grid;
   generator::WindowChoice window;
-  double beta = 0;  // window shape; 0: the rule of generator::Window
+  double beta = 0;  // window shape; 0 means the rule of generator::Window
   generator::SortChoice sort;
   generator::SpreadChoice spread;
   generator::InterpChoice interp;
   int threads = 1;
   bool deterministic = false;
   bool trust_points = false;
-  double accuracy = 0;  // of window evaluation, relative; 0: from width
+  double accuracy = 0;  // relative accuracy of window evaluation; 0 means from the width
 };
 
 // T is float or double.
@@ -51,8 +52,8 @@ template <class T>
 class Gridder {
  public:
   virtual ~Gridder() = default;
-  // Locates and sorts m points; y, z are null beyond dim. The arrays may be freed afterwards.
-  // Throws Error{invalid_point} naming the first index that is NaN or infinite and its dimension.
+  // Locates and sorts m points; y and z are null beyond dim. The arrays may be freed afterwards. Throws
+  // Error{invalid_point} that names the first index that is NaN or infinite, and its dimension.
   virtual void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) = 0;
 
   // grid_b = sum_j values_b[j] * factor[j] * window_j for b < count. Grids are zeroed first. factor may be null.
@@ -64,14 +65,15 @@ class Gridder {
   virtual std::int64_t bytes() const = 0;
 };
 
-// Throws Error{unsupported} for a combination no family covers (a width or a tile out of range, ...). Where points are
-// not grouped (sort none, colour_list) the families that need groups give way: subgrid to atomic, tile to direct; a
-// deterministic atomic spread runs on one thread. Grids smaller than the window wrap several times around.
+// Throws Error{unsupported} for a combination that no family covers (a width or a tile out of range, ...). Where points
+// are not grouped (sort none, colour_list), families that need groups are replaced: subgrid by atomic, tile by direct;
+// a deterministic atomic spread runs on one thread. On grids smaller than the window, the window wraps around several
+// times.
 template <class T>
 std::unique_ptr<Gridder<T>> make_gridder(const GridderSpec& spec);
-// Row padding that keeps strides off powers of two, and a grid's element count (checked).
+// Pads rows so that strides avoid powers of two, and computes the grid's element count (checked).
 GridShape padded_shape(int dim, const std::array<std::int64_t, 3>& fine, std::int64_t element_bytes);
-// Name of the instruction set that the kernels of this process use: "avx512", "avx2", "portable".
+// The name of the instruction set of this process's kernels: "avx512", "avx2" or "portable".
 const char* kernel_isa();
 
 }  // namespace fourtune::runtime::cpu

@@ -1,4 +1,4 @@
-// Interpolation families: tile (a padded tile is copied to private aligned rows, then read by its points) and direct
+// Interpolation families: tile (a padded tile is copied to private aligned rows, from which its points read) and direct
 // (every point reads the fine grid).
 #include <algorithm>
 
@@ -17,8 +17,7 @@ void store_value(const Batch<T>& batch, std::int64_t b, std::int64_t i, std::com
   batch.values[b * batch.value_distance + i] = batch.factor != nullptr ? multiply(v, batch.factor[i]) : v;
 }
 
-// Copies the padded tile of x-bins first .. last into the private layout. Cells beyond the padded tile have weight
-// zero.
+// Copies x-bins first .. last of the padded tile into the private layout. Cells beyond the tile have weight zero.
 template <class T>
 void copy_tile(const Engine<T>& e, std::int64_t tile, int first, int last, std::complex<T>* grid, Workspace<T>& work) {
   const Tiling& g = e.tiling;
@@ -82,7 +81,7 @@ void interpolate_unit(const Engine<T>& e, const Subproblem& s, Workspace<T>& wor
   }
 }
 
-// The edge version: every index folded into the grid.
+// The version for the grid's edges: folds every index into the grid.
 template <class T>
 std::complex<T> interpolate_cells(const Engine<T>& e, const WeightBlock<T>& b, int j,
                                   const std::array<std::int64_t, 3>& origin, const std::complex<T>* grid) {

@@ -1,6 +1,6 @@
-// The inner loops of the gridder, chosen once per process for the instruction set (Highway's dispatch).
+// The inner loops of the gridder, selected once per process for the instruction set (by Highway's dispatch).
 //
-// `values` are complex<T> with T pairs contiguous. All pointers to private tiles and block rows are 64-byte aligned.
+// `values` are complex<T>, contiguous pairs of T. All pointers to private tiles and block rows are 64-byte aligned.
 #pragma once
 
 #include <array>
@@ -13,21 +13,22 @@
 
 namespace fourtune::runtime::cpu {
 
-// Period coordinate along one dimension, p = (x - centre - centre_low) * (factor + factor_low), and the grid it is
-// mapped to.
+// The period coordinate along one dimension, p = (x - centre - centre_low) * (factor + factor_low), and the grid to
+// which it is mapped.
 struct Axis {
   double centre = 0, factor = 0, factor_low = 0;
   std::int32_t fine = 1;
   int width = 2;
   double centre_low = 0;
 };
-// The same in fixed point for points within a period of zero, and by way of p - round(p) for others: x * scale + shift
-// is an integer q, the position in cells times 2^bits less the grid where negative; i0 above, 1 - f below.
+// The same in fixed point: directly for points within a period of zero, through p - round(p) for others. x * scale +
+// shift is an integer q, the position in cells times 2^bits, or that minus the whole grid when negative. The high bits
+// of the position are i0, the low ones 1 - f.
 struct FixedAxis {
   double scale = 0, folded_scale = 0, shift = 0;
   int bits = 0, tile_bits = 0;  // i0 >> tile_bits is the tile
 };
-// Order inside tiles, which comes down to more keys to sort by: x-bins, and in them groups of 2^plane_bits planes.
+// The order inside tiles, expressed as more sort keys: x-bins, and within them groups of 2^plane_bits planes.
 struct InnerOrder {
   int bins = 1, groups = 1, plane_bits = 0;
   int keys() const { return bins * groups; }
@@ -35,19 +36,19 @@ struct InnerOrder {
     return (tile * bins + bin) * groups + (groups > 1 ? z >> plane_bits : 0);
   }
 };
-// The grid as locating sees it.
+// The grid as the locate kernels see it.
 struct Frame {
   Tiling tiling;
   InnerOrder inner;
   std::array<Axis, 3> axes{};
   std::array<FixedAxis, 3> fixed_axes{};
   std::array<double, 3> inverse_tile{};
-  // Fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are powers of
-  // two (or one holds the whole dimension). Otherwise products are error-free.
+  // True when fixed point is exact enough for the record's positions of points up to kNearPeriods away, and tiles are
+  // powers of two (or one tile holds the whole dimension). Otherwise products are error-free.
   bool fixed = false;
 };
 inline constexpr double kNearPeriods32 = 0x1p20, kNearPeriods64 = 2;
-inline constexpr double kIntegers = 0x1.8p52;  // sums with it are rounded to integers, found in the mantissa
+inline constexpr double kIntegers = 0x1.8p52;  // adding it rounds to an integer, which is read from the mantissa
 
 // First cell and fraction of one coordinate, with error-free products; false when it is NaN, infinite or overflows.
 bool locate_one(float x, const Axis& axis, std::int64_t& cell, double& fraction);
@@ -56,25 +57,26 @@ bool locate_one(double x, const Axis& axis, std::int64_t& cell, double& fraction
 template <class T>
 struct Kernels {
   const char* isa;
-  // Keys and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` the index of the
-  // first. What a point becomes depends on nothing but the point. False when a coordinate is not finite.
+  // Computes keys and, unless form is null, records of n <= kChunk points; x are their coordinates, `first` is the
+  // index of the first one. The result for a point depends on that point alone. Returns false when a coordinate is not
+  // finite.
   bool (*locate)(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                  int n, Located& out);
-  // Weights of n <= kBlockPoints records. in_bins: x windows at their place in the x-bin, and block.row is set;
-  // otherwise x windows start at slot 0.
+  // Computes weights of n <= kBlockPoints records. in_bins: x windows lie at their place in the x-bin, and block.row is
+  // set; otherwise x windows start at slot 0.
   void (*evaluate)(const WeightTables<T>& tables, const Tiling& tiling, const RecordForm& form,
                    const std::uint32_t* records, int n, bool in_bins, WeightBlock<T>& block);
   // tile += sum_j strengths[j] * window_j
   void (*spread)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths, T* tile);
   // values[j] = sum window_j * tile
   void (*interpolate)(const WeightBlock<T>& block, const Tiling& tiling, const T* tile, std::complex<T>* values);
-  // grid_rows[r][offset + i] += bin row r [i] for i < cells, after which the bin's rows are zero. Rows of a bin are
+  // grid_rows[r][offset + i] += bin row r [i] for i < cells, after which the bin's rows are zero. The rows of a bin are
   // `slots` elements apart. copy_bin reads all `slots` cells of every row.
   void (*add_bin)(T* bin, std::int64_t rows, int slots, std::complex<T>* const* grid_rows, std::int64_t offset,
                   int cells);
   void (*copy_bin)(const std::complex<T>* const* grid_rows, std::int64_t offset, std::int64_t rows, int slots, T* bin);
-  // The same straight on the fine grid, x windows at slot 0: the window of point j starts at complex element[j], rows
-  // are stride_y and stride_z elements apart. Points with a negative element are left out.
+  // The same directly on the fine grid, with x windows at slot 0: the window of point j starts at complex element[j],
+  // and rows are stride_y and stride_z elements apart. Points with a negative element are skipped.
   void (*spread_points)(const WeightBlock<T>& block, const Tiling& tiling, const std::complex<T>* strengths,
                         const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* grid);
   void (*interpolate_points)(const WeightBlock<T>& block, const Tiling& tiling, const T* grid,
@@ -82,10 +84,10 @@ struct Kernels {
                              std::complex<T>* values);
 };
 
-// Kernels for this processor and width (specialised up to kMaxWidth, general beyond and for look-up windows).
+// Selects kernels for this processor and width (special ones up to kMaxWidth, general beyond and for look-up windows).
 template <class T>
 Kernels<T> select_kernels(const Tiling& tiling, const WeightTables<T>& tables);
-// Plain C++ for any width: the portable instruction set and the wide windows.
+// Plain C++ kernels for any width: the portable instruction set and the wide windows (portable.cpp).
 template <class T>
 Kernels<T> portable_kernels();
 

@@ -1,5 +1,5 @@
-// Vector kernels of set_points: coordinates to sort keys and packed records, in fixed point where that is exact enough,
-// otherwise in f64. locate_one and the scalar version in gridder/portable.cpp explain the latter's arithmetic.
+// Vector kernels of set_points: convert coordinates to sort keys and packed records, in fixed point where that is exact
+// enough, otherwise in f64. locate_one and the scalar version in gridder/portable.cpp explain the f64 arithmetic.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +31,7 @@ HWY_INLINE V64 load(const double* x) { return hn::LoadU(D64(), x); }
 struct Cells {
   V64 cell, fraction, period;
 };
-// An axis' constants in every lane, read once a chunk.
+// The constants of an axis in every lane, read once per chunk.
 struct Lanes {
   Lanes(const Frame& f, int k)
       : Lanes(f.axes[k], static_cast<double>(f.tiling.tile[k]), static_cast<double>(f.tiling.count[k]),
@@ -70,8 +70,8 @@ HWY_INLINE Cells cells_exact(V64 x, const Lanes& a) {
   return {hn::Add(i0, hn::IfThenElseZero(hn::Lt(i0, hn::Zero(d)), a.fine)), hn::Sub(up, t), p};
 }
 
-// Points j, j + 1, ... of a chunk whose lane of `far` is not zero once more by the scalar version. False when one is
-// not finite.
+// Repeats points j, j + 1, ... of a chunk whose lane of `far` is not zero with the scalar version. Returns false when
+// one is not finite.
 template <class T>
 HWY_NOINLINE bool locate_far(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x,
                              std::int64_t first, int j, int n, V64 far, Located& out) {
@@ -89,13 +89,14 @@ HWY_NOINLINE bool locate_far(const Frame& frame, const RecordForm* form, const s
   return true;
 }
 
-// The vector of coordinates that starts at x[j]; beyond the n-th come zeros or older ones, copied to `tail`.
+// Loads the vector of coordinates that starts at x[j]; beyond the n-th it holds zeros or older ones, copied to `tail`.
 template <class T>
 HWY_INLINE V64 load(const T* x, int j, int n, T* tail) {
   return load(j + kN64 <= n ? x + j : std::copy_n(x + j, n - j, tail) - (n - j));
 }
 
-// Position in the tile in units of 2^-fraction: integers below 2^52 are read off the mantissa of 2^52 + them.
+// Converts to the position in the tile in units of 2^-fraction: integers below 2^52 are read from the mantissa of 2^52
+// plus the integer.
 struct Packer {
   explicit Packer(const RecordForm& form)
       : scale(hn::Set(D64(), static_cast<double>(std::uint64_t{1} << form.fraction))),
@@ -115,7 +116,7 @@ struct Packer {
   int bits;
 };
 
-// Shifts by a vector of counts: those by a scalar take twice as long.
+// Shift by a vector of counts: shifts by a scalar take twice as long.
 HWY_INLINE VU left(VU v, int bits) { return hn::Shl(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
 HWY_INLINE VU right(VU v, int bits) { return hn::Shr(v, hn::Set(DU(), static_cast<std::uint64_t>(bits))); }
 
@@ -157,13 +158,13 @@ HWY_INLINE void pack(const RecordForm& form, const VU* field, int j, Located& ou
   for (int w = 0; 2 * w < form.words; ++w) hn::Store(word[w], du, out.word[w] + j);
 }
 
-// Products of the low halves.
+// Multiplies the low halves.
 HWY_INLINE VU multiply32(VU a, VU b) {
   const hn::Repartition<std::uint32_t, DU> half;
   return hn::MulEven(hn::BitCast(half, a), hn::BitCast(half, b));
 }
 
-// Without losing digits; coordinates of very many turns, whose low parts would leave the grid, one by one.
+// Locates without losing digits. Coordinates of very many turns, whose low parts would leave the grid, go one by one.
 template <class T, int Dim, bool kRecords>
 bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<const T*, 3>& x, std::int64_t first,
                   int n, Located& out) {
@@ -175,14 +176,14 @@ bool locate_exact(const Frame& frame, const RecordForm* form, const std::array<c
   const V64 bins = hn::Set(d, order.bins), inverse_bin = hn::Set(d, 1.0 / frame.tiling.bin);
   const V64 groups = hn::Set(d, order.groups), inverse_group = hn::Set(d, 1.0 / (1 << order.plane_bits));
   const V64 half = hn::Set(d, 0.5), most = hn::Set(d, kManyTurns);
-  const RecordForm shape = kRecords ? *form : RecordForm();  // a copy: nothing that is written below can be part of it
+  const RecordForm shape = kRecords ? *form : RecordForm();  // a copy, so that nothing written below can alias it
   const Packer packer(shape);
   const bool wide[3] = {shape.field[0].bits >= 52, shape.field[1].bits >= 52, shape.field[2].bits >= 52};
   VU index = hn::Iota(du, static_cast<std::uint64_t>(first));
   const VU step = hn::Set(du, std::uint64_t{kN64});
   T tail[Dim][kN64] = {};
   for (int j = 0; j < n; j += kN64) {
-    V64 key = hn::Zero(d), inner[Dim], all = hn::Zero(d);  // all: bounds every period coordinate; NaN if one is
+    V64 key = hn::Zero(d), inner[Dim], all = hn::Zero(d);  // all: bounds every period coordinate; NaN if any is
     VU field[4] = {index, index, index, index};
     for (int k = Dim - 1; k >= 0; --k) {
       const Cells c = cells_exact(load(x[k], j, n, tail[k]), lanes[k]);
@@ -213,7 +214,7 @@ struct FixedLanes {
   FixedLanes(const Frame& f, const RecordForm& form, double near_periods, int k)
       : FixedLanes(near_periods, f.fixed_axes[k], f.axes[k], f.tiling.fine[k], f.tiling.count[k], form.fraction) {}
   static VU set(std::int64_t v) { return hn::Set(DU(), static_cast<std::uint64_t>(v)); }
-  // q, or q + span where q is negative; no less than span where q is not in [-span, span).
+  // Returns q, or q + span where q is negative; at least span where q is not in [-span, span).
   HWY_INLINE VU folded(V64 sum) const {
     const VU q = hn::Sub(hn::BitCast(DU(), sum), zero);
     return hn::Min(q, hn::Add(q, span));
@@ -225,7 +226,7 @@ struct FixedLanes {
     const VU q = folded(hn::MulAdd(rest, folded_scale, shift));
     return hn::IfThenElse(hn::RebindMask(DU(), hn::Le(hn::Abs(p), near)), q, span);
   }
-  // The sign bit is set where the position is not in the grid.
+  // Sets the sign bit where the position is not in the grid.
   HWY_INLINE VU beyond(VU position) const { return hn::Or(position, hn::Sub(last, position)); }
 
   V64 scale, shift, factor, factor_low, folded_scale, near;
@@ -335,7 +336,7 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
                     : locate_in<T, 3>(frame, form, x, first, n, out);
 }
 
-// A single turn folds a cell only where the grid is no smaller than the window.
+// One turn folds a cell correctly only when the grid is at least as large as the window.
 template <class T>
 void locate_kernels(Kernels<T>& k, const Tiling& g) {
   if (*std::min_element(g.fine.begin(), g.fine.begin() + g.dim) >= g.width) k.locate = locate<T>;

@@ -1,5 +1,4 @@
-// Kernels in plain C++ for any width: the portable instruction set, wide windows, and the reading version of the
-// others.
+// Kernels in plain C++ for any width: the portable instruction set, wide windows, and a readable version of the others.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +14,7 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
   const Tiling& g = frame.tiling;
   for (int j = 0; j < n; ++j) {
     std::uint64_t field[4] = {0, 0, 0, static_cast<std::uint64_t>(first + j)};
-    std::int64_t t = 0, inner[3] = {0, 0, 0};  // tile, cell in it
+    std::int64_t t = 0, inner[3] = {0, 0, 0};  // tile, and the cell within it
     for (int d = g.dim - 1; d >= 0; --d) {
       std::int64_t cell = 0;
       double f = 0;
@@ -41,14 +40,14 @@ bool locate(const Frame& frame, const RecordForm* form, const std::array<const T
   return true;
 }
 
-// f of dimension d, as a number in (0, 1) exact in T up to its precision.
+// f of dimension d, as a number in (0, 1), exact in T up to T's precision.
 template <class T>
 T fraction_of(const RecordForm& form, const std::uint32_t* record, int d) {
   const std::uint64_t f = form.field[d].of(record) & ((std::uint64_t{1} << form.fraction) - 1);
   return static_cast<T>(std::ldexp(static_cast<double>(f) + 0.5, -form.fraction));
 }
 
-// weight[p * stride], p < width
+// Writes weight[p * stride] for p < width.
 template <class T>
 void weights_of(const WeightTables<T>& t, T f, T* weight, std::int64_t stride) {
   const int w = t.width;
@@ -99,7 +98,7 @@ T z_weight(const WeightBlock<T>& b, const Tiling& g, int p, int j) {
   return g.dim > 2 ? b.z[std::int64_t{p} * kBlockPoints + j] : T{1};
 }
 
-// Adds a window of `cells` x cells with the given row strides (elements).
+// Adds a window with `cells` cells along x, with the given row strides (in elements).
 template <class T>
 void spread_window(const WeightBlock<T>& b, int j, const Tiling& g, std::complex<T> s, int cells, T* to,
                    std::int64_t stride_y, std::int64_t stride_z) {
@@ -185,13 +184,14 @@ void copy_bin(const std::complex<T>* const* grid_rows, std::int64_t offset, std:
 
 }  // namespace
 
-// u = p * fine with p = (x - centre) * factor as an unevaluated sum high + low; the nearest integers are taken off
-// while that is exact, so that f keeps full relative precision for any number of cells. Of very many turns the low part
-// counts some itself: radians are then folded as the exact numbers that they are, other maps as well as doubles can.
+// u = p * fine, where p = (x - centre) * factor is an unevaluated sum high + low. The nearest integers are subtracted
+// while that is exact, so f keeps full relative precision for any number of cells. For very many turns the low part
+// contains whole turns too: then radians are folded as the exact numbers that they are, and other maps as well as
+// doubles allow.
 bool locate_one(double x, const Axis& a, std::int64_t& cell, double& fraction) {
   const double fine = a.fine;
   const double d = x - a.centre;
-  const double seen = d - x;  // what d holds of -centre: the error of the difference by Knuth's two-sum
+  const double seen = d - x;  // the part of -centre that d holds; Knuth's two-sum gives the error of the difference
   const double d_low = (x - (d - seen)) - (a.centre + seen) - a.centre_low;
   const double p = d * a.factor;
   if (!std::isfinite(p)) return false;

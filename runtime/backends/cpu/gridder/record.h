@@ -1,13 +1,13 @@
-// How a located point is packed: one string of bits, as short as the tolerance and the number of points allow.
+// How a located point is packed: one bit string, as short as the tolerance and the number of points allow.
 //
-// A record is, from its lowest bit upwards: for every dimension the position in the tile (first cell above, fraction f
-// of a cell below, f cut to units of 2^-fraction and meant to lie in the middle of its unit), then the point's index
-// where records are grouped. It takes a whole number of 32-bit words. A field is read with one unaligned 64-bit load,
-// which may reach kRecordSlack words beyond a record.
+// From its lowest bit upwards, a record holds the position in the tile for every dimension, then the point's index
+// where records are grouped. A position is the first cell in the high bits and the fraction f of a cell in the low
+// bits; f is truncated to units of 2^-fraction and stands for the middle of its unit. A record takes a whole number of
+// 32-bit words. A field is read with one unaligned 64-bit load, which may reach kRecordSlack words beyond a record.
 //
 // Rounding positions to q = 2^-fraction cells moves every point by an error of variance q^2/12. At frequency k of a
-// grid of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)); over |k| <= fine / (2 sigma) its root mean
-// square is pi q / (6 sigma) a dimension, and the dimensions' add up as independent ones.
+// grid of `fine` cells that is a phase error of 2 pi k q / (fine sqrt(12)). Over |k| <= fine / (2 sigma) its root mean
+// square is pi q / (6 sigma) per dimension, and the dimensions add up as independent errors.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@ namespace fourtune::runtime::cpu {
 static_assert(std::endian::native == std::endian::little, "fields of a record are read by byte offset");
 
 inline constexpr int kChunk = 256;         // points located together
-inline constexpr int kFieldBits = 57;      // read by one 64-bit load at any byte
+inline constexpr int kFieldBits = 57;      // readable by one 64-bit load at any byte
 inline constexpr int kRecordSlack = 2;     // words
 inline constexpr int kMaxRecordWords = 7;  // 3 * 57 + 40 bits
 
-// Least fraction bits with which rounded positions add at most `error` (relative l2) to a transform.
+// The fewest fraction bits with which rounded positions add at most `error` (relative l2) to a transform.
 inline int fraction_bits(double error, double sigma, int dim) {
   const double unit = std::sqrt(static_cast<double>(dim)) * 3.14159265358979323846 / (6 * sigma);
   return std::clamp(static_cast<int>(std::ceil(std::log2(unit / error))), 8, 52);
@@ -45,13 +45,13 @@ struct Field {
 };
 
 struct RecordForm {
-  struct Part {  // field `field` goes to 64-bit word `word`, shifted left (or right where negative)
+  struct Part {  // field `field` goes to 64-bit word `word`, shifted left (right when negative)
     int field, word, shift;
   };
   int dim = 1;
   int words = 2;               // 32-bit words
   int fraction = 24;           // bits of f
-  std::array<Field, 4> field;  // 0 .. dim-1: positions; 3: index (no bits where records are in the caller's order)
+  std::array<Field, 4> field;  // 0 .. dim-1: positions; 3: index (no bits when records are in the caller's order)
   std::array<Part, 8> part{};
   int parts = 0;
 
@@ -59,7 +59,7 @@ struct RecordForm {
   std::int64_t index(const std::uint32_t* record) const { return static_cast<std::int64_t>(field[3].of(record)); }
 };
 
-// For m points in tiles of `tiling`; `fraction` is lowered to what fits a field.
+// The form for m points in tiles of `tiling`; `fraction` is reduced to what fits in a field.
 inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int64_t m, bool indexed) {
   RecordForm form;
   form.dim = tiling.dim;
@@ -85,7 +85,7 @@ inline RecordForm make_record_form(const Tiling& tiling, int fraction, std::int6
   return form;
 }
 
-// One chunk of located points: records spread out by 64-bit words, and what they are sorted by (InnerOrder::key).
+// One chunk of located points: records stored by 64-bit word, and the keys to sort by (InnerOrder::key).
 struct Located {
   alignas(kLine) std::uint64_t word[(kMaxRecordWords + 1) / 2][kChunk];
   alignas(kLine) std::int32_t key[kChunk];

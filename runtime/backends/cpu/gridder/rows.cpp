@@ -13,7 +13,7 @@ namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// to[i] += from[i], i < n, less than a vector; neither reads nor writes behind to[n - 1]. As for masks: load_first.
+// to[i] += from[i] for i < n, less than a vector; accesses nothing past to[n - 1]. For the masks see load_first.
 template <class T>
 HWY_INLINE void add_first(Row<T> d, int n, const T* from, T* HWY_RESTRICT to) {
   if constexpr (HWY_TARGET <= HWY_AVX3) {

@@ -9,13 +9,13 @@ std::int64_t cells_of(const Tiling& g, int d, std::int64_t p) {
   return std::min<std::int64_t>(g.tile[d], g.fine[d] - p * g.tile[d]);
 }
 
-// Do the padded tiles at positions p and q of dimension d share a cell of the ring of fine[d] cells?
+// Returns whether the padded tiles at positions p and q of dimension d share a cell of the ring of fine[d] cells.
 bool overlap(const Tiling& g, int d, std::int64_t p, std::int64_t q) {
   const std::int64_t apart = ((q - p) * g.tile[d] % g.fine[d] + g.fine[d]) % g.fine[d];
   return apart < cells_of(g, d, p) + g.width - 1 || (apart > 0 && g.fine[d] - apart < cells_of(g, d, q) + g.width - 1);
 }
 
-// Least colours first. Tiles that touch p lie directly before it and, around the end, directly after the first.
+// Assigns the least free colour. Tiles that touch p come directly before it and, around the end, at the start.
 std::vector<std::int32_t> greedy_colours(const Tiling& g, int d, int& used) {
   std::vector<std::int32_t> colour(g.count[d], 0);
   std::vector<char> taken;
@@ -31,7 +31,7 @@ std::vector<std::int32_t> greedy_colours(const Tiling& g, int d, int& used) {
   return colour;
 }
 
-// Positions of dimension d that the padded tile at p reaches, p first.
+// The positions of dimension d that the padded tile at p reaches, p first.
 void reached(const Tiling& g, int d, std::int64_t p, std::vector<std::int64_t>& out) {
   out.assign(1, p);
   std::int64_t covered = cells_of(g, d, p);

@@ -1,4 +1,4 @@
-// Who may write where and when: subproblems, tile colours and tile locks.
+// Decides which thread may write where and when: subproblems, tile colours and tile locks.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace fourtune::runtime::cpu {
 
-// A run of consecutive points (in grouped order) of one tile. Lists (PointOrder::listed) have begin == end.
+// A run of consecutive points (in grouped order) of one tile. For lists (PointOrder::listed) begin == end.
 struct Subproblem {
   std::int64_t tile = 0, begin = 0, end = 0;
   std::int32_t part = 0;  // 0, 1, ... within the tile
 };
 
-// Colours of tiles: two tiles of one colour have disjoint padded tiles, also around the period's end. 2^dim colours
-// where tiles are wide enough and even in number, a few more otherwise.
+// Colours of tiles: two tiles of one colour have disjoint padded tiles, also across the period's boundary. There are
+// 2^dim colours where tiles are wide enough and even in number, a few more otherwise.
 class TileColours {
  public:
   explicit TileColours(const Tiling& tiling);
@@ -30,11 +30,11 @@ class TileColours {
   std::vector<std::int32_t> colour_[3];
 };
 
-// One lock a tile. A padded tile is written under the locks of all tiles that it overlaps, taken in ascending order.
+// One lock per tile. Writing a padded tile takes the locks of all tiles that it overlaps, in ascending order.
 class TileLocks {
  public:
   explicit TileLocks(const Tiling& tiling);
-  // `tiles` is scratch: the tiles that were locked.
+  // `tiles` is scratch and receives the tiles that were locked.
   void lock(std::int64_t tile, std::vector<std::int64_t>& tiles);
   void unlock(const std::vector<std::int64_t>& tiles);
   std::int64_t bytes() const { return tiling_.tiles() * static_cast<std::int64_t>(sizeof(SmallLock)); }

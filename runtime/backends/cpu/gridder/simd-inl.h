@@ -10,8 +10,8 @@
 
 #include "runtime/backends/cpu/gridder/kernels.h"
 
-// Vectors whose size is known when compiling and that hold at least one complex number, with products that are rounded
-// once together with their sum (locating relies on it); elsewhere the plain C++ serves.
+// The vector kernels need vectors whose size is known at compile time and that hold at least one complex number, with
+// fused multiply-add (locating relies on it). On other targets the plain C++ kernels are used.
 #undef FOURTUNE_SIMD
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE || !HWY_NATIVE_FMA
 #define FOURTUNE_SIMD 0
@@ -47,8 +47,8 @@ HWY_INLINE RowVec<double> broadcast(const std::complex<double>* c) {
   return hn::LoadDup128(Row<double>(), reinterpret_cast<const double*>(c));
 }
 
-// The first N numbers at p, and zeros; N is even. Nothing behind them is read. Masks do that with AVX-512 only: earlier
-// processors may fault on lanes that are masked out, and Highway then reads whole vectors.
+// Loads the first N numbers at p, with zeros behind them; N is even. Nothing past them is read. Masked loads are used
+// with AVX-512 only: earlier processors may fault on lanes that are masked out, and Highway then reads whole vectors.
 template <int N, class D>
 HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* p) {
   constexpr int kAll = static_cast<int>(hn::MaxLanes(D()));
@@ -63,7 +63,7 @@ HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* p) {
     return hn::Combine(d, load_first<N - kAll / 2>(half, p + kAll / 2), hn::LoadU(half, p));
   }
 }
-// The first N numbers of v to p, and nothing behind them.
+// Stores the first N numbers of v to p, and nothing past them.
 template <int N, class D>
 HWY_INLINE void store_first(D d, hn::Vec<D> v, hn::TFromD<D>* p) {
   constexpr int kAll = static_cast<int>(hn::MaxLanes(D()));
@@ -81,7 +81,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> v, hn::TFromD<D>* p) {
   }
 }
 
-// Sum of the complex numbers in a vector.
+// Adds up the complex numbers in a vector.
 template <class D>
 HWY_INLINE std::complex<hn::TFromD<D>> sum_pairs(D d, hn::Vec<D> v) {
   using T = hn::TFromD<D>;

@@ -1,28 +1,28 @@
-// Windows straight in the fine grid by whole aligned lines: the x weights of a point are shifted to where the window
-// lies in its lines, and the cells about it in the first and last line get weight zero. A row then never splits a line,
-// and a point that reads what the one before has written finds it in the store buffer. A line is one vector: 64 bytes
-// where this serves (AVX-512), less where tests look at it on other processors.
+// Windows directly in the fine grid by whole aligned lines: the x weights of a point are shifted to the window's place
+// in its lines, and the remaining cells of the first and last line get weight zero. A row then never splits a line, and
+// a point that reads what the previous one wrote finds it in the store buffer. A line is one vector: 64 bytes where
+// this is used (AVX-512), less where tests run it on other processors.
 //
-// A point touches the lines of its window and no others: what lies behind may be another thread's row, or not the
-// grid's at all.
+// A point touches the lines of its window and no others: the memory around them may be another thread's row or lie
+// outside the grid.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// Complex numbers in a line, and the least and the most lines that a window touches, by where it begins in its first.
+// Complex numbers per line, and the least and the most lines that a window touches, by its start in its first line.
 template <class T>
 inline constexpr int kLineCells = kLanes<T> / 2;
 template <int W, class T>
 inline constexpr int kLeastLines = (W + kLineCells<T> - 1) / kLineCells<T>;
 template <int W, class T>
 inline constexpr int kMostLines = (W + kLineCells<T> - 1 + kLineCells<T> - 1) / kLineCells<T>;
-// Only where one vector is a line of the cache, and windows are a good part of the lines they touch.
+// Used only where one vector is a cache line and windows fill a good part of the lines they touch.
 template <int W, class T>
 inline constexpr bool kByLines = kLanes<T> * sizeof(T) == kLine && 3 * W >= 2 * kLineCells<T>;
 
-// Rows of whole lines, so that the last line of a window is always inside the array; tiles too, as threads own tiles
-// and would meet in a line otherwise.
+// Rows must be whole lines, so that the last line of a window is always inside the array. Tiles must be too, because
+// threads own tiles and would otherwise share a line.
 template <class T>
 bool rows_are_lines(const T* grid, const Tiling& g, std::int64_t stride_y, std::int64_t stride_z) {
   const bool rows = (g.dim == 1 ? g.fine[0] : stride_y) % kLineCells<T> == 0;
@@ -31,7 +31,7 @@ bool rows_are_lines(const T* grid, const Tiling& g, std::int64_t stride_y, std::
   return rows && planes && starts && g.tile[0] % kLineCells<T> == 0;
 }
 
-// Numbers between the start of a line and `at`.
+// The count of numbers between the start of a line and `at`.
 template <class T>
 HWY_INLINE int offset_in_line(const T* at) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % (kLanes<T> * sizeof(T)) / sizeof(T));
@@ -50,8 +50,8 @@ struct Rotations {
 template <class T>
 inline constexpr Rotations<T> kRotations;
 
-// The x weights of a point, times `scale`, moved up by `offset` numbers to where they lie in Lines lines: every vector
-// rotated, and the lanes that came around taken from the one below.
+// Multiplies the x weights of a point by `scale` and moves them up by `offset` numbers to their place in Lines lines:
+// every vector is rotated, and the lanes that wrapped around are taken from the vector below.
 template <class T, int W, int Lines>
 HWY_INLINE void shift_weights(const T* HWY_RESTRICT x, RowVec<T> scale, int offset, RowVec<T>* shifted) {
   constexpr int kN = std::min(kVectors<T, W>, Lines);
@@ -68,7 +68,7 @@ HWY_INLINE void shift_weights(const T* HWY_RESTRICT x, RowVec<T> scale, int offs
   if constexpr (Lines > kN) shifted[kN] = hn::IfThenElseZero(around, below);
 }
 
-// A window that touches Lines lines, the first of which is at `lines`.
+// Spreads a window that touches Lines lines, the first of which is at `lines`.
 template <class T, int W, int Dim, int Lines>
 HWY_INLINE void spread_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,
                              const std::complex<T>* strength, T* HWY_RESTRICT lines, int offset, std::int64_t stride_y,
@@ -92,8 +92,7 @@ HWY_INLINE void spread_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, c
   }
 }
 
-// Weights of a point along one dimension are kBlockPoints numbers apart; strides are those of the grid, in numbers of
-// T.
+// The weights of a point along one dimension are kBlockPoints numbers apart; strides are the grid's, in numbers of T.
 template <class T, int W, int Dim>
 HWY_INLINE void spread_point_lines(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, const T* HWY_RESTRICT z,
                                    const std::complex<T>* strength, T* HWY_RESTRICT grid, std::int64_t stride_y,
@@ -127,7 +126,7 @@ HWY_INLINE std::complex<T> interpolate_lines(const T* HWY_RESTRICT x, const T* H
     }
   }
   shift_weights<T, W, Lines>(x, hn::Set(d, T{1}), offset, along);
-  // Cells outside the window may be anything, NaN too: they go by mask, not by their weights.
+  // Cells outside the window may hold anything, even NaN: they are excluded by mask, not by zero weights.
   RowVec<T> total = hn::Zero(d);
   for (int n = 0; n < Lines; ++n) {
     const int end = offset + 2 * W - n * kLanes<T>;

@@ -1,4 +1,4 @@
-// Vector kernels of window evaluation: y and z weights across points, x rows a point at a time from the shifted tables.
+// Vector kernels of window evaluation: y and z weights across points, x rows point by point from the shifted tables.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
@@ -7,10 +7,10 @@ namespace HWY_NAMESPACE {
 template <class T>
 struct Unpacked {
   alignas(kLine) T z[3][kBlockPoints];
-  alignas(kLine) std::int32_t offset[kBlockPoints];  // of the window in its x-bin
+  alignas(kLine) std::int32_t offset[kBlockPoints];  // offset of the window in its x-bin
 };
 
-// One field of every record: cells and z = 2 f - 1. Integers below 2^52 become doubles by way of the mantissa.
+// Unpacks one field of every record: cells and z = 2 f - 1. Integers below 2^52 become doubles through the mantissa.
 template <class T>
 HWY_INLINE void unpack_field(const RecordForm& form, const std::uint32_t* HWY_RESTRICT records, int n, int dimension,
                              std::int32_t* HWY_RESTRICT cell, T* HWY_RESTRICT z) {
@@ -67,7 +67,7 @@ HWY_INLINE void locate_rows(const Tiling& g, int n, bool in_bins, WeightBlock<T>
   }
 }
 
-// One dimension's weights of up to kBlockPoints points, a vector of points at a time, all pieces in registers.
+// Computes one dimension's weights of up to kBlockPoints points, a vector at a time, with all pieces in registers.
 template <class T, int W>
 HWY_INLINE void weights_across(const WeightTables<T>& t, const T* HWY_RESTRICT z, int n, T* HWY_RESTRICT out) {
   const Row<T> d;

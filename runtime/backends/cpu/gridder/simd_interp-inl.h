@@ -1,10 +1,10 @@
-// Vector kernels of interpolation, the mirror of gridder_simd_spread.h.
+// Vector kernels of interpolation, the counterpart of simd_spread-inl.h.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// Rows are summed over y, then z, with one reduction along x at the end.
+// Sums rows over y, then z, with one reduction along x at the end.
 template <class T, int W, int Dim>
 void interpolate(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT tile,
                  std::complex<T>* HWY_RESTRICT values) {

@@ -1,16 +1,16 @@
-// Vector kernels of spreading: see gridder/layout.h for the private rows. A translation unit per precision includes
-// this inside Highway's target loop, with FOURTUNE_REAL defined; without it only the templates are there.
+// Vector kernels of spreading: see gridder/layout.h for the private rows. One translation unit per precision includes
+// this inside Highway's target loop with FOURTUNE_REAL defined; without it only the templates are defined.
 HWY_BEFORE_NAMESPACE();
 namespace fourtune::runtime::cpu {
 namespace HWY_NAMESPACE {
 #if FOURTUNE_SIMD
 
-// Of one point's rows, in bytes, above which slabs pay: measured at 28 KB (neutral), 43 KB (1.2 times as fast) and 65
-// KB (1.9 times) in a first-level cache of 48 KB. Slabs of 4 to 8 planes are equally good.
+// When one point's rows exceed this many bytes, slabs pay off: measured at 28 KB (neutral), 43 KB (1.2 times as fast)
+// and 65 KB (1.9 times) with a first-level cache of 48 KB. Slabs of 4 to 8 planes are equally good.
 constexpr std::size_t kSlabBytes = 32 * 1024;
 constexpr std::int32_t kSlabPlanes = 4;
 
-// Adds y rows of one plane: load, multiply-add, store of whole aligned vectors.
+// Adds y rows of one plane: loads, multiply-adds and stores whole aligned vectors.
 template <class T, int W, int N>
 HWY_INLINE void spread_plane(const RowVec<T>* xz, const T* HWY_RESTRICT y_weights, T* HWY_RESTRICT rows) {
   const Row<T> d;
@@ -58,8 +58,8 @@ void spread(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>*
   }
 }
 
-// 3D windows whose rows fill the first-level cache: a slab of planes takes its share of all the block's points before
-// the next slab does.
+// For 3D windows whose rows fill the first-level cache: a slab of planes receives its share of all the block's points
+// before the next slab does.
 template <class T, int W>
 void spread_slabs(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
                   T* HWY_RESTRICT tile) {
@@ -92,7 +92,7 @@ void spread_slabs(const WeightBlock<T>& block, const Tiling& g, const std::compl
   }
 }
 
-// Straight to the fine grid: exactly W cells a row, unaligned; the last vector is partial.
+// Spreads directly to the fine grid: exactly W cells per row, unaligned; the last vector is partial.
 template <class T, int W, int Dim>
 HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::complex<T>* strength, T* HWY_RESTRICT grid,
                              std::int64_t stride_y, std::int64_t stride_z) {
@@ -119,7 +119,7 @@ HWY_INLINE void spread_point(const WeightBlock<T>& block, int j, const std::comp
   }
 }
 
-// ByLines: where grid and tiling allow it (rows_are_lines).
+// ByLines: use whole lines where grid and tiling allow it (rows_are_lines).
 template <class T, int W, int Dim, bool ByLines = kByLines<W, T>>
 void spread_points(const WeightBlock<T>& block, const Tiling& g, const std::complex<T>* strengths,
                    const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z, T* HWY_RESTRICT grid) {

@@ -27,10 +27,10 @@ Share share_of(std::int64_t m, int thread, int threads) {
 
 bool is_grouped(PointOrder order) { return order == PointOrder::permuted || order == PointOrder::indexed; }
 
-// Keys are counted in turns in several histograms, `stride` apart: neighbours in time often are neighbours in space
-// (readouts of a scanner, clusters), and one counter added to again and again waits for itself.
+// Successive keys are counted in several histograms, `stride` apart, in turn: points adjacent in time are often
+// adjacent in space (readouts of a scanner, clusters), and repeated additions to one counter wait for each other.
 constexpr int kHistograms = 4;
-constexpr std::int64_t kManyKeys = 512;  // histograms of more leave the first-level cache
+constexpr std::int64_t kManyKeys = 512;  // with more keys, histograms exceed the first-level cache
 void count_chunk(const std::int32_t* key, int n, std::int64_t stride, std::int64_t* count) {
   int j = 0;
   for (; j + kHistograms <= n; j += kHistograms) {
@@ -39,10 +39,10 @@ void count_chunk(const std::int32_t* key, int n, std::int64_t stride, std::int64
   for (; j < n; ++j) ++count[key[j]];
 }
 
-// Points of a tile in one x-bin touch the rows of one bin only. Where those would not stay in the first-level cache,
-// planes are taken a few at a time.
+// Points of a tile in one x-bin touch the rows of one bin only. Where those rows would exceed the first-level cache,
+// planes are processed a few at a time.
 constexpr std::int64_t kInnerBytes = 48 * 1024;
-constexpr std::int64_t kLeastOfKey = 16;  // points per key below which their order is not worth counting keys
+constexpr std::int64_t kLeastOfKey = 16;  // with fewer points per key, ordering them is not worth counting keys
 InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
   InnerOrder inner;
   inner.bins = tiling.bins;
@@ -54,7 +54,7 @@ InnerOrder inner_order(const Tiling& tiling, std::int64_t element_bytes) {
   return inner;
 }
 
-// Calls f(integral_constant<int, W>) for a record's words.
+// Calls f(integral_constant<int, W>) for the number of words in a record.
 template <class F, int W = 1>
 void with_words(int words, F f) {
   if constexpr (W <= kMaxRecordWords) {
@@ -66,12 +66,12 @@ void with_words(int words, F f) {
   }
 }
 
-// Every record of a chunk to the next place of its key.
+// Writes every record of a chunk to the next place of its key.
 template <int Words>
 void scatter(const Located& chunk, int n, std::int64_t* next, std::uint32_t* records) {
   for (int j = 0; j < n; ++j) {
     std::uint32_t* const r = records + next[chunk.key[j]]++ * Words;
-    __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // a key's places run upwards
+    __builtin_prefetch(r + kLine / sizeof *r, 1, 3);  // the places of a key are ascending
     for (int w = 0; w < Words; w += 2) {
       std::memcpy(r + w, &chunk.word[w / 2][j], w + 1 < Words ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
     }
@@ -110,14 +110,14 @@ void PointStore<T>::prepare_fixed(int d) {
   const Axis& axis = frame_.axes[d];
   FixedAxis& fixed = frame_.fixed_axes[d];
   fixed.tile_bits = std::bit_width(static_cast<unsigned>(tiling.tile[d] - 1));
-  fixed.bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit 51 bits
+  fixed.bits = 50 - std::bit_width(static_cast<unsigned>(axis.fine));  // 1.5 * fine cells fit in 51 bits
   fixed.folded_scale = std::ldexp(axis.fine, fixed.bits);
   fixed.scale = axis.factor * fixed.folded_scale;
-  // i0 + (1 - f) = u - w/2 + 1, less the least of units for f to be in [0, 1) and not in (0, 1].
+  // i0 + (1 - f) = u - w/2 + 1, minus the smallest unit so that f is in [0, 1) and not in (0, 1].
   const double cells = 1 - 0.5 * axis.width - axis.centre * axis.factor * axis.fine;
   fixed.shift = kIntegers + std::rint(std::ldexp(cells, fixed.bits)) - 1;
   const bool aligned = tiling.tile[d] == 1 << fixed.tile_bits || tiling.count[d] == 1;
-  // Products err by up to four units.
+  // Products have errors of up to four units.
   const bool exact = fixed.bits >= form_.fraction + 4 && std::abs(cells) < axis.fine;
   frame_.fixed = frame_.fixed && aligned && exact;
 }
@@ -127,14 +127,14 @@ std::int64_t PointStore<T>::counters_of_thread() const {
   return keys() <= kManyKeys ? keys() * kHistograms : keys();
 }
 
-// False at a bad coordinate.
+// Returns false at a bad coordinate.
 template <class T>
 bool PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*, 3>& points, bool records,
                            Located& chunk) const {
   std::array<const T*, 3> at{};
   for (int d = 0; d < frame_.tiling.dim; ++d) {
     at[d] = points[d] + first;
-    // The hardware follows a stream only to the end of its page: ask for the next chunk.
+    // The hardware prefetcher follows a stream only to the end of its page, so prefetch the next chunk.
     const T* ahead = at[d] + kChunk;
     const T* end = points[d] + std::min(m_, first + 2 * kChunk);
     for (; ahead < end; ahead += kLine / sizeof(T)) __builtin_prefetch(ahead, 0, 3);
@@ -142,7 +142,7 @@ bool PointStore<T>::locate(std::int64_t first, int n, const std::array<const T*,
   return kernels_->locate(frame_, records ? &form_ : nullptr, at, first, n, chunk);
 }
 
-// Names the first bad point at or after `first`.
+// Throws an error that names the first bad point at or after `first`.
 template <class T>
 void PointStore<T>::refuse(const std::array<const T*, 3>& points, std::int64_t first) {
   const std::int64_t m = m_;
@@ -162,7 +162,7 @@ void PointStore<T>::refuse(const std::array<const T*, 3>& points, std::int64_t f
               "a coordinate changed while points were set; every coordinate must be a finite number");
 }
 
-// Record j goes to position[j].
+// Writes record j to position[j].
 template <class T>
 void PointStore<T>::write(const Located& chunk, int n, const std::int64_t* position) {
   std::uint32_t* const records = records_.data();
@@ -209,7 +209,7 @@ void PointStore<T>::count_keys(const std::array<const T*, 3>& points, int thread
   }
 }
 
-// Counts become every thread's first places of its keys, in its first histogram.
+// Turns the counts into the first place of each key for every thread, in the thread's first histogram.
 template <class T>
 void PointStore<T>::count_places(int threads) {
   const std::int64_t counters = counters_of_thread(), inner = frame_.inner.keys();
@@ -253,7 +253,7 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
   });
 }
 
-// Lists run in the caller's order: built from the last point to the first.
+// Lists are in the caller's order, so they are built from the last point to the first.
 template <class T>
 void PointStore<T>::link() {
   head_.resize(frame_.tiling.tiles());

@@ -14,16 +14,16 @@ namespace fourtune::runtime::cpu {
 
 enum class PointOrder {
   caller,    // records in the caller's order, with the tile of each point
-  permuted,  // records grouped by tile; with `local` in 3D, those of a tile by x-bin (and a few planes)
-  indexed,   // records in the caller's order, and an index that is grouped by tile
-  listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], -1 ends
+  permuted,  // records grouped by tile; with `local` in 3D, within a tile by x-bin (and a few planes)
+  indexed,   // records in the caller's order, and an index grouped by tile
+  listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], ended by -1
 };
 
 template <class T>
 class PointStore {
  public:
-  // Two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does not
-  // depend on the number of threads. `fraction`: bits that positions need, see gridder/record.h. Throws
+  // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does
+  // not depend on the number of threads. `fraction`: the bits that positions need, see gridder/record.h. Throws
   // Error{invalid_point} with the first bad index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            PointOrder order, bool local, int fraction, int threads, const Kernels<T>& kernels);
@@ -32,7 +32,7 @@ class PointStore {
   PointOrder order() const { return order_; }
   const RecordForm& form() const { return form_; }
   const std::uint32_t* record(std::int64_t position) const { return records_.data() + position * form_.words; }
-  // Point at a grouped position (indexed order).
+  // The point at a grouped position (indexed order).
   std::int64_t indexed(std::int64_t position) const {
     return wide_index_.size() > 0 ? wide_index_[position] : std::int64_t{index_[position]};
   }
@@ -42,7 +42,7 @@ class PointStore {
     return wide_next_.size() > 0 ? wide_next_[point] : std::int64_t{next_[point]};
   }
 
-  // First grouped position of a tile (permuted and indexed); tile_start(tiles) is size().
+  // The first grouped position of a tile (permuted and indexed); tile_start(tiles) is size().
   std::int64_t tile_start(std::int64_t tile) const { return starts_[tile]; }
   std::int64_t bytes() const;
 
@@ -68,12 +68,12 @@ class PointStore {
 
   Buffer<std::uint32_t> records_;
   Buffer<std::uint32_t> index_;      // indexed, m < 2^32
-  Buffer<std::int64_t> wide_index_;  // indexed, beyond
+  Buffer<std::int64_t> wide_index_;  // indexed, m >= 2^32
   Buffer<std::int32_t> tile_of_;     // caller, listed
   Buffer<std::int64_t> head_;        // listed
   Buffer<std::int32_t> next_;        // listed, m < 2^31
-  Buffer<std::int64_t> wide_next_;   // listed, beyond
-  Buffer<std::int64_t> counts_;      // per thread one or more histograms, then places
+  Buffer<std::int64_t> wide_next_;   // listed, m >= 2^31
+  Buffer<std::int64_t> counts_;      // per thread one or more histograms, then first places
   Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
 };
 

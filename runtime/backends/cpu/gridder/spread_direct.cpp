@@ -1,7 +1,7 @@
-// Families that add straight to the fine grid: atomic (paper nufft-type3-cuda, CPU version; one thread adds plainly)
-// and colour scheduling with an index array or a static linked list (paper nufft3d-cpu-optimization, sections 3.2
-// to 3.4). Points whose window lies inside the grid take the vectorised interior version, those that wrap take the edge
-// version.
+// Families that add directly to the fine grid: atomic (paper nufft-type3-cuda, CPU version; a single thread uses plain
+// additions) and colour scheduling with an index array or a static linked list (paper nufft3d-cpu-optimization,
+// sections 3.2 to 3.4). Points whose window lies inside the grid use the vectorised interior version; points whose
+// window wraps use the edge version.
 #include <algorithm>
 #include <atomic>
 
@@ -20,7 +20,7 @@ struct AtomicAdd {
   static void add(T& to, T value) { std::atomic_ref<T>(to).fetch_add(value, std::memory_order_relaxed); }
 };
 
-// Cell by cell with every index folded into the grid; also the interior version of atomic additions.
+// Adds cell by cell, with every index folded into the grid; also the interior version for atomic additions.
 template <class T, class Add>
 void spread_cells(const Engine<T>& e, const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin,
                   std::complex<T> s, std::complex<T>* grid) {
@@ -66,7 +66,7 @@ void spread_list(const Engine<T>& e, std::int64_t tile, Workspace<T>& work, cons
   }
 }
 
-// Every point straight to the grid, whatever its neighbours in memory are.
+// Adds every point directly to the grid, whatever its neighbours in memory are.
 template <class T, class Add>
 void spread_unordered(Engine<T>& e, const Batch<T>& batch, int threads) {
   const std::int64_t m = e.points.size();

@@ -1,4 +1,4 @@
-// Family subgrid: every subproblem is spread into a private tile of aligned rows, which is then added to the fine grid.
+// Family subgrid: spreads every subproblem into a private tile of aligned rows, then adds the tile to the fine grid.
 #include <algorithm>
 
 #include "runtime/backends/cpu/base/team.h"
@@ -19,7 +19,7 @@ class SubgridSpreader {
     for (int c = 0; c < colours; ++c) {
       const std::int64_t begin = coloured ? e_.colour_start[c] : 0;
       const std::int64_t end = coloured ? e_.colour_start[c + 1] : static_cast<std::int64_t>(e_.spread_units.size());
-      // Subproblems are handed out in order, so that the one a later part waits for is always already being worked on.
+      // Subproblems are handed out in order, so the part that a later part waits for has always been started already.
       const auto one = [&](std::int64_t u, int worker) {
         subproblem(e_.spread_units[begin + u], coloured ? &e_.turns[begin + u] : nullptr, e_.workspaces[worker]);
       };
@@ -28,7 +28,7 @@ class SubgridSpreader {
   }
 
  private:
-  // Lets the next part add, also when this one fails: others wait for it.
+  // Lets the next part add, even when this one fails, because others wait for it.
   struct Opener {
     explicit Opener(Gate* gate) : turn(gate) {}
     Opener(const Opener&) = delete;
@@ -38,7 +38,7 @@ class SubgridSpreader {
     }
     Gate* const turn;
   };
-  // Spreads a piece at a time: blocks of weights are evaluated once and used for every transform.
+  // Spreads one piece at a time: blocks of weights are evaluated once and used for every transform.
   void subproblem(const Subproblem& s, Gate* turn, Workspace<T>& work) {
     const Opener after(turn);
     const std::int64_t kept = static_cast<std::int64_t>(work.blocks.size()) * kBlockPoints;
@@ -79,7 +79,7 @@ class SubgridSpreader {
       begin = end;
     }
   }
-  // So few points that zeroing and adding a private tile would cost more than they do.
+  // Handles pieces with so few points that zeroing and adding a private tile would cost more than spreading them.
   void spread_few(std::int64_t tile, std::int64_t begin, std::int64_t end, bool locked, Workspace<T>& work) {
     if (locked) locks_->lock(tile, work.locked);
     for (std::int64_t p = begin; p < end; p += kBlockPoints) {
@@ -105,8 +105,8 @@ class SubgridSpreader {
     }
   }
 
-  // Bins overlap in the fine grid. Several planes of rows go together so that a bin's additions have left the store
-  // buffer before its neighbour reads the same cells.
+  // Bins overlap in the fine grid. Several planes of rows are added together, so that a bin's additions have left the
+  // store buffer before its neighbour reads the same cells.
   void add(std::int64_t tile, int first, int last, std::complex<T>* grid, bool locked, Workspace<T>& work) {
     if (locked) locks_->lock(tile, work.locked);
     e_.point_to_rows(tile, grid, work);
@@ -119,7 +119,7 @@ class SubgridSpreader {
     }
     if (locked) locks_->unlock(work.locked);
   }
-  // Block k of n asks for its share of the fine grid's lines that add() will need.
+  // Block k of n prefetches its share of the fine grid's lines that add() will need.
   void prefetch_rows(std::int64_t k, std::int64_t n, std::int64_t origin_x, int first, int last,
                      const Workspace<T>& work) const {
     const std::int64_t rows = g_.rows();

@@ -1,4 +1,4 @@
-// Tables of specialised kernels by width, filled per instruction set (gridder_simd*.cpp).
+// Tables of specialised kernels by width, filled per instruction set in locate.cpp, rows.cpp and *_f32.cpp, *_f64.cpp.
 #pragma once
 
 #include <type_traits>
@@ -7,7 +7,7 @@
 
 namespace fourtune::runtime::cpu {
 
-// Each replaces, in a set that portable_kernels() made, what the best supported instruction set does better.
+// Each function replaces, in a set from portable_kernels(), what the best supported instruction set does better.
 void refine_locate(Kernels<float>& kernels, const Tiling& tiling);
 void refine_locate(Kernels<double>& kernels, const Tiling& tiling);
 void refine_evaluate(Kernels<float>& kernels, const Tiling& tiling);
@@ -19,7 +19,7 @@ void refine_interpolate(Kernels<double>& kernels, const Tiling& tiling);
 void refine_rows(Kernels<float>& kernels);
 void refine_rows(Kernels<double>& kernels);
 
-// Calls f(integral_constant<int, W>) for the width when it is one of the specialised ones.
+// Calls f(integral_constant<int, W>) when the width is one of the specialised ones.
 template <class F, int W = 2>
 void with_width(int width, F f) {
   if constexpr (W <= 16) {

@@ -10,7 +10,7 @@ namespace fourtune::runtime::cpu {
 __extension__ typedef unsigned __int128 Wide;
 
 // |x| = M 2^e with an integer M below 2^53. Digits of 1/(2 pi) whose products with M 2^e are whole turns are left out;
-// of those that follow, 192 are enough. What overflows are whole turns too.
+// of the following digits, 192 are enough. Overflow consists of whole turns too.
 Turns fold_radians(double x) {
   int exponent = 0;
   const auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::fabs(x), &exponent), 53));
@@ -20,7 +20,7 @@ Turns fold_radians(double x) {
   const std::uint64_t first = mantissa * inverse_two_pi_digits(offset) + static_cast<std::uint64_t>(middle >> 64);
   Wide fraction = static_cast<Wide>(first) << 64 | static_cast<std::uint64_t>(middle);  // in units of 2^-128
   bool negative = x < 0;
-  if (fraction >> 127 != 0) {  // more than half a turn: the other way round
+  if (fraction >> 127 != 0) {  // more than half a turn: use the complement
     fraction = -fraction;
     negative = !negative;
   }

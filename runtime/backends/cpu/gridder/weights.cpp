@@ -15,7 +15,7 @@ generator::Window bound_window(const GridderSpec& spec) {
                        : generator::Window(w.kind, w.width, w.sigma);
 }
 
-// Below `accuracy` of a specification, which is for tests, arithmetic decides.
+// spec.accuracy is for tests; below what the arithmetic can reach, it has no effect.
 template <class T>
 generator::PiecewisePolynomial polynomial(const GridderSpec& spec, const generator::Window& window) {
   constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
@@ -59,8 +59,8 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   return t;
 }
 
-// Rounded positions and the window err independently of each other: at 0.4 of the window's error, the sum of squares
-// grows by a twelfth of the root. A float holds 24 bits of f.
+// The errors of rounded positions and of the window are independent: at 0.4 of the window's error, the root of the sum
+// of squares grows by a twelfth. A float holds 24 bits of f.
 template <class T>
 int position_bits(const GridderSpec& spec) {
   const auto& w = spec.window;

@@ -10,9 +10,9 @@
 
 namespace fourtune::runtime::cpu {
 
-// Weights by Horner in z = 2 f - 1, or, with table > 0, by linear interpolation between the values at f = e / table
-// (the look-up of paper nufft3d-cpu-optimization; its accuracy is about (pi w / 4 table)^2 / 8 and the plan's own
-// choice).
+// Weights are evaluated by Horner's rule in z = 2 f - 1 or, with table > 0, by linear interpolation between the values
+// at f = e / table (the look-up of paper nufft3d-cpu-optimization; its accuracy is about (pi w / 4 table)^2 / 8, which
+// the plan chooses).
 template <class T>
 struct WeightTables {
   int width = 2;
@@ -20,10 +20,10 @@ struct WeightTables {
   int slots = 8;
   int bin = 1;
   int table = 0;
-  // x[o]: for a window that starts o cells into its x-bin, (degree+1) rows, highest power first, of 2 * slots values
+  // x[o] serves a window that starts o cells into its x-bin: (degree+1) rows, highest power first, of 2 * slots values
   // (each coefficient twice, for real and imaginary parts; zero outside the window). Empty for look-up.
   Buffer<T> x;
-  Buffer<T> piece;  // (degree+1) x width, highest power first; look-up: (table+1) x width values
+  Buffer<T> piece;  // (degree+1) x width, highest power first; for look-up (table+1) x width values
 
   const T* x_offset(int o) const { return x.data() + std::int64_t{o} * (degree + 1) * 2 * slots; }
   std::int64_t bytes() const { return x.bytes() + piece.bytes(); }
@@ -31,12 +31,12 @@ struct WeightTables {
 
 template <class T>
 WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling);
-// Fraction bits that a record needs so that rounded positions stay well below the window's own error.
+// The fraction bits that a record needs so that rounded positions stay well below the window's error.
 template <class T>
 int position_bits(const GridderSpec& spec);
 
-// Weights of up to kBlockPoints points. x rows: 2 * slots values a point, windows either at their place in the x-bin
-// (private tiles) or at slot 0 (fine grid). y, z: weight p of point j at p * kBlockPoints + j.
+// Weights of up to kBlockPoints points. x rows: 2 * slots values per point, with windows either at their place in the
+// x-bin (private tiles) or at slot 0 (fine grid). y, z: weight p of point j is at p * kBlockPoints + j.
 template <class T>
 struct WeightBlock {
   explicit WeightBlock(const WeightTables<T>& tables) {
@@ -47,8 +47,8 @@ struct WeightBlock {
   int n = 0;
   Buffer<T> x, y, z;
   alignas(kLine) std::int32_t cell[3][kBlockPoints] = {};  // first cell, relative to the tile
-  alignas(kLine) std::int32_t row[kBlockPoints] = {};      // private element of (x-bin, z, y, slot 0)
-  // What the kernels prefetch while they work on point j: the next block's values.
+  alignas(kLine) std::int32_t row[kBlockPoints] = {};      // element of (x-bin, z, y, slot 0) in the private tile
+  // Addresses that the kernels prefetch while they process point j: the next block's values.
   const void* ahead[kBlockPoints] = {};
   std::int64_t bytes() const { return x.bytes() + y.bytes() + z.bytes(); }
 };

@@ -1,4 +1,4 @@
-// What the nonuniform executors share.
+// Functions that the nonuniform executors share.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline std::vector<double> deconvolution(const generator::Window& window, std::i
   return table;
 }
 
-// Dense grid without padding: the caller's array, or the modes of an inner transform.
+// A dense grid without padding: the caller's array, or the modes of an inner transform.
 inline GridShape dense_shape(int dim, const std::array<std::int64_t, 3>& sizes) {
   GridShape shape;
   shape.dim = dim;

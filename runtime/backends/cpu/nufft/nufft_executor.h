@@ -1,4 +1,4 @@
-// Nonuniform transforms on the CPU: the stages of DESIGN's types 1, 2 and 3 put together.
+// Nonuniform transforms on the CPU: combines the stages of types 1, 2 and 3 as docs/design.md lists them.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,13 @@
 
 namespace fourtune::runtime::cpu {
 
-// Types 1 and 2.
+// Types 1 and 2 (type12_executor.cpp).
 //   type 1: spread -> fft (truncates and deconvolves on the way out)
 //   type 2: fft (deconvolves and pads on the way in) -> interpolate
 std::unique_ptr<Executor> make_type12_executor(const Problem& problem, const generator::Plan& plan,
                                                const ExecutorOptions& options);
-// Type 3: spread the sources -> type 2 on that grid, read at the rescaled targets -> deconvolve at the targets.
+// Type 3 (type3_executor.cpp): spread the sources -> type 2 on that grid, read at the rescaled targets -> deconvolve at
+// the targets.
 std::unique_ptr<Executor> make_type3_executor(const Problem& problem, const generator::Plan& plan,
                                               const ExecutorOptions& options);
 

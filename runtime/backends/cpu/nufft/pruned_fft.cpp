@@ -1,11 +1,12 @@
-// The pruned FFT: a pass a dimension, in place in the fine grid, lines in blocks that fit in cache.
+// The pruned FFT: one pass per dimension, in place in the fine grid, with lines in blocks that fit in cache.
 //
-// truncate goes x, y, z. A pass transforms only lines that are still wanted (those at kept modes of the dimensions
-// already done) and writes only the kept modes, packed to the front of each line in the order of the caller's array;
-// the last pass writes to the caller's array. So each grid cell is read once, and what follows the first pass is
-// smaller by the oversampling. pad is the mirror image: z, y, x, expanding packed lines and generating the zeros in the
-// work buffer. Where the grid holds only some cells of a dimension, the others are zeros in the work buffer, or never
-// stored: passes that follow have fewer lines. Factors are applied where a pass writes (truncate) or reads (pad) modes.
+// truncate runs along x, y, z. A pass transforms only lines that are still needed (those at kept modes of the
+// dimensions already processed) and writes only the kept modes, packed to the front of each line in the order of the
+// caller's array; the last pass writes to the caller's array. So each grid cell is read once, and the data after the
+// first pass is smaller by the oversampling factor. pad is the reverse: it runs along z, y, x, expands packed lines and
+// generates the zeros in the work buffer. Where the grid holds only some cells of a dimension, the others are zeros in
+// the work buffer or are never stored, and the passes that follow have fewer lines. Factors are applied where a pass
+// writes (truncate) or reads (pad) modes.
 #include "runtime/backends/cpu/nufft/pruned_fft.h"
 
 #include <algorithm>
@@ -20,12 +21,12 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// A plane up to this size is done in one go by one thread, in its second-level cache.
+// A plane up to this size is transformed by one thread in one go, in its second-level cache.
 constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 
 using Extent = std::array<std::int64_t, 3>;
 
-// Where positions of a transform of length n are in an array: those from 0 up, then those below 0 (as n - 1, n - 2,
+// Where positions of a transform of length n lie in an array: those from 0 up, then those below 0 (as n - 1, n - 2,
 // ..).
 struct Side {
   LineRange low, high;
@@ -38,11 +39,11 @@ Side part_side(std::int64_t n, std::int64_t count, ModeOrder order) {
   return {{0, positive}, {n - negative, negative}, centred ? negative : 0, centred ? 0 : positive};
 }
 
-// Passes done together on one box, by one thread.
+// Passes that one thread runs together on one box.
 struct Step {
   int first = 0, last = 0;  // dimensions
-  Extent space{};           // extents over which boxes are laid out (1 along the passes' own dimensions)
-  Extent unit{};            // box size
+  Extent space{};           // extents covered by boxes (1 along the dimensions of the passes)
+  Extent unit{};            // size of a box
 };
 
 template <class T>
@@ -65,7 +66,7 @@ class PrunedLines final : public PrunedFft<T> {
         long_ = std::make_unique<LongFft<T>>(n, spec.sign, spec.threads);
         if (n > kLongLine) break;
       }
-      // Lines of one dimension: those of the batch, as many as there are.
+      // For one dimension the lines are the transforms of the batch, however many there are.
       const std::int64_t available = dim_ == 1 ? std::numeric_limits<int>::max()
                                      : d == 0  ? spec.grid.fine[1]
                                                : spec.modes[0];
@@ -117,7 +118,7 @@ class PrunedLines final : public PrunedFft<T> {
     }
   }
 
-  // Factors in the order of the caller's modes.
+  // Stores the factors in the order of the caller's modes.
   void make_factors(int d) {
     const Side& side = modes_[d];
     if (spec_.factors[d].empty()) return;
@@ -157,7 +158,7 @@ class PrunedLines final : public PrunedFft<T> {
       }
       return;
     }
-    if (dim_ == 1) {  // transforms of the batch are lines side by side
+    if (dim_ == 1) {  // the transforms of the batch are adjacent lines
       const std::int64_t lines = fft_[0]->lines();
       parallel_for(workers_, (count + lines - 1) / lines, [&](std::int64_t i, int worker) {
         const auto present = static_cast<int>(std::min(lines, count - i * lines));
@@ -208,7 +209,7 @@ class PrunedLines final : public PrunedFft<T> {
     });
   }
 
-  // The passes of a step on one box.
+  // Runs the passes of a step on one box.
   void box(bool truncate, const Step& step, const Extent& at, const Extent& size, Value* grid, Value* modes,
            void* work) const {
     for (int i = step.first; i <= step.last; ++i) {
@@ -241,7 +242,8 @@ class PrunedLines final : public PrunedFft<T> {
     }
   }
 
-  // One block of lines along d. The modes are in the caller's array for the last dimension, else packed in the grid.
+  // Processes one block of lines along d. The modes are in the caller's array for the last dimension, else packed in
+  // the grid.
   void block(bool truncate, int d, Value* grid, std::int64_t grid_line, Value* modes, std::int64_t mode_line, int count,
              void* work) const {
     const LineFft<T>& fft = *fft_[d];
@@ -279,7 +281,7 @@ class PrunedLines final : public PrunedFft<T> {
   std::array<Side, 3> cells_{}, modes_{};
   std::array<std::vector<T>, 3> factor_;
   std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
-  std::unique_ptr<LongFft<T>> long_;  // one-dimensional
+  std::unique_ptr<LongFft<T>> long_;  // for one dimension
   std::vector<Step> steps_;
   std::int64_t work_stride_ = 0;
   int workers_ = 1;

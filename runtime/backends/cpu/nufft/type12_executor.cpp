@@ -32,7 +32,7 @@ class Type12Executor final : public Executor {
     spec.threads = plan_.threads;
     spec.deterministic = options.deterministic;
     spec.trust_points = options.trust_points;
-    // The grids first: a problem too large for memory is refused as that, before anything is planned for it.
+    // Allocate the grids first: a problem too large for memory is refused before anything is planned for it.
     if (whole_) grids_ = Buffer<Complex>(checked_multiply(grid_.elements, chunk_, "fine grids"));
     gridder_ = make_gridder<T>(spec);
     if (whole_) forward_ = make_fft(problem.sign, problem.type == 1);
@@ -79,7 +79,7 @@ class Type12Executor final : public Executor {
     MemoryUse use;
     use.held =
         grids_.bytes() + gridder_->bytes() + (forward_ ? forward_->bytes() : 0) + (backward_ ? backward_->bytes() : 0);
-    // Before points are set: an index and the located coordinates of every point will be added.
+    // Before points are set: an index and the located coordinates of every point are still to come.
     const std::int64_t point = 4 + problem_.dim * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t most = (std::numeric_limits<std::int64_t>::max() - use.held) / point;
     use.needed = count_ < 0 ? use.held + std::min(problem_.m.value_or(0), most) * point : use.held;
@@ -114,9 +114,9 @@ class Type12Executor final : public Executor {
   bool whole_;
   GridShape grid_;
   std::int64_t chunk_ = 1;
-  std::int64_t count_ = -1;  // points; -1: not set
+  std::int64_t count_ = -1;  // number of points; -1: not set
   std::unique_ptr<Gridder<T>> gridder_;
-  std::unique_ptr<PrunedFft<T>> forward_, backward_;  // backward: the adjoint's, made when first used
+  std::unique_ptr<PrunedFft<T>> forward_, backward_;  // backward is for the adjoint, made on first use
   Buffer<Complex> grids_;
   StageClock clock_;
 };

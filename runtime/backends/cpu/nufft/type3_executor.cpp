@@ -1,5 +1,5 @@
-// Type 3: spread the sources, then a type 2 on that grid read at the rescaled targets, then deconvolve at the targets.
-// Both parameterisations run the same stages; type3_parameters.h has the geometry.
+// Type 3: spreads the sources, runs a type 2 on that grid read at the rescaled targets, then deconvolves at the
+// targets. Both parameterisations use the same stages; type3_parameters.h has the geometry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// The angle of a phase that is a product of exp(i a b): rounding errors of products and sums are carried along, as |a
-// b| may be large.
+// The angle of a phase that is a product of exp(i a b). The rounding errors of products and sums are tracked, because
+// |a b| may be large.
 struct Angle {
   double sum = 0, error = 0;
   void add(double a, double b) {
@@ -35,7 +35,7 @@ struct Angle {
   }
 };
 
-// Fine grid of which `held` cells a dimension are there; its rows and planes also have room for `modes` (PrunedFft).
+// A fine grid that stores `held` cells per dimension; its rows and planes also have room for `modes` (PrunedFft).
 GridShape held_shape(int dim, const std::array<std::int64_t, 3>& held, const std::array<std::int64_t, 3>& modes,
                      std::int64_t element_bytes) {
   std::array<std::int64_t, 3> room = held;
@@ -83,14 +83,14 @@ class Type3Executor final : public Executor {
     clock_.end_set_points();
   }
 
-  // Grids are made for the points themselves; what the bounds promise is checked all the same.
+  // Grids are made for the points themselves, but points are still checked against the bounds.
   void set_bounds(const Bounds& bounds) override { bounds_ = bounds; }
 
   void execute(void* first, void* second, bool adjoint) override {
     auto* values = static_cast<Complex*>(first);
     auto* results = static_cast<Complex*>(second);
     clock_.begin_execute();
-    if (!ready_) {  // no sources or no targets: an empty sum
+    if (!ready_) {  // without sources or targets the sum is empty
       adjoint ? std::fill_n(values, m_ * problem_.batch, Complex{})
               : std::fill_n(results, k_ * problem_.batch, Complex{});
       return;
@@ -124,7 +124,7 @@ class Type3Executor final : public Executor {
     beta_ = gaussian_.width * static_cast<double>(gaussian_.width) / (16 * gaussian_.b);
   }
 
-  // Without sources or targets there is no geometry, but bad points are still named.
+  // Without sources or targets there is no geometry, but bad points are still reported.
   void check_empty(const T* const* sources, const T* const* targets) const {
     for (int d = 0; d < problem_.dim; ++d) {
       look_at(sources[d], m_, d);
@@ -164,7 +164,7 @@ class Type3Executor final : public Executor {
     }
   }
 
-  // The plan's oversampling, or more where these points would make too much of rounding.
+  // Uses the plan's oversampling factor, or a larger one where rounding would be amplified too much for these points.
   void choose_sigma(const std::array<double, 3>& product) {
     if (plan_.type3 == generator::Type3Rule::gaussian) return;
     generator::WindowChoice window = plan_.window;
@@ -173,10 +173,10 @@ class Type3Executor final : public Executor {
     if (sigma == plan_.window.sigma) return;
     plan_.window.sigma = sigma;
     transform_.reset();
-    fft_.reset();  // all grids are bound anew
+    fft_.reset();  // all grids are bound again
   }
 
-  // The line FFTs move whole vectors of neighbouring lines: more cells than needed where a few would be left over.
+  // The line FFTs move whole vectors of neighbouring lines, so cells are added where a few lines would be left over.
   void fill_vectors(int d) {
     constexpr std::int64_t kLines = 64 / sizeof(T);
     Type3Dimension& g = geometry_[d];
@@ -184,9 +184,9 @@ class Type3Executor final : public Executor {
     if (d < 2 && g.part) g.held = std::min(round_up(g.held, kLines), g.inner);
   }
 
-  // p = (x - centre) * cells_per_unit / cells, and half of an odd grid's cells rounded down more where position 0 is in
-  // the middle. With more digits than a double has: over N cells the rounding of the map alone would be N / 2 times
-  // that of a coordinate, the same for all points.
+  // p = (x - centre) * cells_per_unit / cells, plus floor(cells / 2) / cells where position 0 is in the middle. The map
+  // needs more digits than a double has: over N cells its rounding alone would be N / 2 times that of a coordinate, the
+  // same for all points.
   static void set_map(PointMap& map, int d, double centre, long double cells_per_unit, std::int64_t cells,
                       bool middle) {
     const long double factor = cells_per_unit / static_cast<long double>(cells);
@@ -225,11 +225,11 @@ class Type3Executor final : public Executor {
     spec.interp = plan_.interp;
     spec.threads = plan_.threads;
     spec.deterministic = options_.deterministic;
-    spec.trust_points = true;  // find_geometry has looked at every point
+    spec.trust_points = true;  // find_geometry has already checked every point
     return spec;
   }
 
-  // Grids, gridders and FFTs; kept when a new point set needs the same sizes.
+  // Binds grids, gridders and FFTs; they are kept when a new point set needs the same sizes.
   void bind_grids() {
     std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
     for (int d = 0; d < problem_.dim; ++d)
@@ -285,7 +285,7 @@ class Type3Executor final : public Executor {
       parallel_for(m_ > kShared ? plan_.threads : 1, m_, [&](std::int64_t j) {
         Angle angle;
         for (int d = 0; d < problem_.dim; ++d)
-          if (geometry_[d].target_centre != 0) {  // apart: their difference is rounded
+          if (geometry_[d].target_centre != 0) {  // added separately: their difference is rounded
             angle.add(problem_.sign * geometry_[d].target_centre, sources[d][j]);
             angle.add(problem_.sign * geometry_[d].target_centre, -geometry_[d].source_centre);
           }
@@ -312,7 +312,7 @@ class Type3Executor final : public Executor {
     });
   }
 
-  // Largest |h s'|: where the outer window's transform is needed.
+  // The largest |h s'| at which the transform of the outer window is needed.
   double window_reach() const {
     return kPi / (plan_.type3 == generator::Type3Rule::gaussian ? plan_.gaussian_r : plan_.window.sigma);
   }
@@ -368,7 +368,7 @@ class Type3Executor final : public Executor {
     return bytes < 9e18 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
   }
 
-  static constexpr std::int64_t kShared = 4096;  // points that are worth more than one thread
+  static constexpr std::int64_t kShared = 4096;  // with at least this many points, several threads pay off
   static constexpr const char* names[6] = {"x", "y", "z", "s", "t", "u"};
 
   Problem problem_;
@@ -376,7 +376,7 @@ class Type3Executor final : public Executor {
   ExecutorOptions options_;
   GaussianRule gaussian_;
   double beta_ = 0;
-  double sigma_ = 0;  // the plan's outer oversampling; plan_ has what runs
+  double sigma_ = 0;  // the plan's outer oversampling factor; plan_ has the one in use
   std::int64_t chunk_ = 1, m_ = 0, k_ = 0;
   bool ready_ = false;
   std::optional<Bounds> bounds_;

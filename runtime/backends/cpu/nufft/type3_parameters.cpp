@@ -15,7 +15,7 @@ struct Range {
   double low = 0, high = 0;
 };
 
-// Least and greatest of count >= 1 coordinates and whether all are finite: in lanes, so that compilers use vectors.
+// The least and greatest of count >= 1 coordinates and whether all are finite; uses lanes so that compilers vectorise.
 template <class T>
 bool find_range(const T* x, std::int64_t count, Range& range) {
   constexpr int kLanes = 64 / sizeof(T);
@@ -43,7 +43,7 @@ Interval interval(const T* coordinates, std::int64_t count, bool trust, const ch
                   const Promise* promise) {
   if (count == 0) return {};
   constexpr std::int64_t kPiece = 16384;
-  struct alignas(64) Found {  // by one worker
+  struct alignas(64) Found {  // the result of one worker
     Range range;
     bool finite = true;
   };

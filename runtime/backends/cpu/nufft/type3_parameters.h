@@ -1,5 +1,4 @@
-// The least and the greatest coordinates of a type 3, from which its geometry follows
-// (generator/plan/type3_geometry.h).
+// The least and the greatest coordinates of a type 3, which determine its geometry (generator/plan/type3_geometry.h).
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@ using generator::Interval;
 using generator::type3_dimension;
 using generator::Type3Dimension;
 
-// Where set_bounds says that coordinates lie.
+// The range in which set_bounds says that coordinates lie.
 struct Promise {
   double low = 0, high = 0;
 };
 
-// type3_interval of `count` coordinates. Throws Error{invalid_point} naming the first NaN or infinite one, and
-// Error{contradiction} for coordinates outside what was promised (null: nothing), with `what`; neither where they are
-// trusted.
+// Returns the type3_interval of `count` coordinates. Throws Error{invalid_point}, naming the first NaN or infinite
+// coordinate, and Error{contradiction} for coordinates outside the promised range (null: no promise); `what` names the
+// coordinates. Throws neither when points are trusted.
 template <class T>
 Interval interval(const T* coordinates, std::int64_t count, bool trust, const char* what, int threads,
                   const Promise* promise = nullptr);

@@ -1,4 +1,4 @@
-// FFTW's two precisions under one name, and owners for its plans and memory.
+// FFTW's two precisions under one name, and owning types for its plans and memory.
 #pragma once
 
 #include <fftw3.h>
@@ -14,7 +14,7 @@
 namespace fourtune::runtime::cpu {
 
 // FFTW's planner (plan creation and destruction, wisdom, thread count) is shared by the process and not thread-safe:
-// hold this for each of those calls. Executing plans needs no lock.
+// hold this mutex for each of those calls. Executing plans needs no lock.
 ForkSafeMutex& planner_mutex();
 
 // Fftw<T>: the functions of the library for T = float or double.
@@ -64,7 +64,7 @@ typename Fftw<T>::Complex* fftw_cast(const std::complex<T>* p) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(const_cast<std::complex<T>*>(p));
 }
 
-// Owner of one FFTW plan; destruction takes the planner's lock.
+// Owns one FFTW plan; the destructor takes the planner's lock.
 template <class T>
 class FftwPlan {
  public:

@@ -1,4 +1,5 @@
-// What FFTW does for the CPU backend, in builds that link it; fft/library.h hands it to the rest.
+// The parts of the CPU backend that FFTW provides, in builds that link it; fft/library.h gives access to them. Whole
+// transforms are in library_fft.cpp, lines in fftw_lines.cpp.
 #pragma once
 
 #include <memory>
@@ -8,12 +9,11 @@
 
 namespace fourtune::runtime::cpu {
 
-// Family fftw: one FFTW plan for everything it can do in one, with copies only where FFTW cannot (documented in the
-// body).
+// Family fftw: one FFTW plan for all that FFTW can do in one plan; the .cpp file lists the copies made otherwise.
 template <class T>
 std::unique_ptr<FftRunner> make_library_fft(const FftOperation& op);
 
-// Lines of any length, one FFTW plan for one line.
+// Lines of any length; each line runs through the same FFTW plan for one line.
 template <class T>
 std::unique_ptr<LineFft<T>> make_fftw_lines(const LineFftChoice& choice, bool real);
 

@@ -1,4 +1,4 @@
-// Lines through FFTW.
+// FFTs of lines, computed by FFTW.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -12,8 +12,8 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Calls f(l, i) for all lines and positions in the order that is kinder to the strides of the array outside: along
-// lines when they are adjacent there, in tiles otherwise.
+// Calls f(l, i) for all lines and positions, in the order that suits the strides of the outer array better: across
+// lines when they are adjacent there, line by line otherwise.
 template <class F>
 void for_each_place(const LinePlaces& places, std::int64_t count, F f) {
   if (places.line <= places.step) {
@@ -27,7 +27,7 @@ void for_each_place(const LinePlaces& places, std::int64_t count, F f) {
   }
 }
 
-// Wisdom of the plans made so far, by shape: planning the same lines again costs nothing.
+// Wisdom of the plans made so far, by shape: planning the same lines again is then free.
 using ShapeKey = std::tuple<std::int64_t, int, int>;
 template <class T>
 std::map<ShapeKey, std::string>& remembered_wisdom() {
@@ -35,8 +35,9 @@ std::map<ShapeKey, std::string>& remembered_wisdom() {
   return *map;
 }
 
-// Lines one after the other, each contiguous, through an FFTW plan for one line. Real lines that may go
-// together do so in pairs, as real and imaginary part of one complex line; others have a complex line each.
+// Stores lines one after the other, each contiguous, and transforms them with an FFTW plan for one line. Real lines
+// that may be transformed together form pairs, the real and imaginary parts of one complex line; other real lines each
+// use a complex line.
 template <class T>
 class FftwLines final : public LineFft<T> {
   using Value = std::complex<T>;
@@ -80,7 +81,7 @@ class FftwLines final : public LineFft<T> {
     for (int l = 0; l < this->lines(); ++l) std::fill_n(rows + l * row_, range.count, Value());
   }
   const void* transform(void* work, int count) const override {
-    // Line l goes to row l + 1, from the last line down: out of place with one spare row.
+    // Line l moves to row l + 1, starting from the last line: out of place with one spare row.
     Value* rows = static_cast<Value*>(work);
     for (int l = (count + per_row_ - 1) / per_row_ - 1; l >= 0; --l) {
       Fftw<T>::execute_c2c(plan_.get(), fftw_cast(rows + l * row_), fftw_cast(rows + (l + 1) * row_));
@@ -152,8 +153,8 @@ class FftwLines final : public LineFft<T> {
   std::string wisdom() const override { return wisdom_; }
 
  private:
-  int per_row_;       // lines that share a complex one
-  std::int64_t row_;  // elements from line to line, off powers of two
+  int per_row_;       // number of lines that share a complex one
+  std::int64_t row_;  // elements from line to line; avoids powers of two
   FftwPlan<T> plan_;
   std::string wisdom_;
 };
@@ -162,7 +163,7 @@ class FftwLines final : public LineFft<T> {
 
 template <class T>
 std::unique_ptr<LineFft<T>> make_fftw_lines(const LineFftChoice& choice, bool real) {
-  // Both halves of the work buffer well inside a core's second-level cache.
+  // Both halves of the work buffer fit well inside a core's second-level cache.
   constexpr std::int64_t kWorkBytes = std::int64_t{1} << 19;
   const std::int64_t fits = kWorkBytes / (2 * choice.n * static_cast<std::int64_t>(sizeof(std::complex<T>)));
   std::int64_t lines = std::min<std::int64_t>({choice.fft.block, choice.available, std::max<std::int64_t>(fits, 1)});

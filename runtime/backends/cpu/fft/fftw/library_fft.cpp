@@ -1,10 +1,10 @@
 // Family fftw: the whole transform as one FFTW plan.
 //
-// FFTW cannot do three things in one plan, and gets a pass around it for each:
+// FFTW cannot do three things in one plan; each gets an extra pass:
 // - c2r out of place destroys its input in more than one dimension: the input is copied to a work array, a few
 //   transforms of the batch at a time;
-// - sign +1 of r2c and sign -1 of c2r, and the weights of the real adjoints: applied on the half spectrum;
-// - some in-place layouts: the input is copied first (make_staged_fft).
+// - sign +1 of r2c, sign -1 of c2r and the weights of the real adjoints are applied to the half spectrum;
+// - for some in-place layouts the input is copied first (make_staged_fft).
 #include <algorithm>
 
 #include "base/layout.h"
@@ -18,7 +18,7 @@
 namespace fourtune::runtime::cpu {
 namespace {
 
-// Copies a spectrum with weights and conjugation; in == out is allowed.
+// Copies a spectrum, applying weights and conjugation; in == out is allowed.
 template <class T>
 void weigh_spectrum(const FftOperation& op, const std::array<std::int64_t, 3>& sizes, std::int64_t batch,
                     const std::complex<T>* in, const ArrayLayout& in_layout, std::complex<T>* out,
@@ -30,7 +30,7 @@ void weigh_spectrum(const FftOperation& op, const std::array<std::int64_t, 3>& s
   });
 }
 
-// Largest divisor of batch for which that many spectra stay below a few MiB.
+// The largest divisor of batch such that this many spectra stay below a few MiB.
 std::int64_t staged_batch(std::int64_t batch, std::int64_t bytes_of_one) {
   const std::int64_t most =
       std::max<std::int64_t>(1, (std::int64_t{16} << 20) / std::max<std::int64_t>(1, bytes_of_one));
@@ -97,8 +97,8 @@ class LibraryFft final : public FftRunner {
                                   static_cast<std::int64_t>(real_in ? sizeof(T) : sizeof(Value));
     const std::int64_t out_bytes = layout_span(op_.out, real_out ? op_.n : spectrum_, chunk_, "the output") *
                                    static_cast<std::int64_t>(real_out ? sizeof(T) : sizeof(Value));
-    // Measuring plans overwrite the arrays they are made on; estimating does not touch them, and then this is address
-    // space only.
+    // Measured plans overwrite the arrays on which they are made. Estimated plans do not touch them, so then these
+    // arrays are address space only.
     const AlignedBytes a(op_.in_place ? std::max(in_bytes, out_bytes) : in_bytes);
     const AlignedBytes b(op_.in_place ? 0 : out_bytes);
     if (op_.choice.rigor != generator::Rigor::estimate) clear(a), clear(b);
@@ -124,8 +124,8 @@ class LibraryFft final : public FftRunner {
     parallel_for(op_.threads, bytes.bytes() / static_cast<std::int64_t>(sizeof(T)), [=](auto i) { data[i] = 0; });
   }
 
-  // Arrays aligned like those of the planner run the plan made for them; others get a second plan on first use. A
-  // deterministic plan is for all.
+  // Arrays aligned like those given to the planner use the plan made for them; others get a second plan on first use. A
+  // deterministic plan serves all arrays.
   void execute(void* in, void* out) {
     const bool aligned = op_.deterministic || (Api::alignment_of(in) == 0 && Api::alignment_of(out) == 0);
     if (!aligned && !unaligned_) {
@@ -144,7 +144,7 @@ class LibraryFft final : public FftRunner {
 
   FftOperation op_;
   std::array<std::int64_t, 3> spectrum_;
-  ArrayLayout plan_in_;  // input as the plan sees it
+  ArrayLayout plan_in_;  // the input as the plan sees it
   std::int64_t chunk_ = 1;
   bool conjugate_ = false, weighted_ = false, staged_ = false;
   AlignedBytes work_;

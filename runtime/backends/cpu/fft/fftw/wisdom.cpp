@@ -19,13 +19,13 @@ std::string exported() {
   return result;
 }
 
-// FFTW's jobs run on our team: threads of its own end or hang the process where none can be made, and after fork. FFTW
-// has one such function for the whole process, so that plans of the application use the team too (wisdom.h).
+// FFTW's jobs run on our team, because FFTW's threads end or hang the process where no thread can be created, and after
+// fork. FFTW has one such function per process, so the application's plans use the team too (wisdom.h).
 void run_jobs(void* (*work)(char*), char* data, std::size_t size, int count, void*) {
   parallel_for(count, count, [=](std::int64_t i) { work(data + static_cast<std::size_t>(i) * size); });
 }
 
-// FFTW may stay when this library is unloaded.
+// FFTW may stay loaded when this library is unloaded.
 struct JobsTaken {
   bool any[2] = {false, false};
   ~JobsTaken() {
@@ -34,7 +34,7 @@ struct JobsTaken {
   }
 } jobs_taken;
 
-// Before the first plan of ours with several threads; the planner's lock is held.
+// Called before our first plan with several threads; the planner's lock is held.
 template <class T>
 void take_jobs() {
   bool& taken = jobs_taken.any[sizeof(T) == sizeof(double)];
@@ -42,8 +42,8 @@ void take_jobs() {
   taken = true;
 }
 
-// Once per precision. Planner calls of the application on other threads then exclude ours inside FFTW as well; the lock
-// costs nothing beside planning.
+// Runs once per precision. Planner calls of the application on other threads then exclude ours inside FFTW as well; the
+// lock costs little compared with planning.
 template <class T>
 void initialise() {
   static const bool done = [] {
@@ -54,7 +54,7 @@ void initialise() {
   (void)done;
 }
 
-// An empty table exports as "(fftw-3.3.10 fftw_wisdom #x... #x...\n)": entries are nested parentheses.
+// An empty table exports as "(fftw-3.3.10 fftw_wisdom #x... #x...\n)"; entries appear as nested parentheses.
 bool holds_entries(const std::string& text) { return text.find('(', 1) != std::string::npos; }
 
 }  // namespace
