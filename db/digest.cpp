@@ -58,7 +58,7 @@ std::string sha256(std::initializer_list<std::string_view> parts) {
   return finish(state);
 }
 
-std::string blake2b(std::initializer_list<std::string_view> parts) {
+std::string blake2b(std::span<const std::string_view> parts) {
   start_sodium();
   std::size_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size() + 8;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,7 @@ std::string sha256(std::string_view bytes);
 // The digest of a list of parts: each part is preceded by its length, so different lists give different input.
 std::string sha256(std::initializer_list<std::string_view> parts);
 // The same with BLAKE2b of 256 bits.
-std::string blake2b(std::initializer_list<std::string_view> parts);
+std::string blake2b(std::span<const std::string_view> parts);
 
 // The 64 raw bytes of SHA-512.
 std::string sha512_bytes(std::string_view bytes);

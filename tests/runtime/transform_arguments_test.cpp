@@ -12,27 +12,10 @@
 #include <vector>
 
 #include "fourtune/transform.h"
+#include "tests/runtime/transform_support.h"
 
 namespace fourtune {
 namespace {
-
-using Complex = std::complex<double>;
-
-Options plain() {
-  Options options;
-  options.default_databases = false;
-  return options;
-}
-
-template <class Work>
-std::pair<Status, std::string> failure(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return {error.status(), error.what()};
-  }
-  return {Status::success, ""};
-}
 
 bool says(const std::pair<Status, std::string>& failed, const char* words) {
   return failed.second.find(words) != std::string::npos;

@@ -11,26 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/runtime/transform_support.h"
+
 namespace fourtune {
 namespace {
-
-using Complex = std::complex<double>;
-
-Options plain() {
-  Options options;
-  options.default_databases = false;
-  return options;
-}
-
-template <class Work>
-std::pair<Status, std::string> failure(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return {error.status(), error.what()};
-  }
-  return {Status::success, ""};
-}
 
 struct Data {
   std::vector<double> x, y;
