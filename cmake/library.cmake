@@ -24,7 +24,9 @@ endforeach()
 
 # Only symbols with FOURTUNE_API are visible; the map also hides instantiations of std templates.
 set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-set_target_properties(fourtune PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+# While the major version is 0, each minor version has another binary interface (tests/consume/abi_test.cpp).
+set_target_properties(fourtune PROPERTIES VERSION ${PROJECT_VERSION}
+                                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                           LINK_DEPENDS ${map})
 target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
