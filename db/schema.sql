@@ -1,6 +1,6 @@
 -- The tuning database as the sequence of its versions. A new file gets every section in turn; a file of version N gets
 -- the sections after N. A section that has been released is never edited: add the next one instead.
--- Times are milliseconds since the epoch (UTC), durations nanoseconds. docs/database.md explains the tables.
+-- Times are milliseconds since the epoch (UTC), durations nanoseconds. docs/design/database.md explains the tables.
 
 -- version 1
 CREATE TABLE problem (

@@ -4,8 +4,8 @@
 // offset d the contribution exp(-i k x) (1 + h) to the mode xi = 2 pi k / fine, with
 //   1 + h(xi, d) = sum_p phi(x_p) exp(i xi s_p) / F(xi) = sum over m of F(xi + 2 pi m) / F(xi) exp(2 pi i m d)
 // (Poisson), s_p = p + d - w/2. For random strengths and points, the squared relative l2 error E is the mean of |h|^2
-// over the modes and the offsets. Dimensions combine as a product: 1 + E = product of (1 + E_d). docs/windows.md has
-// the derivation.
+// over the modes and the offsets. Dimensions combine as a product: 1 + E = product of (1 + E_d). docs/design/windows.md
+// has the derivation.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -70,7 +70,7 @@ const char* to_string(WindowKind kind) noexcept {
 
 // At `edge` the window's transform must have decayed: its bandwidth beta extends from 0 to the lowest frequency that
 // aliases onto a mode, 2 pi - pi/sigma. The optimum is slightly smaller. The coefficients are least-squares fits to
-// minima found in extended precision for widths 2 to 16 (28) and sigma 1.05 to 4 (docs/windows.md).
+// minima found in extended precision for widths 2 to 16 (28) and sigma 1.05 to 4 (docs/design/windows.md).
 double beta_rule(WindowKind kind, int width, double sigma) {
   check(kind, width, sigma);
   const double w = width, t = 1 / sigma, edge = pi * w * (1 - t / 2);

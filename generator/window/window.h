@@ -35,7 +35,7 @@ inline constexpr double kMaxBeta = 300;  // 0 < beta <= kMaxBeta
 // A window with a fixed shape parameter. Immutable, usable from any thread.
 class Window {
  public:
-  // Chooses the shape parameter from width and oversampling factor by beta_rule (docs/windows.md). Throws
+  // Chooses the shape parameter from width and oversampling factor by beta_rule (docs/design/windows.md). Throws
   // Error{invalid_plan} when width or sigma is out of range.
   Window(WindowKind kind, int width, double sigma);
   // Takes an explicit shape parameter. Throws Error{invalid_plan} when width, sigma or beta is out of range.
@@ -69,8 +69,8 @@ class Window {
   std::vector<double> nodes_, weights_;  // quadrature on [0, 1]; the weights include phi and the factor w
 };
 
-// The shape parameter of Window(kind, width, sigma), near the one that minimises aliasing_error (docs/windows.md).
-// Throws like that constructor.
+// The shape parameter of Window(kind, width, sigma), near the one that minimises aliasing_error
+// (docs/design/windows.md). Throws like that constructor.
 double beta_rule(WindowKind kind, int width, double sigma);
 
 // Piecewise polynomial form of a window. Piece p (0 <= p < width) gives the weight of cell i0 + p at the position z in
@@ -100,8 +100,8 @@ PiecewisePolynomial fit_within(const Window& window, double excess = 0.05);
 
 // Returns the least width whose predicted_error is at most tol, or 0 if no width up to kMaxWidth is enough. A tol below
 // 10 eps of double counts as 10 eps. `stages` is 1 for types 1 and 2, and 2 for type 3 (two windows share the
-// tolerance). docs/windows.md has the derivation and a table. Throws Error{invalid_argument} for a bad tol, dim or
-// stages, and Error{invalid_plan} for a bad sigma.
+// tolerance). docs/design/windows.md has the derivation and a table. Throws Error{invalid_argument} for a bad tol, dim
+// or stages, and Error{invalid_plan} for a bad sigma.
 int width_for(WindowKind kind, double tol, double sigma, int dim, int stages = 1);
 // The predicted relative l2 error for this window, width and oversampling factor in exact arithmetic, for random points
 // and strengths (width_for inverts this).

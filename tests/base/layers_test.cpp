@@ -1,4 +1,4 @@
-// Checks which folders may include which: the floor plan of docs/design.md.
+// Checks which folders may include which: the floor plan of docs/design/README.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

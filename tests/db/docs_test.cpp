@@ -1,4 +1,4 @@
-// Checks that the statements of docs/database.md are true.
+// Checks that the statements of docs/design/database.md are true.
 #include <algorithm>
 
 #include "db/limits.h"
@@ -56,7 +56,7 @@ TEST(DatabasePage, HasSqlThatGivesWhatThePageSays) {
     store.record_run(session, sample_run("bad", RunStatus::wrong_result));
     store.withdraw_verdict(store.winner(kOtherProblem, sample_environment())->id, "wrong result");
   }
-  const auto statements = statements_of(bytes_of(kRoot / "docs/database.md"));
+  const auto statements = statements_of(bytes_of(kRoot / "docs/design/database.md"));
   ASSERT_EQ(statements.size(), 3u);
   const Database database = Database::open(path, Access::read, 0);
   EXPECT_EQ(rows_of(database, statements[0], 6),
@@ -74,7 +74,7 @@ TEST(DatabasePage, HasSqlThatGivesWhatThePageSays) {
 }
 
 TEST(DatabasePage, NamesEveryTableStatusFaultAndFreshness) {
-  const std::string page = bytes_of(kRoot / "docs/database.md");
+  const std::string page = bytes_of(kRoot / "docs/design/database.md");
   std::vector<std::string> words;
   for (int i = 0; i <= static_cast<int>(RunStatus::interrupted); ++i) words.push_back(to_string(RunStatus(i)));
   for (int i = 0; i <= static_cast<int>(StoreFault::busy); ++i) words.push_back(to_string(StoreFault(i)));
@@ -88,12 +88,12 @@ TEST(DatabasePage, NamesEveryTableStatusFaultAndFreshness) {
 }
 
 TEST(DatabasePage, LinksToFilesThatExist) {
-  const std::string page = bytes_of(kRoot / "docs/database.md");
+  const std::string page = bytes_of(kRoot / "docs/design/database.md");
   int links = 0;
   for (std::size_t at = 0; (at = page.find("](", at)) != page.npos; ++links) {
     at += 2;
     const std::string target = page.substr(at, page.find(')', at) - at);
-    EXPECT_TRUE(fs::exists(kRoot / "docs" / target)) << target;
+    EXPECT_TRUE(fs::exists(kRoot / "docs/design" / target)) << target;
   }
   EXPECT_GT(links, 0);
 }

@@ -337,10 +337,10 @@ TEST(WindowError, BadArgumentsAreNamedErrors) {
   EXPECT_EQ(status_of([&] { predicted_error(WindowKind::pswf, 17, 2, 1); }), Status::invalid_plan);
 }
 
-// docs/windows.md has three tables whose rows begin "| es | 1.25 |" (errors of widths 2 to 16), "| 3D | es | 1.25 |"
-// (widths for tolerances 1e-1 to 1e-14) and "| degree | es | 1.25 |" (of fit_within, widths 2 to 16).
+// docs/design/windows.md has three tables. Their rows begin "| es | 1.25 |" (errors of widths 2 to 16), "| 3D | es |"
+// (widths for tolerances 1e-1 to 1e-14) and "| degree | es |" (of fit_within, widths 2 to 16).
 TEST(WindowError, DocumentedTablesHoldWhatIsComputed) {
-  const auto page = std::filesystem::path(__FILE__).parent_path() / "../../docs/windows.md";
+  const auto page = std::filesystem::path(__FILE__).parent_path() / "../../docs/design/windows.md";
   std::ifstream file(page);
   ASSERT_TRUE(file) << page;
   int errors = 0, widths = 0, degrees = 0;

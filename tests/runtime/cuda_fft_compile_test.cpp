@@ -1,5 +1,5 @@
-// Compiles emitted FFT kernels with NVRTC, without a GPU: the winners of docs/gpu-fft.md and one kernel of every kind
-// compile for each architecture, within the registers available to their blocks and without spills.
+// Compiles emitted FFT kernels with NVRTC, without a GPU: the winners of docs/design/gpu-fft.md and one kernel of every
+// kind compile for each architecture, within the registers available to their blocks and without spills.
 #include <gtest/gtest.h>
 
 #include <algorithm>

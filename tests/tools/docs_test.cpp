@@ -29,9 +29,9 @@ struct Block {
 };
 
 std::vector<std::string> pages() {
-  std::vector<std::string> names{"README.md"};
-  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
-    if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
+  std::vector<std::string> names{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs"))
+    if (entry.path().extension() == ".md") names.push_back(fs::relative(entry.path(), kRoot).generic_string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -25,7 +25,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option("--peer", options.peers,
                   "Shared library to compare with: FINUFFT, cuFINUFFT, cuFFT or an adapter "
-                  "(docs/peers.md; repeatable)")
+                  "(docs/benchmark.md; repeatable)")
       ->type_name("PATH")
       ->take_all()
       ->allow_extra_args(false);

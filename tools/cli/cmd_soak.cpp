@@ -134,7 +134,8 @@ void add_options(CLI::App& command, Arguments& arguments) {
       ->capture_default_str()
       ->type_name("S");
   command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates or adapted ones");
-  command.add_option("--peer", worker.peers, "Library to time beside (docs/peers.md); repeatable")->type_name("PATH");
+  command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
+      ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
   command.add_flag("--json", arguments.json, "Print JSON");
   command.add_flag("--quiet", arguments.quiet, "No progress");

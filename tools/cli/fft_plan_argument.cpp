@@ -29,7 +29,7 @@ std::string notation_of(const std::string& text) {
 }  // namespace
 
 fft::FftPlan fft_plan_argument(const std::string& text, const fft::Lengths& lengths) {
-  constexpr const char* kHint = "docs/fft-plans.md has the notation and its rules";
+  constexpr const char* kHint = "docs/design/fft-plans.md has the notation and its rules";
   fft::FftPlan plan;
   try {
     plan = fft::parse_notation(notation_of(text));

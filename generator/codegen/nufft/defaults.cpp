@@ -1,4 +1,4 @@
-// Initial parameters by width, precision and density, from measurements on an H200: docs/gpu-nufft.md.
+// Initial parameters by width, precision and density, from measurements on an H200: docs/design/gpu-nufft.md.
 #include <algorithm>
 
 #include "generator/codegen/nufft/kernels.h"

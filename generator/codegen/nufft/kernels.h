@@ -52,8 +52,8 @@ Parameters default_parameters(const Shape& shape, Interpolate family, double poi
 // ranks them.
 std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell, double share = 1);
 // Seconds that register windows take on an H200 to add this many points, spread evenly over a share of a 3D grid: a
-// cost per point, and a cost for the cells that leave the tiles. The constants come from the runs of docs/gpu-nufft.md.
-// In window_model.cpp.
+// cost per point, and a cost for the cells that leave the tiles. The constants come from the runs of
+// docs/design/gpu-nufft.md. In window_model.cpp.
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
 // Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).

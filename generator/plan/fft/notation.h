@@ -1,6 +1,6 @@
 // GPU FFT plans: the X/Y/Z notation of the paper fft3d-interleaved-plans with kernel parameters, and its canonical
-// text. docs/fft-plans.md explains the notation by examples; geometry.h derives everything that follows from a plan.
-// notation.cpp prints plans, notation_parse.cpp parses them, and rules.cpp and parameter_rules.cpp check them.
+// text. docs/design/fft-plans.md explains the notation by examples; geometry.h derives everything that follows from a
+// plan. notation.cpp prints plans, notation_parse.cpp parses them, and rules.cpp and parameter_rules.cpp check them.
 //
 //   {X(32,8,32,256,tw),X(64,4,8,32,tw),X(32,8,1,8,no-tw),Y(32,8,32,256,tw),Y(32,8,4,32,tw)}[threads=512,tile=1]
 //   {Y(64,4,1,4,no-tw),Z(16,16,16,256,tw),Z(16,16,1,16,no-tw)}[threads=512,tile=16,parts=apart]      (on one line)

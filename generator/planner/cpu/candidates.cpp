@@ -21,7 +21,7 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
   plan.inner = plan.window;
 }
 
-// The best tile shape first, as measured on a core with 48 KB and 2 MB of cache (docs/benchmarks.md).
+// The best tile shape first, as measured on a core with 48 KB and 2 MB of cache (docs/design/cpu-choices.md).
 std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
   if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
@@ -32,7 +32,7 @@ std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
 }
 
 // What clearing a private tile and adding it to the grid costs per cell of the grid: its elements per cell, more where
-// it does not stay in the second-level cache (fitted on a core with 512 KB, docs/benchmarks.md).
+// it does not stay in the second-level cache (fitted on a core with 512 KB, docs/design/cpu-choices.md).
 double tile_price(const std::array<int, 3>& tile, int width, int complex_bytes, const DeviceTraits& traits) {
   const auto elements = static_cast<double>(private_elements(3, tile, width, complex_bytes));
   const double share = elements * complex_bytes / static_cast<double>(std::max<std::int64_t>(traits.l2_bytes, 1 << 18));

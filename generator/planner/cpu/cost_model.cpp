@@ -9,7 +9,7 @@ namespace fourtune::generator {
 namespace {
 
 // Prices in cycles, fitted to `fourtune run` stage times of 1D-3D problems in f32 and f64 on a Sapphire Rapids core at
-// about 3 GHz with AVX-512 (docs/benchmarks.md). Only their ratios matter for a choice.
+// about 3 GHz with AVX-512 (docs/design/cpu-choices.md). Only their ratios matter for a choice.
 constexpr double kClock = 3e9;
 constexpr double kPoint = 35;        // locate, gather, and evaluate the window in about one dimension
 constexpr double kPerDimension = 8;  // evaluate the window in one dimension
@@ -107,7 +107,7 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   Cost cost;
   cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times,
-  // docs/benchmarks.md).
+  // docs/design/cpu-choices.md).
   if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
   // Rarely faster than measure by more than noise, while planning takes tens of seconds: a search tries it last.
   if (plan.fft.rigor == Rigor::patient) cost.execute *= 1.01;

@@ -1,5 +1,5 @@
 // The cost of a type 3 on a CPU. Counts are exact for points that fill their boxes evenly. Prices are in nanoseconds,
-// fitted to `fourtune run` stage times in 2D (docs/benchmarks.md); only their ratios matter for a choice.
+// fitted to `fourtune run` stage times in 2D (docs/design/cpu-choices.md); only their ratios matter for a choice.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

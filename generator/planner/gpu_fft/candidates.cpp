@@ -291,7 +291,7 @@ bool library_takes(const Problem& problem) {
   return problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
 }
 
-// Cases in which the library was faster than the plain plan (docs/gpu-fft.md): four kernels where it needs three
+// Cases in which the library was faster than the plain plan (docs/design/gpu-fft.md): four kernels where it needs three
 // (8192^2), several kernels along a line in a batch that does not fit the cache (64 times 2^20), and real f64 arrays
 // larger than the cache (512^3, both directions). `usual` has no kernels if the plain plan cannot be written in the
 // notation.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double real_share = 0.55;         // cost of a real transform relative to the complex one
 constexpr double launch_seconds = 2e-6;     // per kernel that follows another
-constexpr double library_efficiency = 0.8;  // share of copy bandwidth, cuFFT on an H200 (docs/gpu-fft.md)
+constexpr double library_efficiency = 0.8;  // share of copy bandwidth, cuFFT on an H200 (docs/design/gpu-fft.md)
 constexpr double longest_line = 8192;       // that one kernel can transform
 
 // Passes through memory: one per dimension, and more where a line is longer than a block holds.

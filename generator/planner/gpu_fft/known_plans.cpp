@@ -26,8 +26,8 @@ struct Winner {
 
 constexpr Precision f32 = Precision::f32, f64 = Precision::f64;
 
-// Winners by the medians of interleaved rounds on an H200; docs/gpu-fft.md has the figures. If a size appears more than
-// once, the first plan that the device and the arrays allow is used.
+// Winners by the medians of interleaved rounds on an H200; docs/design/gpu-fft.md has the figures. If a size appears
+// more than once, the first plan that the device and the arrays allow is used.
 const Winner winners[] = {
     // Found by the tuner.
     {{1024, 256, 256},

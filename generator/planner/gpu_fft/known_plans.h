@@ -1,5 +1,5 @@
-// Plans for a transform that nobody tuned: a winner measured on an H200 (docs/gpu-fft.md) if there is one for the size
-// and the device can run it, else plain_plan.
+// Plans for a transform that nobody tuned: a winner measured on an H200 (docs/design/gpu-fft.md) if there is one for
+// the size and the device can run it, else plain_plan.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Floors and a cost estimate of GPU FFT plans. A floor is a time that no kernel can beat on the device (as its traits
 // describe it). The estimate serves only to order candidates before anything is measured. Its constants come from runs
-// of emitted kernels on an H200 (docs/fft-plans.md).
+// of emitted kernels on an H200 (docs/design/fft-plans.md).
 #pragma once
 
 #include "fourtune/device_traits.h"

@@ -31,7 +31,7 @@ Parameters sorted_like(Parameters own, const Parameters& sort) {
 }
 
 // Interpolation by register windows of 9 and 10 taps in double precision: uses two warps with two cells per lane (on an
-// H200 faster than four warps on tiles of 16 x 16, docs/gpu-nufft.md).
+// H200 faster than four warps on tiles of 16 x 16, docs/design/gpu-nufft.md).
 void shrink(const Shape& shape, Parameters& p, double density) {
   if (shape.dim != 3 || shape.precision == Precision::f32 || density < kThin) return;
   if (shape.width != 9 && shape.width != 10) return;

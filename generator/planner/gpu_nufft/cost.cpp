@@ -1,5 +1,5 @@
-// The expected cost of a nonuniform plan on a GPU. Prices are picoseconds measured on an H200 (docs/gpu-nufft.md),
-// scaled by multiprocessors, clock and bandwidth; only their ratios matter for a choice.
+// The expected cost of a nonuniform plan on a GPU. Prices are picoseconds measured on an H200
+// (docs/design/gpu-nufft.md), scaled by multiprocessors, clock and bandwidth; only their ratios matter for a choice.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -23,8 +23,8 @@ bool waits_for_earlier(const std::string& text) {
          (text.find("dev_follow()", body) != text.npos || text.find("dev_wait_earlier()", body) != text.npos);
 }
 
-// Whether programmatic dependent launches are enabled (docs/cuda.md). A stream that is being captured supports them
-// since CUDA 12.3.
+// Whether programmatic dependent launches are enabled (docs/design/cuda.md). A stream that is being captured supports
+// them since CUDA 12.3.
 bool may_overlap(const DeviceTraits& traits) {
   const char* const wanted = std::getenv("FOURTUNE_CUDA_OVERLAP");
   return wanted && std::strcmp(wanted, "1") == 0 && traits.compute_capability >= 90 && driver().cuLaunchKernelEx &&

@@ -211,7 +211,7 @@ const char* to_string(PeerFault fault) noexcept {
 
 PeerError::PeerError(PeerFault fault, const std::string& message)
     : UsageError(fmt::format("{}: {}", to_string(fault), message),
-                 "--peer takes a libfinufft.so, libcufinufft.so, libcufft.so or an adapter (docs/peers.md)"),
+                 "--peer takes a libfinufft.so, libcufinufft.so, libcufft.so or an adapter (docs/benchmark.md)"),
       fault_(fault) {}
 
 std::string find_finufft_version(const std::string& path) {

@@ -1,9 +1,9 @@
 /* The interface that lets `fourtune bench --peer` run a library: nine C functions in a shared library.
  *
- * They can wrap any FFT or NUFFT; docs/peers.md has an example. Only the wrapper includes this file, and it needs
- * nothing else of Fourtune. All functions are called from one thread. Arrays are in GPU memory when `device` is not
- * negative, else in host memory. With a GPU, its primary context is current, and all work must be issued on the given
- * stream (a CUstream; NULL: the default stream), on which times are measured. */
+ * They can wrap any FFT or NUFFT; docs/design/peer-vkfft.md has an example. Only the wrapper includes this file, and it
+ * needs nothing else of Fourtune. All functions are called from one thread. Arrays are in GPU memory when `device` is
+ * not negative, else in host memory. With a GPU, its primary context is current, and all work must be issued on the
+ * given stream (a CUstream; NULL: the default stream), on which times are measured. */
 #ifndef FOURTUNE_PEER_INTERFACE_H
 #define FOURTUNE_PEER_INTERFACE_H
 

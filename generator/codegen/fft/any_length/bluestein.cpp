@@ -143,7 +143,7 @@ double sectors_over(std::int64_t run) {
 }
 
 // Estimates are relative. They were fitted to 60x2503x16 and 4099x64x8 in some forty shapes on an H200
-// (docs/gpu-fft.md).
+// (docs/design/gpu-fft.md).
 void consider(std::optional<InOne>& best, const Radices& radices, std::int64_t m, const ConvolutionArrays& arrays,
               const DeviceTraits& device) {
   constexpr double traffic = 30, latency = 51200, idle_warps = 0.25,

@@ -4,7 +4,7 @@
 // 1. Grid cell (i, j, k) is at i + j*stride[1] + k*stride[2] complex elements; FFT order: position 0 is index 0.
 // 2. Coordinate x maps to the period coordinate p = (x - centre) * factor (one period = the whole grid); cell position
 //    u = (p - floor(p)) * fine, located without losing digits: f32 coordinates are exact numbers and are located in
-//    f64, f64 ones with an error-free product (docs/accuracy.md).
+//    f64, f64 ones with an error-free product (docs/design/accuracy.md).
 // 3. Weights are those of generator::Window (see window.h), the same for spread and interpolate, which are exact
 //    adjoints.
 #pragma once

@@ -1,4 +1,4 @@
-// Nonuniform transforms on the CPU: combines the stages of types 1, 2 and 3 as docs/design.md lists them.
+// Nonuniform transforms on the CPU: combines the stages of types 1, 2 and 3 as docs/design/README.md lists them.
 #pragma once
 
 #include <memory>
