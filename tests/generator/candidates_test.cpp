@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/plan/private_tile.h"
+
 namespace fourtune::generator {
 namespace {
 
@@ -159,6 +161,31 @@ TEST(Adapt, KeepsTheChoicesAndRebindsWhatFollowsFromSizeAndTolerance) {
   EXPECT_GE(out.window.fine[0], 150);
   EXPECT_GE(out.window.fine[1], 120);
   EXPECT_LE(predicted_error(out.window.kind, out.window.width, 1.5, 2), 1.5e-5);
+}
+
+TEST(PrivateTiles, RowsAreWholeLinesAndBinsHoldSeveralCells) {
+  for (const int bytes : {8, 16})
+    for (int width = 2; width <= kMaxWidth; ++width) {
+      const int slots = row_slots(width, bytes), bin = bin_cells(width, bytes), line = kLineBytes / bytes;
+      EXPECT_EQ(slots % line, 0) << width;
+      EXPECT_EQ(slots, bin + width - 1) << width;  // the last window that starts in a bin ends in its last slot
+      EXPECT_LE(slots - width, line) << width;     // at most one line to spare
+      if (width > line) EXPECT_GT(bin, 1) << "width " << width << ", " << bytes << " bytes per element";
+    }
+  // 4 bins of 5 cells in rows of 16 slots, 16 + 11 rows along y and z.
+  EXPECT_EQ(private_elements(3, {16, 16, 16}, 12, 16), 4 * 16 * 27 * 27);
+  EXPECT_EQ(private_elements(1, {16, 99, 99}, 12, 16), 4 * 16);
+}
+
+TEST(Candidates, DefaultTilesStayInTheCacheWhereASmallerShapeIsCheaper) {
+  const Problem problem = parse_problem("nufft:type=1,n=97x101x89,m=900000,prec=f64,tol=1e-11");
+  for (const std::int64_t kib : {512, 1280, 2048}) {
+    DeviceTraits traits = laptop(2);
+    traits.l2_bytes = kib << 10;
+    const Plan plan = default_plan(problem, traits);
+    EXPECT_LE(private_elements(3, plan.sort.tile, plan.window.width, 16) * 16, traits.l2_bytes)
+        << kib << " KiB: " << to_text(plan, problem);
+  }
 }
 
 }  // namespace

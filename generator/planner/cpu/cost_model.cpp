@@ -106,8 +106,7 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   for (int d = 0; d < problem.dim; ++d) fine[d] = static_cast<double>(problem.n[d]);
   Cost cost;
   cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
-  // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times,
-  // docs/design/cpu-choices.md).
+  // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
   if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
   // Rarely faster than measure by more than noise, while planning takes tens of seconds: a search tries it last.
   if (plan.fft.rigor == Rigor::patient) cost.execute *= 1.01;
