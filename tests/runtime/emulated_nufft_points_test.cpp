@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "runtime/backends/emulated/emulator.h"
 #include "tests/runtime/emulated_nufft_support.h"
@@ -43,6 +46,37 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
           EXPECT_EQ(transform->memory().held, transform->memory().needed);
         }
       }
+}
+
+// A block sorts up to `segment` points of a coarse bin; one more and several blocks share it.
+TEST(EmulatedNufftPoints, CoarseBinsOfExactlyOneSegmentAndOnePointMore) {
+  const std::string plan =
+      "emulated;window=pswf(sigma=2,width=7,fine=64x64);sort=bins(bin=8x8,placement=two_level,cap=200,segment=512);"
+      "spread=points(lanes=8);interp=points(lanes=8);fft=plain";
+  Transform transform("nufft:type=1,n=31x30,prec=f64,tol=1e-6", emulated(plan));
+  for (const std::int64_t m : {511, 512, 513, 1024, 1025}) {
+    // All in one bin: cells of the fine grid are 0.098 radians wide.
+    std::vector<double> x, y;
+    std::vector<std::complex<double>> c, modes(31 * 30);
+    for (std::int64_t j = 0; j < m; ++j) {
+      const double at = static_cast<double>(j);
+      x.push_back(1.0 + 1e-3 * std::sin(at)), y.push_back(2.0 + 1e-3 * std::cos(3 * at));
+      c.emplace_back(std::cos(5 * at), std::sin(7 * at));
+    }
+    Points points;
+    points.m = m, points.x = x.data(), points.y = y.data();
+    transform.set_points(points);
+    transform.execute(c.data(), modes.data());
+    double difference = 0, norm = 0;
+    for (int ky = -15; ky < 15; ++ky)
+      for (int kx = -15; kx <= 15; ++kx) {
+        std::complex<double> sum = 0;
+        for (std::size_t j = 0; j < c.size(); ++j) sum += c[j] * std::polar(1.0, -(kx * x[j] + ky * y[j]));
+        const auto k = static_cast<std::size_t>((ky + 15) * 31 + kx + 15);
+        difference += std::norm(modes[k] - sum), norm += std::norm(sum);
+      }
+    EXPECT_LE(std::sqrt(difference / norm), 3e-6) << m << " points in one coarse bin";
+  }
 }
 
 // Points of large coarse bins need a copy. It is in the fine grid if that is large enough; otherwise in memory that is
