@@ -167,7 +167,8 @@ TEST(Layers, AWrongIncludeDoesNotCompile) {
 TEST(Layers, CudaTextIncludesNothing) {
   int seen = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / "templates")) {
-    if (entry.path().extension() != ".cuh") continue;
+    if (entry.path().extension() != ".cuh" || entry.path().stem() == "fft_standalone")
+      continue;  // that one is a program
     ++seen;
     EXPECT_TRUE(includes_of(entry.path(), entry.path().filename()).empty()) << entry.path();
   }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "fourtune/transform.h"
+#include "generator/candidates.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/gpu/gpu_executor.h"

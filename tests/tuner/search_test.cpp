@@ -101,6 +101,31 @@ TEST_P(EveryStrategy, TakesAnEmptySpaceAndOneCandidateAndNoModel) {
   EXPECT_EQ(replay(space, GetParam(), 2, 1000).size(), space.space.size());
 }
 
+// A choice with which nothing works, however much the cost model promises: axis 0 has it, in every place of the others.
+TEST(SurrogateSearch, LearnsThatAChoiceFailsWhateverTheOthersAre) {
+  SearchSpace space;
+  std::vector<double> seconds;
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 8; ++b)
+      for (int c = 0; c < 8; ++c) {
+        space.coordinates.push_back({a, b, c});
+        const double time = 1.0 + 0.2 * a + 0.1 * std::abs(b - 5) + 0.05 * std::abs(c - 2);
+        space.estimates.push_back(a == 0 ? 0.5 * time : time);
+        seconds.push_back(a == 0 ? failed : time);
+      }
+  const auto search = find_strategy("surrogate").make(space, 4);
+  int failures = 0;
+  double best = INFINITY;
+  for (int i = 0; i < 48; ++i) {
+    const std::size_t candidate = search->ask().value();
+    failures += seconds[candidate] == failed;
+    best = std::min(best, seconds[candidate]);
+    search->tell(candidate, seconds[candidate]);
+  }
+  EXPECT_LE(failures, 14) << "of 48; 45 without a model of failures";
+  EXPECT_EQ(best, 1.2);
+}
+
 TEST_P(EveryStrategy, CopiesWhatItNeedsOfTheSpace) {
   std::unique_ptr<Search> search;
   {

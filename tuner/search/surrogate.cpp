@@ -4,8 +4,8 @@
 // Model: log time = a + b log(estimate) + process, with covariance  mix * mean_a c_a + (1 - mix) * prod_a c_a,
 // c_a = exp(-|distance along axis a| / length_a): the sum learns axis effects from few observations, the product learns
 // their interactions. Lengths and mix maximise the marginal likelihood by coordinate search, which is repeated each
-// time the number of observations has grown by a fifth. The probability of failure is the correlation-weighted share of
-// failures nearby.
+// time the number of observations has grown by a fifth. Expected improvement is weighted by the chance of success
+// (SurrogateSearch::success).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,6 +77,7 @@ class SurrogateSearch : public Search {
       for (std::size_t a = 0; a < coordinates.size(); ++a) extent_[a] = std::max(extent_[a], coordinates[a] + 1);
     for (const int e : extent_) covariance_.length.push_back(std::max(1.0, 0.5 * (e - 1)));
     covariance_.tabulate(extent_);
+    for (const int e : extent_) outcomes_.emplace_back(static_cast<std::size_t>(e));
     ranking_.resize(space.size());
     std::iota(ranking_.begin(), ranking_.end(), std::size_t{0});
     random_.shuffle(ranking_);
@@ -96,6 +97,7 @@ class SurrogateSearch : public Search {
   void tell(std::size_t candidate, double seconds) override {
     if (!taken_[candidate]) mark(candidate);
     if (std::isfinite(seconds) && seconds > 0) {
+      for (std::size_t a = 0; a < space_.axes(); ++a) of(a, candidate).right += 1;
       told_.push_back(candidate);
       times_.push_back(std::log(seconds));
       if (told_.size() > most_observations) forget_slowest();
@@ -249,18 +251,49 @@ class SurrogateSearch : public Search {
     for (const double v : x) variance -= v * v;
     return std::sqrt(amplitude_ * std::max(variance, 1e-6));
   }
-  double success(std::size_t candidate) const {
+  // Most failures follow from a single choice (a family that does not compile, a tile that is too large). Each failure
+  // is blamed on its choices in proportion to how suspicious they are: the blame that they have beside their successes.
+  void blame() {
+    for (std::vector<Outcomes>& axis : outcomes_)
+      for (Outcomes& outcome : axis) outcome.blame = 1;
+    for (int round = 0; round < 4; ++round) {
+      for (std::vector<Outcomes>& axis : outcomes_)
+        for (Outcomes& outcome : axis) {
+          const double suspicion = outcome.blame / (outcome.right + outcome.blame + 0.5);
+          outcome.suspicion = suspicion * suspicion;
+          outcome.blame = 0;
+        }
+      for (const std::size_t candidate : failures_) {
+        double sum = 0;
+        for (std::size_t a = 0; a < space_.axes(); ++a) sum += of(a, candidate).suspicion;
+        for (std::size_t a = 0; a < space_.axes(); ++a) of(a, candidate).blame += of(a, candidate).suspicion / sum;
+      }
+    }
+  }
+  // The chance that a candidate gives a right result: that of its neighbours, or of its worst choice.
+  double success(std::size_t candidate) {
     double ok = 0.3, bad = 0.02;  // a weak belief that the candidate works
     for (const auto& column : columns_) ok += column[candidate].product;
     for (const auto& column : failure_columns_) bad += column[candidate].product;
-    return ok / (ok + bad);
+    double chance = ok / (ok + bad);
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      const Outcomes& outcome = of(a, candidate);
+      chance = std::min(chance, (outcome.right + 0.5) / (outcome.right + outcome.blame + 0.55));
+    }
+    return chance;
   }
 
   std::size_t best_expected_improvement() {
     const double best = *std::min_element(times_.begin(), times_.end());
-    std::vector<std::pair<double, std::size_t>> pool;
+    // However much the model promises, what probably fails waits until little else is left; every eighth question is
+    // free, as the model of failures may be wrong.
+    constexpr double kProbablyFails = 0.25;
+    const bool careful = asked_ % 8 != 0;
+    blame();
+    std::vector<std::pair<double, std::size_t>> pool, doubtful;
     for (std::size_t i = 0; i < space_.size(); ++i)
-      if (!taken_[i]) pool.emplace_back(mean(i), i);
+      if (!taken_[i]) (careful && success(i) < kProbablyFails ? doubtful : pool).emplace_back(mean(i), i);
+    if (pool.empty()) pool.swap(doubtful);
     // The deviation is expensive, so it is computed only for the best means and for a random sample of the rest.
     const std::size_t kept = std::min<std::size_t>(pool.size(), 100);
     std::nth_element(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(kept - 1), pool.end());
@@ -303,6 +336,13 @@ class SurrogateSearch : public Search {
   std::vector<bool> taken_;
   std::size_t left_, start_ = 0, asked_ = 0, next_fit_ = 0;
   std::vector<int> extent_;  // number of values of each axis
+  struct Outcomes {
+    double right = 0, blame = 0, suspicion = 0;
+  };
+  std::vector<std::vector<Outcomes>> outcomes_;  // [axis][value]
+  Outcomes& of(std::size_t axis, std::size_t candidate) {
+    return outcomes_[axis][static_cast<std::size_t>(space_.coordinates[candidate][axis])];
+  }
   std::vector<std::size_t> told_, failures_;
   std::vector<double> times_, residual_, weights_;  // log seconds of told_; the same minus the trend; K^-1 residual
   double slope_ = 0, offset_ = 0, amplitude_ = 1;
