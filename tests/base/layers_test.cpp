@@ -175,6 +175,11 @@ TEST(Layers, CudaTextIncludesNothing) {
   EXPECT_GT(seen, 20);
 }
 
+TEST(Layers, TheDesignPageShowsTheFloorPlanOfThisBuild) {
+  const Finished check = run_program({FOURTUNE_SOURCE_DIR "/tools/floor_plan", "--check", FOURTUNE_BUILD_DIR});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+}
+
 TEST(Layers, ForeignHeadersStayInTheirFolders) {
   for (std::size_t i = 0; i < kStrangers.size(); ++i) {
     int seen = 0;
