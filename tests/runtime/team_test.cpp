@@ -3,6 +3,7 @@
 #include "runtime/backends/cpu/base/team.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +46,53 @@ std::vector<int> times_done(int threads, std::int64_t count, std::int64_t grain,
       },
       grain, handing);
   return {done.begin(), done.end()};
+}
+
+std::set<int> allowed_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  std::set<int> processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) processors.insert(cpu);
+  return processors;
+}
+void allow_only(int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  EXPECT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+// A worker that the system has left on its caller's processor moves; the caller's own processors stay as they are.
+TEST(Team, WorkersLeaveTheirCallersProcessor) {
+  const std::set<int> all = allowed_processors();
+  if (all.size() < 2) GTEST_SKIP() << "one processor";
+  const int ours = *all.begin();
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::mutex lock;
+  std::set<int> seen, worker_may;
+  const auto loops = [&](const std::function<void()>& on_worker) {
+    for (int i = 0; i < 200; ++i)
+      parallel_for(2, 2, [&](std::int64_t, int worker) {
+        if (worker != 0) on_worker();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // so that the worker gets its unit
+      });
+  };
+  bool any = false;
+  loops([&] { allow_only(ours), any = true; });
+  if (!any) GTEST_SKIP() << "no worker came";
+  allow_only(ours);                                            // both are on one processor now
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);  // and this thread is free to stay there
+  loops([&] {
+    const std::lock_guard guard(lock);
+    seen.insert(sched_getcpu());
+    for (const int processor : allowed_processors()) worker_may.insert(processor);
+  });
+  EXPECT_EQ(allowed_processors(), all) << "of the caller";
+  for (const int processor : worker_may) EXPECT_TRUE(all.contains(processor)) << processor;
+  EXPECT_TRUE(seen.size() > 1 || !seen.contains(ours)) << "the worker never left processor " << ours;
 }
 
 // ThreadSanitizer does not support threads of forked children.
