@@ -12,6 +12,7 @@
 #include "fourtune/status.h"
 #include "generator/candidates.h"
 #include "generator/planner/gpu_nufft/choices.h"
+#include "generator/window/polynomial.h"
 
 namespace fourtune::generator {
 namespace {
@@ -22,13 +23,52 @@ DeviceTraits h200() {
   return traits;
 }
 
-nufft::Shape shape_of(const Problem& problem, const Plan& plan) {
+nufft::Shape shape_of(const Problem& problem, const Plan& plan, const DeviceTraits& device = h200()) {
   nufft::Shape shape;
   shape.dim = problem.dim;
   shape.precision = problem.precision;
   shape.fine = plan.window.fine;
   shape.width = plan.window.width;
+  nufft::on_device(shape, device);
   return shape;
+}
+
+// The kernels of one plan for m points: sort, spreading and interpolation.
+GpuProgram program_of(const Plan& plan, const Problem& problem, const nufft::Shape& shape) {
+  const Window window(plan.window.kind, plan.window.width, plan.window.sigma);
+  const PiecewisePolynomial polynomial = kernel_polynomial(window, epsilon(problem.precision));
+  const nufft::Kernels spread(shape, plan.gpu_points.spread_with, polynomial),
+      interpolate(shape, plan.gpu_points.interp_with, polynomial);
+  nufft::Arrays arrays;
+  GpuProgram program;
+  const std::int64_t m = problem.m.value();
+  spread.emit_sort(program, arrays, m, {}, spread.large_bytes(m, m));
+  spread.emit_spread(program, arrays, m, 1, plan.gpu_points.spread);
+  interpolate.emit_interpolate(program, arrays, m, 1, plan.gpu_points.interp);
+  return program;
+}
+
+TEST(GpuNufftCandidates, EveryDevicesKernelsFitItsBlocks) {
+  for (const std::string& name : known_device_names()) {
+    const DeviceTraits device = *known_device(name);
+    for (const char* token : {"nufft:type=1,n=128x128x128,m=16000000,prec=f32,tol=1e-5",
+                              "nufft:type=2,n=100x80x60,m=2000000,prec=f64,tol=1e-9",
+                              "nufft:type=2,n=1000x1000,m=3000000,prec=f32,tol=1e-3",
+                              "nufft:type=1,n=1000000,m=2000000,prec=f64,tol=1e-12"}) {
+      const Problem problem = parse_problem(token);
+      const Space space = candidates(problem, device);
+      std::vector<Plan> plans{default_plan(problem, device)};
+      for (std::size_t i = 0; i < space.candidates.size(); i += 1 + space.candidates.size() / 12)
+        plans.push_back(space.candidates[i].plan);
+      EXPECT_GT(plans.size(), 6u) << name << " " << token;
+      for (const Plan& plan : plans) {
+        const GpuProgram program = program_of(plan, problem, shape_of(problem, plan, device));
+        for (const KernelSource& kernel : program.kernels)
+          EXPECT_LE(static_cast<std::int64_t>(kernel.shared_bytes), device.shared_per_block)
+              << name << ": " << kernel.entry << " of " << to_text(plan, problem);
+      }
+    }
+  }
 }
 
 TEST(GpuNufftCandidates, AllHaveKernelsAndTextsThatParseBack) {

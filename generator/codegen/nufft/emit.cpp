@@ -110,12 +110,13 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
   const std::int64_t cells = shape_.fine[0] * shape_.fine[1] * shape_.fine[2], real = real_bytes();
   const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins() * slices(m);
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
+  const auto most = static_cast<std::uint32_t>(16 * shape_.multiprocessors);  // blocks, which loop over the items
   const auto launch = [&](const char* name, const char* text, int pass, std::int64_t items,
                           std::vector<LaunchArgument> arguments, std::int64_t bytes) {
     const int at = add(program, kernel(name, text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass),
                                        256, 9 * 8, false));
     program.launches.push_back(
-        {at, {std::min(blocks(items, 256 * 4), 2112u), 1, 1}, std::move(arguments), "spread", bytes, 0});
+        {at, {std::min(blocks(items, 256 * 4), most), 1, 1}, std::move(arguments), "spread", bytes, 0});
   };
   for (std::int64_t t = 0; t < transforms; ++t) {
     Arrays one = arrays;

@@ -18,15 +18,14 @@ namespace fourtune::generator::nufft {
 namespace {
 
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr std::int64_t kSegmentBytes = 226 * 1024;  // for a block's points: one block per multiprocessor
-constexpr std::int64_t kMostPoints = 16384;         // per block: places have 14 bits
-constexpr std::int64_t kLeastPoints = 2048;         // per block, if all blocks are to have work
-constexpr int kFineBits = 11;                       // a bin's number in its coarse bin, unless bins are very many
+constexpr std::int64_t kReserved = 1024;     // of a block's shared memory; its points take the rest
+constexpr std::int64_t kMostPoints = 16384;  // per block: places have 14 bits
+constexpr std::int64_t kLeastPoints = 2048;  // per block, if all blocks are to have work
+constexpr int kFineBits = 11;                // a bin's number in its coarse bin, unless bins are very many
 // Room for coarse bins: larger values only if a coarse bin would not fit a block otherwise. With up to kFinalBins bins,
 // the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
 constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
 constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kMultiprocessors = 132;   // of the device used for all measurements
 constexpr std::int64_t kOneBlockGroups = 16384;  // up to this many groups, one block lists the subproblems
 // Up to this many subproblems and points, one block makes the offsets and the list in one launch.
 constexpr std::int64_t kOneBlockTasks = 8192, kOneBlockPoints = std::int64_t{1} << 20;
@@ -39,8 +38,8 @@ constexpr std::int64_t kFullBatch = std::int64_t{128} << 20;
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 // At least this many blocks for m points: a whole number of waves, unless there are few points.
-std::int64_t waves(std::int64_t blocks, std::int64_t m) {
-  const std::int64_t whole = ceil_div(std::max<std::int64_t>(blocks, 1), kMultiprocessors) * kMultiprocessors;
+std::int64_t waves(std::int64_t blocks, std::int64_t m, std::int64_t multiprocessors) {
+  const std::int64_t whole = ceil_div(std::max<std::int64_t>(blocks, 1), multiprocessors) * multiprocessors;
   return std::max(blocks, std::min(whole, ceil_div(m, kLeastPoints)));
 }
 
@@ -103,31 +102,39 @@ Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
   TwoLevels l;
   l.staged = (words + 2 * count - 1) / count * count;
   l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
+  const std::int64_t shared = shape_.shared_bytes - kReserved;
   const std::int64_t all = bins() * slices(m);
-  int bits = kFineBits;
-  while (ceil_div(all, std::int64_t{1} << bits) > kUsualCoarse) ++bits;
-  if (bits > 14)
-    throw Error(Status::invalid_plan, fmt::format("nufft kernels: {} bins are too many for a sort in two levels", all));
-  l.most_fine = std::int64_t{1} << bits;
   const auto fitting = [](std::int64_t room, std::int64_t each) {
     return std::min(kMostPoints, room / each / 512 * 512);
   };
+  const auto counters = [&](std::int64_t coarse) { return coarse * (count + 4) + 34 * 4; };
+  // The largest number of coarse bins whose counters leave room for points.
+  std::int64_t most = 0;
+  for (const std::int64_t coarse : kMostCoarse)
+    if (fitting(shared - counters(coarse), words + 4) >= 512) most = coarse;
+  int bits = kFineBits;
+  while (ceil_div(all, std::int64_t{1} << bits) > kUsualCoarse) ++bits;
+  l.most_fine = std::int64_t{1} << bits;
   l.segment = parameters_.segment > 0 ? parameters_.segment
-                                      : fitting(kSegmentBytes - (l.most_fine + 64) * (4 + count), words + count + 2);
+                                      : fitting(shared - (l.most_fine + 64) * (4 + count), words + count + 2);
+  if (most < kUsualCoarse || bits > 14 || l.segment < 512)
+    throw Error(
+        Status::invalid_plan,
+        fmt::format("nufft kernels: {} bins are too many for a sort in two levels with {} bytes of shared memory", all,
+                    shape_.shared_bytes));
   const std::int64_t full = l.segment / 10 * 9;  // per coarse bin, so that uniform points do not exceed the segment
   // Uses as few coarse bins as can hold all points: a block of the first level then writes the longest runs.
   std::int64_t wanted = std::max(ceil_div(all, l.most_fine), ceil_div(m, full));
-  wanted = std::max(std::min(waves(wanted, m), all), wanted);
+  wanted = std::max(std::min(waves(wanted, m, shape_.multiprocessors), all), wanted);
   const bool few = all <= kFinalBins && parameters_.segment == 0;
   l.per = few ? 1 : ceil_div(all, wanted);
   if (l.per > 1 && m * l.per > all * (l.segment / 20 * 19)) --l.per;
-  if (ceil_div(all, l.per) > kMostCoarse.back()) l.per = ceil_div(all, kUsualCoarse);  // all coarse bins are large
+  if (ceil_div(all, l.per) > most) l.per = ceil_div(all, kUsualCoarse);  // all coarse bins are large
   l.final = l.per == 1 && parameters_.segment == 0;
   l.coarse = ceil_div(all, l.per);
   l.most_coarse = *std::lower_bound(kMostCoarse.begin(), kMostCoarse.end(), l.coarse);
-  const std::int64_t counters = l.most_coarse * (count + 4) + 34 * 4;
-  l.place_points = fitting(kSegmentBytes - counters, words + 4);
-  l.place_bytes = l.place_points * (words + 4) + counters;
+  l.place_points = fitting(shared - counters(l.most_coarse), words + 4);
+  l.place_bytes = l.place_points * (words + 4) + counters(l.most_coarse);
   return l;
 }
 
@@ -313,12 +320,13 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const std::int64_t words = (l.coarse * count + 7) / 8;
   out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {launch.counts, words, launch.status},
                 8 * words);
-  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), 528u), kCountThreads, kCountPoints, l.most_coarse * 4,
+  launch("coarse_count", 0, std::min(blocks(m, kCountPoints), static_cast<std::uint32_t>(4 * shape_.multiprocessors)),
+         kCountThreads, kCountPoints, l.most_coarse * 4,
          out.with_maps({x, y, z, launch.counts, launch.status, m, l.coarse, l.per, l.magic(), l.reach()}), coordinates);
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
          {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, l.coarse},
          5 * l.coarse * count);
-  const std::int64_t shares = waves(ceil_div(m, l.place_points), m);
+  const std::int64_t shares = waves(ceil_div(m, l.place_points), m, shape_.multiprocessors);
   const std::int64_t chunk = std::min(l.place_points, ceil_div(ceil_div(m, shares), 32) * 32);
   launch("coarse_place", 2, blocks(m, chunk), kPlaceThreads, l.place_points, l.place_bytes,
          out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, chunk, l.coarse, l.per,

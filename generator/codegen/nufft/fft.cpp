@@ -52,6 +52,7 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   options.precision = spec.precision;
   options.sign = spec.sign;
   options.batch = spec.batch;
+  options.device = spec.device;
   for (int d = 0; d < spec.dim; ++d) {
     fft::DimensionHooks& hooks = options.hooks[at(d)];
     fft::Window window;

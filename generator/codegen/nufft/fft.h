@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/known_devices.h"
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/codegen/fft/lower/pass.h"
 #include "generator/codegen/kernel_source.h"
@@ -30,7 +32,8 @@ struct GridFft {
   // Orders the kernels of `plain` so that share_grid can avoid a workspace; false: x first.
   bool save_memory = false;
   bool interleaved = false;  // the grids of the batch are interleaved, transform fastest; the modes are not
-  std::int64_t groups = 1;   // number of such batches, one after the other; 1D and 2D, interleaved
+  DeviceTraits device = *known_device("h200");
+  std::int64_t groups = 1;  // number of such batches, one after the other; 1D and 2D, interleaved
 };
 
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes, in the order of their array.

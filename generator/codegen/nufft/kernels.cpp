@@ -152,10 +152,16 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
   source.text =
       prelude(source.entry, more, with_window) + launch_order_text + nufft_common_text + nufft_record_text + body;
   source.block = {static_cast<std::uint32_t>(threads), 1, 1};
-  if (shared_bytes > 227 * 1024)
-    refuse(fmt::format("{} needs {} bytes of shared memory, 232448 are allowed", source.entry, shared_bytes));
+  if (shared_bytes > shape_.shared_bytes)
+    refuse(fmt::format("{} needs {} bytes of shared memory, {} are allowed", source.entry, shared_bytes,
+                       shape_.shared_bytes));
   source.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
   return source;
+}
+
+void on_device(Shape& shape, const DeviceTraits& traits) {
+  if (traits.shared_per_block > 0) shape.shared_bytes = traits.shared_per_block;
+  if (traits.multiprocessors > 0) shape.multiprocessors = traits.multiprocessors;
 }
 
 }  // namespace fourtune::generator::nufft

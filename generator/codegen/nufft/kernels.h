@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/codegen/kernel_source.h"
 #include "generator/codegen/nufft/record.h"
@@ -40,7 +41,12 @@ struct Shape {
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
   double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
   bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
+  // The device that runs the kernels (on_device); an H200 if nothing else is known.
+  std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
+  int multiprocessors = 132;
 };
+// Sets the shape's device. Traits that are 0 are unknown and change nothing.
+void on_device(Shape& shape, const DeviceTraits& traits);
 
 // Reasonable initial parameters for a family; the tuner finds better ones. In defaults.cpp.
 Parameters default_parameters(const Shape& shape, Spread family);

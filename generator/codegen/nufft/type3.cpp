@@ -64,7 +64,8 @@ void Type3Kernels::emit_extents(GpuProgram& program, const std::array<BufferRef,
   emit_fill(program, words, kWords, -1, "centre");
   Launch launch;
   launch.kernel = kernel(program, "extents", 0);
-  launch.grid = {blocks(std::max(m, k), 132), 6, 1};  // few blocks, because each warp ends with three atomic operations
+  launch.grid = {blocks(std::max(m, k), multiprocessors_), 6,
+                 1};  // few blocks, because each warp ends with three atomic operations
   for (const BufferRef& array : arrays) launch.arguments.emplace_back(array);
   launch.arguments.insert(launch.arguments.end(), {words, m, k});
   launch.stage = "centre";

@@ -13,7 +13,8 @@ namespace fourtune::generator::gpu_nufft {
 
 class Type3Kernels {
  public:
-  Type3Kernels(int dim, Precision precision) : dim_(dim), precision_(precision) {}
+  Type3Kernels(int dim, Precision precision, int multiprocessors)
+      : dim_(dim), precision_(precision), multiprocessors_(multiprocessors) {}
 
   // 18 words at `words`: for each of six arrays the smallest key, the smallest complement of a key, and the first bad
   // index.
@@ -43,6 +44,7 @@ class Type3Kernels {
   int kernel(GpuProgram& program, const char* name, int pass) const;
   int dim_;
   Precision precision_;
+  int multiprocessors_;
 };
 
 }  // namespace fourtune::generator::gpu_nufft

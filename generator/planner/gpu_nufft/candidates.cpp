@@ -43,12 +43,14 @@ double points_of(const std::optional<std::int64_t>& count, double cells) {
   return count ? static_cast<double>(*count) : cells;
 }
 
-nufft::Shape shape_of(const Problem& problem, const std::array<std::int64_t, 3>& fine, int width) {
+nufft::Shape shape_of(const Problem& problem, const DeviceTraits& traits, const std::array<std::int64_t, 3>& fine,
+                      int width) {
   nufft::Shape shape;
   shape.dim = problem.dim;
   shape.precision = problem.precision;
   shape.fine = fine;
   shape.width = width;
+  nufft::on_device(shape, traits);
   return shape;
 }
 double density(const std::optional<std::int64_t>& count, const nufft::Shape& shape) {
@@ -58,7 +60,7 @@ double density(const std::optional<std::int64_t>& count, const nufft::Shape& sha
 }
 
 // The approximate grids that the points of a type 3 will lead to.
-nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources) {
+nufft::Shape type3_shape(const Problem& problem, const DeviceTraits& traits, const Plan& plan, bool sources) {
   std::array<std::int64_t, 3> cells{1, 1, 1};
   const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
   const bool gaussian = plan.type3 == Type3Rule::gaussian;
@@ -68,7 +70,7 @@ nufft::Shape type3_shape(const Problem& problem, const Plan& plan, bool sources)
     const double wanted = sources ? outer + plan.window.width + 2 : outer * plan.inner.sigma / plan.window.sigma;
     cells[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::min(wanted, 1e6)), 2 * kMaxWidth));
   }
-  return shape_of(problem, cells, sources ? plan.window.width : plan.inner.width);
+  return shape_of(problem, traits, cells, sources ? plan.window.width : plan.inner.width);
 }
 
 std::vector<int> chunks(const Problem& problem) {
@@ -147,7 +149,8 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
 }
 
 // Sorts and kernels for a plan whose windows are bound. In type 3 the two sides are chosen independently.
-std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, bool varied) {
+std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, const DeviceTraits& traits,
+                                        bool varied) {
   std::vector<GpuPointsChoice> out;
   const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
   const auto with_variations = [&](const nufft::Shape& shape, Lead lead, double dense) {
@@ -163,10 +166,11 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     return list;
   };
   if (problem.type != 3) {
-    const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+    const nufft::Shape shape = shape_of(problem, traits, plan.window.fine, plan.window.width);
     return with_variations(shape, problem.type == 1 ? Lead::spread : Lead::interpolate, density(problem.m, shape));
   }
-  const nufft::Shape sources = type3_shape(problem, plan, true), targets = type3_shape(problem, plan, false);
+  const nufft::Shape sources = type3_shape(problem, traits, plan, true),
+                     targets = type3_shape(problem, traits, plan, false);
   const auto spreads = with_variations(sources, Lead::spread, density(problem.m, sources));
   const auto reads = with_variations(targets, Lead::interpolate, density(problem.k, targets));
   for (std::size_t i = 0; i < std::max(spreads.size(), reads.size()); ++i) {
@@ -203,7 +207,7 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   for (const WindowTry& windows : windows_of(problem, std::size(kKinds), 2)) {
     Plan plan = plan_of(traits, windows);
     int number = 0;
-    for (const GpuPointsChoice& choice : choices_of(plan, problem, true)) {
+    for (const GpuPointsChoice& choice : choices_of(plan, problem, traits, true)) {
       plan.gpu_points = choice;
       for (std::size_t c = 0; c < chunk.size(); ++c)
         for (std::size_t f = 0; f < ffts.size(); ++f) {
@@ -237,9 +241,9 @@ namespace {
 
 // Sorts and kernels chosen by measurements, not by the model: for a batch first in groups, then one transform at a time
 // where the grids of a group do not fit.
-std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem) {
+std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   std::vector<GpuPointsChoice> out;
-  auto choices = choices_of(plan, problem, false);
+  auto choices = choices_of(plan, problem, traits, false);
   if (choices.empty()) return out;
   // Clustered points share their bins in every slice, so slices may be as small as suits the cache: 240 us, compared
   // with 317 us for slices of 2^21 points (16.8 M points in a box, 2500 x 2500 cells, w = 4, f32, H200).
@@ -249,7 +253,7 @@ std::vector<GpuPointsChoice> usual_choices(const Plan& plan, const Problem& prob
         with->slice = std::min(with->slice, 1 << 20);
   out.push_back(choices.front());
   if (problem.type == 3) return out;
-  const nufft::Shape shape = shape_of(problem, plan.window.fine, plan.window.width);
+  const nufft::Shape shape = shape_of(problem, traits, plan.window.fine, plan.window.width);
   const Lead lead = problem.type == 1 ? Lead::spread : Lead::interpolate;
   const double dense = density(problem.m, shape);
   // Groups of transforms gain most from padded bins, even where a single transform is faster without them.
@@ -274,7 +278,7 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
     Plan plan = plan_of(traits, windows);
     plan.gpu_fft.family = GpuFftFamily::plain;
     bool fitted = false;
-    for (const GpuPointsChoice& choice : usual_choices(plan, problem)) {
+    for (const GpuPointsChoice& choice : usual_choices(plan, problem, traits)) {
       if (fitted) break;
       plan.gpu_points = choice;
       const int group = std::max(choice.spread_with.group, choice.interp_with.group);
@@ -327,7 +331,7 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
     out.gpu_fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
-    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, out.window.fine, out.window.width),
+    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, traits, out.window.fine, out.window.width),
                                       problem.type == 1 ? Lead::spread : Lead::interpolate);
   }
   return parse_plan(to_text(out, problem), problem);

@@ -48,6 +48,7 @@ class CudaQueue final : public gpu::Queue {
   CudaQueue(std::shared_ptr<const Device> device, db::KernelStore& store)
       : device_(std::move(device)), store_(store), last_(device_, false), pinned_(*device_) {}
 
+  const DeviceTraits& traits() const override { return device_->traits(); }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
     try {
       return std::make_unique<CudaMemory>(device_, bytes);
@@ -168,6 +169,7 @@ class CompileQueue final : public gpu::Queue {
   CompileQueue(const DeviceTraits& traits, db::KernelStore& store, double seconds)
       : traits_(traits), store_(store), seconds_(seconds) {}
 
+  const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
     auto memory = std::make_unique<gpu::QueueMemory>();
     memory->bytes = bytes;

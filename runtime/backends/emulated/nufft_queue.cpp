@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fourtune/status.h"
+#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/guarded_memory.h"
 #include "runtime/backends/emulated/module.h"
 
@@ -29,6 +30,7 @@ class EmulatedQueue final : public gpu::Queue {
  public:
   explicit EmulatedQueue(const RunOptions& options) : options_(options) {}
 
+  const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
     return std::make_unique<EmulatedMemory>(*this, bytes, name);
   }
@@ -105,6 +107,7 @@ class EmulatedQueue final : public gpu::Queue {
   static constexpr std::size_t kMostArrays = 16;
 
   RunOptions options_;
+  const DeviceTraits traits_ = emulated_traits();
   std::vector<EmulatedMemory*> live_;
   std::vector<Loaded> modules_;
   OpenedList opened_;

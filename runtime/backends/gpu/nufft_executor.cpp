@@ -148,6 +148,7 @@ class Type12Executor final : public Executor {
     shape.precision = problem_.precision;
     shape.width = plan_.window.width;
     shape.large_counts = counts_ == 2;
+    on_device(shape, runner_.queue().traits());
     const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
     if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
@@ -272,6 +273,7 @@ class Type12Executor final : public Executor {
     spec.modes = problem_.n;
     spec.fine = plan_.window.fine;
     spec.order = order_of(options_.mode_order);
+    spec.device = runner_.queue().traits();
     spec.save_memory = transforms == 1 && problem_.dim == 3 && grid_bytes_ / chunk_ >= kLargeGrid;
     const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
     for (int d = 0; d < problem_.dim; ++d) {

@@ -38,6 +38,7 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
+  virtual const DeviceTraits& traits() const = 0;
   // Throws Error{out_of_memory} that says how much was requested. `name` must outlive the queue.
   virtual std::unique_ptr<QueueMemory> allocate(std::int64_t bytes, const char* name) = 0;
   virtual void upload(QueueMemory& memory, std::span<const std::byte> bytes) = 0;

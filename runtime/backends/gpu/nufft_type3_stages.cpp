@@ -18,8 +18,13 @@ using generator::nufft::kWorkspaces;
 
 constexpr double kPi = std::numbers::pi;
 
-Type3Stages::Type3Stages(const Problem& problem, const generator::Plan& plan, bool deterministic)
-    : problem_(problem), plan_(plan), deterministic_(deterministic), own_(problem.dim, problem.precision) {
+Type3Stages::Type3Stages(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device,
+                         bool deterministic)
+    : problem_(problem),
+      plan_(plan),
+      device_(device),
+      deterministic_(deterministic),
+      own_(problem.dim, problem.precision, std::max(1, device.multiprocessors)) {
   sources_.sort_slot = kSources, sources_.grid_slot = kOuter, sources_.first_point = 0;
   targets_.sort_slot = kTargets, targets_.grid_slot = kInner, targets_.first_point = 3;
   chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
@@ -110,6 +115,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   shape.precision = problem_.precision;
   shape.width = window.width;
   shape.large_counts = (sources ? m_ : k_) >= std::int64_t{1} << 31;
+  on_device(shape, device_);
   // Uses the plan's families, and its parameters where this grid allows them.
   const auto lead = sources ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   const auto& points = plan_.gpu_points;
@@ -209,6 +215,7 @@ generator::gpu_nufft::GridFft Type3Stages::grid_fft_spec(int sign, std::int64_t 
   spec.batch = transforms;
   spec.modes = outer_;
   spec.fine = inner_;
+  spec.device = device_;
   spec.order = order_of(geometry_[0].middle ? ModeOrder::centred : ModeOrder::fft);
   const generator::Window window = bound_window(plan_.inner);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {

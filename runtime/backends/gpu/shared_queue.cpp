@@ -46,6 +46,7 @@ class SharedQueue::Part final : public Queue {
  public:
   explicit Part(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
+  const DeviceTraits& traits() const override { return queue().traits(); }
   std::unique_ptr<QueueMemory> allocate(std::int64_t bytes, const char* name) override {
     if (!is_shared(name)) return queue().allocate(bytes, name);
     std::vector<std::shared_ptr<bool>>& taken = taken_[name];
