@@ -109,7 +109,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--seconds", hunt.seconds, "Time for all (default: 60, or none with --count)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("S");
-  command.add_option("--count", hunt.count, "Problems to draw")->check(CLI::PositiveNumber)->type_name("N");
+  command.add_option("--count", hunt.count, "Problems to draw")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->type_name("N");
   command.add_option("--seed", hunt.seed, "Of everything that is drawn")->capture_default_str()->type_name("N");
   command.add_flag("--fft", arguments.fft, "Uniform problems only");
   command.add_flag("--nufft", arguments.nufft, "Nonuniform problems only");
