@@ -160,9 +160,9 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     if (problem.type != 3)
       for (std::size_t i = 0; i < families; ++i)
         for (const int group : gpu_nufft::groups_of(shape, problem.batch))
-          if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(std::move(*choice));
+          if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(*choice);
     for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
-      for (GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(std::move(choice));
+      for (const GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(choice);
     return list;
   };
   if (problem.type != 3) {

@@ -65,6 +65,7 @@ class DeviceMemory {
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
   ~DeviceMemory();
   CUdeviceptr address() const { return address_; }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver gives addresses as integers
   void* pointer() const { return reinterpret_cast<void*>(address_); }
   std::size_t size() const { return bytes_; }
   // Both wait until the copy is done. They copy at most size() bytes, from the start.
