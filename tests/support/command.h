@@ -16,7 +16,7 @@ class CommandTest : public testing::Test {
   explicit CommandTest(std::string command) : command_(std::move(command)) {}
 
   Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, command_});
+    words.insert(words.begin(), {fourtune_program(), command_});
     return run_program(words, folder.path(), {});
   }
   // Expects a refusal of bad input: exit code 2, the reason on stderr, nothing on stdout.

@@ -47,6 +47,11 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 
 }  // namespace
 
+std::string fourtune_program() {
+  const char* other = getenv("FOURTUNE_PROGRAM");
+  return other != nullptr ? other : FOURTUNE_PROGRAM;
+}
+
 Finished run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,
                      const std::vector<std::pair<std::string, std::string>>& environment) {
   const ScratchFolder scratch;  // files, not pipes, so that the program can write any amount without a reader

@@ -19,6 +19,10 @@ struct Finished {
 Finished run_program(const std::vector<std::string>& words, const std::filesystem::path& folder = {},
                      const std::vector<std::pair<std::string, std::string>>& environment = {});
 
+// Where the program `fourtune` under test is: $FOURTUNE_PROGRAM if set (tools/mutate tries changed ones), else the
+// build's.
+std::string fourtune_program();
+
 // A new empty folder, which is removed with all its contents at the end.
 class ScratchFolder {
  public:

@@ -15,7 +15,7 @@ const std::string kSmall = "nufft:type=1,n=12x10,m=60,prec=f64,tol=1e-6";
 
 Finished bench(std::vector<std::string> words, const std::filesystem::path& folder = {},
                const std::vector<std::pair<std::string, std::string>>& environment = {}) {
-  words.insert(words.begin(), {FOURTUNE_PROGRAM, "bench", "--threads", "1", "--rounds", "3"});
+  words.insert(words.begin(), {fourtune_program(), "bench", "--threads", "1", "--rounds", "3"});
   return run_program(words, folder, environment);
 }
 
@@ -87,7 +87,7 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
   EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
   const Finished clock =
-      run_program({FOURTUNE_PROGRAM, "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
+      run_program({fourtune_program(), "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
   EXPECT_EQ(clock.code, 2);
   EXPECT_TRUE(holds(clock.err, "--threads 1")) << clock.err;
 }

@@ -185,9 +185,9 @@ TEST(BenchReportDevice, PassesStandBesideTheCopyBandwidthAndModesBesideThePeers)
 TEST(BenchCommandDevice, WholeCommandRunsAndNothingIsLeftOut) {
   const test::ScratchFolder folder;
   const test::Finished done = test::run_program(
-      {FOURTUNE_PROGRAM, "bench", "--backend", "emulated", "--rounds", "1", "--peer", path_of("cufft"), "--peer",
-       path_of("cufinufft_25"), "--csv", "bench.csv", "fft:type=c2c,n=8x4,prec=f32", "fft:type=c2c,n=17,prec=f32",
-       "nufft:type=1,n=6x5,m=20,prec=f64,tol=1e-6"},
+      {test::fourtune_program(), "bench", "--backend", "emulated", "--rounds", "1", "--peer", path_of("cufft"),
+       "--peer", path_of("cufinufft_25"), "--csv", "bench.csv", "fft:type=c2c,n=8x4,prec=f32",
+       "fft:type=c2c,n=17,prec=f32", "nufft:type=1,n=6x5,m=20,prec=f64,tol=1e-6"},
       folder.path());
   ASSERT_EQ(done.code, 0) << done.out << done.err;
   for (const char* words :
@@ -197,12 +197,13 @@ TEST(BenchCommandDevice, WholeCommandRunsAndNothingIsLeftOut) {
   const std::string csv = test::read_text(folder / "bench.csv");
   for (const char* words : {"copy_bytes_per_second", "method=2, upsampfac=2", "emulated GPU"})
     EXPECT_NE(csv.find(words), std::string::npos) << words;
-  EXPECT_EQ(test::run_program({FOURTUNE_PROGRAM, "bench", "--backend", "nothing", "fft:type=c2c,n=8,prec=f32"}).code,
-            1);
+  EXPECT_EQ(
+      test::run_program({test::fourtune_program(), "bench", "--backend", "nothing", "fft:type=c2c,n=8,prec=f32"}).code,
+      1);
 }
 
 test::Finished suite(const std::vector<std::string>& words, const std::filesystem::path& folder) {
-  std::vector<std::string> all{FOURTUNE_PROGRAM, "bench", "--backend", "emulated", "--rounds", "1"};
+  std::vector<std::string> all{test::fourtune_program(), "bench", "--backend", "emulated", "--rounds", "1"};
   all.insert(all.end(), words.begin(), words.end());
   return test::run_program(all, folder);
 }

@@ -27,7 +27,7 @@ class CommandLine : public testing::Test {
  protected:
   // The user's database is a file of the test.
   Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    words.insert(words.begin(), fourtune_program());
     return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}});
   }
   // Expects a refusal as bad usage or input, with one line of error that contains `reason`.
@@ -336,7 +336,7 @@ TEST_F(CommandLine, RecordedSpacesHoldEveryCandidate) {
 TEST_F(CommandLine, InterruptedTuningKeepsWhatIsFinishedAndResumes) {
   const std::string token = "nufft:type=1,n=40x40,m=20000,prec=f32,tol=1e-3";
   // The shell sends the signal of Ctrl-C to the program only, as soon as the progress shows a measurement.
-  const std::string script = std::string("'") + FOURTUNE_PROGRAM + "' tune " + token +
+  const std::string script = "'" + fourtune_program() + "' tune " + token +
                              " --seconds 120 --threads 1 2> err & pid=$!\n"
                              "for i in $(seq 600); do grep -q 'search [1-9]' err && break; sleep 0.1; done\n"
                              "kill -INT $pid; wait $pid; code=$?; cat err >&2; exit $code\n";

@@ -39,7 +39,7 @@ std::vector<std::string> all_problems() {
 class Commands : public testing::Test {
  protected:
   Finished run(std::vector<std::string> words) const {
-    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    words.insert(words.begin(), fourtune_program());
     // The lists of backends must be the same on machines with a GPU.
     return run_program(
         words, folder.path(),

@@ -22,7 +22,7 @@ const char* const kSmall = "fft:type=c2c,n=32,prec=f32";
 class DeviceOption : public testing::Test {
  protected:
   Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    words.insert(words.begin(), fourtune_program());
     std::filesystem::remove(folder / "used.log");
     return run_program(words, folder.path(),
                        {{"FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA},

@@ -21,7 +21,7 @@ class GpuCommand : public testing::Test {
     if (const std::string why = runtime::cuda::why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   }
   Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    words.insert(words.begin(), fourtune_program());
     words.insert(words.end(), {"--backend", "cuda"});
     return run_program(words, folder.path(),
                        {{"FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA}, {"FOURTUNE_DB", (folder / "user.db").string()}});

@@ -18,7 +18,7 @@ constexpr const char* kPlan = "cpu;threads=1;fft=rows(rigor=measure,block=64)";
 class HostileDatabase : public testing::Test {
  protected:
   Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), FOURTUNE_PROGRAM);
+    words.insert(words.begin(), fourtune_program());
     return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "1"}});
   }
   void store(const std::string& plan, const std::string& message = {}) {
@@ -117,7 +117,7 @@ TEST_F(HostileDatabase, DoctorSaysWhyKernelsAreNotLoadedFromIt) {
 // With `ulimit -f`, a session continues, says what is wrong, and keeps its earlier data.
 TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
   store(kPlan);
-  const std::string limited = "ulimit -f 192; exec '" FOURTUNE_PROGRAM
+  const std::string limited = "ulimit -f 192; exec '" + fourtune_program() +
                               "' tune fft:type=c2c,n=12,prec=f64 fft:type=c2c,n=20,prec=f64 "
                               "fft:type=c2c,n=24,prec=f64 --seconds 0 --threads 1 --quiet";
   const Finished result =

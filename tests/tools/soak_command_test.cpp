@@ -17,7 +17,7 @@ class Soak : public CommandTest {
   Soak() : CommandTest("soak") {}
 
   Finished with_fault(const std::string& fault, std::vector<std::string> words) {
-    words.insert(words.begin(), {FOURTUNE_PROGRAM, "soak", "--quiet"});
+    words.insert(words.begin(), {fourtune_program(), "soak", "--quiet"});
     return run_program(words, folder.path(), {{"FOURTUNE_TEST_FAULT", fault}});
   }
 };
@@ -79,14 +79,14 @@ TEST_F(Soak, AForcedPlanIsTheOneThatRuns) {
 TEST_F(Soak, CtrlCEndsWithTheFiguresSoFar) {
   // --foreground is needed, because otherwise a second signal follows at once and ends the program.
   const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "10",
-                                       FOURTUNE_PROGRAM, "soak", "--seconds", "500", "--megabytes", "1"},
+                                       fourtune_program(), "soak", "--seconds", "500", "--megabytes", "1"},
                                       folder.path(), {});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_NE(result.out.find("interrupted\nsoak: "), std::string::npos) << result.out;
 }
 
 TEST_F(Soak, DoctorProvesDevicesAndSaysWhichGoesWrong) {
-  const std::vector<std::string> words{FOURTUNE_PROGRAM, "doctor", "--prove", "--seconds", "1"};
+  const std::vector<std::string> words{fourtune_program(), "doctor", "--prove", "--seconds", "1"};
   const Finished sound = run_program(words, folder.path(), {});
   EXPECT_EQ(sound.code, 0) << sound.err;
   EXPECT_NE(sound.out.find("computes right: "), std::string::npos) << sound.out;
