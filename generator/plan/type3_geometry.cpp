@@ -88,6 +88,7 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
     if (out.part)
       out.held =
           std::min(out.inner, even(cells(static_cast<double>(out.inner) / plan.window.sigma) + plan.inner.width + 2));
+    out.part = out.held < out.inner;  // rounding to an even number may leave none out
   }
   return out;
 }
