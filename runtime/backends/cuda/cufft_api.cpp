@@ -5,6 +5,7 @@
 #include <array>
 
 #include "runtime/backends/cuda/dynamic_library.h"
+#include "runtime/backends/gpu/gpu_executor.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -124,8 +125,9 @@ CufftPlan::CufftPlan(std::shared_ptr<const Device> device, const Problem& proble
   if ((problem.fft_type == FftType::r2c && problem.sign != -1) ||
       (problem.fft_type == FftType::c2r && problem.sign != 1))
     throw Error(Status::unsupported, "cuFFT does r2c with sign=-1 and c2r with sign=1 only");
-  const CufftLayout in = cufft_layout(resolved_input_layout(problem), input_sizes(problem), problem.dim);
-  const CufftLayout out = cufft_layout(resolved_output_layout(problem), output_sizes(problem), problem.dim);
+  CufftLayout in = cufft_layout(resolved_input_layout(problem), input_sizes(problem), problem.dim);
+  CufftLayout out = cufft_layout(resolved_output_layout(problem), output_sizes(problem), problem.dim);
+  if (problem.batch == 1) in.distance = out.distance = 1;  // unused, but cuFFT refuses 0
   std::array<long long, 3> n{}, in_embed{}, out_embed{};
   for (int d = 0; d < problem.dim; ++d) {
     n[d] = problem.n[problem.dim - 1 - d];
@@ -143,6 +145,8 @@ CufftPlan::CufftPlan(std::shared_ptr<const Device> device, const Problem& proble
         "planning");
     work_ = DeviceMemory(device_, bytes);
     if (bytes > 0) check_cufft(api.cufftSetWorkArea(handle_, work_.pointer()), "setting the work area");
+    if (problem.fft_type == FftType::c2r && problem.place == Place::out)
+      input_ = DeviceMemory(device_, gpu::input_bytes(problem));
   } catch (...) {
     api.cufftDestroy(handle_);
     throw;
@@ -160,6 +164,11 @@ void CufftPlan::execute(void* in, void* out, int sign, CUstream stream) const {
   const CufftApi& api = cufft();
   const ContextGuard guard(*device_);
   check_cufft(api.cufftSetStream(handle_, stream), "setting the stream");
+  if (input_.size() > 0) {
+    check(driver().cuMemcpyDtoDAsync(input_.address(), reinterpret_cast<CUdeviceptr>(in), input_.size(), stream),
+          "copying the input");
+    in = input_.pointer();
+  }
   const bool single = problem_.precision == Precision::f32;
   switch (problem_.fft_type) {
     case FftType::c2c:

@@ -64,13 +64,14 @@ class CufftPlan {
   ~CufftPlan();
   // Takes device pointers. For c2c, sign is that of the exponent; otherwise it is the problem's. Does not wait.
   void execute(void* in, void* out, int sign, CUstream stream) const;
-  std::size_t work_bytes() const { return work_.size(); }
+  std::size_t work_bytes() const { return work_.size() + input_.size(); }
 
  private:
   std::shared_ptr<const Device> device_;
   Problem problem_;
   cufftHandle handle_ = 0;
   DeviceMemory work_;
+  DeviceMemory input_;  // c2r out of place: cuFFT writes into the array that it reads, so it gets a copy
 };
 
 }  // namespace fourtune::runtime::cuda
