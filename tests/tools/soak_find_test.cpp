@@ -69,6 +69,9 @@ TEST(SoakRun, ASoundBackendHasNoFailures) {
         "nufft:type=2,n=20,m=300,prec=f32,tol=1e-4 at=far adjoint",
         "nufft:type=3,dim=2,m=100,k=120,prec=f64,tol=1e-7,batch=2 distinct at=far",
         "nufft:type=1,n=36x40,m=200,prec=f64,tol=1e-6,batch=2 only=spread at=folded",
+        // All points in one place, where strengths may cancel; points ten million periods away.
+        "nufft:type=1,n=8x12,m=700,prec=f64,tol=1e-2,batch=12 adjoint distinct at=duplicated seed=3",
+        "nufft:type=1,n=8192,m=90,prec=f64,tol=1e-12 adjoint only=spread at=far seed=635651",
         "nufft:type=2,n=36x32x34,m=90,prec=f32,tol=1e-3 only=interpolate deterministic at=duplicated"})
     EXPECT_EQ(failure_of(text), "") << text;
 }

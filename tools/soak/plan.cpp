@@ -55,12 +55,15 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
   DeviceTraits traits = all;
   if (one.threads > 0) traits.cores = one.threads;
   const Problem problem = planned_problem(one);
-  if (kind == PlanKind::candidate) return generator::to_text(any_candidate(problem, traits, random), problem);
+  const auto text = [&](const generator::Plan& plan) {  // a given plan runs as it is
+    return generator::to_text(one.deterministic ? generator::reproducible(plan, problem, traits) : plan, problem);
+  };
+  if (kind == PlanKind::candidate) return text(any_candidate(problem, traits, random));
   const Problem near = neighbour(problem, random);
   const bool tuned = random.uniform() < 0.5;
   const generator::Plan stored = tuned ? any_candidate(near, traits, random) : generator::default_plan(near, traits);
   try {
-    return generator::to_text(generator::adapt(stored, problem, traits), problem);
+    return text(generator::adapt(stored, problem, traits));
   } catch (const Error& error) {
     if (error.status() != Status::invalid_plan) throw;
     return {};  // the library skips such a plan

@@ -72,6 +72,20 @@ tuner::PointView<T> view_of(const CaseData& data, std::size_t first, std::int64_
 }
 
 template <class T>
+double energy(const std::complex<T>* values, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += std::norm(std::complex<double>(values[i]));
+  return sum;
+}
+
+// Errors are relative to the output, or to its expected norm where random signs of the terms would give a larger one:
+// strengths at one and the same place may cancel, and no method has relative accuracy then.
+double against_expected(const tuner::ErrorEstimate& estimate, double expected_square) {
+  return estimate.norm >= std::sqrt(expected_square) ? estimate.relative
+                                                     : estimate.distance / std::sqrt(expected_square);
+}
+
+template <class T>
 double nufft_result_error(const CaseData& data, const Bytes& output) {
   const SoakCase& one = data.one;
   Problem direct = one.problem;
@@ -86,9 +100,12 @@ double nufft_result_error(const CaseData& data, const Bytes& output) {
     tuner::PointView<T> sources = view_of<T>(data, 0, *one.problem.m, b), targets;
     if (one.problem.type == 3) targets = view_of<T>(data, 3, *one.problem.k, b);
     if (one.problem.type == 3 && one.adjoint) std::swap(sources, targets);
-    return tuner::nufft_error<T>(direct, sources, targets, in + b * data.from.size[0], out + b * data.to.size[0],
-                                 check_options(one))
-        .relative;
+    const tuner::ErrorEstimate estimate = tuner::nufft_error<T>(direct, sources, targets, in + b * data.from.size[0],
+                                                                out + b * data.to.size[0], check_options(one));
+    double strengths = 0;
+    for (const std::int64_t t : tuner::checked_transforms(batch))
+      strengths += energy(in + (b + t) * data.from.size[0], data.from.size[0]);
+    return against_expected(estimate, strengths * static_cast<double>(data.to.size[0]));
   };
   if (!one.distinct) return error_of(0, one.problem.batch);
   const std::int64_t last = one.problem.batch - 1;
@@ -106,10 +123,11 @@ struct Taps {
   std::vector<double> weight;
 };
 Taps taps_of(double x, std::int64_t fine, const generator::Window& window) {
-  // 1/(2 pi) has extended precision, so that far points keep their digits.
-  constexpr long double inverse = 0.159154943091895335768883763372514362L;
-  const long double turns = static_cast<long double>(x) * inverse;
-  const long double u = (turns - std::floor(turns)) * static_cast<long double>(fine);
+  // 1/(2 pi) and its product with x as sums of two numbers, so that points ten million periods away keep their digits.
+  constexpr double inverse = 0.15915494309189535, rest = -9.839338337591243e-18;
+  const double turns = x * inverse, lost = std::fma(x, inverse, -turns) + x * rest;
+  const long double part = static_cast<long double>(turns - std::floor(turns)) + static_cast<long double>(lost);
+  const long double u = part * static_cast<long double>(fine);
   Taps taps;
   taps.first = static_cast<std::int64_t>(std::ceil(u - window.width() / 2.0L));
   for (int i = 0; i < window.width(); ++i)
@@ -128,6 +146,7 @@ double window_result_error(const CaseData& data, const generator::WindowChoice& 
   const auto* out = reinterpret_cast<const std::complex<T>*>(output.data());
   const auto wrap = [](std::int64_t cell, std::int64_t n) { return (cell % n + n) % n; };
   std::vector<std::complex<double>> reference, value;
+  double expected = 0;
   const std::int64_t last = problem.batch - 1;
   for (const std::int64_t b : {std::int64_t{0}, last}) {
     const tuner::PointView<T> points = view_of<T>(data, 0, *problem.m, b);
@@ -152,20 +171,26 @@ double window_result_error(const CaseData& data, const generator::WindowChoice& 
       std::vector<std::complex<double>> grid(static_cast<std::size_t>(mode_count(problem)));
       for (std::int64_t j = 0; j < *problem.m; ++j)
         each_cell(j, [&](std::int64_t cell, double weight) {
-          grid[static_cast<std::size_t>(cell)] += weight * std::complex<double>(from[j]);
+          const std::complex<double> term = weight * std::complex<double>(from[j]);
+          grid[static_cast<std::size_t>(cell)] += term;
+          expected += std::norm(term);
         });
       reference.insert(reference.end(), grid.begin(), grid.end());
       for (std::int64_t i = 0; i < mode_count(problem); ++i) value.emplace_back(to[i]);
     } else {
       for (const std::int64_t j : tuner::sample_points(*problem.m, 4 * kSamples, data.one.seed).index) {
         std::complex<double> sum;
-        each_cell(j, [&](std::int64_t cell, double weight) { sum += weight * std::complex<double>(from[cell]); });
+        each_cell(j, [&](std::int64_t cell, double weight) {
+          const std::complex<double> term = weight * std::complex<double>(from[cell]);
+          sum += term;
+          expected += std::norm(term);
+        });
         reference.push_back(sum);
         value.emplace_back(to[j]);
       }
     }
   }
-  return tuner::relative_error(reference, value).relative;
+  return against_expected(tuner::relative_error(reference, value), expected);
 }
 
 }  // namespace

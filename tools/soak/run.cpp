@@ -166,7 +166,8 @@ class CaseRun {
     const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.kind == Kind::nufft;
     if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
-    if (setup_.backend->name() != "cpu") return;
+    // FFTW does not say what its plans hold, which for lengths with large prime factors is many times the array.
+    if (setup_.backend->name() != "cpu" || transform_->plan().find("fft=fftw") != std::string::npos) return;
     // The allocator also counts space left unused before arrays that begin at a huge page, one or two per thread.
     constexpr std::int64_t kHugePage = 2 << 20;
     const std::int64_t aligned = kHugePage * (2 * std::max(1, data_.one.threads) + 4);
@@ -181,12 +182,13 @@ class CaseRun {
   }
 
   // Sums in another order differ by rounding, which grows with the number of values that one cell receives and is
-  // magnified by deconvolution.
+  // magnified by deconvolution: plans leave it a share of the tolerance.
   double rounding() const {
     const Problem& problem = data_.one.problem;
     const auto values = static_cast<double>(std::max(problem.m.value_or(1), problem.k.value_or(1)));
-    return std::min(2 * setup_.slack * outcome_.allowed,
-                    (problem.kind == Kind::fft ? 30 : 300) * epsilon(problem.precision) * (1 + std::sqrt(values)));
+    const double sums = (problem.kind == Kind::fft ? 30 : 300) * epsilon(problem.precision) * (1 + std::sqrt(values));
+    const double share = problem.kind == Kind::fft ? 0 : 0.3 * setup_.slack * outcome_.allowed;
+    return std::min(2 * setup_.slack * outcome_.allowed, std::max(sums, share));
   }
 
   void check_repeat(const Bytes& one, const Bytes& other, const char* what) {

@@ -8,16 +8,16 @@
 #include "tuner/reference/synthetic.h"
 
 namespace fourtune::tuner {
-namespace {
 
-using Values = std::vector<std::complex<double>>;
-
-// The transforms of a batch that are checked.
 std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
   std::vector<std::int64_t> list{0, batch / 2, batch - 1};
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;
 }
+
+namespace {
+
+using Values = std::vector<std::complex<double>>;
 
 std::int64_t affordable(const CheckOptions& options, double terms_per_output) {
   const double fits = options.work / std::max(1.0, terms_per_output);
@@ -144,6 +144,8 @@ ErrorEstimate relative_error(std::span<const std::complex<double>> reference,
   }
   ErrorEstimate result;
   result.samples = static_cast<std::int64_t>(value.size());
+  result.distance = static_cast<double>(std::sqrt(error));
+  result.norm = static_cast<double>(std::sqrt(norm));
   if (norm == 0) {
     result.relative = error == 0 ? 0 : std::numeric_limits<double>::infinity();
     if (std::isnan(error)) result.relative = std::numeric_limits<double>::quiet_NaN();

@@ -34,6 +34,7 @@ ModeSample sample_modes(const std::array<std::int64_t, 3>& n, std::int64_t count
 struct ErrorEstimate {
   double relative = 0;
   double standard_error = 0;
+  double distance = 0, norm = 0;  // |value - reference| and |reference| over all outputs, as the sample estimates them
   std::int64_t samples = 0;
 };
 // weight is empty or has one entry per value.
@@ -52,6 +53,8 @@ struct CheckOptions {
   double work = 4e8;  // upper limit of terms summed per transform; the sample shrinks to fit, but not below 16 outputs
   std::uint64_t seed = 1;
 };
+// The transforms of a batch that are checked: the first, a middle and the last one, by number.
+std::vector<std::int64_t> checked_transforms(std::int64_t batch);
 // The error of a finished nonuniform transform, from sampled outputs of the first, a middle and the last transform of
 // the batch. input and output are whole arrays (batch after batch) of point values or mode values, as the transform
 // type requires. targets is used by type 3 only.
