@@ -101,7 +101,8 @@ struct alignas(16) Cell {
   unsigned long long x, y;
 };
 // A power of two: one contribution stays below 2^51, so that adding 1.5 2^52 rounds it to an integer in the low bits,
-// and all that can meet in a cell (NUFFT_REACH bins, at most m points) stay below 2^62. Weights are at most 1.05.
+// and all that can meet in a cell (NUFFT_REACH bins of full weight, at most m points) stay below 2^62. Weights are at
+// most 1.05.
 NUFFT_DEVICE double nufft_fixed_scale(const unsigned long long* bounds, long long m) {
   const double one = __longlong_as_double(static_cast<long long>(bounds[0])) * 1.2;
   const double points = fmin(static_cast<double>(bounds[1]) * NUFFT_REACH, static_cast<double>(m));

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "generator/plan/binding.h"
+#include "generator/plan/summation.h"
 #include "generator/plan/type3_geometry.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/window/table.h"
@@ -54,11 +55,9 @@ std::string grid_fault(const WindowChoice& choice, const Problem& problem) {
   if (!(error <= allowed))
     return fmt::format("its window gives errors of {:.2g} on its grid, above the {:.2g} that tol={:g} leaves it", error,
                        allowed, problem.tol);
-  const double rounding = epsilon(problem.precision) * magnified;
-  const double most = kSlack * std::max(0.5 * problem.tol, 8 * epsilon(problem.precision));
-  if (!(rounding <= most))
-    return fmt::format("rounding is magnified to {:.2g} on its grid, above the {:.2g} that tol={:g} leaves it",
-                       rounding, most, problem.tol);
+  if (!rounding_is_small(problem, magnified, choice.sigma))
+    return fmt::format("deconvolution magnifies rounding {:.2g} times on its grid, too much for tol={:g}", magnified,
+                       problem.tol);
   return {};
 }
 
@@ -92,10 +91,25 @@ std::string type3_fault(const Plan& plan, const Problem& problem) {
   return fault;
 }
 
+// Families that add all points to the same cells. The others start new cells after at most longest_sum points. A type 2
+// spreads for its adjoint only; on a GPU its sort then decides the family.
+std::string summation_fault(const Plan& plan, const Problem& problem) {
+  const bool gpu = is_gpu(plan.backend);
+  const bool direct = gpu ? plan.gpu_points.spread == nufft::Spread::points && problem.type != 2
+                          : plan.spread.family != SpreadFamily::subgrid || plan.sort.family == SortFamily::none;
+  if (!direct || plan.type3 == Type3Rule::gaussian || may_add_directly(problem, plan.window)) return {};
+  return fmt::format(
+      "its spreader may add {} points to one cell, and rounding leaves tol={:g} no more than {}; "
+      "spread={} has no such limit",
+      crowd(problem, plan.window), problem.tol, longest_sum(problem, magnification(plan.window, problem.dim)),
+      gpu ? "tile_owned" : "subgrid");
+}
+
 }  // namespace
 
 std::string accuracy_fault(const Plan& plan, const Problem& problem) {
   if (problem.kind == Kind::fft) return {};
+  if (std::string fault = summation_fault(plan, problem); !fault.empty()) return fault;
   try {
     return problem.type == 3 ? type3_fault(plan, problem) : grid_fault(plan.window, problem);
   } catch (const Error& error) {  // numbers for which no window exists

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/window/fft_size.h"
 
@@ -29,11 +30,9 @@ Binding bind_window(const Problem& problem, WindowKind kind, double nominal, con
   out.sigma = std::max(nominal, std::floor(least * 100) / 100);  // rounded down, to be on the safe side
   const double tol = window_tolerance(problem);
   out.width = width_for(kind, tol, out.sigma, problem.dim);
-  if (out.width > 0) {
-    const double rounding =
-        epsilon(problem.precision) * std::pow(rounding_magnification(Window(kind, out.width, out.sigma)), problem.dim);
-    if (rounding > std::max(0.5 * problem.tol, 8 * epsilon(problem.precision))) out.width = 0;
-  }
+  if (out.width > 0 &&
+      !rounding_is_small(problem, magnification({kind, out.sigma, out.width, fine, 0}, problem.dim), out.sigma))
+    out.width = 0;
   if (out.width > kMinWidth && tol == problem.tol &&
       predicted_error(kind, out.width - 1, out.sigma, problem.dim) <= kStillRight * tol)
     out.narrower = out.width - 1;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "generator/plan/summation.h"
+
 namespace fourtune::generator {
 namespace {
 
@@ -17,11 +19,8 @@ double sigma_at(int step) { return kLeastSigma + kSigmaStep * step; }
 // Deconvolution of the outer window at the targets also magnifies the inner window's error, and more so the nearer
 // sigma is to 1. The formula is fitted to measured errors (pswf, 2D and 3D, extents 5 to 200: 3.4 times the prediction
 // in 3D at sigma 1.25, no magnification at 1.5 and above); the prediction without it is in windows.md.
-double magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
+double inner_magnification(double sigma, int dim) { return std::pow(1 + 0.04 / ((sigma - 1) * (sigma - 1)), dim); }
 
-double rounding(const WindowChoice& window, int dim) {
-  return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), dim);
-}
 // Predictions are means over many points. If there are few points, all may lie where errors are largest: at the edges
 // of their box.
 double edge_share(const Problem& problem) {
@@ -90,11 +89,11 @@ std::vector<Type3Windows> type3_windows(const Problem& problem, WindowKind kind,
   Errors errors(kind, problem.dim);
   std::vector<Type3Windows> out;
   for (const WindowChoice& choice : windows(errors, kind, tol)) {
-    const double rounded = rounding(choice, problem.dim);
+    const double rounded = magnification(choice, problem.dim);
     if (!rounding_is_small(problem, rounded)) continue;
     Type3Windows entry{choice, {}};
-    for (const WindowChoice& window : windows(errors, kind, tol / magnification(choice.sigma, problem.dim)))
-      if (rounding_is_small(problem, rounded * rounding(window, problem.dim))) entry.inner.push_back(window);
+    for (const WindowChoice& window : windows(errors, kind, tol / inner_magnification(choice.sigma, problem.dim)))
+      if (rounding_is_small(problem, rounded * magnification(window, problem.dim))) entry.inner.push_back(window);
     if (!entry.inner.empty()) out.push_back(entry);
   }
   return out;
@@ -105,11 +104,11 @@ int type3_outer_width(const Problem& problem, WindowKind kind, double sigma, dou
 }
 
 int type3_inner_width(const Problem& problem, WindowKind kind, double sigma, double outer_sigma, double tol) {
-  return width_for(kind, tol / magnification(outer_sigma, problem.dim), sigma, problem.dim, 2);
+  return width_for(kind, tol / inner_magnification(outer_sigma, problem.dim), sigma, problem.dim, 2);
 }
 
 bool type3_rounding_is_small(const Problem& problem, const WindowChoice& outer, const WindowChoice& inner) {
-  return rounding_is_small(problem, rounding(outer, problem.dim) * rounding(inner, problem.dim));
+  return rounding_is_small(problem, magnification(outer, problem.dim) * magnification(inner, problem.dim));
 }
 
 double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64_t m,
@@ -120,7 +119,7 @@ double type3_sigma(const Problem& problem, const WindowChoice& outer, std::int64
     double additions = static_cast<double>(m);  // per cell
     for (int d = 0; d < problem.dim; ++d)
       additions *= outer.width / (2 * products[d] * sigma / std::numbers::pi + outer.width + 2);
-    const double magnified = rounding({outer.kind, sigma, outer.width, {0, 0, 0}, 0}, problem.dim);
+    const double magnified = magnification({outer.kind, sigma, outer.width, {0, 0, 0}, 0}, problem.dim);
     if (epsilon(problem.precision) * magnified * std::sqrt(1 + additions) <= 0.5 * allowed_rounding(problem)) break;
   }
   return sigma;

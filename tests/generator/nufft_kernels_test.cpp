@@ -391,6 +391,7 @@ std::vector<Case> segment_cases() {
       for (Case* c : {&spreads, &reads}) {
         c->parameters.placement = Placement::two_level;
         c->parameters.segment = 512;
+        c->shape.fine[0] = 4096, c->parameters.bin[0] = 2;  // so many that a coarse bin has several
         c->points = Points::spot;
         c->count = count + 3;
         c->late = late;

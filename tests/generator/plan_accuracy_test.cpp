@@ -6,6 +6,7 @@
 #include "base/known_devices.h"
 #include "generator/candidates.h"
 #include "generator/plan/accuracy.h"
+#include "generator/plan/summation.h"
 
 namespace fourtune::generator {
 namespace {
@@ -21,6 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Tokens, EveryProblem,
                          testing::Values("nufft:type=1,n=100x100,m=10000,prec=f64,tol=1e-1",
                                          "nufft:type=2,n=100x100,m=10000,prec=f64,tol=1e-14",
                                          "nufft:type=1,n=1,m=10,prec=f32,tol=1e-7",
+                                         "nufft:type=1,n=60x70,m=50000,prec=f32,tol=1e-6",
                                          "nufft:type=2,n=3x200x17,m=5000,prec=f64,tol=1e-9",
                                          "nufft:type=1,n=64x64x64,m=100000,prec=f32,tol=1e-5,batch=4",
                                          "nufft:type=2,n=1000000,m=1000000,prec=f64,tol=1e-6",
@@ -59,6 +61,81 @@ TEST(PlanAccuracy, ATableIsAsGoodAsItsLinesAre) {
     plan.window.table = entries;
     EXPECT_EQ(accuracy_fault(plan, problem).empty(), right) << entries;
   }
+}
+
+// A cell that receives points one after another loses digits to its partial sums.
+TEST(PlanAccuracy, DirectSpreadersTakeNoMoreSinglePrecisionPointsThanASumMayHave) {
+  const auto fault = [](const std::string& token, SpreadFamily family) {
+    const Problem problem = parse_problem(token);
+    Plan plan = default_plan(problem, laptop());
+    plan.spread.family = family;
+    return accuracy_fault(plan, problem);
+  };
+  const auto with = [](std::int64_t m, const char* rest) {
+    return "nufft:type=1,n=100x100,m=" + std::to_string(m) + rest;
+  };
+  for (const SpreadFamily family : {SpreadFamily::atomic, SpreadFamily::colour_index, SpreadFamily::colour_list}) {
+    const char* const single = ",prec=f32,tol=1e-6,points=cluster";
+    EXPECT_EQ(fault(with(200, single), family), "");
+    EXPECT_NE(fault(with(20000, single), family).find("spread=subgrid"), std::string::npos);
+    EXPECT_EQ(fault(with(20000, ",prec=f32,tol=1e-6"), family), "");  // a few per cell
+    EXPECT_EQ(fault(with(20000, ",prec=f32,tol=1e-3,points=cluster"), family), "");
+    EXPECT_EQ(fault(with(100000000, ",prec=f64,tol=1e-6,points=cluster"), family), "");
+    // The adjoint of a type 3 spreads its targets.
+    EXPECT_NE(fault("nufft:type=3,dim=2,m=100,k=100000,prec=f32,tol=1e-6", family), "");
+  }
+  EXPECT_EQ(fault(with(100000000, ",prec=f32,tol=1e-6,points=cluster"), SpreadFamily::subgrid), "");
+}
+
+TEST(PlanAccuracy, GpuSpreadersThatAddDirectlyTakeNoClusterInSinglePrecision) {
+  const DeviceTraits h200 = *known_device("h200");
+  const Problem crowded = parse_problem("nufft:type=1,n=40x45,m=2000000,prec=f32,tol=1.1e-6,points=cluster");
+  const Problem sparse = parse_problem("nufft:type=1,n=1000x1000,m=100000,prec=f32,tol=1.1e-6");
+  Plan direct = default_plan(sparse, h200);
+  ASSERT_EQ(direct.gpu_points.spread, nufft::Spread::points);  // the fastest one for few points
+  EXPECT_EQ(accuracy_fault(direct, sparse), "");
+  EXPECT_THROW(adapt(direct, crowded, h200), Error);
+  EXPECT_EQ(accuracy_fault(default_plan(crowded, h200), crowded), "");
+  direct = default_plan(crowded, h200);
+  direct.gpu_points.spread = nufft::Spread::points;
+  EXPECT_NE(accuracy_fault(direct, crowded).find("spread=tile_owned"), std::string::npos);
+}
+
+// Reproducible sums of GPUs are in fixed point, with fewer digits the more points may share a cell.
+TEST(PlanAccuracy, ReproducibleDoublePrecisionGetsGridsThatMagnifyLess) {
+  const DeviceTraits h200 = *known_device("h200");
+  const Problem problem = parse_problem("nufft:type=2,n=206x206x206,m=2606805,prec=f64,tol=1e-8,points=radial");
+  Plan plan = default_plan(problem, h200);
+  plan.window = WindowChoice{WindowKind::pswf, 1.22, 14, {256, 252, 252}, 0};  // an error of 1.6e-6 was seen
+  const Plan safe = reproducible(plan, problem, h200);
+  EXPECT_GE(safe.window.sigma, 1.3);
+  EXPECT_LE(fixed_point_rounding(problem, safe.window) * magnification(safe.window, 3), 0.5e-8);
+  EXPECT_EQ(reproducible(safe, problem, h200), safe);
+  // Processors and single precision have the digits already.
+  const Plan processor = default_plan(problem, laptop());
+  EXPECT_EQ(reproducible(processor, problem, laptop()), processor);
+  const Problem single = parse_problem("nufft:type=1,n=100x100,m=100000,prec=f32,tol=1e-3");
+  const Plan usual = default_plan(single, h200);
+  EXPECT_EQ(reproducible(usual, single, h200), usual);
+}
+
+TEST(PlanAccuracy, GridsLeaveRoomForTheRoundingOfCrowdedCells) {
+  // In f32 and 3D a clustered problem had errors of 2e-4 to 6e-4 with this window, which is right for few points.
+  Plan plan = default_plan(parse_problem("nufft:type=1,n=96x96x96,m=20,prec=f32,tol=3.7e-5"), laptop());
+  plan.window = WindowChoice{WindowKind::pswf, 1.25, 8, {120, 120, 120}, 0};
+  const auto fault = [&](const char* token) { return accuracy_fault(plan, parse_problem(token)); };
+  EXPECT_EQ(fault("nufft:type=1,n=96x96x96,m=2,prec=f32,tol=3.7e-5"), "");
+  EXPECT_NE(fault("nufft:type=1,n=96x96x96,m=20000,prec=f32,tol=3.7e-5"), "");
+  EXPECT_EQ(fault("nufft:type=1,n=96x96x96,m=20000,prec=f64,tol=3.7e-5"), "");
+}
+
+TEST(LongestSum, FollowsToleranceAndMagnification) {
+  const Problem tight = parse_problem("nufft:type=1,n=40,m=10,prec=f32,tol=1e-6");
+  const Problem loose = parse_problem("nufft:type=1,n=40,m=10,prec=f32,tol=1e-4");
+  EXPECT_EQ(longest_sum(tight, 1), std::int64_t{1406});
+  EXPECT_EQ(longest_sum(tight, 2), std::int64_t{351});
+  EXPECT_EQ(longest_sum(tight, 1000), std::int64_t{256});
+  EXPECT_GT(longest_sum(loose, 1), std::int64_t{5000000});
 }
 
 TEST(PlanAccuracy, AUniformTransformHasNoWindowToBeWrong) {

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "fourtune/status.h"
+#include "generator/window/table.h"
 #include "generator/window/window.h"
 
 namespace fourtune::generator {
@@ -392,6 +393,16 @@ TEST(WindowError, RoundingIsMagnifiedByWideWindowsAtSmallOversampling) {
   EXPECT_NEAR(at(8, 1.5), 1.68, 0.05);
   EXPECT_NEAR(at(7, 2.0), 0.84, 0.03);
   EXPECT_GT(at(12, 1.25), at(11, 1.25));
+}
+
+TEST(WindowError, OfATableIsThatOfTheWindowInEveryDimensionWhenItIsFine) {
+  const Window window(WindowKind::pswf, 5, 1.5);
+  for (int dim = 1; dim <= 3; ++dim)
+    for (const int stages : {1, 2}) {
+      EXPECT_NEAR(aliasing_error_of_table(window, 1 << 14, dim, stages) / aliasing_error(window, dim, stages), 1, 1e-3);
+      EXPECT_GT(aliasing_error_of_table(window, 8, dim, stages), 2 * aliasing_error(window, dim, stages));
+    }
+  EXPECT_THROW(aliasing_error_of_table(window, 0, 1, 1), Error);
 }
 
 }  // namespace

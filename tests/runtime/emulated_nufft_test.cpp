@@ -131,6 +131,30 @@ TEST(EmulatedNufft, SpreadsAndInterpolatesAlone) {
   EXPECT_GT(std::abs(left), 0.1);
 }
 
+// The plan is made for the fine grid of a whole transform, whose rows are even; kernels that add pairs of cells do not
+// take the caller's odd rows.
+TEST(EmulatedNufft, SpreadsAloneOntoOddRowsAndRefusesGridsBelowTheWindow) {
+  for (const char* const sizes : {"35x42x32", "33x20", "31"}) {
+    const std::string problem = std::string("nufft:type=1,n=") + sizes + ",m=50,prec=f32,tol=9e-3";
+    Options options = emulated("");
+    options.only = Only::spread;
+    Transform transform(problem, options);
+    std::vector<float> x(50);
+    for (int j = 0; j < 50; ++j) x[static_cast<std::size_t>(j)] = 0.12F * static_cast<float>(j) - 3;
+    const int dim = transform.problem().dim;
+    transform.set_points({50, x.data(), dim > 1 ? x.data() : nullptr, dim > 2 ? x.data() : nullptr});
+    const std::vector<std::complex<float>> ones(50, 1.0F);
+    std::vector<std::complex<float>> grid(static_cast<std::size_t>(mode_count(transform.problem())));
+    transform.execute(const_cast<std::complex<float>*>(ones.data()), grid.data());
+    std::complex<double> all = 0;
+    for (const auto& cell : grid) all += std::complex<double>(cell);
+    EXPECT_GT(all.real(), 50) << sizes;  // the sum of a point's weights is above 1
+  }
+  Options options = emulated("");
+  options.only = Only::spread;
+  EXPECT_EQ(status_of([&] { Transform("nufft:type=1,n=3x60,m=5,prec=f32,tol=1e-4", options); }), Status::unsupported);
+}
+
 TEST(EmulatedNufft, TimesItsStages) {
   runtime::ExecutorOptions options;
   options.time_stages = true;

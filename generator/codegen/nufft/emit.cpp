@@ -20,6 +20,26 @@
 namespace fourtune::generator::nufft {
 namespace {
 
+// The most bins that can fill one cell along a dimension, each counted by the largest weight that its points have
+// there, over all places of the cell in its bin (four per cell, hence the margin).
+double bins_on_a_cell(const PiecewisePolynomial& window, int bin) {
+  const double half = window.width / 2.0;
+  const auto weight = [&](double at) {    // at a distance of `at` cells
+    const double from_start = half - at;  // the window is even
+    const int piece = std::clamp(static_cast<int>(from_start), 0, window.width - 1);
+    return std::abs(window(piece, 2 * (from_start - piece) - 1));
+  };
+  double most = 0;
+  for (int step = 0; step <= 4 * bin; ++step) {
+    double sum = 1;  // the bin of the cell; its neighbours begin `right` and `left` cells away
+    const double right = step / 4.0, left = bin - right;
+    for (double at = right; at < half; at += bin) sum += weight(at);
+    for (double at = left; at < half; at += bin) sum += weight(at);
+    most = std::max(most, sum);
+  }
+  return 1.05 * most;
+}
+
 std::uint32_t transforms_of(std::int64_t transforms) {
   if (transforms < 1 || transforms > 65535)
     throw Error(Status::unsupported,
@@ -135,9 +155,9 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
 
 std::string Kernels::fixed_constants() const {
   if (!parameters_.deterministic) return "";
-  int reach = 1;  // number of bins whose points can touch one cell
-  for (int d = 0; d < shape_.dim; ++d) reach *= (shape_.width - 2) / parameters_.bin[static_cast<std::size_t>(d)] + 2;
-  return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {}\n", reach);
+  double reach = 1;
+  for (int d = 0; d < shape_.dim; ++d) reach *= bins_on_a_cell(window_, parameters_.bin[static_cast<std::size_t>(d)]);
+  return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {:.17g}\n", reach);
 }
 
 void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,

@@ -26,7 +26,8 @@ struct GridFft {
   std::array<std::int64_t, 3> modes{1, 1, 1};            // frequencies that are kept
   std::array<std::int64_t, 3> fine{1, 1, 1};             // length of the transform
   fft::Window::Kind order = fft::Window::Kind::centred;  // order of the modes: centred or wrapped
-  // Cells that the array holds around position 0, which is cell held/2; 0: all cells, position 0 first.
+  // Cells that the array holds around position 0, which is cell held/2; 0 or as many as fine: all cells, position 0
+  // first.
   std::array<std::int64_t, 3> held{0, 0, 0};
   std::array<std::vector<double>, 3> factors;  // one per mode, in the order of the array
   // Orders the kernels of `plain` so that share_grid can avoid a workspace; false: x first.

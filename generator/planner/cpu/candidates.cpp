@@ -2,10 +2,13 @@
 // cannot work on this device, or that the model considers hopeless, are left out.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "generator/plan/binding.h"
 #include "generator/plan/private_tile.h"
+#include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/planner/cpu/planner.h"
 
@@ -200,7 +203,8 @@ struct NufftAxes {
         method(methods(problem)),
         type(problem.type),
         dim(problem.dim),
-        complex_bytes(static_cast<int>(2 * real_bytes(problem.precision))) {
+        complex_bytes(static_cast<int>(2 * real_bytes(problem.precision))),
+        problem_(problem) {
     if (type == 3 && threads.back() > 1) threads.push_back(1);  // for small problems
     for (std::size_t k = 0; k < kinds; ++k) {
       if (type == 3) {
@@ -223,6 +227,17 @@ struct NufftAxes {
   Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
   std::vector<Type3Windows> pairs[std::size(kKinds)][2];
   std::size_t outer = 0, inner = 0;  // the longest list of each kind
+
+  // Computed once per window, for thousands of plans.
+  bool may_add_directly(const WindowChoice& window) const {
+    const auto [at, fresh] = direct_.try_emplace({window.kind, window.sigma, window.width, window.fine});
+    if (fresh) at->second = generator::may_add_directly(problem_, window);
+    return at->second;
+  }
+
+ private:
+  const Problem& problem_;
+  mutable std::map<std::tuple<WindowKind, double, int, std::array<std::int64_t, 3>>, bool> direct_;
 };
 
 enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
@@ -255,6 +270,7 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
     bind_windows(plan, kKinds[at[kWindow]], binding, width);
   }
   const Method& method = axes.method[at[kMethod]];
+  if (method.spread != SpreadFamily::subgrid && !axes.may_add_directly(plan.window)) return false;
   plan.spread.family = method.spread;
   plan.spread.add = method.add;
   plan.interp.family = method.interp;
@@ -386,6 +402,8 @@ Plan nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& t
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
   if (problem.type == 3 && plan.type3 == Type3Rule::compose && !type3_rounding_is_small(problem, out.window, out.inner))
     throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
+  if (out.spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window))
+    throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   return parse_plan(to_text(out, problem), problem);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "generator/plan/binding.h"
+#include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/planner/gpu_nufft/planner.h"
@@ -155,6 +156,10 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
   const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
   const auto with_variations = [&](const nufft::Shape& shape, Lead lead, double dense) {
     std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
+    const auto crowded = [&](const GpuPointsChoice& one) { return one.spread == nufft::Spread::points; };
+    if (lead == Lead::spread && !std::all_of(list.begin(), list.end(), crowded) &&
+        !may_add_directly(problem, plan.window))
+      std::erase_if(list, crowded);
     if (!varied) return list;
     const std::size_t families = list.size();
     if (problem.type != 3)
@@ -328,6 +333,8 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   }
   if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
+  if (out.gpu_points.spread == nufft::Spread::points && problem.type != 2 && !may_add_directly(problem, out.window))
+    throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
     out.gpu_fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {

@@ -150,6 +150,10 @@ class Type12Executor final : public Executor {
     shape.large_counts = counts_ == 2;
     on_device(shape, runner_.queue().traits());
     const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
+    if (!whole_) {  // the plan is for the fine grid of a whole transform, the caller's may be odd
+      check_wide_enough(shape);
+      plan_.gpu_points = generator::gpu_nufft::refit(plan_.gpu_points, shape, lead);
+    }
     if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
     generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
     if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
@@ -163,6 +167,15 @@ class Type12Executor final : public Executor {
         window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
     spread_kernels_.emplace(shape, spread, polynomial_);
     interp_kernels_.emplace(shape, interp, polynomial_);
+  }
+  static void check_wide_enough(const generator::nufft::Shape& shape) {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(shape.dim); ++d)
+      if (shape.fine[d] < shape.width)
+        throw Error(
+            Status::unsupported,
+            fmt::format("a grid of {} cells along {} is smaller than the window, {} cells; kernels of GPUs need "
+                        "room for it",
+                        shape.fine[d], "xyz"[d], shape.width));
   }
   const Kernels& kernels_of(bool to_modes) const { return to_modes ? *spread_kernels_ : *interp_kernels_; }
 

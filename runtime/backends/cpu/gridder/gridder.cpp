@@ -81,7 +81,9 @@ class TiledGridder final : public Gridder<T> {
     e_.interp_units.clear();
     e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.workers(), e_.kernels);
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
-    split(by_tile ? std::numeric_limits<std::int64_t>::max() : std::max(e_.spec.spread.cap, 1), e_.spread_units);
+    const std::int64_t cap =
+        std::clamp<std::int64_t>(e_.spec.spread.cap, 1, std::max<std::int64_t>(e_.spec.longest_sum, 1));
+    split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
     if (coloured_) order_by_colour();
   }

@@ -12,6 +12,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "generator/plan/plan.h"
@@ -45,6 +46,8 @@ struct GridderSpec {
   bool deterministic = false;
   bool trust_points = false;
   double accuracy = 0;  // relative accuracy of window evaluation; 0 means from the width
+  // Points per private tile, even if spread.cap is larger (generator/plan/summation.h).
+  std::int64_t longest_sum = std::numeric_limits<std::int64_t>::max();
 };
 
 // T is float or double.

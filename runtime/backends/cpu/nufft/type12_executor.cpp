@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "generator/plan/summation.h"
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/backends/cpu/nufft/nufft_common.h"
@@ -32,6 +33,7 @@ class Type12Executor final : public Executor {
     spec.threads = plan_.threads;
     spec.deterministic = options.deterministic;
     spec.trust_points = options.trust_points;
+    spec.longest_sum = generator::longest_sum(problem, generator::magnification(plan_.window, problem.dim));
     // Allocate the grids first: a problem too large for memory is refused before anything is planned for it.
     if (whole_) grids_ = Buffer<Complex>(checked_multiply(grid_.elements, chunk_, "fine grids"));
     gridder_ = make_gridder<T>(spec);

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <optional>
 
+#include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/window/fourier.h"
 #include "runtime/backends/cpu/base/buffer.h"
@@ -225,6 +226,8 @@ class Type3Executor final : public Executor {
     spec.interp = plan_.interp;
     spec.threads = plan_.threads;
     spec.deterministic = options_.deterministic;
+    if (plan_.type3 == generator::Type3Rule::compose)
+      spec.longest_sum = generator::longest_sum(problem_, generator::magnification(window, problem_.dim));
     spec.trust_points = true;  // find_geometry has already checked every point
     return spec;
   }

@@ -1,0 +1,61 @@
+#include "generator/plan/summation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/window/window.h"
+
+namespace fourtune::generator {
+namespace {
+
+constexpr double kGrowth = 0.4;       // error of a sum, in eps sqrt(N); 0.2 to 0.47 measured
+constexpr double kSlack = 1.01;       // for plans that lie exactly on a bound
+constexpr std::int64_t kLeast = 256;  // points per array that are worth the additions of its cells
+constexpr std::int64_t kMany = 400;  // terms of the two sums that make a cell of the grid, of 40000 points in one place
+
+std::int64_t points_of(const Problem& problem) {
+  constexpr std::int64_t kUnknown = std::int64_t{1} << 40;
+  if (problem.type == 3) return std::max(problem.m.value_or(kUnknown), problem.k.value_or(kUnknown));
+  return problem.m.value_or(kUnknown);
+}
+
+}  // namespace
+
+double magnification(const WindowChoice& window, int dim) {
+  return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), dim);
+}
+
+std::int64_t longest_sum(const Problem& problem, double magnified) {
+  const double root = 0.5 * allowed_error(problem) / (kGrowth * epsilon(problem.precision) * std::max(magnified, 1e-3));
+  return std::max(kLeast, static_cast<std::int64_t>(std::min(root * root, 1e15)));
+}
+
+bool rounding_is_small(const Problem& problem, double magnified, double sigma) {
+  const double eps = epsilon(problem.precision), single = eps * magnified;
+  if (single > kSlack * std::max(0.5 * problem.tol, 8 * eps)) return false;
+  const double growth = kGrowth * std::sqrt(static_cast<double>(std::min(points_of(problem), kMany)));
+  return sigma >= kSafeSigma || single * growth <= kSlack * 0.4 * allowed_error(problem);
+}
+
+std::int64_t crowd(const Problem& problem, const WindowChoice& window) {
+  const std::int64_t points = points_of(problem);
+  if (problem.points == PointClass::cluster || problem.type == 3) return points;
+  double mean = static_cast<double>(points);
+  for (int d = 0; d < problem.dim; ++d)
+    mean *= std::min(
+        1.0, static_cast<double>(window.width) / static_cast<double>(std::max<std::int64_t>(window.fine[d], 1)));
+  return static_cast<std::int64_t>(std::min(static_cast<double>(points), 100 * mean));
+}
+
+double fixed_point_rounding(const Problem& problem, const WindowChoice& window) {
+  constexpr double kUnits = 6;  // the scale is a power of two, and a cell is smaller than its largest weights allow
+  const double points = static_cast<double>(crowd(problem, window));
+  return std::max(epsilon(problem.precision), kUnits * std::max(0x1p-49, 0x1p-60 * points));
+}
+
+bool may_add_directly(const Problem& problem, const WindowChoice& window) {
+  const std::int64_t points = crowd(problem, window);
+  return points <= kLeast || points <= longest_sum(problem, magnification(window, problem.dim));
+}
+
+}  // namespace fourtune::generator
