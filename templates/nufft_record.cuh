@@ -1,4 +1,4 @@
-// Located points as they are kept (generator/codegen/nufft/record.h): what every kernel that reads or writes them uses. A kernel
+// Located points as they are kept (generator/plan/nufft/record.h): what every kernel that reads or writes them uses. A kernel
 // gets `records`, the base of the array, and never looks inside: nufft_load takes the place of a point, nufft_unpack
 // also the first cell of the group of bins that the point lies in (kernels that work by subproblems), or zeros (kernels
 // that do not, for which records hold whole cells). Written by the sort alone.

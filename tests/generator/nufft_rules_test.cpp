@@ -2,7 +2,12 @@
 // parameters.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <random>
+
 #include "fourtune/status.h"
+#include "generator/plan/nufft/rules.h"
 #include "tests/generator/nufft_support.h"
 
 namespace fourtune::generator::nufft::testing {
@@ -111,7 +116,7 @@ TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
           });
         };
         const Launch& counts = *launch("_coarse_count_");
-        const std::int64_t coarse = number(counts, 6), per = number(counts, 7), all = kernels.bins();
+        const std::int64_t coarse = number(counts, 6), per = number(counts, 7), all = kernels.bins().count();
         EXPECT_EQ(coarse, (all + per - 1) / per);
         for (std::int64_t one = 0; one < coarse; one += 1 + coarse / 100)
           for (const std::int64_t b : {one * per, std::min(one * per + per, all) - 1})
@@ -231,6 +236,66 @@ TEST(NufftKernelRules, RefuseParametersThatCannotWork) {
   EXPECT_TRUE(refused([](Case& c) {
     c.spread = Spread::tile_owned, c.parameters.order = Order::bins, c.parameters.bin = {40, 40, 40};
   }));
+}
+
+// What no rule refuses has kernels that fit a block of the device, whatever the parameters.
+TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
+  std::mt19937 random(20261122);
+  const auto pick = [&](auto... values) {
+    const std::array list{values...};
+    return list[random() % list.size()];
+  };
+  std::map<int, PiecewisePolynomial> polynomials;
+  for (const int w : {2, 3, 6, 9, 12, 16}) polynomials[w] = fit(window_of(w), 1e-5);
+  int kept = 0, broken = 0;
+  for (int i = 0; i < 6000; ++i) {
+    Shape shape;
+    shape.dim = pick(1, 2, 3);
+    shape.precision = pick(Precision::f32, Precision::f64);
+    shape.width = pick(2, 3, 6, 9, 12, 16);
+    shape.shared_bytes = pick(48, 64, 99, 163, 227) * 1024;
+    shape.whole_cells = pick(true, true, false);
+    shape.unit = pick(0.0, 1e-6, 1e-3);
+    for (int d = 0; d < shape.dim; ++d) shape.fine[static_cast<std::size_t>(d)] = pick(16, 30, 81, 700);
+    if (shape.dim < 3) shape.fine[0] = pick(16, 81, 700, 1 << 20);
+    Parameters p;
+    p.order = pick(Order::caller, Order::bins, Order::slide);
+    p.bin = {pick(1, 2, 3, 10, 27), pick(1, 1, 2, 4, 9), pick(1, 1, 1, 2, 5)};
+    p.cap = pick(32, 256, 4096);
+    p.lanes = pick(1, 2, 4, 8, 16);
+    p.warps = pick(1, 2, 4, 8, 16);
+    p.unroll = pick(1, 2, 3);
+    p.run = pick(1, 1, 2), p.split = pick(1, 1, 2), p.group = pick(1, 1, 2, 8, 16, 32);
+    p.interleave = pick(true, false), p.fold = pick(true, false), p.deterministic = pick(false, false, true);
+    p.placement = pick(Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level);
+    p.slice = pick(0, 0, 100, 1 << 20), p.segment = pick(0, 0, 512, 4096, 16384);
+    const Spread spread = pick(Spread::points, Spread::tile_atomic, Spread::tile_owned, Spread::window);
+    const Interpolate interp = pick(Interpolate::points, Interpolate::tiled, Interpolate::window, Interpolate::matrix);
+    const std::int64_t m = pick(1, 1000, 3'000'000, 200'000'000);
+    const auto agrees = [&](const std::string& rule, auto emit) {
+      std::string said;
+      try {
+        GpuProgram program;
+        emit(Kernels(shape, p, polynomials[shape.width]), program);
+        for (const KernelSource& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, shape.shared_bytes);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::invalid_plan) << error.what();
+        said = error.what();
+      }
+      EXPECT_EQ(said, rule.empty() ? "" : "nufft kernels: " + rule);
+      ++(rule.empty() ? kept : broken);
+    };
+    const auto first_of = [](const std::string& a, const std::string& b) { return a.empty() ? b : a; };
+    const std::string all = broken_rule(shape, p);
+    agrees(first_of(all, all.empty() ? broken_rule(shape, p, spread) : ""),
+           [&](const Kernels& k, GpuProgram& program) { k.emit_spread(program, {}, m, p.group, spread); });
+    agrees(first_of(all, all.empty() ? broken_rule(shape, p, interp) : ""),
+           [&](const Kernels& k, GpuProgram& program) { k.emit_interpolate(program, {}, m, p.group, interp); });
+    agrees(first_of(all, all.empty() ? broken_sort_rule(shape, p, m) : ""),
+           [&](const Kernels& k, GpuProgram& program) { k.emit_sort(program, {}, m, {}, k.large_bytes(m, m)); });
+  }
+  EXPECT_GT(kept, 4000);
+  EXPECT_GT(broken, 4000);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "generator/codegen/nufft/kernels.h"
-#include "generator/codegen/nufft/record.h"
+#include "generator/plan/nufft/record.h"
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 

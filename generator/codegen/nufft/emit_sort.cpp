@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "fourtune/status.h"
 #include "generator/codegen/nufft/kernels.h"
 #include "generator/codegen/nufft/launches.h"
+#include "generator/plan/nufft/rules.h"
 #include "nufft_block_sums_text.h"
 #include "nufft_locate_text.h"
 #include "nufft_points_text.h"
@@ -18,17 +18,6 @@ namespace fourtune::generator::nufft {
 namespace {
 
 constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
-constexpr std::int64_t kReserved = 1024;     // of a block's shared memory; its points take the rest
-constexpr std::int64_t kMostPoints = 16384;  // per block: places have 14 bits
-constexpr std::int64_t kLeastPoints = 2048;  // per block, if all blocks are to have work
-constexpr int kFineBits = 11;                // a bin's number in its coarse bin, unless bins are very many
-// Room for coarse bins: larger values only if a coarse bin would not fit a block otherwise. With up to kFinalBins bins,
-// the coarse bins are the bins themselves; so are bins that each hold more points than a block sorts.
-constexpr std::array<std::int64_t, 5> kMostCoarse{2048, 4096, 8192, 12288, 16384};
-constexpr std::int64_t kUsualCoarse = 4096, kFinalBins = 2048;
-constexpr std::int64_t kOneBlockGroups = 16384;  // up to this many groups, one block lists the subproblems
-// Up to this many subproblems and points, one block makes the offsets and the list in one launch.
-constexpr std::int64_t kOneBlockTasks = 8192, kOneBlockPoints = std::int64_t{1} << 20;
 constexpr std::int64_t kHeldBytes = 64;   // bytes of points that a thread of the second level reads at a time
 constexpr std::int64_t kMostBatches = 8;  // for sorting the points of large coarse bins
 // Batch size in bytes that fills a device; smaller batches leave most of it idle (a million clustered points took 606
@@ -37,11 +26,6 @@ constexpr std::int64_t kFullBatch = std::int64_t{128} << 20;
 
 std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-// At least this many blocks for m points: a whole number of waves, unless there are few points.
-std::int64_t waves(std::int64_t blocks, std::int64_t m, std::int64_t multiprocessors) {
-  const std::int64_t whole = ceil_div(std::max<std::int64_t>(blocks, 1), multiprocessors) * multiprocessors;
-  return std::max(blocks, std::min(whole, ceil_div(m, kLeastPoints)));
-}
 
 }  // namespace
 
@@ -53,7 +37,7 @@ struct Kernels::SortLaunches {
 
   void operator()(const char* name, const std::string& text, const std::string& constants, std::uint32_t grid,
                   int threads, std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
-    const int at = add(program, kernels.kernel(name, text, constants, threads, shared, false));
+    const int at = add(program, kernels.kernel(name, text, constants, plain_block(threads, shared), false));
     program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
   }
   std::vector<LaunchArgument> with_maps(std::vector<LaunchArgument> arguments) const {
@@ -76,79 +60,18 @@ struct Kernels::SortLaunches {
   }
 };
 
-// Geometry of the sort in two levels. A coarse bin consists of `per` bins. Values that depend on m are arguments of the
-// kernels.
-struct Kernels::TwoLevels {
-  std::int64_t staged = 0, align = 4;          // bytes per point between the levels: record and index
-  std::int64_t place_points = 0, segment = 0;  // maximum per block of the first and of the second level
-  std::int64_t most_coarse = 0, most_fine = 0, place_bytes = 0;
-  std::int64_t per = 1, coarse = 1;
-  bool final = false;  // there is one level: coarse bins are the bins
-
-  // Computes bin / per as a product and a shift by `reach` bits; exact below 2^31.
-  std::int64_t reach() const { return 31 + std::bit_width(static_cast<std::uint64_t>(per - 1)); }
-  std::int64_t magic() const { return ceil_div(std::int64_t{1} << reach(), per); }
-};
-
-// Largest number of bits of a bin's number in its coarse bin, for any number of points.
-int Kernels::most_coarse_bits() const {
-  int bits = kFineBits;
-  while ((bins() + (std::int64_t{1} << bits) - 1) >> bits > kUsualCoarse) ++bits;
-  return bits;
-}
-
-Kernels::TwoLevels Kernels::two_levels(std::int64_t m) const {
-  const std::int64_t count = shape_.large_counts ? 8 : 4, words = 4 * layout_.words;
-  TwoLevels l;
-  l.staged = (words + 2 * count - 1) / count * count;
-  l.align = l.staged % 16 == 0 ? 16 : l.staged % 8 == 0 ? 8 : 4;
-  const std::int64_t shared = shape_.shared_bytes - kReserved;
-  const std::int64_t all = bins() * slices(m);
-  const auto fitting = [](std::int64_t room, std::int64_t each) {
-    return std::min(kMostPoints, room / each / 512 * 512);
-  };
-  const auto counters = [&](std::int64_t coarse) { return coarse * (count + 4) + 34 * 4; };
-  // The largest number of coarse bins whose counters leave room for points.
-  std::int64_t most = 0;
-  for (const std::int64_t coarse : kMostCoarse)
-    if (fitting(shared - counters(coarse), words + 4) >= 512) most = coarse;
-  int bits = kFineBits;
-  while (ceil_div(all, std::int64_t{1} << bits) > kUsualCoarse) ++bits;
-  l.most_fine = std::int64_t{1} << bits;
-  l.segment = parameters_.segment > 0 ? parameters_.segment
-                                      : fitting(shared - (l.most_fine + 64) * (4 + count), words + count + 2);
-  if (most < kUsualCoarse || bits > 14 || l.segment < 512)
-    throw Error(
-        Status::invalid_plan,
-        fmt::format("nufft kernels: {} bins are too many for a sort in two levels with {} bytes of shared memory", all,
-                    shape_.shared_bytes));
-  const std::int64_t full = l.segment / 10 * 9;  // per coarse bin, so that uniform points do not exceed the segment
-  // Uses as few coarse bins as can hold all points: a block of the first level then writes the longest runs.
-  std::int64_t wanted = std::max(ceil_div(all, l.most_fine), ceil_div(m, full));
-  wanted = std::max(std::min(waves(wanted, m, shape_.multiprocessors), all), wanted);
-  const bool few = all <= kFinalBins && parameters_.segment == 0;
-  l.per = few ? 1 : ceil_div(all, wanted);
-  if (l.per > 1 && m * l.per > all * (l.segment / 20 * 19)) --l.per;
-  if (ceil_div(all, l.per) > most) l.per = ceil_div(all, kUsualCoarse);  // all coarse bins are large
-  l.final = l.per == 1 && parameters_.segment == 0;
-  l.coarse = ceil_div(all, l.per);
-  l.most_coarse = *std::lower_bound(kMostCoarse.begin(), kMostCoarse.end(), l.coarse);
-  l.place_points = fitting(shared - counters(l.most_coarse), words + 4);
-  l.place_bytes = l.place_points * (words + 4) + counters(l.most_coarse);
-  return l;
-}
-
 std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, bool tasks) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
-  const std::int64_t all = slices(m), longest = bins() * all + 1, records = layout_.bytes(m);
+  const std::int64_t all = bins_.slices(m), longest = bins_.count() * all + 1, records = bins_.layout().bytes(m);
   const bool sorted = parameters_.order != Order::caller;
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
-  const TwoLevels levels = two_level ? two_levels(m) : TwoLevels{};
+  const SortLevels levels = two_level ? bins_.levels(m) : SortLevels{};
   // One level: the place of each point in its bin is kept where the tasks are stored later, and its bin where the
   // records are stored later. If the tasks are made first, the places are in scratch instead, so scratch must also
   // suffice for a set of fewer points.
-  const std::int64_t list = tasks || one_block(m) ? padded(most_tasks(m) * task) + (groups() * all + 1) * count : 0;
-  const std::int64_t places = two_level || one_block(m) ? 0 : m * count;
+  const std::int64_t list =
+      tasks || bins_.in_one_block(m) ? padded(bins_.most_tasks(m) * task) + (bins_.groups() * all + 1) * count : 0;
+  const std::int64_t places = two_level || bins_.in_one_block(m) ? 0 : m * count;
   std::int64_t scratch = 0;
   if (sorted && parameters_.placement == Placement::staged)
     scratch = records;
@@ -157,7 +80,7 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
   return {padded(two_level ? records : std::max(records, m * count)),
           padded(m * count),
           padded(std::max(list, places)),
-          padded((bins() * all + 2) * count),
+          padded((bins_.count() * all + 2) * count),
           padded(((longest + 2047) / 2048 + 1) * count) + padded((5 * levels.most_coarse + 3) * count),
           32,
           padded(scratch),
@@ -167,18 +90,18 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
 }
 
 BufferRef Kernels::task_parts(const Arrays& arrays, std::int64_t m) const {
-  return work(arrays, kTasks, padded(most_tasks(m) * (shape_.large_counts ? 24 : 16)));
+  return work(arrays, kTasks, padded(bins_.most_tasks(m) * (shape_.large_counts ? 24 : 16)));
 }
 BufferRef Kernels::task_total(const Arrays& arrays, std::int64_t m) const {
   BufferRef at = task_parts(arrays, m);
-  at.byte_offset += groups() * slices(m) * (shape_.large_counts ? 8 : 4);
+  at.byte_offset += bins_.groups() * bins_.slices(m) * (shape_.large_counts ? 8 : 4);
   return at;
 }
 
 std::int64_t Kernels::large_bytes(std::int64_t m, std::int64_t points) const {
   const bool sorted = parameters_.order != Order::caller;
   if (!sorted || points == 0 || parameters_.placement != Placement::two_level) return 0;
-  const TwoLevels l = two_levels(m);
+  const SortLevels l = bins_.levels(m);
   return l.final ? 0 : padded(points * l.staged);
 }
 
@@ -192,13 +115,7 @@ std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
 
 void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                         std::int64_t scratch, bool tasks) const {
-  if (!shape_.large_counts && m >= std::int64_t{1} << 31)
-    throw Error(Status::unsupported, "nufft kernels: 2^31 points or more need large_counts");
-  if (bins() * slices(m) >= std::int64_t{1} << (shape_.large_counts ? 40 : 31))
-    throw Error(Status::unsupported,
-                fmt::format("nufft kernels: {} slices of {} bins are too many", slices(m), bins()));
-  if (!layout_.whole && m > std::int64_t{1} << (32 - kMostStolen))
-    throw Error(Status::unsupported, "nufft kernels: more than 2^28 points need whole_cells");
+  require(broken_sort_rule(shape_, parameters_, m));
   SortLaunches out{*this, program, {}};
   for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
   const bool sorted = parameters_.order != Order::caller;
@@ -207,13 +124,13 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   } else {
     emit_one_level(out, arrays, m);
   }
-  if (sorted && tasks && !one_block(m)) emit_tasks(out, arrays, m);
+  if (sorted && tasks && !bins_.in_one_block(m)) emit_tasks(out, arrays, m);
 }
 
 void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
                          std::int64_t scratch, bool tasks) const {
   SortLaunches out{*this, program, {}};
-  const std::int64_t capacity = scratch / two_levels(m).staged;
+  const std::int64_t capacity = scratch / bins_.levels(m).staged;
   const std::int64_t step = capacity >= large.points ? large.points : capacity - large.largest;
   if (step < 1) throw Error(Status::internal, "no room for the largest coarse bin");
   for (std::int64_t from = 0; from < large.points; from += step) emit_second_level(out, arrays, m, scratch, from, step);
@@ -222,7 +139,7 @@ void Kernels::emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t
 
 void Kernels::emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
   SortLaunches out{*this, program, {}};
-  if (parameters_.order != Order::caller && !one_block(m)) emit_tasks(out, arrays, m);
+  if (parameters_.order != Order::caller && !bins_.in_one_block(m)) emit_tasks(out, arrays, m);
 }
 
 void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
@@ -242,11 +159,11 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   };
   const BufferRef offsets = work(arrays, kOffsets), status = work(arrays, kStatus);
   // The points' bins are kept where the records are stored later.
-  const bool at_once = one_block(m);
+  const bool at_once = bins_.in_one_block(m);
   const BufferRef place = work(arrays, at_once ? kScratch : kTasks), of_point = work(arrays, kRecords);
-  const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = layout_.bytes(m);
+  const std::int64_t coordinates = m * shape_.dim * real_bytes(), records = bins_.layout().bytes(m);
   // With 32-bit counts, one word more than needed may be cleared; there is room for it.
-  const std::int64_t all = bins() * slices(m);
+  const std::int64_t all = bins_.count() * bins_.slices(m);
   const std::int64_t words = ((all + 1) * count + 7) / 8;
   out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
   if (m > 0 && (sorted || parameters_.check))
@@ -255,8 +172,9 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
                           work(arrays, kScratch), status, m}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
   if (at_once)
-    one_block_kernel(out, "offsets", 8, {offsets, task_parts(arrays, m), work(arrays, kTasks), bins(), groups()},
-                     (bins() + groups()) * count * 3);
+    one_block_kernel(out, "offsets", 8,
+                     {offsets, task_parts(arrays, m), work(arrays, kTasks), bins_.count(), bins_.groups()},
+                     (bins_.count() + bins_.groups()) * count * 3);
   else if (sorted)
     out.scan(offsets, work(arrays, kSums), all + 1, count);
   if (m == 0) return;
@@ -282,15 +200,13 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
 struct Kernels::LevelLaunches {
   const SortLaunches& out;
   const Kernels& kernels;
-  TwoLevels l;
-  std::int64_t all = 0;  // number of bins in all slices
+  SortLevels l;
   BufferRef counts, starts, cursors, chunks, befores, offsets, records, index, spare, status;
 
   LevelLaunches(const SortLaunches& launches, const Kernels& of, const Arrays& arrays, std::int64_t m)
-      : out(launches), kernels(of), l(of.two_levels(m)) {
+      : out(launches), kernels(of), l(of.bins_.levels(m)) {
     const std::int64_t count = of.shape_.large_counts ? 8 : 4;
-    all = of.bins() * of.slices(m);
-    const std::int64_t sums = padded(((all + 1 + 2047) / 2048 + 1) * count);
+    const std::int64_t sums = padded(((l.all + 1 + 2047) / 2048 + 1) * count);
     const auto part = [&](std::int64_t numbers) { return work(arrays, kSums, sums + numbers * count); };
     offsets = work(arrays, kOffsets), records = work(arrays, kRecords), index = work(arrays, kIndex);
     counts = part(0), starts = l.final ? offsets : part(l.most_coarse), cursors = part(2 * l.most_coarse + 1);
@@ -312,7 +228,7 @@ struct Kernels::LevelLaunches {
 void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const LevelLaunches launch(out, *this, arrays, m);
-  const TwoLevels& l = launch.l;
+  const SortLevels& l = launch.l;
   const std::int64_t coordinates = m * shape_.dim * real_bytes();
   const BufferRef &x = arrays.points[0], &y = arrays.points[1], &z = arrays.points[2];
 
@@ -326,7 +242,7 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
          {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, l.coarse},
          5 * l.coarse * count);
-  const std::int64_t shares = waves(ceil_div(m, l.place_points), m, shape_.multiprocessors);
+  const std::int64_t shares = whole_waves(ceil_div(m, l.place_points), m, shape_.multiprocessors);
   const std::int64_t chunk = std::min(l.place_points, ceil_div(ceil_div(m, shares), 32) * 32);
   launch("coarse_place", 2, blocks(m, chunk), kPlaceThreads, l.place_points, l.place_bytes,
          out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, chunk, l.coarse, l.per,
@@ -341,29 +257,21 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
                                 std::int64_t from, std::int64_t step) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
   const LevelLaunches launch(out, *this, arrays, m);
-  const TwoLevels& l = launch.l;
+  const SortLevels& l = launch.l;
   const std::int64_t capacity = scratch / l.staged;
   const std::vector<LaunchArgument> arguments{
       launch.records, launch.index,   launch.spare, launch.starts, launch.chunks,
-      launch.befores, launch.offsets, l.coarse,     l.per,         launch.all,
+      launch.befores, launch.offsets, l.coarse,     l.per,         l.all,
       capacity,       from,           step};
-  const std::int64_t counters = (l.most_fine + 33) * 4, sorted = l.segment * (4 * layout_.words + count + 2);
   if (from == 0)
-    launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, counters + sorted, arguments,
-           step > 0 ? 0 : 2 * m * l.staged + launch.all * count);
+    launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, l.fine_bytes, arguments,
+           step > 0 ? 0 : 2 * m * l.staged + l.all * count);
   // Does nothing unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
-  launch("large_count", 5, few, kFineThreads, l.segment, counters, arguments, 0);
+  launch("large_count", 5, few, kFineThreads, l.segment, l.counter_bytes, arguments, 0);
   launch("large_scan", 4, few, 256, 256, 8 * count,
-         {launch.starts, launch.befores, launch.offsets, l.coarse, l.per, launch.all, capacity, from, step}, 0);
-  launch("large_place", 6, few, kFineThreads, l.segment, counters + sorted + l.most_fine * count, arguments, 0);
-}
-
-// With few bins and points, one block makes both the offsets (from the counts) and the subproblems in one launch.
-bool Kernels::one_block(std::int64_t m) const {
-  return m > 0 && m <= kOneBlockPoints && parameters_.slice == 0 &&
-         (parameters_.placement == Placement::scatter || parameters_.placement == Placement::fetch) &&
-         parameters_.order != Order::caller && bins() <= kOneBlockGroups && most_tasks(m) <= kOneBlockTasks;
+         {launch.starts, launch.befores, launch.offsets, l.coarse, l.per, l.all, capacity, from, step}, 0);
+  launch("large_place", 6, few, kFineThreads, l.segment, l.large_bytes, arguments, 0);
 }
 
 void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
@@ -375,15 +283,15 @@ void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, st
 
 void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
   const std::int64_t count = shape_.large_counts ? 8 : 4;
-  const std::int64_t all = groups() * slices(m);
+  const std::int64_t all = bins_.groups() * bins_.slices(m);
   const BufferRef offsets = work(arrays, kOffsets), parts = task_parts(arrays, m);
-  if (parameters_.slice == 0 && groups() <= kOneBlockGroups) {  // the same kernels for any number of points
+  if (bins_.groups_in_one_block()) {  // the same kernels for any number of points
     one_block_kernel(out, "groups", 7, {offsets, parts, all}, all * count * 3);
   } else {
     out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);
     out.scan(parts, work(arrays, kSums), all + 1, count);
   }
-  out.scan_text("list_tasks", 5, blocks(most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), all},
+  out.scan_text("list_tasks", 5, blocks(bins_.most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), all},
                 all * count * 2);
 }
 

@@ -2,7 +2,7 @@
 // compile-time constants, except the numbers of points and transforms, which are arguments. (The sort in two levels
 // uses other kernels if there are more points than 4096 coarse bins can hold.)
 //
-// Sort: each point becomes a record (place in its cell and first cell, generator/codegen/nufft/record.h) and its index
+// Sort: each point becomes a record (place in its cell and first cell, generator/plan/nufft/record.h) and its index
 // in the caller's arrays; records lie bin by bin. Families that work bin by bin also get a list of subproblems of at
 // most `cap` points. Spreading reads strengths through the index, and interpolation writes values through it.
 //
@@ -14,11 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/codegen/kernel_source.h"
-#include "generator/codegen/nufft/record.h"
+#include "generator/plan/nufft/bins.h"
+#include "generator/plan/nufft/blocks.h"
 #include "generator/plan/nufft/choices.h"
+#include "generator/plan/nufft/shape.h"
 #include "generator/window/window.h"
 
 namespace fourtune::generator::nufft {
@@ -31,22 +32,6 @@ struct GroupRun {
   int size = 1;
 };
 std::vector<GroupRun> group_runs(std::int64_t transforms, int group);
-
-// The properties that all kernels of a transform share.
-struct Shape {
-  int dim = 3;
-  std::array<std::int64_t, 3> fine{1, 1, 1};  // number of cells; 1 in absent dimensions
-  Precision precision = Precision::f32;
-  int width = 6;              // 2 to 16; up to 65 for Spread::points and Interpolate::points
-  bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
-  double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
-  bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
-  // The device that runs the kernels (on_device); an H200 if nothing else is known.
-  std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
-  int multiprocessors = 132;
-};
-// Sets the shape's device. Traits that are 0 are unknown and change nothing.
-void on_device(Shape& shape, const DeviceTraits& traits);
 
 // Reasonable initial parameters for a family; the tuner finds better ones. In defaults.cpp.
 Parameters default_parameters(const Shape& shape, Spread family);
@@ -90,9 +75,9 @@ struct LargeBins {
   std::int64_t points = 0, largest = 0;  // points in all of them, and in the one with most points
 };
 
-// The kernels of one plan. Throws Error{invalid_plan} naming the rule that the parameters break. kernels.cpp has the
-// constructor, the geometry and the prelude; emit.cpp clears, spreads and interpolates; emit_sort.cpp sorts;
-// emit_group.cpp handles several transforms at once.
+// The kernels of one plan. Throws Error{invalid_plan} naming the rule of generator/plan/nufft/rules.h that the
+// parameters break. kernels.cpp has the constructor and the prelude; emit.cpp clears, spreads and interpolates;
+// emit_sort.cpp sorts; emit_group.cpp handles several transforms at once.
 class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
@@ -122,46 +107,30 @@ class Kernels {
   void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                         Interpolate family) const;
 
-  // Numbers of bins, and of groups of bins to which a subproblem belongs; both for one slice (Parameters::slice).
-  std::int64_t bins() const;
-  std::int64_t groups() const;
-  std::int64_t slices(std::int64_t m) const;
+  const Bins& bins() const { return bins_; }
 
  private:
   std::string prelude(const std::string& entry, const std::string& more, bool with_window) const;
-  KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, int threads,
-                      std::int64_t shared_bytes, bool with_window = true) const;
+  // with_window: the text begins with the window's function.
+  KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, const Block& block,
+                      bool with_window = true) const;
   std::string suffix() const;
   // The sort's launches (emit_sort.cpp).
   struct SortLaunches;
-  struct TwoLevels;
   struct LevelLaunches;
-  TwoLevels two_levels(std::int64_t m) const;
   void emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   void emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch) const;
   void emit_second_level(SortLaunches& out, const Arrays& arrays, std::int64_t m, std::int64_t scratch,
                          std::int64_t from, std::int64_t step) const;
-  int most_coarse_bits() const;
   void emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
   // Stored after the subproblems: the number of subproblems before each group, and their total number.
   BufferRef task_parts(const Arrays& arrays, std::int64_t m) const;
   BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
-  bool one_block(std::int64_t m) const;
   void one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
                         std::int64_t bytes) const;
-  std::int64_t most_tasks(std::int64_t m) const;
-  int real_bytes() const { return shape_.precision == Precision::f32 ? 4 : 8; }
-  // Data for both register-window kernels: constants, threads, and staged numbers per point (`numbers` plus the tile's
-  // weights).
-  struct WindowTile {
-    std::string constants;
-    int threads = 0, stage = 0;
-  };
-  WindowTile window_tile(int numbers, bool spreads) const;
+  int real_bytes() const { return shape_.real_bytes(); }
+  std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
-  void check_run() const;
-  void check_width() const;
-  void check_whole_cells() const;
   // Deterministic spreading: the launches before and after the spreader, for each transform.
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
@@ -170,9 +139,8 @@ class Kernels {
   std::string fixed_constants() const;
   // Several transforms at once (emit_group.cpp).
   Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
-  struct GroupShape;
   struct GroupKernel;
-  GroupShape group_shape(int size, bool tiled, int numbers) const;
+  std::string group_constants(const GroupBlock& block, int size, bool tiled) const;
   void launch_groups(GpuProgram& program, const Arrays& arrays, std::int64_t m, const GroupRun& run,
                      const GroupKernel& of) const;
   void emit_interleave(GpuProgram& program, const Arrays& arrays, std::int64_t m, int size, bool spreads) const;
@@ -182,13 +150,11 @@ class Kernels {
                               Interpolate family) const;
   void emit_interpolator(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                          Interpolate family) const;
-  int slide() const;  // dimension whose bins are adjacent; 0: none
 
   Shape shape_;
   Parameters parameters_;
   PiecewisePolynomial window_;
-  std::array<std::int64_t, 3> bins_{1, 1, 1};
-  RecordLayout layout_;
+  Bins bins_;
 };
 
 // Text of `nufft_window`: the weights of all w cells at window coordinate z. Even and odd parts are evaluated once per

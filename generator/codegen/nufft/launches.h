@@ -11,6 +11,9 @@
 
 namespace fourtune::generator::nufft {
 
+// Throws Error{invalid_plan} naming the rule (generator/plan/nufft/rules.h), unless it is empty. In kernels.cpp.
+void require(const std::string& broken_rule);
+
 inline std::uint32_t blocks(std::int64_t work, std::int64_t per_block) {
   const std::int64_t n = std::max<std::int64_t>(1, (work + per_block - 1) / per_block);
   if (n >= std::int64_t{1} << 31)
@@ -25,6 +28,9 @@ inline int add(GpuProgram& program, KernelSource source) {
   program.kernels.push_back(std::move(source));
   return static_cast<int>(program.kernels.size()) - 1;
 }
+
+// The block of a kernel whose size follows from nothing but these.
+inline Block plain_block(int threads, std::int64_t shared_bytes) { return {threads / 32, 0, shared_bytes}; }
 
 inline BufferRef work(const Arrays& arrays, Workspace which, std::int64_t byte_offset = 0) {
   return {BufferRef::Where::workspace, arrays.workspace + which, byte_offset};

@@ -51,13 +51,19 @@ nufft::Shape shape_of(const Problem& problem, const DeviceTraits& traits, const 
   shape.precision = problem.precision;
   shape.fine = fine;
   shape.width = width;
+  const std::int64_t most = std::max(problem.m.value_or(0), problem.k.value_or(0));
+  shape.large_counts = most >= std::int64_t{1} << 31;
   nufft::on_device(shape, traits);
   return shape;
 }
-double density(const std::optional<std::int64_t>& count, const nufft::Shape& shape) {
+// In floating point, because no rule has looked at the shape yet.
+double cells_of(const nufft::Shape& shape) {
   double cells = 1;
   for (const std::int64_t n : shape.fine) cells *= static_cast<double>(n);
-  return points_of(count, cells) / cells;
+  return cells;
+}
+double density(const std::optional<std::int64_t>& count, const nufft::Shape& shape) {
+  return points_of(count, cells_of(shape)) / cells_of(shape);
 }
 
 // The approximate grids that the points of a type 3 will lead to.
@@ -152,32 +158,34 @@ std::vector<WindowTry> windows_of(const Problem& problem, std::size_t kinds, int
 // Sorts and kernels for a plan whose windows are bound. In type 3 the two sides are chosen independently.
 std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem, const DeviceTraits& traits,
                                         bool varied) {
-  std::vector<GpuPointsChoice> out;
   const double share = problem.type == 3 ? 1 : gpu_nufft::share_of(problem.points, problem.dim);
-  const auto with_variations = [&](const nufft::Shape& shape, Lead lead, double dense) {
+  const auto with_variations = [&](const nufft::Shape& shape, Lead lead, const std::optional<std::int64_t>& count) {
+    const double dense = density(count, shape);
     std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
     const auto crowded = [&](const GpuPointsChoice& one) { return one.spread == nufft::Spread::points; };
     if (lead == Lead::spread && !std::all_of(list.begin(), list.end(), crowded) &&
         !may_add_directly(problem, plan.window))
       std::erase_if(list, crowded);
-    if (!varied) return list;
-    const std::size_t families = list.size();
+    const std::size_t families = varied ? list.size() : 0;
     if (problem.type != 3)
       for (std::size_t i = 0; i < families; ++i)
         for (const int group : gpu_nufft::groups_of(shape, problem.batch))
           if (auto choice = gpu_nufft::grouped(list[i], shape, lead, group)) list.push_back(*choice);
     for (std::size_t i = 0; i < std::min<std::size_t>(families, 3); ++i)
       for (const GpuPointsChoice& choice : gpu_nufft::variations(list[i], shape, lead)) list.push_back(choice);
+    const auto m = static_cast<std::int64_t>(std::min(points_of(count, cells_of(shape)), 1e15));
+    for (GpuPointsChoice& choice : list) choice = gpu_nufft::sortable(choice, shape, m);
     return list;
   };
   if (problem.type != 3) {
     const nufft::Shape shape = shape_of(problem, traits, plan.window.fine, plan.window.width);
-    return with_variations(shape, problem.type == 1 ? Lead::spread : Lead::interpolate, density(problem.m, shape));
+    return with_variations(shape, problem.type == 1 ? Lead::spread : Lead::interpolate, problem.m);
   }
   const nufft::Shape sources = type3_shape(problem, traits, plan, true),
                      targets = type3_shape(problem, traits, plan, false);
-  const auto spreads = with_variations(sources, Lead::spread, density(problem.m, sources));
-  const auto reads = with_variations(targets, Lead::interpolate, density(problem.k, targets));
+  const auto spreads = with_variations(sources, Lead::spread, problem.m);
+  const auto reads = with_variations(targets, Lead::interpolate, problem.k);
+  std::vector<GpuPointsChoice> out;
   for (std::size_t i = 0; i < std::max(spreads.size(), reads.size()); ++i) {
     // The two sides are independent, so the lists are paired entry by entry.
     const auto &a = spreads[std::min(i, spreads.size() - 1)], &b = reads[std::min(i, reads.size() - 1)];
@@ -338,8 +346,9 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
     out.gpu_fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
-    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape_of(problem, traits, out.window.fine, out.window.width),
-                                      problem.type == 1 ? Lead::spread : Lead::interpolate);
+    const nufft::Shape shape = shape_of(problem, traits, out.window.fine, out.window.width);
+    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate);
+    if (problem.m) out.gpu_points = gpu_nufft::sortable(out.gpu_points, shape, *problem.m);
   }
   return parse_plan(to_text(out, problem), problem);
 }

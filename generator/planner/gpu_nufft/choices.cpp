@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fourtune/status.h"
+#include "generator/plan/nufft/rules.h"
 
 namespace fourtune::generator::gpu_nufft {
 namespace {
@@ -113,18 +114,10 @@ std::vector<Interpolate> interpolate_families(const Shape& shape, double density
 std::string why_not(const GpuPointsChoice& choice, const Shape& shape) {
   if (shape.width > kMaxWidth && (choice.spread != Spread::points || choice.interp != Interpolate::points))
     return "windows wider than 16 taps need spread=points and interp=points";
-  PiecewisePolynomial any;  // the rules do not depend on its coefficients
-  any.width = shape.width;
-  any.coefficients.assign(static_cast<std::size_t>(std::max(shape.width, 0)), 0.5);
-  try {
-    GpuProgram program;
-    nufft::Kernels(shape, choice.spread_with, any).emit_spread(program, {}, 1, choice.spread_with.group, choice.spread);
-    nufft::Kernels(shape, choice.interp_with, any)
-        .emit_interpolate(program, {}, 1, choice.interp_with.group, choice.interp);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
+  for (const nufft::Parameters* with : {&choice.spread_with, &choice.interp_with})
+    if (std::string why = broken_rule(shape, *with); !why.empty()) return why;
+  if (std::string why = broken_rule(shape, choice.spread_with, choice.spread); !why.empty()) return why;
+  return broken_rule(shape, choice.interp_with, choice.interp);
 }
 
 GpuPointsChoice with_partner_of_spread(const Shape& shape, Spread spread, const Parameters& with) {
@@ -196,6 +189,16 @@ GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape,
   }
   if (const std::string why = why_not(out, shape); !why.empty())
     throw Error(Status::unsupported, "deterministic: " + why);
+  return out;
+}
+
+GpuPointsChoice sortable(const GpuPointsChoice& choice, const Shape& shape, std::int64_t m) {
+  GpuPointsChoice out = choice;
+  for (Parameters* with : {&out.spread_with, &out.interp_with})
+    if (with->placement == Placement::two_level && !broken_sort_rule(shape, *with, m).empty()) {
+      with->placement = shape.dim == 1 ? Placement::fetch : Placement::scatter;
+      with->segment = 0;
+    }
   return out;
 }
 

@@ -44,6 +44,9 @@ GpuPointsChoice with_partner_of_interpolate(const nufft::Shape& shape, nufft::In
 // of register windows. A spreader that follows an interpolator's sort keeps that sort.
 GpuPointsChoice deterministic(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
 
+// The choice with a sort that m points can have: one level, where two have too many bins for this device.
+GpuPointsChoice sortable(const GpuPointsChoice& choice, const nufft::Shape& shape, std::int64_t m);
+
 // Why there are no kernels for the choice; empty: there are.
 std::string why_not(const GpuPointsChoice& choice, const nufft::Shape& shape);
 

@@ -1,0 +1,34 @@
+// The properties that all nonuniform kernels of a transform share, and those of the device that runs them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fourtune/device_traits.h"
+#include "fourtune/problem.h"
+
+namespace fourtune::generator::nufft {
+
+struct Shape {
+  int dim = 3;
+  std::array<std::int64_t, 3> fine{1, 1, 1};  // number of cells; 1 in absent dimensions
+  Precision precision = Precision::f32;
+  int width = 6;              // 2 to 16; up to 65 for Spread::points and Interpolate::points
+  bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
+  double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
+  bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
+  // The device that runs the kernels (on_device); an H200 if nothing else is known.
+  std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
+  int multiprocessors = 132;
+
+  int real_bytes() const { return precision == Precision::f32 ? 4 : 8; }
+  std::int64_t cells() const { return fine[0] * fine[1] * fine[2]; }
+};
+
+// Sets the shape's device. Traits that are 0 are unknown and change nothing.
+inline void on_device(Shape& shape, const DeviceTraits& traits) {
+  if (traits.shared_per_block > 0) shape.shared_bytes = traits.shared_per_block;
+  if (traits.multiprocessors > 0) shape.multiprocessors = traits.multiprocessors;
+}
+
+}  // namespace fourtune::generator::nufft
