@@ -131,9 +131,12 @@ TEST_P(GoldenPlans, AreAsRecorded) {
   if (GetParam() == 0 && std::getenv("FOURTUNE_UPDATE_GOLDEN")) write_anew();
   const std::vector<std::string> blocks = recorded();
   ASSERT_GT(blocks.size(), 100u) << kPath;
-  for (std::size_t i = GetParam(); i < blocks.size(); i += kParts) {
-    EXPECT_EQ(planned(header_of(blocks[i])), blocks[i])
-        << "if the change is meant: FOURTUNE_UPDATE_GOLDEN=1 " << ::testing::internal::GetArgvs()[0];
+  int differ = 0;
+  for (std::size_t i = GetParam(); i < blocks.size() && differ < 3; i += kParts) {
+    const std::string now = planned(header_of(blocks[i]));
+    EXPECT_EQ(now, blocks[i]) << "if the change is meant: FOURTUNE_UPDATE_GOLDEN=1 "
+                              << ::testing::internal::GetArgvs()[0];
+    differ += now != blocks[i] ? 1 : 0;
   }
 }
 
