@@ -192,7 +192,7 @@ class FftSpace {
   void add_family(GpuFftFamily family, const char* name) {
     const Plan plan = plan_of(traits_, family);
     try {
-      if (family == GpuFftFamily::plain) gpu_fft_program(problem_, plan, traits_);
+      if (family == GpuFftFamily::plain) check_gpu_fft(problem_, plan, traits_);
     } catch (const Error&) {  // no kernel can do this problem
       return;
     }
@@ -353,7 +353,7 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   try {
     if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
       return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
-    gpu_fft_program(problem, plain, traits);
+    check_gpu_fft(problem, plain, traits);
     return chosen(plain, "generated kernels that take any size; no plan of this size is known");
   } catch (const Error& error) {
     if (choice)
@@ -376,7 +376,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
     if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   }
-  gpu_fft_program(problem, out, traits);  // throws if the plan is wrong
+  check_gpu_fft(problem, out, traits);
   if (out.gpu_fft.family == GpuFftFamily::interleaved)
     if (const std::string wrong = why_not_both_ways(out.gpu_fft.plan, notation_options(problem)); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);

@@ -126,13 +126,18 @@ GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& t
   return plain_program(options, traits);
 }
 
-std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
+namespace {
+
+std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, const DeviceTraits& traits,
+                                     bool tables) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
+  fft::EmitOptions options = emit_options(problem);
   switch (plan.gpu_fft.family) {
     case GpuFftFamily::cufft:
       return std::nullopt;
     case GpuFftFamily::plain:
-      return plain_program(emit_options(problem), traits);
+      options.tables = tables;
+      return plain_program(options, traits);
     case GpuFftFamily::interleaved:
       break;
   }
@@ -141,11 +146,21 @@ std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& pl
     throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   if (notation.order != fft::Order::natural)
     throw Error(Status::invalid_plan, "fft: a transform's results are in natural order; the plan needs order=natural");
-  fft::EmitOptions options = notation_options(problem);
+  options = notation_options(problem);
   options.device = traits;
   if (const std::string why = why_not_emitted(notation, options); !why.empty())
     throw Error(Status::invalid_plan, "fft: " + why);
   return fft::emit_program(notation, options);
+}
+
+}  // namespace
+
+std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
+  return program_of(problem, plan, traits, true);
+}
+
+void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits) {
+  program_of(problem, plan, traits, false);
 }
 
 }  // namespace fourtune::generator

@@ -26,7 +26,9 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
 // The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft) runs it. Throws
 // Error{invalid_plan} if the plan does not fit the problem, and Error{unsupported} if no kernel can do it.
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
-// The same for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the
+// Throws as gpu_fft_program does, without the time that tables take.
+void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
+// The program for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the
 // weights of its half spectrum, which the program includes. Always uses generated kernels, whatever the plan. Throws
 // Error{unsupported} likewise.
 GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits);

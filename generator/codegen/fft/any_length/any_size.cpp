@@ -189,6 +189,7 @@ class ByDimension {
     return true;
   }
 
+  using Turns = std::vector<std::complex<long double>>;
   // The spectrum of the padded lines is stored in a separate workspace.
   void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
     const std::int64_t n = line.n[at(d)], m = convolution_length(n);
@@ -207,9 +208,9 @@ class ByDimension {
     auto& store = inverse.hooks[at(d)];
     load.input = store.output = Window{};
     load.input->kept = n, store.output->kept = kept;
-    load.input_turns = store.output_turns = chirps(n, options_.sign);
+    load.input_turns = store.output_turns = line.tables ? chirps(n, options_.sign) : Turns(at(n));
     store.output_turns.resize(at(kept));
-    load.output_turns = filter(n, m, options_.sign);
+    load.output_turns = line.tables ? filter(n, m, options_.sign) : Turns(at(m));
     load.output_factors.clear(), store.input_factors.clear();
     if (!store.output_factors.empty()) store.output_factors.resize(at(kept));
     PlannedProgram there = plan_passes(line_plan(forward, d), forward),

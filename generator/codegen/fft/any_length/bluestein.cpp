@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <numbers>
 #include <optional>
 
 #include "fourtune/status.h"
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/lower/roots.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -16,52 +16,56 @@ namespace {
 using Complex = std::complex<long double>;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// exp(sign pi i j^2 / n), j < n; the angle is reduced exactly.
-Complex chirp(std::int64_t j, std::int64_t n, int sign) {
-  return std::polar<long double>(1, static_cast<long double>(sign) * std::numbers::pi_v<long double> *
-                                        static_cast<long double>(j * j % (2 * n)) / static_cast<long double>(n));
-}
-
 // DFT of any length with the kernel exp(-...), by decimation in time; fast if the length has small factors. Values are
-// `stride` apart in x. `turns` contains the powers of exp(-2 pi i / N), where N is a multiple of n; the powers for n
-// are `apart` entries apart.
-std::vector<Complex> host_fft(const Complex* x, std::int64_t n, std::int64_t stride, const std::vector<Complex>& turns,
-                              std::int64_t apart) {
-  if (n == 1) return {*x};
+// `stride` apart in x; turns are those of a multiple of n, the powers for n are `apart` apart.
+void host_fft(const Complex* x, std::int64_t n, std::int64_t stride, const Roots& turns, std::int64_t apart,
+              Complex* out) {
+  if (n == 1) {
+    *out = *x;
+    return;
+  }
   std::int64_t p = 2;
   while (n % p) ++p;
   const std::int64_t part = n / p;
-  std::vector<Complex> out(at(n));
-  for (std::int64_t r = 0; r < p; ++r) {
-    std::vector<Complex> sub = host_fft(x + r * stride, part, stride * p, turns, apart * p);
-    for (std::int64_t k = 0; k < part; ++k) {
-      const Complex value = r == 0 ? sub[at(k)] : sub[at(k)] * turns[at(r * k * apart)];
-      out[at(k)] += value;
-      if (p == 2) out[at(k + part)] += r == 0 ? value : -value;
-      for (std::int64_t q = 1; p > 2 && q < p; ++q)
-        out[at(k + q * part)] += value * turns[at(q * r % p * part * apart)];
+  for (std::int64_t r = 0; r < p; ++r) host_fft(x + r * stride, part, stride * p, turns, apart * p, out + r * part);
+  // The operator of std::complex looks for infinities, which takes most of its time.
+  const auto times = [](const Complex& a, const Complex& b) {
+    return Complex(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  };
+  std::vector<Complex> values(at(p)), powers(at(p));
+  for (std::int64_t q = 0; q < p; ++q) powers[at(q)] = turns[q * part * apart];
+  for (std::int64_t k = 0; k < part; ++k) {
+    for (std::int64_t r = 0; r < p; ++r)
+      values[at(r)] = r == 0 ? out[k] : times(out[r * part + k], turns[r * k * apart]);
+    if (p == 2) {
+      out[k] = values[0] + values[1], out[part + k] = values[0] - values[1];
+      continue;
+    }
+    for (std::int64_t q = 0; q < p; ++q) {
+      Complex sum = values[0];
+      for (std::int64_t r = 1; r < p; ++r) sum += times(values[at(r)], powers[at(q * r % p)]);
+      out[q * part + k] = sum;
     }
   }
-  return out;
 }
 
 }  // namespace
 
 // DFT of the conjugate chirp, divided by m, so that an unscaled inverse DFT can follow.
 std::vector<Complex> filter(std::int64_t n, std::int64_t m, int sign) {
-  std::vector<Complex> b(at(m));
-  for (std::int64_t j = 0; j < n; ++j)
-    b[at(j)] = b[at((m - j) % m)] = std::conj(chirp(j, n, sign)) / static_cast<long double>(m);
-  std::vector<Complex> turns(at(m));
-  for (std::int64_t j = 0; j < m; ++j)
-    turns[at(j)] = std::polar<long double>(
-        1, -2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(m));
-  return host_fft(b.data(), m, 1, turns, 1);
+  std::vector<Complex> b(at(m)), out(at(m));
+  const std::vector<Complex> turned = chirps(n, -sign);
+  for (std::int64_t j = 0; j < n; ++j) b[at(j)] = b[at((m - j) % m)] = turned[at(j)] / static_cast<long double>(m);
+  host_fft(b.data(), m, 1, Roots(m, -1), 1, out.data());
+  return out;
 }
 
+// The angle j^2 / (2n) of a turn is reduced exactly.
 std::vector<Complex> chirps(std::int64_t n, int sign) {
+  const Roots roots(2 * n, sign);
   std::vector<Complex> out;
-  for (std::int64_t j = 0; j < n; ++j) out.push_back(chirp(j, n, sign));
+  out.reserve(at(n));
+  for (std::int64_t j = 0; j < n; ++j) out.push_back(roots[j * j % (2 * n)]);
   return out;
 }
 

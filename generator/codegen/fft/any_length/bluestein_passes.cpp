@@ -186,6 +186,7 @@ class Convolver {
     return index;
   }
   std::vector<Complex> filter_table() const {
+    if (!options_.tables) return std::vector<Complex>(at(m_));
     const std::vector<Complex> natural = filter(n_, m_, options_.sign);
     std::vector<Complex> table;
     table.reserve(natural.size());
@@ -202,7 +203,7 @@ class Convolver {
 
   // ---- ports
   std::vector<std::byte> turns(const std::vector<double>& factors) const {
-    std::vector<Complex> values = chirps(n_, options_.sign);
+    std::vector<Complex> values = options_.tables ? chirps(n_, options_.sign) : std::vector<Complex>(at(n_));
     for (std::size_t i = 0; i < factors.size(); ++i) values[i] *= static_cast<long double>(factors[i]);
     values.resize(at(m_));
     return complex_table(values, options_.precision);

@@ -41,6 +41,8 @@ struct EmitOptions {
   // Element strides of x, y, z and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, 3> hooks;
+  bool tables =
+      true;  // false: tables that take long to compute are zeros, for those who only ask whether kernels exist
   // Determines the grid sizes of persistent kernels (landing buffers); results do not depend on it.
   DeviceTraits device = *known_device("h200");
 };

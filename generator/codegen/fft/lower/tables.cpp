@@ -3,8 +3,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <numbers>
 #include <tuple>
+
+#include "generator/codegen/fft/lower/roots.h"
 
 namespace fourtune::generator::fft {
 
@@ -21,6 +22,7 @@ std::vector<std::byte> real_table(const std::vector<double>& values, Precision p
 
 std::vector<std::byte> complex_table(const std::vector<std::complex<long double>>& values, Precision precision) {
   std::vector<double> parts;
+  parts.reserve(2 * values.size());
   for (const auto& value : values) {
     parts.push_back(static_cast<double>(value.real()));
     parts.push_back(static_cast<double>(value.imag()));
@@ -31,10 +33,10 @@ std::vector<std::byte> complex_table(const std::vector<std::complex<long double>
 namespace {
 
 std::vector<std::byte> made_unit_table(std::int64_t n, int sign, Precision precision) {
+  const Roots roots(n, sign);
   std::vector<std::complex<long double>> values;
-  for (std::int64_t k = 0; k < n; ++k)
-    values.push_back(std::polar<long double>(1, static_cast<long double>(sign) * 2 * std::numbers::pi_v<long double> *
-                                                    static_cast<long double>(k) / static_cast<long double>(n)));
+  values.reserve(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < n; ++k) values.push_back(roots[k]);
   return complex_table(values, precision);
 }
 
