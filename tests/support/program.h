@@ -23,6 +23,9 @@ Finished run_program(const std::vector<std::string>& words, const std::filesyste
 // build's.
 std::string fourtune_program();
 
+// Whether the PATH has a program of this name, such as "gnuplot"; tests that need it skip themselves otherwise.
+bool has_program(const std::string& name);
+
 // A new empty folder, which is removed with all its contents at the end.
 class ScratchFolder {
  public:

@@ -219,6 +219,7 @@ std::string tables(const std::string& out) {
 }
 
 TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
+  if (!test::has_program("gnuplot")) GTEST_SKIP() << "no gnuplot";
   const test::ScratchFolder folder;
   const test::Finished done =
       suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter", "n=8x8,m=64,prec=f32,tol=1e-2", "--peer",

@@ -132,6 +132,14 @@ TEST(Docs, CodeIsThatOfTheExamples) {
   for (const Block& block : cpp) expect_excerpt(block, "examples/quickstart.cpp");
 }
 
+TEST(Docs, TheFigureOfTheReadmeIsDrawnFromTheMeasurements) {
+  if (!has_program("gnuplot") || !has_program("python3")) GTEST_SKIP() << "no gnuplot or no Python 3";
+  const ScratchFolder folder;
+  const Finished done = run_program({(kRoot / "tools/draw_speed").string(), "speed.png"}, folder.path());
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(read_text(folder / "speed.png").substr(1, 3), "PNG");
+}
+
 TEST(Docs, LinksLeadSomewhere) {
   static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
   int seen = 0;
