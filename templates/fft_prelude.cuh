@@ -148,7 +148,9 @@ FT_DEVICE void ft_trade(real& low, real& high, int mask, bool upper) {
 // Positions of a dimension of length n of which an array keeps `kept` (pass.h, Window): is position i kept, and where.
 FT_DEVICE bool ft_kept_head(unsigned i, unsigned, unsigned kept) { return i < kept; }
 FT_DEVICE unsigned ft_position_head(unsigned i, unsigned, unsigned) { return i; }
-FT_DEVICE bool ft_kept_wrapped(unsigned i, unsigned n, unsigned kept) { return i < (kept + 1) / 2 || i >= n - kept / 2; }
+FT_DEVICE bool ft_kept_wrapped(unsigned i, unsigned n, unsigned kept) {
+  return i < (kept + 1) / 2 || i >= n - kept / 2;
+}
 FT_DEVICE unsigned ft_position_wrapped(unsigned i, unsigned n, unsigned kept) {
   return i < (kept + 1) / 2 ? i : i - (n - kept);
 }

@@ -37,8 +37,7 @@ int main() {
   const std::size_t in_bytes = sizeof(Real) * 2 * total * kBatch, out_bytes = in_bytes;
   std::vector<std::complex<Real>> in(total * kBatch), out(total * kBatch);
   std::mt19937 random(1);
-  for (auto& value : in)
-    value = {Real(random() * (2.0 / 4294967296.0) - 1), Real(random() * (2.0 / 4294967296.0) - 1)};
+  for (auto& value : in) value = {Real(random() * (2.0 / 4294967296.0) - 1), Real(random() * (2.0 / 4294967296.0) - 1)};
 
   void* first = device(in_bytes);
   void* second = kInPlace ? first : device(out_bytes);
@@ -46,14 +45,18 @@ int main() {
   for (const long long bytes : kWorkspaces) work.push_back(bytes ? device(bytes) : nullptr);
   for (const Constant& constant : kConstants) {
     constants.push_back(constant.bytes ? device(constant.bytes) : nullptr);
-    if (constant.bytes) check(cudaMemcpy(constants.back(), constant.data, constant.bytes, cudaMemcpyHostToDevice), "copy");
+    if (constant.bytes)
+      check(cudaMemcpy(constants.back(), constant.data, constant.bytes, cudaMemcpyHostToDevice), "copy");
   }
   const auto launch = [&](const Launch& l) {
     void* pointers[max_arguments];
     void* arguments[max_arguments];
     for (int i = 0; i < l.arguments; ++i) {
       const Argument& a = l.argument[i];
-      char* base = static_cast<char*>(a.where == 'f' ? first : a.where == 's' ? second : a.where == 'w' ? work[a.index] : constants[a.index]);
+      char* base = static_cast<char*>(a.where == 'f'   ? first
+                                      : a.where == 's' ? second
+                                      : a.where == 'w' ? work[a.index]
+                                                       : constants[a.index]);
       pointers[i] = base + a.offset;
       arguments[i] = &pointers[i];
     }
@@ -84,7 +87,8 @@ int main() {
     std::vector<std::complex<double>> turn[3];
     for (int d = 0; d < 3; ++d)
       for (long long j = 0; j < kDimensions[d].n; ++j)
-        turn[d].push_back(std::polar(1.0, kSign * 6.283185307179586 * double(j * k[d] % kDimensions[d].n) / double(kDimensions[d].n)));
+        turn[d].push_back(std::polar(
+            1.0, kSign * 6.283185307179586 * double(j * k[d] % kDimensions[d].n) / double(kDimensions[d].n)));
     std::complex<double> sum = 0;
     const std::complex<Real>* from = in.data() + b * total;
     for (long long z = 0; z < nz; ++z)
@@ -94,7 +98,8 @@ int main() {
         sum += row * turn[1][y] * turn[2][z];
       }
     sum *= kScale;
-    const long long at = position(kDimensions[0], k[0]) + nx * (position(kDimensions[1], k[1]) + ny * position(kDimensions[2], k[2]));
+    const long long at =
+        position(kDimensions[0], k[0]) + nx * (position(kDimensions[1], k[1]) + ny * position(kDimensions[2], k[2]));
     error += std::norm(std::complex<double>(out[b * total + at]) - sum);
     norm += std::norm(sum);
   }
@@ -118,8 +123,8 @@ int main() {
   const double ms = times[times.size() / 2], flops = 5.0 * double(total * kBatch) * std::log2(double(total));
   double bytes = 0;
   for (const Launch& l : kLaunches) bytes += double(l.bytes);
-  std::printf("%s\nerror %.2e  time %.4f ms (median of %d)  %.0f GFLOP/s  %.0f GB/s\n", kPlan, error, ms, int(times.size()),
-              flops / ms * 1e-6, bytes / ms * 1e-6);
+  std::printf("%s\nerror %.2e  time %.4f ms (median of %d)  %.0f GFLOP/s  %.0f GB/s\n", kPlan, error, ms,
+              int(times.size()), flops / ms * 1e-6, bytes / ms * 1e-6);
   const bool right = error < (sizeof(Real) == 4 ? 4e-6 : 7e-15);
   std::printf(right ? "right\n" : "WRONG\n");
   return right ? 0 : 1;

@@ -26,4 +26,3 @@ __device__ __forceinline__ void dev_follow() {
 #endif
 }
 #endif
-

@@ -84,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     dev_wait_earlier();  // for the grid
 #if NUFFT_TILED
     const real2* corner = shared + ((p.cell[2] - z0) * NUFFT_PY + p.cell[1] - y0) * NUFFT_PX + p.cell[0] - x0;
-    values[index[i]] = nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return corner[(a * NUFFT_PY + b) * NUFFT_PX + k]; });
+    values[index[i]] =
+        nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return corner[(a * NUFFT_PY + b) * NUFFT_PX + k]; });
 #else
     const auto row = [&](int a, int b) {
       const int y = NUFFT_DIM > 1 ? nufft_wrap(p.cell[1] + b, NUFFT_N1) : 0;
@@ -92,7 +93,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       return grid + (static_cast<long long>(z) * NUFFT_N1 + y) * NUFFT_N0;
     };
     if (p.cell[0] + NUFFT_W <= NUFFT_N0)
-      values[index[i]] = nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return __ldg(row(a, b) + p.cell[0] + k); });
+      values[index[i]] =
+          nufft_sum_rows(v, along_z, [&](int a, int b, int k) { return __ldg(row(a, b) + p.cell[0] + k); });
     else
       values[index[i]] = nufft_sum_rows(
           v, along_z, [&](int a, int b, int k) { return __ldg(row(a, b) + nufft_wrap(p.cell[0] + k, NUFFT_N0)); });
@@ -126,8 +128,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
         for (int a = 0; a < NUFFT_WZ; ++a) {
           real2 along_y = nufft_zero();
 #if !NUFFT_TILED
-          const real2* plane =
-              column + static_cast<long long>(nufft_wrap(cz + a, NUFFT_N2)) * (NUFFT_N0 * static_cast<long long>(NUFFT_N1));
+          const real2* plane = column + static_cast<long long>(nufft_wrap(cz + a, NUFFT_N2)) *
+                                            (NUFFT_N0 * static_cast<long long>(NUFFT_N1));
 #endif
 #pragma unroll
           for (int b = 0; b < NUFFT_WY; ++b) {

@@ -101,9 +101,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       const real* from = stage + j * NUFFT_STAGE;
 #if NUFFT_TILED
       const Piece* corner = shared + *reinterpret_cast<const int*>(from + NUFFT_DIM * NUFFT_W) + part;
-      Piece sum = nufft_sum_cells(from, side, [&](int a, int b, int k) {
-        return corner[((a * NUFFT_PY + b) * NUFFT_PX + k) * NUFFT_PIECES];
-      });
+      Piece sum = nufft_sum_cells(
+          from, side, [&](int a, int b, int k) { return corner[((a * NUFFT_PY + b) * NUFFT_PX + k) * NUFFT_PIECES]; });
 #else
       int cell[3] = {0, 0, 0};
 #pragma unroll

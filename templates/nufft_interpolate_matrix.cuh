@@ -66,8 +66,7 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
           const double* row = stage + at * NUFFT_ROW + lane % 4;
           along_y[half] = row + NUFFT_LX + NUFFT_MY - (shift >> 8);
 #pragma unroll
-          for (int k = 0; k < NUFFT_KX; ++k)
-            weight[half][k] = row[NUFFT_MX - (shift & 255) + 4 * k];
+          for (int k = 0; k < NUFFT_KX; ++k) weight[half][k] = row[NUFFT_MX - (shift & 255) + 4 * k];
         }
 #pragma unroll
         for (int t = 0; t < NUFFT_KY; ++t) {

@@ -27,6 +27,7 @@ NUFFT_DEVICE Part nufft_part(double share) {
 // Binary digits 64 word to 64 word + 63 of 1 / (2 pi) behind its point: as many as the largest coordinate asks for.
 NUFFT_DEVICE unsigned long long nufft_turn_digits(int word) {
   switch (word) {
+    // clang-format off
     case 0: return 0x28be60db9391054aull;
     case 1: return 0x7f09d5f47d4d3770ull;
     case 2: return 0x36d8a5664f10e410ull;
@@ -49,6 +50,7 @@ NUFFT_DEVICE unsigned long long nufft_turn_digits(int word) {
     case 18: return 0x1580cc11bf1edaeaull;
 #endif
     default: return 0;
+      // clang-format on
   }
 }
 
@@ -88,8 +90,7 @@ NUFFT_DEVICE bool nufft_locate_far(double x, double centre, double factor, doubl
 
 // First cell of the window and place in it of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
-NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell,
-                               Part& part) {
+NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell, Part& part) {
 #if !NUFFT_DOUBLE
   if (n < 1 << 19 && nufft_locate_near(x, centre, factor, n, cell, part)) return true;
 #endif

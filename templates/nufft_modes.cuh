@@ -50,8 +50,10 @@ extern "C" __global__ void __launch_bounds__(256)
   const int x = static_cast<int>(i % MODES_N0), y = static_cast<int>(i / MODES_N0 % MODES_N1);
   const int z = static_cast<int>(i / MODES_N0 / MODES_N1);
   const real factor = factors_x[x] * factors_y[y] * factors_z[z];
-  const long long cell = (static_cast<long long>(modes_cell(z, MODES_N2, MODES_F2)) * MODES_F1 +
-                          modes_cell(y, MODES_N1, MODES_F1)) * MODES_F0 + modes_cell(x, MODES_N0, MODES_F0);
+  const long long cell =
+      (static_cast<long long>(modes_cell(z, MODES_N2, MODES_F2)) * MODES_F1 + modes_cell(y, MODES_N1, MODES_F1)) *
+          MODES_F0 +
+      modes_cell(x, MODES_N0, MODES_F0);
   const real2 held = from[blockIdx.y * cells + cell];
   value.x = factor * held.x;
   value.y = factor * held.y;

@@ -7,8 +7,9 @@
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                count* __restrict__ place, count* __restrict__ bins, Record* __restrict__ unsorted, unsigned long long* bad, long long m, double c0, double f0, double l0,
-                double c1, double f1, double l1, double c2, double f2, double l2) {
+                count* __restrict__ place, count* __restrict__ bins, Record* __restrict__ unsorted,
+                unsigned long long* bad, long long m, double c0, double f0, double l0, double c1, double f1, double l1,
+                double c2, double f2, double l2) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return dev_follow();
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};

@@ -2,8 +2,8 @@
 // gets `records`, the base of the array, and never looks inside: nufft_load takes the place of a point, nufft_unpack
 // also the first cell of the group of bins that the point lies in (kernels that work by subproblems), or zeros (kernels
 // that do not, for which records hold whole cells). Written by the sort alone.
-#define NUFFT_CELLS_AT (NUFFT_DIM * NUFFT_FRACTION)                                  // bits before the cells
-#define NUFFT_BIN_AT (NUFFT_CELLS_AT + NUFFT_CELL0 + NUFFT_CELL1 + NUFFT_CELL2)      // relative: and the bin's number
+#define NUFFT_CELLS_AT (NUFFT_DIM * NUFFT_FRACTION)                              // bits before the cells
+#define NUFFT_BIN_AT (NUFFT_CELLS_AT + NUFFT_CELL0 + NUFFT_CELL1 + NUFFT_CELL2)  // relative: and the bin's number
 
 // What spreading and interpolation need of a point: its window coordinate z in [-1, 1] in each dimension, first cells.
 struct Located {
@@ -32,7 +32,8 @@ NUFFT_DEVICE unsigned long long nufft_field(const Record& r) {
   constexpr int last = NUFFT_RECORD_WORDS - 1, word = at / 32 < last ? at / 32 : last, shift = at % 32;
   unsigned long long v = r.w[word] >> shift;
   if (shift + bits > 32) v |= static_cast<unsigned long long>(r.w[word < last ? word + 1 : last]) << (32 - shift);
-  if (shift + bits > 64) v |= static_cast<unsigned long long>(r.w[word + 1 < last ? word + 2 : last]) << (64 - shift) % 64;
+  if (shift + bits > 64)
+    v |= static_cast<unsigned long long>(r.w[word + 1 < last ? word + 2 : last]) << (64 - shift) % 64;
   return bits == 0 ? 0 : v & (~0ull >> (64 - (bits == 0 ? 64 : bits)));
 }
 template <int at, int bits>
@@ -64,18 +65,18 @@ NUFFT_DEVICE void nufft_parts(Bytes* records, count i, Wide wide, Pair pair, One
 #endif
   (void)wide, (void)pair, (void)one;
 }
-#define NUFFT_LOAD_PARTS(take)                                                                       \
-  Record r;                                                                                          \
-  nufft_parts(                                                                                       \
-      reinterpret_cast<const unsigned char*>(records), i,                                            \
-      [&](const unsigned char* at, int k) {                                                          \
-        const uint4 v = take(reinterpret_cast<const uint4*>(at));                                    \
-        r.w[k] = v.x, r.w[k + 1] = v.y, r.w[k + 2] = v.z, r.w[k + 3] = v.w;                          \
-      },                                                                                             \
-      [&](const unsigned char* at, int k) {                                                          \
-        const uint2 v = take(reinterpret_cast<const uint2*>(at));                                    \
-        r.w[k] = v.x, r.w[k + 1] = v.y;                                                              \
-      },                                                                                             \
+#define NUFFT_LOAD_PARTS(take)                                                                        \
+  Record r;                                                                                           \
+  nufft_parts(                                                                                        \
+      reinterpret_cast<const unsigned char*>(records), i,                                             \
+      [&](const unsigned char* at, int k) {                                                           \
+        const uint4 v = take(reinterpret_cast<const uint4*>(at));                                     \
+        r.w[k] = v.x, r.w[k + 1] = v.y, r.w[k + 2] = v.z, r.w[k + 3] = v.w;                           \
+      },                                                                                              \
+      [&](const unsigned char* at, int k) {                                                           \
+        const uint2 v = take(reinterpret_cast<const uint2*>(at));                                     \
+        r.w[k] = v.x, r.w[k + 1] = v.y;                                                               \
+      },                                                                                              \
       [&](const unsigned char* at, int k) { r.w[k] = take(reinterpret_cast<const unsigned*>(at)); }); \
   return r
 
@@ -101,8 +102,8 @@ NUFFT_DEVICE void nufft_store(Record* records, count i, const Record& r) {
 NUFFT_DEVICE real nufft_window_coordinate(unsigned long long part) {
 #if NUFFT_DOUBLE
   const unsigned long long half = NUFFT_FRACTION < 52 ? 1ull << 51 >> NUFFT_FRACTION : 0;
-  const double v = __longlong_as_double(
-      static_cast<long long>(0x3ff0000000000000ull | part << (52 - NUFFT_FRACTION) | half));
+  const double v =
+      __longlong_as_double(static_cast<long long>(0x3ff0000000000000ull | part << (52 - NUFFT_FRACTION) | half));
   return nufft_fma(2.0, v, -3.0) + (NUFFT_FRACTION < 52 ? 0.0 : 0x1p-52);
 #else
   const unsigned half = NUFFT_FRACTION < 23 ? 1u << 22 >> NUFFT_FRACTION : 0;

@@ -22,7 +22,8 @@ NUFFT_DEVICE count nufft_block_scan(count value, count* sums, count& total) {
 }
 
 #if NUFFT_PASS == 0  // clear
-extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(unsigned long long* at, long long words, long long value) {
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(unsigned long long* at, long long words, long long value) {
   dev_follow();
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < words;
        i += static_cast<long long>(gridDim.x) * 256)
@@ -101,10 +102,10 @@ extern "C" __global__ void __launch_bounds__(256)
   for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
   if (first < 3) status[first] = first < 2 ? ~0ull : 0;
 }
-#else  // the list, a thread a subproblem
-extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(const count* __restrict__ offsets,
-                                                              const count* __restrict__ parts,
-                                                              Task* __restrict__ tasks, long long groups) {
+#else                  // the list, a thread a subproblem
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(const count* __restrict__ offsets, const count* __restrict__ parts, Task* __restrict__ tasks,
+                long long groups) {
   dev_follow();
   const count i = static_cast<count>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= parts[groups]) return;

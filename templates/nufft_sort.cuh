@@ -106,16 +106,16 @@ NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors,
 #if NUFFT_PASS == 0  // points of each coarse bin
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                unsigned long long* bad, long long m, long long coarse, long long per,
-                long long magic, long long reach, double c0, double f0,
-                double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+                unsigned long long* bad, long long m, long long coarse, long long per, long long magic, long long reach,
+                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
   dev_follow();
   NUFFT_SHARED(unsigned, histogram);
   const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
   for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS) histogram[i] = 0;
   __syncthreads();
   const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
-  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS + threadIdx.x; first < m; first += step) {
+  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS + threadIdx.x; first < m;
+       first += step) {
     real at[NUFFT_ITEMS][NUFFT_DIM];
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
@@ -124,7 +124,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int k = 0; k < NUFFT_ITEMS; ++k)
       if (first + k * NUFFT_THREADS < m) {
         const long long i = first + k * NUFFT_THREADS;
-        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_cells(at[k], i, map, bad).cell, i), per, magic, reach)), 1u);
+        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_cells(at[k], i, map, bad).cell, i), per, magic, reach)),
+                  1u);
       }
   }
   __syncthreads();
@@ -216,7 +217,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   for (int k = 0; k < NUFFT_ITEMS; ++k) {
     const int i = k * NUFFT_THREADS + t;
     if (i < n)
-      order[counters[place[k] >> 14 & 0x3fffu] + (place[k] & 0x3fffu)] = (place[k] & ~0x3fffu) | static_cast<unsigned>(i);
+      order[counters[place[k] >> 14 & 0x3fffu] + (place[k] & 0x3fffu)] =
+          (place[k] & ~0x3fffu) | static_cast<unsigned>(i);
   }
   __syncthreads();
 #pragma unroll 4
@@ -234,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
-                long long coarse, long long per, long long all_bins, long long capacity, long long from, long long step) {
+                long long coarse, long long per, long long all_bins, long long capacity, long long from,
+                long long step) {
   dev_follow();
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
@@ -265,10 +268,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets, long long coarse,
                 long long per, long long all_bins, long long capacity, long long from, long long step) {
   dev_follow();
-  NUFFT_SHARED(count, numbers);  // of the points, in pass 5: nothing
+  NUFFT_SHARED(count, numbers);                                    // of the points, in pass 5: nothing
   count* moved = numbers + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT);  // pass 6: a bin each
   unsigned* words = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? per : 0));
-  unsigned short* order = reinterpret_cast<unsigned short*>(words + (NUFFT_PASS == 5 ? 0 : NUFFT_RECORD_WORDS * NUFFT_SEGMENT));
+  unsigned short* order =
+      reinterpret_cast<unsigned short*>(words + (NUFFT_PASS == 5 ? 0 : NUFFT_RECORD_WORDS * NUFFT_SEGMENT));
   unsigned* counters = reinterpret_cast<unsigned*>(order + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));
   unsigned* sums = counters + per + 1;
   const int t = static_cast<int>(threadIdx.x);
@@ -296,53 +300,53 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
     Staged* copy = spare + (befores[c] - static_cast<count>(from)) + skipped;
 #endif
-    const long long first_bin = c * per;
-    const int bins = static_cast<int>(min(per, all_bins - first_bin));
+  const long long first_bin = c * per;
+  const int bins = static_cast<int>(min(per, all_bins - first_bin));
 #if NUFFT_PASS == 3
-    if (step != 0 && here <= NUFFT_SEGMENT) return;
-    // Entry first_bin belongs to the coarse bin below if that is large.
-    if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
-    if (here > NUFFT_SEGMENT) {
-      for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = room ? 0 : start + here;
-      return;
-    }
-    if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
+  if (step != 0 && here <= NUFFT_SEGMENT) return;
+  // Entry first_bin belongs to the coarse bin below if that is large.
+  if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
+  if (here > NUFFT_SEGMENT) {
+    for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = room ? 0 : start + here;
+    return;
+  }
+  if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
 #endif
-    const int n = static_cast<int>(here);
-    for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
-    __syncthreads();
-    unsigned place[NUFFT_ITEMS];  // bin and rank there
-    Staged some[NUFFT_HELD];
+  const int n = static_cast<int>(here);
+  for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;
+  __syncthreads();
+  unsigned place[NUFFT_ITEMS];  // bin and rank there
+  Staged some[NUFFT_HELD];
 #pragma unroll
-    for (int k = 0; k < NUFFT_ITEMS; ++k) {
-      if (k % NUFFT_HELD == 0)  // so many at a time
+  for (int k = 0; k < NUFFT_ITEMS; ++k) {
+    if (k % NUFFT_HELD == 0)  // so many at a time
 #pragma unroll
-        for (int j = 0; j < NUFFT_HELD; ++j) {
-          const int i = (k + j) * NUFFT_THREADS + t;
-          if (k + j >= NUFFT_ITEMS || i >= n) continue;
+      for (int j = 0; j < NUFFT_HELD; ++j) {
+        const int i = (k + j) * NUFFT_THREADS + t;
+        if (k + j >= NUFFT_ITEMS || i >= n) continue;
 #if NUFFT_PASS == 6
-          some[j] = nufft_taken(copy[i]);
+        some[j] = nufft_taken(copy[i]);
 #else
           some[j] = nufft_staged(records, index, start + static_cast<count>(i));
 #endif
-        }
-      const int i = k * NUFFT_THREADS + t;
-      if (i >= n) continue;
-      const Staged one = some[k % NUFFT_HELD];
-      const unsigned bin = nufft_local_bin(one, first_bin);
-      place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
+      }
+    const int i = k * NUFFT_THREADS + t;
+    if (i >= n) continue;
+    const Staged one = some[k % NUFFT_HELD];
+    const unsigned bin = nufft_local_bin(one, first_bin);
+    place[k] = bin << 16 | atomicAdd(counters + bin, 1u);
 #if NUFFT_PASS == 5
-      nufft_put(copy[i], one);
+    nufft_put(copy[i], one);
 #else
       nufft_keep(words, NUFFT_SEGMENT, i, one.record);
       numbers[i] = one.index;
 #endif
-    }
-    __syncthreads();
+  }
+  __syncthreads();
 #if NUFFT_PASS == 5
-    for (int i = t; i < bins; i += NUFFT_THREADS)
-      if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
-    (void)place;
+  for (int i = t; i < bins; i += NUFFT_THREADS)
+    if (counters[i] != 0) atomicAdd(offsets + first_bin + 1 + i, static_cast<count>(counters[i]));
+  (void)place;
 #else
     nufft_scan_counters(counters, static_cast<unsigned>(bins), sums);
 #if NUFFT_PASS == 3
@@ -368,8 +372,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
 #endif
 #if NUFFT_PASS != 3
-    __syncthreads();
-  }
+  __syncthreads();
+}
 #endif
 }
 #endif

@@ -49,7 +49,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     for (int i = 0; i < NUFFT_PIECES; ++i) {
       const int q = i * NUFFT_SLOTS + slot;
       const long long from = static_cast<long long>(__shfl_sync(0xffffffffu, mine, q));
-      if (q < n) reinterpret_cast<Piece*>(stage + q * NUFFT_STAGE)[part] = __ldg(strengths + from * NUFFT_PIECES + part);
+      if (q < n)
+        reinterpret_cast<Piece*>(stage + q * NUFFT_STAGE)[part] = __ldg(strengths + from * NUFFT_PIECES + part);
     }
 #endif
     if (lane < n) {
@@ -80,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
       for (int i = 0; i < NUFFT_CELLS; i += NUFFT_AT_ONCE) {
 #if NUFFT_TILED
-        Piece sums[NUFFT_AT_ONCE][NUFFT_WZ];  // all are read before any is written, as the compiler may not reorder that
+        Piece sums[NUFFT_AT_ONCE]
+                  [NUFFT_WZ];  // all are read before any is written, as the compiler may not reorder that
 #pragma unroll
         for (int q = 0; q < NUFFT_AT_ONCE; ++q) {
           const int s = slot + NUFFT_SLOTS * (i + q), dx = s % NUFFT_W, dy = s / NUFFT_W;

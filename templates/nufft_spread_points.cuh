@@ -5,11 +5,10 @@
 // are staged with a zero in front when the first cell is odd.
 #define NUFFT_AT_X (NUFFT_RUN == 2 ? (NUFFT_W + 2) / 2 * 2 : NUFFT_W)  // numbers of x
 
-
 extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index,
-                const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m,
-                long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
+                const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m, long long strengths_distance,
+                long long grid_distance NUFFT_BOUNDS) {
   NUFFT_SHARED(real, shared);
 #if NUFFT_FIXED
   dev_wait_earlier();  // for the bounds

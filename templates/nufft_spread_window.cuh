@@ -14,7 +14,7 @@
 // window does not reach. One lane evaluates a point.
 #define NUFFT_THREADS (32 * NUFFT_WARPS)
 #define NUFFT_MEMBERS (NUFFT_THREADS / NUFFT_SPLIT)  // lanes that own the tile
-#define NUFFT_STRENGTH (NUFFT_WEIGHTS - 2)             // NUFFT_FOLD: where a strength is staged
+#define NUFFT_STRENGTH (NUFFT_WEIGHTS - 2)           // NUFFT_FOLD: where a strength is staged
 #define NUFFT_COMPACT (NUFFT_DIM == 2 && NUFFT_RUN == 1)
 
 NUFFT_DEVICE void nufft_block_sync() {
@@ -60,7 +60,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     at_x[i] = NUFFT_COMPACT ? x : NUFFT_WEIGHTS + x;
     at_y[i] = NUFFT_WEIGHTS + NUFFT_TX + y;
     // A run is kept or left out as a whole; what is past the reach of a cut bin stays zero.
-    const bool reached = mine && x0 + x - i % NUFFT_RUN < NUFFT_N0 + NUFFT_W - 1 && (NUFFT_DIM < 3 || y0 + y < NUFFT_N1 + NUFFT_W - 1);
+    const bool reached =
+        mine && x0 + x - i % NUFFT_RUN < NUFFT_N0 + NUFFT_W - 1 && (NUFFT_DIM < 3 || y0 + y < NUFFT_N1 + NUFFT_W - 1);
     cell[i] = reached ? nufft_wrap(y0 + y, NUFFT_DIM < 3 ? 1 : NUFFT_N1) * NUFFT_N0 + nufft_wrap(x0 + x, NUFFT_N0) : -1;
   }
   real2 sum[NUFFT_CELLS][NUFFT_PLANES];

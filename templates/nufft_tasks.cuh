@@ -56,7 +56,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   __syncthreads();
   nufft_count_parts(offsets, parts, groups, sums);
   __syncthreads();
-  for (count i = threadIdx.x; i < parts[groups]; i += NUFFT_THREADS)
-    tasks[i] = nufft_task(offsets, parts, groups, i);
+  for (count i = threadIdx.x; i < parts[groups]; i += NUFFT_THREADS) tasks[i] = nufft_task(offsets, parts, groups, i);
 }
 #endif

@@ -64,7 +64,8 @@ extern "C" __global__ void __launch_bounds__(256)
 #elif TYPE3_PASS == 1
 extern "C" __global__ void __launch_bounds__(256)
     TYPE3_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
-                real2* __restrict__ out, long long m, double c0, double c1, double c2, double d0, double d1, double d2) {
+                real2* __restrict__ out, long long m, double c0, double c1, double c2, double d0, double d1,
+                double d2) {
   dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= m) return;

@@ -8,6 +8,24 @@
 namespace fourtune::text {
 namespace {
 
+TEST(Numbers, HaveOneShortSpelling) {
+  for (const auto& [value, spelling] : std::initializer_list<std::pair<double, const char*>>{{0, "0"},
+                                                                                             {0.25, "0.25"},
+                                                                                             {3000, "3000"},
+                                                                                             {1e-5, "1e-5"},
+                                                                                             {1.5e-7, "1.5e-7"},
+                                                                                             {-2.25e-9, "-2.25e-9"},
+                                                                                             {1e300, "1e300"},
+                                                                                             {1.5e-300, "1.5e-300"},
+                                                                                             {1e30, "1e30"}}) {
+    EXPECT_EQ(shortest(value), spelling);
+    EXPECT_EQ(number<double>(spelling), value);
+  }
+  for (const auto& [value, spelling] : std::initializer_list<std::pair<double, const char*>>{
+           {2.5e-3, "2.5e-3"}, {1, "1e0"}, {1e-12, "1e-12"}, {3e10, "3e10"}, {0.1, "1e-1"}, {4e100, "4e100"}})
+    EXPECT_EQ(scientific(value), spelling);
+}
+
 TEST(Shown, LeavesOrdinaryTextAlone) {
   for (const char* text : {"", "cpu;threads=2;fft=rows(rigor=measure,block=64)", "na\xc3\xafve", "\xe2\x82\xac",
                            "\xf0\x9f\x8c\x8d", "\xc2\xa0"})

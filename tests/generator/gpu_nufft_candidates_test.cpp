@@ -51,11 +51,11 @@ GpuProgram program_of(const Plan& plan, const Problem& problem, const nufft::Sha
 TEST(GpuNufftCandidates, EveryDevicesKernelsFitItsBlocks) {
   for (const std::string& name : known_device_names()) {
     const DeviceTraits device = *known_device(name);
-    for (const char* token : {"nufft:type=1,n=128x128x128,m=16000000,prec=f32,tol=1e-5",
-                              "nufft:type=2,n=100x80x60,m=2000000,prec=f64,tol=1e-9",
-                              "nufft:type=2,n=1000x1000,m=3000000,prec=f32,tol=1e-3",
-                              "nufft:type=1,n=1000000,m=2000000,prec=f64,tol=1e-12",
-                              "nufft:type=1,n=20000x20000,m=50000000,prec=f32,tol=1e-4"}) {  // very many bins
+    for (const char* token :
+         {"nufft:type=1,n=128x128x128,m=16000000,prec=f32,tol=1e-5",
+          "nufft:type=2,n=100x80x60,m=2000000,prec=f64,tol=1e-9",
+          "nufft:type=2,n=1000x1000,m=3000000,prec=f32,tol=1e-3", "nufft:type=1,n=1000000,m=2000000,prec=f64,tol=1e-12",
+          "nufft:type=1,n=20000x20000,m=50000000,prec=f32,tol=1e-4"}) {  // very many bins
       const Problem problem = parse_problem(token);
       const Space space = candidates(problem, device);
       std::vector<Plan> plans{default_plan(problem, device)};

@@ -102,6 +102,71 @@ TEST(PlanText, RefusalsNameStageKeyAndRange) {
             std::string::npos);
 }
 
+// A range of a plan's text: what stands for the number, and the ends of what is allowed.
+struct Range {
+  const char* from;
+  const char* key;
+  std::int64_t least, most;
+  const char* rest;  // of what is replaced
+};
+void expect_ranges(const std::string& plan, const char* token, const std::vector<Range>& ranges) {
+  for (const Range& range : ranges)
+    for (const auto& [value, allowed] :
+         {std::pair{range.least, true}, {range.most, true}, {range.least - 1, false}, {range.most + 1, false}}) {
+      std::string text = plan;
+      const auto at = text.find(range.from);
+      ASSERT_NE(at, std::string::npos) << range.from;
+      text.replace(at, std::string(range.from).size(), range.key + std::to_string(value) + range.rest);
+      const std::string said = refusal(text, token);
+      if (allowed) {
+        EXPECT_EQ(said, "accepted") << text;
+      } else {
+        EXPECT_NE(said.find(std::to_string(value)), std::string::npos) << text << ": " << said;
+      }
+    }
+}
+
+TEST(PlanText, EveryNumberIsAllowedAtTheEndsOfItsRangeAndRefusedBeyond) {
+  expect_ranges(kPlan1, kType1,
+                {{"threads=2", "threads=", 1, 4096, ""},
+                 {"threads=2", "threads=2;chunk=", 1, 1 << 20, ""},
+                 {"width=6", "width=", 2, 16, ""},
+                 {"width=6", "width=6,table=", 0, 1 << 20, ""},
+                 {"fine=192x144", "fine=", 128, std::int64_t{1} << 40, "x144"},
+                 {"fine=192x144", "fine=192x", 96, std::int64_t{1} << 40, ""},
+                 {"tile=32x16", "tile=", 1, 1 << 20, "x16"},
+                 {"tile=32x16", "tile=32x16,copy=", 0, 1, ""},
+                 {"tile=32x16", "tile=32x16,local=", 0, 1, ""},
+                 {"cap=8192,add", "cap=", 1, 1 << 30, ",add"},
+                 {"tile(cap=8192)", "tile(cap=", 1, 1 << 30, ")"},
+                 {"block=16", "block=", 1, 4096, ""}});
+  for (const auto& [sigma, allowed] : {std::pair{"1.0001", true}, {"4", true}, {"4.0001", false}, {"0.5", false}})
+    EXPECT_EQ(refusal(with("sigma=1.5", "sigma=" + std::string(sigma)), kType1) == "accepted", allowed) << sigma;
+}
+
+TEST(GpuPlanText, EveryNumberIsAllowedAtTheEndsOfItsRangeAndRefusedBeyond) {
+  const std::string plan =
+      "cuda;chunk=2;window=pswf(sigma=1.5,width=6,fine=192x144);sort=bins(bin=4x2,order=bins,segment=0,slice=0,cap=256);"
+      "spread=tile_owned(lanes=8,warps=1,unroll=2,run=1,split=1,blocks=0,fold=0,group=1,interleave=0);"
+      "interp=tiled(lanes=8,warps=2);fft=plain";
+  ASSERT_EQ(refusal(plan, kType1), "accepted");
+  expect_ranges(plan, kType1,
+                {{"chunk=2", "chunk=", 1, 1 << 20, ""},
+                 {"bin=4x2", "bin=", 1, 4096, "x2"},
+                 {"cap=256", "cap=", 32, 1 << 24, ""},
+                 {"segment=0", "segment=", 0, 16384, ""},
+                 {"slice=0", "slice=", 0, 1 << 30, ""},
+                 {"lanes=8", "lanes=", 1, 32, ""},
+                 {"warps=1", "warps=", 1, 32, ""},
+                 {"unroll=2", "unroll=", 1, 16, ""},
+                 {"run=1", "run=", 1, 2, ""},
+                 {"split=1", "split=", 1, 2, ""},
+                 {"blocks=0", "blocks=", 0, 32, ""},
+                 {"fold=0", "fold=", 0, 1, ""},
+                 {"group=1", "group=", 1, 32, ""},
+                 {"group=1,interleave=0", "group=2,interleave=", 0, 1, ""}});
+}
+
 TEST(PlanText, MutilatedTextsAreRefusedOrCanonicalAndNeverCrash) {
   const Problem problem = parse_problem(kType1);
   std::mt19937 random(11);

@@ -3,15 +3,18 @@
 extern "C" {
 extern FourtuneEmulatedHost fourtune_emulated_host;
 #define FOURTUNE_WHERE __builtin_return_address(0)
-#define FOURTUNE_HOOK(size) \
-  void __tsan_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); } \
-  void __tsan_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); } \
-  void __tsan_unaligned_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); } \
+#define FOURTUNE_HOOK(size)                                                                               \
+  void __tsan_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); }             \
+  void __tsan_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); }           \
+  void __tsan_unaligned_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); }   \
   void __tsan_unaligned_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); } \
-  void __tsan_volatile_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); } \
+  void __tsan_volatile_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); }    \
   void __tsan_volatile_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); }
-FOURTUNE_HOOK(1) FOURTUNE_HOOK(2) FOURTUNE_HOOK(4) FOURTUNE_HOOK(8) FOURTUNE_HOOK(16)
-void __tsan_read_range(void* at, unsigned long bytes) { fourtune_emulated_host.read(at, bytes, FOURTUNE_WHERE); }
+FOURTUNE_HOOK(1)
+FOURTUNE_HOOK(2) FOURTUNE_HOOK(4) FOURTUNE_HOOK(8)
+    FOURTUNE_HOOK(16) void __tsan_read_range(void* at, unsigned long bytes) {
+  fourtune_emulated_host.read(at, bytes, FOURTUNE_WHERE);
+}
 void __tsan_write_range(void* at, unsigned long bytes) { fourtune_emulated_host.write(at, bytes, FOURTUNE_WHERE); }
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

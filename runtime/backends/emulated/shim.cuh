@@ -26,13 +26,19 @@ typedef unsigned long uintptr_t;
 
 // ---- vector types -------------------------------------------------------------------------------------------------
 #define FOURTUNE_VECTOR2(name, type, align) \
-  struct alignas(align) name { type x, y; }; \
+  struct alignas(align) name {              \
+    type x, y;                              \
+  };                                        \
   static inline name make_##name(type x, type y) { return name{x, y}; }
 #define FOURTUNE_VECTOR3(name, type) \
-  struct name { type x, y, z; }; \
+  struct name {                      \
+    type x, y, z;                    \
+  };                                 \
   static inline name make_##name(type x, type y, type z) { return name{x, y, z}; }
 #define FOURTUNE_VECTOR4(name, type, align) \
-  struct alignas(align) name { type x, y, z, w; }; \
+  struct alignas(align) name {              \
+    type x, y, z, w;                        \
+  };                                        \
   static inline name make_##name(type x, type y, type z, type w) { return name{x, y, z, w}; }
 FOURTUNE_VECTOR2(char2, signed char, 2)
 FOURTUNE_VECTOR2(short2, short, 4)
@@ -108,7 +114,8 @@ static inline T fourtune_emulated_shfl_xor(int line, unsigned mask, T value, int
 #define __shfl_xor_sync(...) fourtune_emulated_shfl_xor(__LINE__, __VA_ARGS__)
 #define __ballot_sync(mask, predicate) ((unsigned)fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0))
 #define __any_sync(mask, predicate) (fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0) != 0)
-#define __all_sync(mask, predicate) (fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0) == (unsigned)(mask))
+#define __all_sync(mask, predicate) \
+  (fourtune_emulated_host.warp(mask, 2, __LINE__, (predicate) != 0, 0) == (unsigned)(mask))
 
 // ---- atomics: threads of one block never run at once, blocks neither -------------------------------------------------
 #define FOURTUNE_UNCHECKED static inline __attribute__((no_sanitize("thread")))
@@ -117,20 +124,23 @@ FOURTUNE_UNCHECKED T fourtune_emulated_atomic(T* at) {
   fourtune_emulated_host.atomic(at, sizeof(T), __builtin_return_address(0));
   return *at;
 }
-template <class T> struct fourtune_same { typedef T type; };
-#define FOURTUNE_ATOMIC_OPERATION(name, expression) \
-  template <class T> \
+template <class T>
+struct fourtune_same {
+  typedef T type;
+};
+#define FOURTUNE_ATOMIC_OPERATION(name, expression)                         \
+  template <class T>                                                        \
   FOURTUNE_UNCHECKED T name(T* at, typename fourtune_same<T>::type value) { \
-    const T old = fourtune_emulated_atomic(at); \
-    *at = expression; \
-    return old; \
+    const T old = fourtune_emulated_atomic(at);                             \
+    *at = expression;                                                       \
+    return old;                                                             \
   }
 FOURTUNE_ATOMIC_OPERATION(atomicAdd, old + value)
 FOURTUNE_ATOMIC_OPERATION(atomicSub, old - value)
 FOURTUNE_ATOMIC_OPERATION(atomicExch, value)
 FOURTUNE_ATOMIC_OPERATION(atomicMin, old < value ? old : value)
 FOURTUNE_ATOMIC_OPERATION(atomicMax, old > value ? old : value)
-FOURTUNE_ATOMIC_OPERATION(atomicAnd, old & value)
+FOURTUNE_ATOMIC_OPERATION(atomicAnd, old& value)
 FOURTUNE_ATOMIC_OPERATION(atomicOr, old | value)
 FOURTUNE_ATOMIC_OPERATION(atomicXor, old ^ value)
 template <class T>
@@ -145,11 +155,19 @@ static inline void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
 #define __nanosleep(nanoseconds) (fourtune_emulated_host.pause(__LINE__))
 
 // ---- loads and stores with a cache policy ----------------------------------------------------------------------------
-#define FOURTUNE_LOAD(name) template <class T> __forceinline__ T name(const T* at) { return *at; }
-FOURTUNE_LOAD(__ldg) FOURTUNE_LOAD(__ldcg) FOURTUNE_LOAD(__ldca) FOURTUNE_LOAD(__ldcs) FOURTUNE_LOAD(__ldlu) FOURTUNE_LOAD(__ldcv)
-#define FOURTUNE_STORE(name) template <class T> \
-  __forceinline__ void name(T* at, typename fourtune_same<T>::type value) { *at = value; }
-FOURTUNE_STORE(__stwb) FOURTUNE_STORE(__stcg) FOURTUNE_STORE(__stcs) FOURTUNE_STORE(__stwt)
+#define FOURTUNE_LOAD(name)             \
+  template <class T>                    \
+  __forceinline__ T name(const T* at) { \
+    return *at;                         \
+  }
+FOURTUNE_LOAD(__ldg)
+FOURTUNE_LOAD(__ldcg) FOURTUNE_LOAD(__ldca) FOURTUNE_LOAD(__ldcs) FOURTUNE_LOAD(__ldlu) FOURTUNE_LOAD(__ldcv)
+#define FOURTUNE_STORE(name)                                                \
+  template <class T>                                                        \
+  __forceinline__ void name(T* at, typename fourtune_same<T>::type value) { \
+    *at = value;                                                            \
+  }
+    FOURTUNE_STORE(__stwb) FOURTUNE_STORE(__stcg) FOURTUNE_STORE(__stcs) FOURTUNE_STORE(__stwt)
 
 // ---- asynchronous copies, for the plain bodies of dev_ functions -------------------------------------------------------
 // cp.async: `bytes` from global to shared memory, in groups per thread. The target is NaN until the copy lands, at some
@@ -176,7 +194,9 @@ FOURTUNE_STORE(__stwb) FOURTUNE_STORE(__stcg) FOURTUNE_STORE(__stcs) FOURTUNE_ST
 #define fourtune_cluster_arrive() fourtune_emulated_host.cluster_arrive(__LINE__)
 #define fourtune_cluster_wait() fourtune_emulated_host.cluster_wait(__LINE__)
 #define fourtune_cluster_sync() (fourtune_cluster_arrive(), fourtune_cluster_wait())
-static inline unsigned fourtune_cluster_rank() { return fourtune_emulated_host.cluster_rank(); }
+        static inline unsigned fourtune_cluster_rank() {
+  return fourtune_emulated_host.cluster_rank();
+}
 // The address in the shared memory of the block of that rank that corresponds to `local` in one's own.
 template <class T>
 static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
@@ -185,15 +205,19 @@ static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
 #define fourtune_cluster_map(local, rank) fourtune_emulated_map(__LINE__, local, rank)
 
 // ---- arithmetic --------------------------------------------------------------------------------------------------------
-#define FOURTUNE_UNARY(name, type, builtin) static inline type name(type x) { return builtin(x); }
-#define FOURTUNE_REAL(name) \
+#define FOURTUNE_UNARY(name, type, builtin) \
+  static inline type name(type x) { return builtin(x); }
+#define FOURTUNE_REAL(name)                           \
   FOURTUNE_UNARY(name##f, float, __builtin_##name##f) \
-  FOURTUNE_UNARY(name, double, __builtin_##name) \
+  FOURTUNE_UNARY(name, double, __builtin_##name)      \
   FOURTUNE_UNARY(name, float, __builtin_##name##f)
-FOURTUNE_REAL(sqrt) FOURTUNE_REAL(sin) FOURTUNE_REAL(cos) FOURTUNE_REAL(tan) FOURTUNE_REAL(exp) FOURTUNE_REAL(exp2)
-FOURTUNE_REAL(log) FOURTUNE_REAL(log2) FOURTUNE_REAL(floor) FOURTUNE_REAL(ceil) FOURTUNE_REAL(trunc) FOURTUNE_REAL(rint)
-FOURTUNE_REAL(round) FOURTUNE_REAL(fabs) FOURTUNE_REAL(cosh) FOURTUNE_REAL(sinh)
-static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FOURTUNE_REAL(sqrt)
+FOURTUNE_REAL(sin) FOURTUNE_REAL(cos) FOURTUNE_REAL(tan) FOURTUNE_REAL(exp) FOURTUNE_REAL(exp2) FOURTUNE_REAL(log)
+    FOURTUNE_REAL(log2) FOURTUNE_REAL(floor) FOURTUNE_REAL(ceil) FOURTUNE_REAL(trunc) FOURTUNE_REAL(rint)
+        FOURTUNE_REAL(round) FOURTUNE_REAL(fabs) FOURTUNE_REAL(cosh)
+            FOURTUNE_REAL(sinh) static inline float fmaf(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #define __fmaf_rn fmaf
@@ -211,29 +235,53 @@ static inline float fminf(float a, float b) { return __builtin_fminf(a, b); }
 static inline float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 static inline double fmin(double a, double b) { return __builtin_fmin(a, b); }
 static inline double fmax(double a, double b) { return __builtin_fmax(a, b); }
-#define FOURTUNE_MINMAX(type) \
+#define FOURTUNE_MINMAX(type)                                      \
   static inline type min(type a, type b) { return a < b ? a : b; } \
   static inline type max(type a, type b) { return a > b ? a : b; }
-FOURTUNE_MINMAX(int) FOURTUNE_MINMAX(unsigned) FOURTUNE_MINMAX(long) FOURTUNE_MINMAX(unsigned long)
-FOURTUNE_MINMAX(long long) FOURTUNE_MINMAX(unsigned long long) FOURTUNE_MINMAX(float) FOURTUNE_MINMAX(double)
-static inline int abs(int x) { return x < 0 ? -x : x; }
+FOURTUNE_MINMAX(int)
+FOURTUNE_MINMAX(unsigned) FOURTUNE_MINMAX(long) FOURTUNE_MINMAX(unsigned long) FOURTUNE_MINMAX(long long)
+    FOURTUNE_MINMAX(unsigned long long) FOURTUNE_MINMAX(float) FOURTUNE_MINMAX(double) static inline int abs(int x) {
+  return x < 0 ? -x : x;
+}
 // sin and cos of pi x: exact reduction to [-1/4, 1/4] first.
-#define FOURTUNE_SINCOSPI(name, type, rint, sin, cos) \
-  static inline void name(type x, type* sine, type* cosine) { \
+#define FOURTUNE_SINCOSPI(name, type, rint, sin, cos)                                                       \
+  static inline void name(type x, type* sine, type* cosine) {                                               \
     const type pi = (type)3.14159265358979323846264338327950288L, r = x - 2 * rint(x / 2), q = rint(2 * r); \
-    const type s = sin(pi * (r - q / 2)), c = cos(pi * (r - q / 2)); \
-    const int quarter = (int)q & 3; \
-    *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c; \
-    *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s; \
+    const type s = sin(pi * (r - q / 2)), c = cos(pi * (r - q / 2));                                        \
+    const int quarter = (int)q & 3;                                                                         \
+    *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;                                   \
+    *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;                                 \
   }
 FOURTUNE_SINCOSPI(sincospif, float, __builtin_rintf, __builtin_sinf, __builtin_cosf)
 FOURTUNE_SINCOSPI(sincospi, double, __builtin_rint, __builtin_sin, __builtin_cos)
-static inline float sinpif(float x) { float s, c; sincospif(x, &s, &c); return s; }
-static inline float cospif(float x) { float s, c; sincospif(x, &s, &c); return c; }
-static inline double sinpi(double x) { double s, c; sincospi(x, &s, &c); return s; }
-static inline double cospi(double x) { double s, c; sincospi(x, &s, &c); return c; }
-static inline void sincosf(float x, float* s, float* c) { *s = __builtin_sinf(x); *c = __builtin_cosf(x); }
-static inline void sincos(double x, double* s, double* c) { *s = __builtin_sin(x); *c = __builtin_cos(x); }
+static inline float sinpif(float x) {
+  float s, c;
+  sincospif(x, &s, &c);
+  return s;
+}
+static inline float cospif(float x) {
+  float s, c;
+  sincospif(x, &s, &c);
+  return c;
+}
+static inline double sinpi(double x) {
+  double s, c;
+  sincospi(x, &s, &c);
+  return s;
+}
+static inline double cospi(double x) {
+  double s, c;
+  sincospi(x, &s, &c);
+  return c;
+}
+static inline void sincosf(float x, float* s, float* c) {
+  *s = __builtin_sinf(x);
+  *c = __builtin_cosf(x);
+}
+static inline void sincos(double x, double* s, double* c) {
+  *s = __builtin_sin(x);
+  *c = __builtin_cos(x);
+}
 #define __sincosf sincosf
 #define __sinf sinf
 #define __cosf cosf
@@ -274,19 +322,25 @@ static inline unsigned __brev(unsigned x) {
 }
 
 // ---- how the emulator calls an entry: with pointers to its arguments, like cuLaunchKernel -----------------------------
-template <int...> struct fourtune_indices {};
+template <int...>
+struct fourtune_indices {};
 template <class... Parameters, int... index>
 FOURTUNE_UNCHECKED void fourtune_call(void (*entry)(Parameters...), void** arguments, fourtune_indices<index...>) {
   entry(*(Parameters*)arguments[index]...);
 }
 template <class... Parameters>
-static inline int fourtune_count(void (*)(Parameters...)) { return sizeof...(Parameters); }
+static inline int fourtune_count(void (*)(Parameters...)) {
+  return sizeof...(Parameters);
+}
 template <class... Parameters>
 FOURTUNE_UNCHECKED void fourtune_call_entry(void (*entry)(Parameters...), void** arguments) {
   fourtune_call(entry, arguments, fourtune_indices<__integer_pack(sizeof...(Parameters))...>());
 }
-#define FOURTUNE_ENTRY(entry) \
-  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) void fourtune_emulated_call(void** arguments) { \
-    fourtune_call_entry(&entry, arguments); \
-  } \
-  extern "C" __attribute__((visibility("default"))) int fourtune_emulated_parameters() { return fourtune_count(&entry); }
+#define FOURTUNE_ENTRY(entry)                                                                           \
+  extern "C" __attribute__((visibility("default"), no_sanitize("thread"))) void fourtune_emulated_call( \
+      void** arguments) {                                                                               \
+    fourtune_call_entry(&entry, arguments);                                                             \
+  }                                                                                                     \
+  extern "C" __attribute__((visibility("default"))) int fourtune_emulated_parameters() {                \
+    return fourtune_count(&entry);                                                                      \
+  }
