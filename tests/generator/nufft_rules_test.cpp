@@ -2,11 +2,13 @@
 // parameters.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
 
 #include "fourtune/status.h"
+#include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/rules.h"
 #include "tests/generator/nufft_support.h"
 
@@ -135,6 +137,71 @@ TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
         EXPECT_LT(static_cast<double>(m) * static_cast<double>(per) / static_cast<double>(all), 0.96 * segment)
             << m << " points in " << all << " bins";
       }
+}
+
+// As few coarse bins as hold all points, for whole waves of blocks: each is nearly as full as uniform points allow.
+TEST(NufftSort, CoarseBinsAreNearlyFull) {
+  Shape shape;
+  shape.fine = {512, 512, 512};
+  Parameters with;
+  with.bin = {10, 10, 1};
+  with.placement = Placement::two_level;
+  for (const std::int64_t m : {20'000'000, 30'000'000, 40'000'000}) {
+    const SortLevels levels = Bins(shape, with).levels(m);
+    ASSERT_TRUE(levels.possible && !levels.final);
+    const double share = static_cast<double>(m) / static_cast<double>(levels.coarse * levels.segment);
+    EXPECT_GT(share, 0.84) << m;
+    EXPECT_LE(share, 0.9) << m;
+    EXPECT_GT(levels.segment % 512 == 0 ? levels.segment : 0, 8192);
+    EXPECT_LE(std::max({levels.place_bytes, levels.fine_bytes, levels.large_bytes}), shape.shared_bytes);
+    EXPECT_GT(levels.large_bytes + 512 * 20, shape.shared_bytes - 2048) << "a block takes what it can";
+  }
+  // Fewer points than fill every multiprocessor twice: all blocks have work, none less than 2048 points.
+  EXPECT_EQ(whole_waves(1, 10'000'000, 132), 132);
+  EXPECT_EQ(whole_waves(133, 10'000'000, 132), 264);
+  EXPECT_EQ(whole_waves(1, 100'000, 132), 49);
+  EXPECT_EQ(whole_waves(60, 100'000, 132), 60);
+}
+
+// One block lists the subproblems where there are few bins, points and subproblems.
+TEST(NufftSort, OneBlockDoesWhatIsSmall) {
+  Shape shape;
+  shape.dim = 2;
+  shape.fine = {128, 128, 1};
+  Parameters with;
+  with.order = Order::bins, with.bin = {1, 1, 1}, with.cap = 1 << 20;
+  const auto at_once = [&](std::int64_t m) { return Bins(shape, with).in_one_block(m); };
+  EXPECT_FALSE(at_once(0));
+  EXPECT_TRUE(at_once(1));
+  EXPECT_TRUE(at_once(8192));
+  EXPECT_FALSE(at_once(8193)) << "more subproblems than one block lists";
+  with.bin = {2, 2, 1};  // 4096 bins
+  EXPECT_TRUE(at_once(1 << 20));
+  EXPECT_FALSE(at_once((1 << 20) + 1));
+  with.slice = 1000;
+  EXPECT_FALSE(at_once(100));
+  with.slice = 0;
+  for (const auto& [placement, can] : {std::pair{Placement::scatter, true},
+                                       {Placement::fetch, true},
+                                       {Placement::staged, false},
+                                       {Placement::two_level, false}}) {
+    with.placement = placement;
+    EXPECT_EQ(at_once(100), can);
+  }
+  shape.fine = {129, 128, 1};
+  with.placement = Placement::scatter, with.bin = {1, 1, 1};
+  EXPECT_FALSE(at_once(100)) << "more than 16384 bins";
+  EXPECT_FALSE(Bins(shape, with).groups_in_one_block());
+  with.order = Order::slide;  // 129 groups
+  EXPECT_TRUE(Bins(shape, with).groups_in_one_block());
+  EXPECT_EQ(Bins(shape, with).groups(), 129);
+  with.slice = 100;
+  EXPECT_EQ(Bins(shape, with).slices(100), 1);
+  EXPECT_EQ(Bins(shape, with).slices(101), 2);
+  EXPECT_EQ(Bins(shape, with).most_tasks(100), 100);
+  EXPECT_EQ(Bins(shape, with).most_tasks(1'000'000), 1'000'000);
+  with.slice = 0, with.cap = 1000;
+  EXPECT_EQ(Bins(shape, with).most_tasks(1'000'000), 129 + 1000);
 }
 
 TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
