@@ -253,13 +253,8 @@ class FftSpace {
     if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
         !fft::check_device(plan, traits_).empty())
       return false;
-    const auto moves_bits = [](const fft::Kernel& kernel) {  // emitting is the only test for these
-      return kernel.with.exchange == fft::Exchange::shuffle || kernel.with.banks == fft::Banks::swizzle;
-    };
     try {
-      if (!why_not_both_ways(plan, options_).empty()) return false;
-      if (std::any_of(plan.kernels.begin(), plan.kernels.end(), moves_bits)) fft::emit_program(plan, options_);
-      return true;
+      return why_not_both_ways(plan, options_).empty();
     } catch (const Error&) {
       return false;
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/plan/fft/geometry.h"
 
 namespace fourtune::generator::fft {
@@ -321,16 +322,17 @@ bool halve(FftPlan& plan, std::size_t k, const EmitOptions& options) {
 void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
   for (bool changed = true; changed;) {
     changed = false;
-    const GpuProgram program = emit_program(plan, options);
+    const std::vector<PlannedPass> passes = plan_passes(plan, options).passes;
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
       Kernel& kernel = plan.kernels[k];
-      if (program.kernels[k].shared_bytes <= device.shared_per_block) continue;
+      const std::int64_t bytes = pass_memory(passes[k].spec).bytes;
+      if (bytes <= device.shared_per_block) continue;
       if (kernel.with.parts == Parts::together && kernel.with.exchange == Exchange::shared)
         kernel.with.parts = Parts::apart;
       else if (!halve(plan, k, options))
         throw Error(Status::unsupported,
                     fmt::format("kernel {} of the plain plan needs {} bytes of shared memory, a block of {} has {}",
-                                k + 1, program.kernels[k].shared_bytes, device.name, device.shared_per_block));
+                                k + 1, bytes, device.name, device.shared_per_block));
       changed = true;
     }
   }
@@ -339,9 +341,10 @@ void fit_shared_memory(FftPlan& plan, const EmitOptions& options, const DeviceTr
 bool fits(const FftPlan& plan, const EmitOptions& options, const DeviceTraits& device) {
   if (!check(plan).empty() || !check_device(plan, device).empty()) return false;
   try {
-    const GpuProgram program = emit_program(plan, options);
-    return std::all_of(program.kernels.begin(), program.kernels.end(),
-                       [&](const KernelSource& kernel) { return kernel.shared_bytes <= device.shared_per_block; });
+    const std::vector<PlannedPass> passes = plan_passes(plan, options).passes;
+    return std::all_of(passes.begin(), passes.end(), [&](const PlannedPass& pass) {
+      return broken_rule(pass.spec).empty() && pass_memory(pass.spec).bytes <= device.shared_per_block;
+    });
   } catch (const Error&) {  // for example, bulk copies that these arrays do not allow
     return false;
   }

@@ -5,40 +5,11 @@
 #include <algorithm>
 
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 #include "generator/planner/gpu_fft/known_plans.h"
 
 namespace fourtune::generator {
 namespace {
-
-// Bulk copies move whole aligned runs: no tile may extend beyond the array, and every address must be a multiple of 16
-// bytes. (The emitter refuses other cases too, but only when it writes the text.)
-std::string why_no_bulk(const fft::PassSpec& pass) {
-  const fft::Port& load = pass.load;
-  if (load.values != fft::Values::complex || !load.windows.empty() || !load.bounds.empty())
-    return "bulk copies bring whole tiles";
-  std::vector<std::pair<std::int64_t, std::int64_t>> tile;  // strides and sizes of the tile's digits
-  const std::int64_t value = 2 * real_bytes(pass.precision);
-  for (std::size_t atom = 0; atom < pass.atoms.size(); ++atom) {
-    std::int64_t stride = 0;
-    for (const fft::IndexTerm& term : load.address)
-      if (term.atom == static_cast<int>(atom)) stride += term.weight;
-    if (pass.atoms[atom].in_tile)
-      tile.emplace_back(stride, pass.atoms[atom].size);
-    else if (stride * value % 16 != 0)
-      return "bulk copies start at multiples of 16 bytes";
-  }
-  std::sort(tile.begin(), tile.end());
-  std::int64_t run = 1;
-  bool contiguous = true;
-  for (const auto& [stride, size] : tile) {
-    contiguous = contiguous && stride == run;
-    if (contiguous)
-      run *= size;
-    else if (stride * value % 16 != 0)
-      return "bulk copies start at multiples of 16 bytes";
-  }
-  return run * value % 16 == 0 ? "" : "bulk copies are multiples of 16 bytes";
-}
 
 // A half spectrum is completed along x when its values are loaded, from mirrored positions of the same line. All other
 // dimensions must be finished by then.
@@ -113,9 +84,8 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
     const bool last = k + 1 == planned.passes.size();
     if (!last && !hold && planned.passes[k].to != BufferRef::Where::workspace)
       return fmt::format("kernel {}: the output array cannot hold values between kernels; to=work", k + 1);
-    if (planned.passes[k].spec.load_by != fft::Load::bulk) continue;
-    if (const std::string why = why_no_bulk(planned.passes[k].spec); !why.empty())
-      return fmt::format("kernel {}: {}; load=plain", k + 1, why);
+    if (const std::string why = fft::broken_rule(planned.passes[k].spec); !why.empty())
+      return fmt::format("kernel {}: {}", k + 1, why);
   }
   return {};
 }

@@ -18,8 +18,8 @@ fft::EmitOptions emit_options(const Problem& problem);
 // Error{invalid_plan} if that would change which dimension a real transform halves.
 fft::EmitOptions notation_options(const Problem& problem);
 
-// Why the kernels of this plan would be wrong for these options even though every rule of the notation holds: bulk
-// copies of data that are not contiguous, or intermediate values in an array that cannot hold them. Empty: the kernels
+// Why the kernels of this plan would be wrong for these options even though every rule of the notation holds: a pass
+// that cannot be written (fft::broken_rule), or intermediate values in an array that cannot hold them. Empty: the kernels
 // are right. Throws Error{invalid_plan} where plan_passes does.
 std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& options);
 

@@ -38,20 +38,6 @@ std::int64_t part_of(const SharedLayout& layout, const AtomBit& bit) {
 
 }  // namespace
 
-bool powers_of_two(const PassSpec& pass, const std::vector<int>& atoms) {
-  return std::all_of(atoms.begin(), atoms.end(), [&](int atom) {
-    const std::int64_t size = pass.atoms[at(atom)].size;
-    return (size & (size - 1)) == 0;
-  });
-}
-
-std::vector<AtomBit> bits_of(const PassSpec& pass, const std::vector<int>& atoms) {
-  std::vector<AtomBit> bits;
-  for (const int atom : atoms)
-    for (int bit = 0; (std::int64_t{1} << bit) < pass.atoms[at(atom)].size; ++bit) bits.push_back({atom, bit});
-  return bits;
-}
-
 // The part of a place in the exchange buffer that depends on the thread.
 std::string PassWriter::place_text(const SharedLayout& layout, const Round& round, std::int64_t group) const {
   if (layout.bits.empty()) return sum_text(thread_text(layout_index(layout.stride), round, group), "");
@@ -102,7 +88,9 @@ void PassWriter::write_exchange(std::size_t r) {
   if (from.registers == to.registers && from.threads == to.threads && from.blocks == to.blocks) return;
   if (shuffled()) return write_shuffle(r);
   const bool cross = from.blocks != to.blocks;
-  const char* barrier = cross ? "dev_cluster_sync();" : layouts_[r].within_warp ? "__syncwarp();" : "__syncthreads();";
+  const char* barrier = cross                            ? "dev_cluster_sync();"
+                        : memory_.layouts[r].within_warp ? "__syncwarp();"
+                                                         : "__syncthreads();";
   const std::string parts = pass_.apart ? "xy" : "2";
   for (const char part : parts) write_part(r, part, cross, barrier);
 }
@@ -110,7 +98,7 @@ void PassWriter::write_exchange(std::size_t r) {
 // One exchange of the real parts ('x'), the imaginary parts ('y') or both ('2').
 void PassWriter::write_part(std::size_t r, char part, bool cross, const char* barrier) {
   const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
-  const SharedLayout& layout = layouts_[r];
+  const SharedLayout& layout = memory_.layouts[r];
   if (cross && part != 'y')
     line("dev_cluster_wait();");  // every block runs, and none still reads its shared memory
   else if (shared_read_)

@@ -9,52 +9,8 @@
 
 namespace fourtune::generator::fft {
 
-PassWriter::Landing PassWriter::landing() const {
-  Landing out;
-  for (std::size_t i = 0; i < pass_.atoms.size(); ++i)
-    if (pass_.atoms[i].in_tile) out.order.push_back(static_cast<int>(i));
-  std::stable_sort(out.order.begin(), out.order.end(),
-                   [&](int a, int b) { return weight_of(pass_.load.address, a) < weight_of(pass_.load.address, b); });
-  out.stride.assign(pass_.atoms.size(), 0);
-  std::int64_t next = 1;
-  bool contiguous = true;
-  for (const int atom : out.order) {
-    contiguous =
-        contiguous && weight_of(pass_.load.address, atom) == next && next * size(atom) * 2 * real_size() <= 16384;
-    out.stride[at(atom)] = next;
-    next *= size(atom);
-    if (contiguous) out.run = next, ++out.run_atoms;
-  }
-  out.rows = next / out.run;
-  return out;
-}
-
-// Bytes of one landing buffer.
-std::int64_t PassWriter::slot_bytes() const {
-  const std::int64_t value = real_size() * (pass_.load.values == Values::real ? 1 : 2);
-  if (pass_.load_by == Load::bulk) return tile_values(pass_) * value;
-  return std::int64_t{most_registers()} * pass_.threads * value;
-}
-
-void PassWriter::check_bulk(const Landing& land) const {
-  const auto bad = [&](const std::string& what) {
-    throw Error(Status::invalid_plan, "rule load: " + pass_.title + ": " + what + "; load=async or load=plain");
-  };
-  if (pass_.load.values != Values::complex || !pass_.load.windows.empty() || !pass_.load.bounds.empty())
-    bad("bulk copies take whole tiles of complex values, here part of a tile is not in the array");
-  if (land.run * 2 * real_size() % 16 != 0)
-    bad(fmt::format("bulk copies take multiples of 16 bytes, the runs have {}", land.run * 2 * real_size()));
-  for (std::size_t i = 0; i < pass_.atoms.size(); ++i) {
-    const std::int64_t bytes = weight_of(pass_.load.address, static_cast<int>(i)) * 2 * real_size();
-    const auto run_end = land.order.begin() + static_cast<std::ptrdiff_t>(land.run_atoms);
-    if (bytes % 16 != 0 && std::find(land.order.begin(), run_end, static_cast<int>(i)) == run_end)
-      bad(fmt::format("bulk copies start at multiples of 16 bytes, a stride has {}", bytes));
-  }
-}
-
 void PassWriter::write_bulk_fetch() {
-  const Landing land = landing();
-  check_bulk(land);
+  const Landing land = landing_of(pass_);
   line("// Starts the copies of one tile: {} runs of {} values, by the threads of a warp.", land.rows, land.run);
   line(
       "FT_DEVICE void {}_fetch(const real2* __restrict__ in, real2* landing, unsigned long long* arrived, unsigned "
@@ -94,7 +50,8 @@ void PassWriter::write_bulk_loop() {
   const int depth = pass_.pipeline;
   const std::int64_t tiles = tile_count(pass_), values = tile_values(pass_);
   const std::string slot = depth > 1 ? fmt::format(" + slot * {}", values) : "", turn = depth > 1 ? " + slot" : "";
-  line("real2* const landing = reinterpret_cast<real2*>(reinterpret_cast<char*>(shared) + {});", landing_offset_);
+  line("real2* const landing = reinterpret_cast<real2*>(reinterpret_cast<char*>(shared) + {});",
+       memory_.landing_offset);
   line("unsigned long long* const arrived = reinterpret_cast<unsigned long long*>(landing + {});", values * depth);
   line("unsigned parity = 0;");
   if (depth > 1) line("unsigned slot = 0;");
@@ -108,7 +65,7 @@ void PassWriter::write_bulk_loop() {
   line("for (unsigned tile = blockIdx.x; tile < {}; tile += gridDim.x) {{", tiles);
   indent_ += 2;
   line("dev_mbarrier_wait(arrived{}, parity);", turn);
-  const Index index = layout_index(landing().stride);
+  const Index index = layout_index(landing_of(pass_).stride);
   const Round& round = pass_.rounds.front();
   for_groups(round, [&](std::int64_t group, std::int64_t first) {
     Access access;
@@ -161,10 +118,10 @@ void PassWriter::write_async_loop() {
   const int depth = pass_.pipeline;
   const Round& round = pass_.rounds.front();
   const Port& port = pass_.load;
-  const std::int64_t values = std::int64_t{most_registers()} * pass_.threads;
+  const std::int64_t values = most_registers(pass_) * pass_.threads;
   const std::string slot = depth > 1 ? fmt::format(" + slot * {}", values) : "";
   line("{0}* const landing = reinterpret_cast<{0}*>(reinterpret_cast<char*>(shared) + {1}) + t;", value_type(port),
-       landing_offset_);
+       memory_.landing_offset);
   if (depth > 1) line("unsigned slot = 0;");
   for (int s = 0; s < depth; ++s)
     line("{}_fetch(in, landing{}, blockIdx.x{}, t);", entry_, s ? fmt::format(" + {}", s * values) : "",

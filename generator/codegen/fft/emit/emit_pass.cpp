@@ -1,44 +1,21 @@
 // Turns a PassSpec into the text of one kernel: the parts of the kernel in order.
 #include <algorithm>
 
+#include "fourtune/status.h"
 #include "generator/codegen/fft/emit/pass_writer.h"
 
 namespace fourtune::generator::fft {
 
 PassText PassWriter::run() {
-  plan_shared();
   PassText out;
   out.entry = fmt::format("ft_{}_{}", pass_.name, pass_.precision == Precision::f32 ? "f32" : "f64");
   entry_ = out.entry;
   write_kernel();
   out.text = text_;
-  out.shared_bytes = static_cast<std::uint32_t>(shared_bytes_);
+  out.shared_bytes = static_cast<std::uint32_t>(memory_.bytes);
   out.codelets.assign(codelets_.begin(), codelets_.end());
-  for (const auto& layout : layouts_) out.conflicts = std::max(out.conflicts, layout.conflicts);
+  for (const auto& layout : memory_.layouts) out.conflicts = std::max(out.conflicts, layout.conflicts);
   return out;
-}
-
-int PassWriter::most_registers() const {
-  std::int64_t most = 1;
-  for (const Round& round : pass_.rounds) most = std::max(most, held(round));
-  return static_cast<int>(most);
-}
-
-void PassWriter::plan_shared() {
-  std::int64_t values = 0;
-  if (pass_.resident && pass_.rounds.size() > 1) {
-    layouts_.push_back(resident_layout(pass_, static_cast<int>(word())));
-    values = layouts_.back().values;
-  }
-  for (std::size_t r = 0; r + 1 < pass_.rounds.size() && !shuffled() && !pass_.resident; ++r) {
-    layouts_.push_back(shared_layout(pass_, pass_.rounds[r], pass_.rounds[r + 1], static_cast<int>(word())));
-    values = std::max(values, layouts_.back().values);
-  }
-  shared_bytes_ = (values * word() + 127) / 128 * 128;
-  if (!landed()) return;
-  landing_offset_ = shared_bytes_;
-  const std::int64_t barriers = pass_.load_by == Load::bulk ? 8 * pass_.pipeline : 0;
-  shared_bytes_ += (slot_bytes() * pass_.pipeline + barriers + 15) / 16 * 16;
 }
 
 void PassWriter::write_signature() {
@@ -54,14 +31,14 @@ void PassWriter::write_signature() {
 }
 
 void PassWriter::write_kernel() {
-  const int count = most_registers();
+  const std::int64_t count = most_registers(pass_);
   if (pass_.load_by == Load::bulk) write_bulk_fetch();
   if (pass_.load_by == Load::async) write_async_fetch();
   write_signature();
   indent_ = 2;
   line("const unsigned t = threadIdx.x;");
   line("dev_follow();");
-  if (shared_bytes_) line("FT_SHARED({}, shared);", pass_.apart ? "real" : "real2");
+  if (memory_.bytes) line("FT_SHARED({}, shared);", pass_.apart ? "real" : "real2");
   line("real x[{}], y[{}];", count, count);
   if (pass_.load_by == Load::bulk) {
     write_bulk_loop();
@@ -111,10 +88,11 @@ void PassWriter::write_resident_rounds() {
     line("// ---- round {} of {}", r + 1, pass_.rounds.size());
     for_groups(round, [&](std::int64_t group, std::int64_t first) {
       // Separate braces for the names of the loads, of the DFTs and of the stores.
-      line("{{"), r == 0 ? load_group(round, group, first) : get_group(layouts_[0], round, group, first, '2'),
+      line("{{"), r == 0 ? load_group(round, group, first) : get_group(memory_.layouts[0], round, group, first, '2'),
           line("}}");
       transform_group(round, group, first);
-      line("{{"), last ? store_group(round, group, first) : put_group(layouts_[0], round, group, first, '2', nullptr),
+      line("{{"),
+          last ? store_group(round, group, first) : put_group(memory_.layouts[0], round, group, first, '2', nullptr),
           line("}}");
     });
   }
@@ -145,6 +123,9 @@ std::int64_t tile_values(const PassSpec& pass) {
   return count;
 }
 
-PassText emit_pass(const PassSpec& pass) { return PassWriter(pass).run(); }
+PassText emit_pass(const PassSpec& pass) {
+  if (const std::string why = broken_rule(pass); !why.empty()) throw Error(Status::invalid_plan, why);
+  return PassWriter(pass).run();
+}
 
 }  // namespace fourtune::generator::fft

@@ -1,4 +1,4 @@
-// The CUDA text of one pass, and the shared-memory layout that it uses.
+// The CUDA text of one pass.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,6 @@
 
 namespace fourtune::generator::fft {
 
-// The places of a tile's values in shared memory between two rounds: a stride in values for every tile atom.
-struct SharedLayout {
-  std::vector<std::int64_t> stride;  // by atom; 0 for atoms of the grid
-  std::int64_t values = 0;           // size including padding
-  // Swizzled: [atom][bit]; the address is the exclusive or of these values, not their sum. Empty: strides are used.
-  std::vector<std::vector<std::int64_t>> bits;
-  double conflicts = 1;      // shared-memory passes per access, mean of writing and reading; 1 means no conflicts
-  bool within_warp = false;  // no value moves to another warp
-};
-// Where the blocks of a cluster change (to.blocks differs), to.blocks choose the block, and strides are within that
-// block. `word`: bytes per value (4, 8 or 16). pad: the layout with the fewest bank conflicts that the search found;
-// plain: the same without padding; swizzle: no padding and no conflicts, only for powers of two (else
-// Error{invalid_plan}, "rule banks").
-SharedLayout shared_layout(const PassSpec& pass, const Round& from, const Round& to, int word);
-// The same for a resident tile: one layout for all rounds.
-SharedLayout resident_layout(const PassSpec& pass, int word);
-
 struct PassText {
   std::string text;  // only the function; the passes of a file share the prelude and the codelets
   std::string entry;
@@ -34,6 +17,7 @@ struct PassText {
   std::vector<int> codelets;  // sizes of the codelets that it calls
   double conflicts = 1;       // of the worst exchange
 };
+// Throws Error{invalid_plan} naming the rule (broken_rule of pass_memory.h) that the pass breaks.
 PassText emit_pass(const PassSpec& pass);
 
 // Text that precedes the passes: types, device functions, and codelets of these sizes.

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "fourtune/status.h"
 #include "generator/codegen/fft/emit/pass_writer.h"
 
 namespace fourtune::generator::fft {
 namespace {
-
-constexpr std::size_t lane_bits = 5;
 
 std::size_t place_of(const std::vector<AtomBit>& bits, const AtomBit& bit) {
   return static_cast<std::size_t>(std::find(bits.begin(), bits.end(), bit) - bits.begin());
@@ -21,18 +18,8 @@ std::size_t place_of(const std::vector<AtomBit>& bits, const AtomBit& bit) {
 
 void PassWriter::write_shuffle(std::size_t r) {
   const Round &from = pass_.rounds[r], &to = pass_.rounds[r + 1];
-  const auto bad = [&](const char* what) {
-    throw Error(Status::invalid_plan,
-                fmt::format("rule exchange: {}: exchange=shuffle {}; exchange=shared", pass_.title, what));
-  };
-  for (const Round* round : {&from, &to})
-    if (!powers_of_two(pass_, round->registers) || !powers_of_two(pass_, round->threads) ||
-        product(round->threads) != pass_.threads)
-      bad("takes tiles of powers of two that fill the block's threads");
   std::vector<AtomBit> registers = bits_of(pass_, from.registers), threads = bits_of(pass_, from.threads);
   const std::vector<AtomBit> wanted = bits_of(pass_, to.registers), lanes = bits_of(pass_, to.threads);
-  for (std::size_t i = lane_bits; i < threads.size(); ++i)
-    if (threads[i] != lanes[i]) bad("keeps values in their warp, and here they change it");
   if (!shared_read_) line("__syncwarp();");  // all lanes have read values that an in-place array will overwrite
   shared_read_ = true;
   line("{{");
@@ -41,7 +28,7 @@ void PassWriter::write_shuffle(std::size_t r) {
   // Lane bits that must become register bits.
   for (bool moved = true; moved;) {
     moved = false;
-    for (std::size_t l = 0; l < lane_bits; ++l) {
+    for (std::size_t l = 0; l < kLaneBits; ++l) {
       const std::size_t bit = place_of(registers, lanes[l]);
       if (threads[l] == lanes[l] || bit == registers.size()) continue;
       line("const bool upper{} = t & {};", l, 1 << l);
@@ -54,11 +41,11 @@ void PassWriter::write_shuffle(std::size_t r) {
     }
   }
   std::string source;
-  for (std::size_t l = 0; l < lane_bits; ++l) {
+  for (std::size_t l = 0; l < kLaneBits; ++l) {
     const std::size_t old = place_of(threads, lanes[l]);  // lane bit l of the receiver is bit `old` of the sender
     source += fmt::format("{}(t >> {} & 1) << {}", l ? " | " : "", l, old);
   }
-  if (!std::equal(lanes.begin(), lanes.begin() + lane_bits, threads.begin())) {
+  if (!std::equal(lanes.begin(), lanes.begin() + kLaneBits, threads.begin())) {
     line("const unsigned source = {};", source);
     for (std::int64_t e = 0; e < count; ++e)
       line("x[{0}] = __shfl_sync(0xffffffffu, x[{0}], source); y[{0}] = __shfl_sync(0xffffffffu, y[{0}], source);", e);

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "generator/codegen/fft/emit/emit_pass.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 
 namespace fourtune::generator::fft {
 
 class PassWriter {
  public:
-  explicit PassWriter(const PassSpec& pass) : pass_(pass) {}
+  explicit PassWriter(const PassSpec& pass) : pass_(pass), memory_(pass_memory(pass)) {}
   PassText run();
 
  private:
@@ -29,15 +30,9 @@ class PassWriter {
   std::int64_t threads_needed(const Round& round) const { return product(round.threads); }
   // Groups of `registers` values that one thread holds.
   std::int64_t groups(const Round& round) const { return (threads_needed(round) + pass_.threads - 1) / pass_.threads; }
-  int most_registers() const;
   int real_size() const { return pass_.precision == Precision::f32 ? 4 : 8; }
-  std::int64_t word() const { return real_size() * (pass_.apart ? 1 : 2); }  // bytes per exchanged value
   bool shuffled() const { return pass_.exchange == Exchange::shuffle; }
   bool landed() const { return pass_.load_by != Load::plain; }
-  std::int64_t held(const Round& round) const {
-    return (pass_.resident ? 1 : groups(round)) * product(round.registers);
-  }
-  void plan_shared();
 
   // ---- offsets: the contributions of the grid's atoms and of a thread's atoms to an index; "" if there are none
   static std::int64_t weight_of(const Index& index, int atom);
@@ -102,16 +97,6 @@ class PassWriter {
   std::string stored(std::int64_t i) const;
 
   // ---- landing buffers
-  // Tile atoms by increasing address, the number of values per run, and the place of each atom in the buffer.
-  struct Landing {
-    std::vector<int> order;
-    std::int64_t run = 1, rows = 1;
-    std::size_t run_atoms = 0;
-    std::vector<std::int64_t> stride;
-  };
-  Landing landing() const;
-  std::int64_t slot_bytes() const;
-  void check_bulk(const Landing& land) const;
   void write_bulk_fetch();
   void write_async_fetch();
   void write_bulk_loop();
@@ -145,18 +130,9 @@ class PassWriter {
   const PassSpec& pass_;
   std::string entry_, text_;
   int indent_ = 0;
-  std::vector<SharedLayout> layouts_;
-  std::int64_t shared_bytes_ = 0, landing_offset_ = 0;
+  const PassMemory memory_;
   bool shared_read_ = false;  // some thread may still be reading from the exchange buffer
   std::set<int> codelets_;
 };
-
-// One bit of a tile atom's value, for exchanges that move bits: swizzled layouts and warp shuffles.
-struct AtomBit {
-  int atom = 0, bit = 0;
-  friend bool operator==(const AtomBit&, const AtomBit&) = default;
-};
-bool powers_of_two(const PassSpec& pass, const std::vector<int>& atoms);
-std::vector<AtomBit> bits_of(const PassSpec& pass, const std::vector<int>& atoms);  // lowest first
 
 }  // namespace fourtune::generator::fft

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fourtune/status.h"
-#include "generator/codegen/fft/emit/pass_writer.h"
+#include "generator/codegen/fft/emit/pass_memory.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -138,9 +137,6 @@ std::vector<int> order_of(const std::vector<std::vector<int>>& lists, const Roun
 // lowest bits, so no two of them use the same bank.
 SharedLayout swizzled(const PassSpec& pass, const Round& from, const Round& to, int word) {
   std::vector<int> order = order_of({from.threads, from.registers, to.threads, to.registers}, to);
-  if (!powers_of_two(pass, order))
-    throw Error(Status::invalid_plan,
-                "rule banks: " + pass.title + ": banks=swizzle takes tiles of powers of two; banks=pad");
   const std::vector<AtomBit> place = bits_of(pass, order), reader = bits_of(pass, to.threads);
   const std::size_t low = std::min<std::size_t>(word == 4 ? 5 : word == 8 ? 4 : 3, place.size());
   const auto lane_of_reader = [&](const AtomBit& bit) {
