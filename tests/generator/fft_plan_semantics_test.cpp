@@ -143,6 +143,10 @@ TEST(FftPlanSemantics, AFragmentOfThePaperIsNotAPlanUntilItsBeginningIsThere) {
                 .rule,
             Rule::dimensions);
   EXPECT_EQ(check(parse_notation("X(8,8,8,64,tw)")).front().rule, Rule::last);
+  const auto two_left = check(parse_notation("{X(4,2,4,8,tw),X(4,2,2,4,tw)}"));
+  ASSERT_EQ(two_left.size(), 1u);
+  EXPECT_NE(two_left.front().message.find("X(4,2,1,2,no-tw) has to follow"), std::string::npos)
+      << two_left.front().message;
   const auto whole = parse_fft_plan("{Y(16,16,16,256,tw)}{X(64,8,64,512,tw),Y(16,16,1,16,no-tw)}" +
                                     std::string(paper_fragment_512x256x256));
   EXPECT_EQ(lengths(whole), (Lengths{512, 256, 256}));
