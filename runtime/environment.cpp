@@ -1,25 +1,24 @@
 #include "runtime/environment.h"
 
-#include <fmt/format.h>
-
-#include "runtime/backends/cpu/fft/library.h"
-#include "runtime/backends/cuda/compiler.h"
-#include "runtime/backends/cuda/cufft_api.h"
-#include "runtime/backends/cuda/driver_api.h"
-#include "runtime/backends/cuda/nvrtc_api.h"
+#include "runtime/backend_table.h"
 
 namespace fourtune::runtime {
+namespace {
+
+Software software_of(std::string_view name) {
+  const Backend* backend = known_backend(name);
+  if (const auto own = backend ? backend->software() : std::nullopt) return *own;
+  return find_backend({}).software().value_or(Software{});
+}
+
+}  // namespace
 
 db::Environment environment_here(const DeviceTraits& traits) {
   db::Environment here = db::environment_of(traits);
-  here.libraries = cpu::fft_library_version();
-  if (traits.backend == "cuda") {
-    here.driver = cuda::why_no_driver().empty()
-                      ? fmt::format("CUDA {}.{}", cuda::driver().version / 1000, cuda::driver().version % 1000 / 10)
-                      : std::string();
-    here.compiler = cuda::why_no_nvrtc().empty() ? cuda::nvrtc_version_text() : std::string("no nvrtc");
-    here.libraries = cuda::why_no_cufft().empty() ? fmt::format("cufft {}", cuda::cufft().version) : std::string();
-  }
+  const Software software = software_of(traits.backend);
+  here.driver = software.driver;
+  here.compiler = software.compiler;
+  here.libraries = software.libraries;
   here.generator = std::string("plan texts 1");  // raise this when a plan text starts to mean different code
   return here;
 }

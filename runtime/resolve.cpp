@@ -13,6 +13,7 @@
 #include "generator/candidates.h"
 #include "generator/plan/accuracy.h"
 #include "generator/plan/type3_windows.h"
+#include "runtime/backend_table.h"
 #include "runtime/backends/families.h"
 #include "runtime/environment.h"
 #include "runtime/record_points.h"
@@ -203,7 +204,9 @@ std::string layer_text(const db::LayerReport& layer) {
 
 // Compiled kernels lie in the user's database; this line says so when they must not be loaded.
 std::string kernels_text(const db::Lookup& lookup, const DeviceTraits& traits) {
-  if (traits.backend != "cuda" || lookup.layers().empty() || lookup.layers().front().path.empty()) return {};
+  const Backend* backend = known_backend(traits.backend);
+  if (!backend || !backend->capabilities().keeps_kernels) return {};
+  if (lookup.layers().empty() || lookup.layers().front().path.empty()) return {};
   const std::string why = db::why_untrusted(lookup.layers().front().path);
   return why.empty() ? why : fmt::format("kernels: compiled anew, not loaded: {}\n", text::shown(why, kLongestReason));
 }

@@ -48,8 +48,9 @@ void check_options(const Problem& problem, const Options& options) {
 }
 
 void check_stream(const runtime::Backend& backend, const Options& options) {
-  if (backend.name() == "cpu" && options.stream)
-    throw Error(Status::invalid_option, "stream: the cpu backend has no streams; pass none");
+  if (options.stream && !backend.capabilities().streams)
+    throw Error(Status::invalid_option,
+                fmt::format("stream: the {} backend has no streams; pass none", backend.name()));
 }
 
 // Every backend reads whole numbers of the problem's precision, so arrays must be aligned. A null pointer passes.
@@ -279,8 +280,9 @@ void Transform::execute(void* point_values, void* mode_values) { state_->run(poi
 void Transform::execute_adjoint(void* point_values, void* mode_values) { state_->run(point_values, mode_values, true); }
 
 void Transform::set_stream(void* stream) {
-  if (stream && state_->backend->name() == "cpu")
-    throw Error(Status::invalid_argument, "set_stream: the cpu backend has no streams; pass null");
+  if (stream && !state_->backend->capabilities().streams)
+    throw Error(Status::invalid_argument,
+                fmt::format("set_stream: the {} backend has no streams; pass null", state_->backend->name()));
   if (state_->executor) state_->executor->set_stream(stream);
   state_->options.stream = stream;
 }

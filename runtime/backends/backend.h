@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -126,10 +127,40 @@ class Executor {
   virtual void set_stream(void* stream);
 };
 
+// The arrays that the executors of a backend take.
+enum class Arrays {
+  host,     // any memory of this process
+  aligned,  // memory of this process, aligned as a GPU's allocations are
+  device,   // memory of the device
+};
+
+// What a backend can do, and what it asks of its callers. Nobody else compares names to find that out. The defaults are
+// those of the processor.
+struct Capabilities {
+  bool streams = false;             // executors take the caller's stream
+  Arrays arrays = Arrays::host;     // what executors read and write
+  bool keeps_kernels = false;       // compiled kernels are kept in the user's database
+  bool faults_stay = false;         // after a kernel failed, every later one of the process fails
+  double least_sample_seconds = 0;  // shorter samples queue too few launches to keep the device busy
+  double modest_megabytes = 60;     // arrays of a problem that takes seconds and not minutes
+};
+
+// The software that measurements on a backend depend on; a text is empty where there is none.
+struct Software {
+  std::string driver;
+  std::string compiler;
+  std::string libraries;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  virtual Capabilities capabilities() const { return {}; }
+  // Says what is missing on this machine; empty when the backend works.
+  virtual std::string why_not_available() const { return {}; }
+  // Works where the backend does not. Nullopt means that of the processor's backend.
+  virtual std::optional<Software> software() const { return std::nullopt; }
   // The number of devices of this backend that this process may use; they are numbered from 0.
   virtual int device_count() const { return 1; }
   // Throws Error{invalid_option} that says how many devices there are.
@@ -149,6 +180,12 @@ class Backend {
   // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
+  // Makes the device's context current on this thread while the result lives, for libraries that expect this. Null
+  // where there is no context.
+  virtual std::shared_ptr<void> make_current(int device) const {
+    (void)device;
+    return nullptr;
+  }
 
  protected:
   // Called only for a device that exists.

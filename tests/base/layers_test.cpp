@@ -215,6 +215,25 @@ TEST(Layers, TheShippedLibraryHasNothingOfTheEmulator) {
   EXPECT_GT(seen, 10);
 }
 
+// Backend::capabilities and the table of generator/plan/gpu_plan.h say what a backend can do, so that a new one needs
+// no edits elsewhere.
+TEST(Layers, NobodyComparesTheNameOfABackend) {
+  const std::string name = "\"(cpu|cuda|emulated);?\"";
+  const std::regex compared("[!=]= *" + name + "|" + name + " *[!=]=|(compare|starts_with)\\(" + name);
+  EXPECT_TRUE(std::regex_search("if (backend.name() != \"cpu\") {", compared));
+  int seen = 0;
+  for (const char* top : {"base", "generator", "db", "runtime", "tuner", "tools", "examples"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / top)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".cpp" && extension != ".h" && extension != ".c") continue;
+      ++seen;
+      std::istringstream text(read_text(entry.path()));
+      for (std::string line; std::getline(text, line);)
+        EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
+    }
+  EXPECT_GT(seen, 300);
+}
+
 TEST(Layers, EveryIncludeOfOursExists) {
   const fs::path root = FOURTUNE_SOURCE_DIR;
   for (const Include& include : all_includes()) {

@@ -12,6 +12,7 @@
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/driver_api.h"
 #include "runtime/backends/cuda/dynamic_library.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/backends/cuda/program.h"
@@ -36,7 +37,7 @@ generator::Plan cuda_plan() {
 class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = why_not_available(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+    if (const std::string why = why_no_driver(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
     folder_ = fs::temp_directory_path() / ("fourtune-gpu-test-" + std::to_string(::getpid()));
     fs::create_directory(folder_);
     fs::permissions(folder_, fs::perms::owner_all);  // kernels are loaded only from folders that nobody else can write

@@ -10,6 +10,7 @@
 #include "fourtune/problem.h"
 #include "generator/plan/fft/geometry.h"
 #include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/driver_api.h"
 #include "runtime/backends/gpu/program_source.h"
 #include "tuner/measure/validate.h"
 
@@ -135,7 +136,7 @@ constexpr Case cases[] = {
 class GpuFft : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (const std::string why = why_not_available(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+    if (const std::string why = why_no_driver(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   }
   static const CudaBackend& backend() {
     static const CudaBackend one(gpu::generated_programs());

@@ -7,6 +7,7 @@
 #include "runtime/backend_table.h"
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver_api.h"
 #include "tests/support/nufft_gpu_cases.h"
 
 namespace fourtune {
@@ -18,7 +19,7 @@ using test::NufftExperiment;
 class GpuNufft : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = runtime::cuda::why_not_available(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+    if (const std::string why = runtime::cuda::why_no_driver(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
   }
 };
 

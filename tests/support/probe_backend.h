@@ -44,6 +44,11 @@ class ProbeExecutor final : public runtime::Executor {
 class ProbeBackend final : public runtime::Backend {
  public:
   std::string_view name() const override { return "probe"; }
+  runtime::Capabilities capabilities() const override {
+    runtime::Capabilities can;
+    can.streams = true;
+    return can;
+  }
   int device_count() const override { return 8; }
   DeviceTraits traits_of(int) const override {
     DeviceTraits traits;

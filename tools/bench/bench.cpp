@@ -12,6 +12,7 @@
 #include "tools/bench/measure/options.h"
 #include "tools/bench/report/report.h"
 #include "tools/bench/suites/suites.h"
+#include "tools/common/device_arrays.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 
@@ -106,7 +107,7 @@ void run(const BenchOptions& options) {
     throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
   if (options.suite == "nufft3d-cpu") {
     if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
-    if (checked_backend(options.backend, options.device).name() != "cpu")
+    if (!takes_host_arrays(checked_backend(options.backend, options.device)))
       throw UsageError(fmt::format("--backend {}: suite nufft3d-cpu runs on the processor", options.backend));
     return run_suite_nufft3d_cpu(options);
   }

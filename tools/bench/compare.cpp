@@ -125,7 +125,7 @@ void run_comparison(const BenchOptions& options) {
   const int threads = threads_of(options, backend);
   check_clock(options, threads, backend);
   const std::vector<Problem> problems = problems_of(options);
-  const auto current = make_device_current(backend, options.device);
+  const auto current = backend.make_current(options.device);
   const std::vector<Peer> peers = load_peers(options.peers, backend, options.device);
   BenchEnvironment environment = bench_environment(threads, backend, options.device);
   for (const Peer& peer : peers)

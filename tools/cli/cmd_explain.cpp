@@ -37,13 +37,13 @@ DeviceTraits traits_of(const Arguments& arguments) {
     const int number = gpu_number(arguments.device);
     return checked_backend(arguments.backend, number).traits(number);
   }
-  if (!arguments.backend.empty() && arguments.backend != "cuda")
+  const DeviceTraits traits = gpu_traits(arguments.device);
+  if (!arguments.backend.empty() && arguments.backend != traits.backend)
     throw UsageError(
-        fmt::format("--device {}: this GPU runs plans of the cuda backend, and --backend asks for those of "
-                    "{}",
-                    arguments.device, arguments.backend),
+        fmt::format("--device {}: this GPU runs plans of the {} backend, and --backend asks for those of {}",
+                    arguments.device, traits.backend, arguments.backend),
         "leave --backend out, or name a device of this machine by its number");
-  return gpu_traits(arguments.device);
+  return traits;
 }
 
 void explain(const Arguments& arguments) {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "fourtune/device_traits.h"
-#include "runtime/backends/cuda/device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/progress.h"
 #include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/soak/draw.h"
 #include "tools/soak/hunt.h"
@@ -75,11 +75,13 @@ void run_hunt(const Arguments& arguments) {
 void settle(Arguments& arguments) {
   HuntOptions& options = arguments.hunt;
   if (arguments.fft || arguments.nufft) options.ffts = arguments.fft, options.nuffts = arguments.nufft;
-  options.megabytes = arguments.megabytes > 0 ? arguments.megabytes : default_megabytes(options.worker.backend);
+  options.megabytes =
+      arguments.megabytes > 0 ? arguments.megabytes : capabilities_of(options.worker.backend).modest_megabytes;
   if (options.megabytes < kLeastMegabytes)
     throw UsageError(fmt::format("--megabytes {}: no problem is that small", options.megabytes),
                      fmt::format("{} is the least", kLeastMegabytes));
-  if (options.worker.backend == "cuda") options.devices = std::max(1, runtime::cuda::device_count());
+  if (const runtime::Backend* backend = known_backend(options.worker.backend))
+    options.devices = std::max(1, backend->device_count());
   if (options.worker.threads == 0 && options.jobs > 1)
     options.worker.threads = std::max(1, cpu_traits().cores / options.jobs);
   if (options.count == 0 && options.seconds == 0) options.seconds = 60;

@@ -91,14 +91,14 @@ void tune(Arguments arguments) {
   options.problems = problems_of(arguments);
   const auto format = tuner::format_from(arguments.format);
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
-  checked_backend(arguments.backend, arguments.device);
+  const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
     options.record_folder = arguments.record;  // files with coordinates, for replay
   }
   const std::filesystem::path path = database_path(*arguments.db);
   auto store = db::TuningStore::open_for_writing(path);
-  if (arguments.backend == "cuda")
+  if (backend.capabilities().keeps_kernels)
     if (const std::string why = db::why_untrusted(path); !why.empty())
       fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 

@@ -4,8 +4,8 @@
 
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cuda/device.h"
 #include "tools/cli/progress.h"
+#include "tools/common/gpu_backends.h"
 #include "tools/soak/hunt.h"
 #include "tools/soak/report.h"
 
@@ -19,7 +19,7 @@ struct Proved {
 std::vector<Proved> devices_here() {
   std::vector<Proved> list;
   for (const runtime::Backend* backend : runtime::backends())
-    for (int device = 0; device < (backend->name() == "cuda" ? runtime::cuda::device_count() : 1); ++device)
+    for (int device = 0; device < backend->device_count(); ++device)
       list.push_back({std::string(backend->name()), device});
   return list;
 }
@@ -30,7 +30,7 @@ Finding prove(const Proved& proved, double seconds, const std::atomic<bool>& sto
   options.worker.device = proved.device;
   options.worker.stop = options.stop = &stop;
   options.seconds = seconds;
-  options.megabytes = default_megabytes(proved.backend) / 3;  // prefers many problems to large ones
+  options.megabytes = capabilities_of(proved.backend).modest_megabytes / 3;  // prefers many problems to large ones
   options.shrink_seconds = 20;
   Finding finding{fmt::format("proof of {} {}", proved.backend, proved.device), State::ok, {}, {}};
   ProgressLine line(stderr);

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/backends/cuda/device.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 
 namespace fourtune::tools {
@@ -49,16 +48,8 @@ Points DevicePoints::points() const {
   return points;
 }
 
-bool takes_host_arrays(const runtime::Backend& backend) { return backend.name() == "cpu"; }
-
-std::shared_ptr<void> make_device_current(const runtime::Backend& backend, int device) {
-  if (backend.name() != "cuda") return nullptr;
-  struct Current {
-    explicit Current(int ordinal) : device(runtime::cuda::Device::open(ordinal)), guard(*device) {}
-    std::shared_ptr<const runtime::cuda::Device> device;
-    runtime::cuda::ContextGuard guard;
-  };
-  return std::make_shared<Current>(device);
+bool takes_host_arrays(const runtime::Backend& backend) {
+  return backend.capabilities().arrays == runtime::Arrays::host;
 }
 
 int rotated_sets(std::size_t bytes_a_set, std::int64_t cache_bytes) {

@@ -39,10 +39,6 @@ class DevicePoints {
 // Whether the backend's executors accept any host memory, so that arrays need no copies.
 bool takes_host_arrays(const runtime::Backend& backend);
 
-// Makes the device's context current on this thread while the result lives, for libraries that expect this. Null where
-// there is no context.
-std::shared_ptr<void> make_device_current(const runtime::Backend& backend, int device);
-
 // Bytes per second, reads and writes, of copies between arrays of that size on the default stream. The arrays rotate to
 // exceed a cache of cache_bytes; the best of several warm samples is returned.
 double measure_copy(const runtime::Backend& backend, std::size_t bytes, int device);

@@ -20,23 +20,35 @@ std::string why_no_number(const std::string& argument) {
                      argument);
 }
 
-}  // namespace
-
-std::span<const runtime::Backend* const> command_backends() {
+// A test may have registered one of this name.
+void add_emulated_backend() {
   static const runtime::emulated::EmulatedBackend emulated(runtime::gpu::generated_programs());
   static const bool added = [] {
-    for (const runtime::Backend* one : runtime::backends())
-      if (one->name() == emulated.name()) return false;  // registered by a test
-    runtime::add_backend(emulated);
+    if (!runtime::known_backend(emulated.name())) runtime::add_backend(emulated);
     return true;
   }();
   (void)added;
+}
+
+}  // namespace
+
+std::vector<const runtime::Backend*> command_backends() {
+  add_emulated_backend();
   return runtime::backends();
 }
 
+const runtime::Backend* known_backend(const std::string& name) {
+  add_emulated_backend();
+  return runtime::known_backend(name);
+}
+
+runtime::Capabilities capabilities_of(const std::string& name) {
+  const runtime::Backend* backend = known_backend(name);
+  return backend ? backend->capabilities() : runtime::Capabilities{};
+}
+
 const runtime::Backend& bench_backend(const std::string& name) {
-  // Looking for the others would start a GPU's driver without need.
-  if (!name.empty() && name != "cpu") command_backends();
+  add_emulated_backend();
   return runtime::find_backend(name);
 }
 

@@ -2,8 +2,8 @@
 // Every subcommand takes them from here, so that all accept, list and refuse the same ones.
 #pragma once
 
-#include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/backends/backend.h"
 
@@ -13,11 +13,15 @@ class App;
 
 namespace fourtune::tools {
 
-// To be called from one thread, like all functions below.
-std::span<const runtime::Backend* const> command_backends();
+// The first call of any of these belongs to one thread.
+std::vector<const runtime::Backend*> command_backends();
 // An empty name means cpu. Throws Error{backend_unavailable} that lists the backends.
 const runtime::Backend& bench_backend(const std::string& name);
-// Throws the same, and Error{invalid_option} for a device that does not exist.
+// The backend of this name, also where it cannot run, so no driver is looked for; null when nobody knows the name.
+const runtime::Backend* known_backend(const std::string& name);
+// What that backend can do; a name that nobody knows has the capabilities of the processor.
+runtime::Capabilities capabilities_of(const std::string& name);
+// Throws the same as bench_backend, and Error{invalid_option} for a device that does not exist.
 const runtime::Backend& checked_backend(const std::string& name, int device);
 
 // Declares --backend NAME and --device N with the same help everywhere. `otherwise` says what runs without --backend.

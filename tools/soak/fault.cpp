@@ -65,6 +65,7 @@ class FaultyBackend final : public runtime::Backend {
   FaultyBackend(const runtime::Backend& sound, std::string kind, std::string text)
       : sound_(sound), kind_(std::move(kind)), text_(std::move(text)) {}
   std::string_view name() const override { return "faulty"; }
+  runtime::Capabilities capabilities() const override { return sound_.capabilities(); }
   DeviceTraits traits_of(int device) const override { return sound_.traits(device); }
   std::unique_ptr<runtime::Executor> bind(const Problem& problem, const generator::Plan& plan,
                                           const runtime::ExecutorOptions& options) const override {

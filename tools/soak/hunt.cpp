@@ -156,10 +156,6 @@ std::string described(const Trial& trial) {
 
 HuntState hunt(const HuntOptions& options, const HuntListener& listener) { return Hunt(options, listener).run(); }
 
-double default_megabytes(const std::string& backend) {
-  return backend == "emulated" ? 1 : backend == "cuda" ? 600 : 60;
-}
-
 std::string repeat_command(const std::string& backend, int device, const Trial& trial) {
   std::string command = fmt::format("fourtune soak --backend {}", backend);
   if (device != 0) command += fmt::format(" --device {}", device);

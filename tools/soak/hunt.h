@@ -58,8 +58,6 @@ struct HuntListener {
 // Throws Error when no worker can be started.
 HuntState hunt(const HuntOptions& options, const HuntListener& listener);
 
-// A size limit that suits a backend: emulated kernels are slow.
-double default_megabytes(const std::string& backend);
 // The command that repeats a trial.
 std::string repeat_command(const std::string& backend, int device, const Trial& trial);
 // "FAILED #12 seed 7": one line with the failure, the shrunk plan and case, the drawn ones, and the command.

@@ -17,6 +17,7 @@
 namespace fourtune::tools {
 namespace {
 
+using runtime::Arrays;
 using tuner::Guard;
 
 struct Trouble {
@@ -32,8 +33,12 @@ std::int64_t heap_bytes() {
 class CaseRun {
  public:
   CaseRun(const CaseData& data, const SoakSetup& setup, SoakOutcome& outcome)
-      : data_(data), setup_(setup), outcome_(outcome), host_(setup.backend->name() != "cuda") {
-    if (!host_) memory_ = setup.backend->memory(setup.device);
+      : data_(data),
+        setup_(setup),
+        outcome_(outcome),
+        arrays_(setup.backend->capabilities().arrays),
+        gpu_(generator::is_gpu(setup.backend->traits(setup.device).backend)) {
+    if (arrays_ == Arrays::device) memory_ = setup.backend->memory(setup.device);
     outcome_.allowed = allowed_error(data.one.problem);
   }
 
@@ -77,9 +82,9 @@ class CaseRun {
   }
 
   std::unique_ptr<WatchedArray> array(std::size_t bytes, Guard guard, std::size_t element) const {
-    if (!host_) return make_device_array(*memory_, bytes);
-    // On the processor arrays may have any alignment; GPU kernels require that whole vectors are aligned.
-    return make_host_array(bytes, guard, setup_.backend->name() == "emulated" ? 256 : element);
+    if (arrays_ == Arrays::device) return make_device_array(*memory_, bytes);
+    constexpr std::size_t kGpuAlignment = 256;
+    return make_host_array(bytes, guard, arrays_ == Arrays::aligned ? kGpuAlignment : element);
   }
 
   void lay_arrays(Guard guard) {
@@ -163,11 +168,11 @@ class CaseRun {
     constexpr std::int64_t kSmall = 8 << 20;  // programs, plans, tables
     // The grids of a type 3 depend on the points and are unknown until these are set; an adjoint is made at first use.
     const bool known = !data_.one.adjoint && (data_.one.problem.kind == Kind::fft || data_.one.problem.type != 3);
-    const bool crowded = setup_.backend->name() != "cpu" && data_.one.problem.kind == Kind::nufft;
+    const bool crowded = gpu_ && data_.one.problem.kind == Kind::nufft;
     if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
     // FFTW does not say what its plans hold, which for lengths with large prime factors is many times the array.
-    if (setup_.backend->name() != "cpu" || transform_->plan().find("fft=fftw") != std::string::npos) return;
+    if (gpu_ || transform_->plan().find("fft=fftw") != std::string::npos) return;
     // The allocator also counts space left unused before arrays that begin at a huge page, one or two per thread.
     constexpr std::int64_t kHugePage = 2 << 20;
     const std::int64_t aligned = kHugePage * (2 * std::max(1, data_.one.threads) + 4);
@@ -232,7 +237,8 @@ class CaseRun {
   const CaseData& data_;
   const SoakSetup& setup_;
   SoakOutcome& outcome_;
-  bool host_;
+  Arrays arrays_;
+  bool gpu_;
   std::unique_ptr<runtime::ArrayMemory> memory_;  // memory of a device; outlives the arrays
   std::optional<Transform> transform_;
   std::unique_ptr<WatchedArray> first_, second_;

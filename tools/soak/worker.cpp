@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/common/gpu_backends.h"
 #include "tools/common/stopwatch.h"
 #include "tools/soak/protocol.h"
 
@@ -106,7 +107,7 @@ struct SoakWorker::Impl {
       outcome = to_outcome(answer.json);
     }
     // Every later kernel of the process sees the effects of a failed kernel, so the process is replaced.
-    if (!outcome.failure.empty() && options.backend == "cuda") child.reset();
+    if (!outcome.failure.empty() && capabilities_of(options.backend).faults_stay) child.reset();
     return outcome;
   }
 };

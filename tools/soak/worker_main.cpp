@@ -59,7 +59,7 @@ class SoakSession {
   // Times our untuned transform and the peers in turn, on the problem without options, which peers support.
   Json measure(const Problem& problem) {
     if (!peers_loaded_) {
-      current_ = make_device_current(*backend_, options_.device);
+      current_ = backend_->make_current(options_.device);
       peers_ = load_peers(options_.peers, *backend_);
       peers_loaded_ = true;
     }

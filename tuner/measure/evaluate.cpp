@@ -148,7 +148,7 @@ struct LocalEvaluator::Impl {
 
   BenchmarkOptions benchmark_options(BenchmarkOptions options) const {
     // Samples must be long enough for launches to queue up, as in an application that keeps the device busy.
-    if (gpu && backend.name() == "cuda") options.min_sample_seconds = std::max(options.min_sample_seconds, 5e-4);
+    options.min_sample_seconds = std::max(options.min_sample_seconds, backend.capabilities().least_sample_seconds);
     return options;
   }
 };

@@ -31,8 +31,8 @@ double floor_seconds(const SessionContext& context, const generator::Plan& plan,
 }
 
 bool has_library(const SessionContext& context) {
-  if (context.traits.backend == "emulated") return false;
-  return generator::is_gpu(context.traits.backend) || runtime::has_fftw();
+  const std::string& backend = context.traits.backend;
+  return generator::is_gpu(backend) ? generator::has_gpu_fft_library(backend) : runtime::has_fftw();
 }
 // The plan in which the library decides everything; measured as the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {

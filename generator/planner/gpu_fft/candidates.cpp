@@ -16,7 +16,7 @@
 namespace fourtune::generator {
 namespace {
 
-bool has_library(const DeviceTraits& traits) { return traits.backend != "emulated"; }
+bool has_library(const DeviceTraits& traits) { return has_gpu_fft_library(traits.backend); }
 bool has_codelets(const Problem& problem) {
   return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
 }

@@ -91,7 +91,7 @@ std::vector<int> chunks(const Problem& problem) {
 }
 
 std::vector<GpuFftFamily> fft_families(const Problem& problem, const DeviceTraits& traits) {
-  if (traits.backend == "emulated" || problem.type == 3) return {GpuFftFamily::plain};
+  if (!has_gpu_fft_library(traits.backend) || problem.type == 3) return {GpuFftFamily::plain};
   return {GpuFftFamily::plain, GpuFftFamily::cufft};
 }
 

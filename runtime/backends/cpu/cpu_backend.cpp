@@ -1,12 +1,16 @@
 #include "runtime/backends/cpu/cpu_backend.h"
 
 #include "runtime/backends/cpu/fft/fft.h"
+#include "runtime/backends/cpu/fft/library.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
 #include "runtime/backends/cpu/nufft/nufft_executor.h"
 #include "runtime/backends/distinct_points.h"
 #include "runtime/backends/families.h"
 
 namespace fourtune::runtime::cpu {
+
+std::optional<Software> CpuBackend::software() const { return Software{{}, {}, fft_library_version()}; }
+
 DeviceTraits CpuBackend::traits_of(int) const {
   DeviceTraits traits = cpu_traits();
   traits.isa = kernel_isa();

@@ -8,6 +8,7 @@ namespace fourtune::runtime::cpu {
 class CpuBackend final : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
+  std::optional<Software> software() const override;
   // Throws Error{invalid_plan} when the plan is for another backend.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;

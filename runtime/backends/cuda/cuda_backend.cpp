@@ -1,12 +1,17 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "db/tuning_store.h"
+#include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/driver_api.h"
 #include "runtime/backends/cuda/nufft_queue.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/backends/cuda/program.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/nufft_executor.h"
@@ -119,10 +124,14 @@ class EventTimer final : public StreamTimer {
   Event start_, stop_;
 };
 
-}  // namespace
+// The device's context, current on the thread that made this.
+struct Current {
+  explicit Current(std::shared_ptr<const Device> one) : device(std::move(one)), guard(*device) {}
+  std::shared_ptr<const Device> device;
+  ContextGuard guard;
+};
 
-bool available() { return why_no_driver().empty(); }
-std::string why_not_available() { return why_no_driver(); }
+}  // namespace
 
 CudaBackend::CudaBackend(gpu::ProgramSource programs, std::filesystem::path store)
     : programs_(std::move(programs)), store_(store.empty() ? db::default_database_path() : std::move(store)) {}
@@ -133,7 +142,37 @@ std::shared_ptr<const Device> CudaBackend::device(int ordinal) const {
   return found != devices_.end() ? found->second : devices_.emplace(ordinal, Device::open(ordinal)).first->second;
 }
 
+Capabilities CudaBackend::capabilities() const {
+  Capabilities can;
+  can.streams = true;
+  can.arrays = Arrays::device;
+  can.keeps_kernels = true;
+  can.faults_stay = true;
+  can.least_sample_seconds = 5e-4;
+  can.modest_megabytes = 600;
+  return can;
+}
+
+std::string CudaBackend::why_not_available() const { return why_no_driver(); }
+
+std::optional<Software> CudaBackend::software() const {
+  Software here;
+  if (why_no_driver().empty())
+    here.driver = fmt::format("CUDA {}.{}", driver().version / 1000, driver().version % 1000 / 10);
+  here.compiler = why_no_nvrtc().empty() ? nvrtc_version_text() : std::string("no nvrtc");
+  if (why_no_cufft().empty()) here.libraries = fmt::format("cufft {}", cufft().version);
+  return here;
+}
+
 int CudaBackend::device_count() const { return cuda::device_count(); }
+
+std::unique_ptr<Backend> CudaBackend::with_programs(gpu::ProgramSource programs) const {
+  return std::make_unique<CudaBackend>(std::move(programs));
+}
+
+std::shared_ptr<void> CudaBackend::make_current(int ordinal) const {
+  return std::make_shared<Current>(Device::open(ordinal));
+}
 
 DeviceTraits CudaBackend::traits_of(int ordinal) const {
   const std::lock_guard lock(mutex_);

@@ -7,23 +7,23 @@
 #include <mutex>
 
 #include "db/kernel_store.h"
-#include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/device.h"
-#include "runtime/backends/gpu/program_source.h"
+#include "runtime/backends/gpu/program_backend.h"
 
 namespace fourtune::runtime::cuda {
 
-// True when there is a driver and a GPU. Cheap after the first call.
-bool available();
-std::string why_not_available();
-
 // Arrays passed to its executors are device pointers of the device selected by the options.
-class CudaBackend final : public Backend {
+class CudaBackend final : public gpu::ProgramBackend {
  public:
   // store: the database that keeps compiled kernels; empty means the user's database.
   explicit CudaBackend(gpu::ProgramSource programs, std::filesystem::path store = {});
   std::string_view name() const override { return "cuda"; }
+  Capabilities capabilities() const override;
+  // Looks for a driver and a GPU. Cheap after the first call.
+  std::string why_not_available() const override;
+  std::optional<Software> software() const override;
   int device_count() const override;
+  std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{invalid_option} when there is no such
   // device.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
@@ -31,6 +31,7 @@ class CudaBackend final : public Backend {
   void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const override;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
+  std::shared_ptr<void> make_current(int device) const override;
 
   // The device with a context, which is kept until the backend ends: creating one takes a good part of a second.
   std::shared_ptr<const Device> device(int ordinal) const;

@@ -78,6 +78,18 @@ DeviceTraits emulated_traits() {
 EmulatedBackend::EmulatedBackend(gpu::ProgramSource programs, const RunOptions& options)
     : programs_(std::move(programs)), options_(options) {}
 
+Capabilities EmulatedBackend::capabilities() const {
+  Capabilities can;
+  can.streams = true;  // takes any; its work is done when a call returns
+  can.arrays = Arrays::aligned;
+  can.modest_megabytes = 1;  // the processor runs every thread of a kernel
+  return can;
+}
+
+std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource programs) const {
+  return std::make_unique<EmulatedBackend>(std::move(programs), options_);
+}
+
 std::unique_ptr<Executor> EmulatedBackend::bind(const Problem& problem, const generator::Plan& plan,
                                                 const ExecutorOptions& options) const {
   if (plan.backend != name())

@@ -2,9 +2,8 @@
 // link fourtune_emulated and call runtime::add_backend, or use the object directly.
 #pragma once
 
-#include "runtime/backends/backend.h"
 #include "runtime/backends/emulated/engine.h"
-#include "runtime/backends/gpu/program_source.h"
+#include "runtime/backends/gpu/program_backend.h"
 
 namespace fourtune::runtime::emulated {
 
@@ -12,11 +11,13 @@ namespace fourtune::runtime::emulated {
 DeviceTraits emulated_traits();
 
 // Arrays passed to its executors are host memory; kernels see copies of exactly the problem's spans, with guard pages.
-class EmulatedBackend final : public Backend {
+class EmulatedBackend final : public gpu::ProgramBackend {
  public:
   // Each execute uses these options, with the seed increased by one each time.
   explicit EmulatedBackend(gpu::ProgramSource programs, const RunOptions& options = {});
   std::string_view name() const override { return "emulated"; }
+  Capabilities capabilities() const override;
+  std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it needs the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;

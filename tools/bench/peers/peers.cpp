@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "generator/plan/gpu_plan.h"
 #include "runtime/backends/cuda/cufft_api.h"
 #include "tools/bench/peers/finufft.h"
 #include "tools/common/device_arrays.h"
@@ -79,7 +80,7 @@ std::vector<Peer> load_peers(const std::vector<std::string>& paths, const runtim
   for (const std::string& path : paths) add(load_peer_library(path), path);
   bool ffts = false;
   for (const Peer& peer : peers) ffts = ffts || peer.library->name() == "cufft";
-  if (backend.name() == "cuda" && !ffts && runtime::cuda::why_no_cufft().empty())
+  if (generator::has_gpu_fft_library(backend.name()) && !ffts && runtime::cuda::why_no_cufft().empty())
     add(load_own_cufft(), runtime::cuda::cufft().path);
   return peers;
 }

@@ -130,7 +130,7 @@ Entrant version_entrant(const std::string& name, const Problem& problem, const S
   plan.gpu_points.spread = name == "SM" ? nufft::Spread::tile_atomic : nufft::Spread::points;
   plan.gpu_points.interp = nufft::Interpolate::points;
   plan.gpu_points.spread_with = plan.gpu_points.interp_with = with;
-  if (plan.backend == "cuda") plan.gpu_fft.family = generator::GpuFftFamily::cufft;
+  if (generator::has_gpu_fft_library(plan.backend)) plan.gpu_fft.family = generator::GpuFftFamily::cufft;
   return our_entrant(name, Role::reference, run.ours(generator::to_text(plan, problem)));
 }
 

@@ -12,8 +12,7 @@
 #include "generator/plan/plan.h"
 #include "generator/planner/gpu_fft/enumerate.h"
 #include "generator/planner/gpu_fft/paper_plans.h"
-#include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/emulated/emulated_backend.h"
+#include "runtime/backends/gpu/program_backend.h"
 #include "tools/bench/report/series.h"
 #include "tools/bench/suites/run.h"
 #include "tools/bench/suites/suites.h"
@@ -82,11 +81,8 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
     options.device = traits;
     return std::optional(fft::emit_program(*plan, options));
   };
-  std::shared_ptr<runtime::Backend> backend;
-  if (run.backend()->name() == "cuda")
-    backend = std::make_shared<runtime::cuda::CudaBackend>(programs);
-  else
-    backend = std::make_shared<runtime::emulated::EmulatedBackend>(programs);
+  const std::shared_ptr<const runtime::Backend> backend =
+      dynamic_cast<const runtime::gpu::ProgramBackend&>(*run.backend()).with_programs(programs);
   const auto bind = [backend, device = run.device()](const Problem& problem, bool time_stages) {
     generator::Plan whole;
     whole.backend = std::string(backend->name());

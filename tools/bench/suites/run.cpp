@@ -19,7 +19,7 @@ SuiteRun::SuiteRun(const BenchOptions& options, const std::string& title, int mi
   backend_ = &checked_backend(options.backend, options.device);
   threads_ = options.threads > 0 ? options.threads : std::max(1, traits().cores);
   check_clock(options, threads_, *backend_);
-  current_ = make_device_current(*backend_, options.device);
+  current_ = backend_->make_current(options.device);
   peers_ = load_peers(options.peers, *backend_, options.device);
   environment_ = bench_environment(threads_, *backend_, options.device);
   for (const Peer& peer : peers_)
