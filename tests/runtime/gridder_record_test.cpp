@@ -54,8 +54,8 @@ void round_trip(int dim, std::array<int, 3> tile, int fraction, const Points<T>&
   WeightTables<T> tables;
   const Kernels<T> kernels = portable ? portable_kernels<T>() : select_kernels<T>(tiling, tables);
   PointStore<T> store;
-  store.set(m, {points.data(0, dim), points.data(1, dim), points.data(2, dim)}, radians(), tiling, PointOrder::permuted,
-            dim == 3, fraction, 2, kernels);
+  store.set(m, {points.data(0, dim), points.data(1, dim), points.data(2, dim)}, radians(), tiling,
+            {PointOrder::permuted, dim == 3, fraction, 2}, kernels);
   const RecordForm& form = store.form();
   std::vector<char> seen(m, 0);
   for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
@@ -143,8 +143,8 @@ void check_inner_order(std::array<int, 3> tile, int width, int planes, bool port
   std::vector<std::int64_t> order[2];
   for (const int threads : {1, 3}) {
     PointStore<T> store;
-    store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling, PointOrder::permuted,
-              true, 16, threads, kernels);
+    store.set(m, {points.data(0, 3), points.data(1, 3), points.data(2, 3)}, radians(), tiling,
+              {PointOrder::permuted, true, 16, threads}, kernels);
     for (std::int64_t t = 0; t < tiling.tiles(); ++t) {
       std::array<std::int64_t, 3> before{-1, -1, -1};
       for (std::int64_t p = store.tile_start(t); p < store.tile_start(t + 1); ++p) {

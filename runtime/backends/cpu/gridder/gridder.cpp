@@ -79,7 +79,7 @@ class TiledGridder final : public Gridder<T> {
   void set_points(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map) override {
     e_.spread_units.clear();
     e_.interp_units.clear();
-    e_.points.set(m, {x, y, z}, map, e_.tiling, order_, e_.spec.sort.local, e_.fraction, e_.workers(), e_.kernels);
+    e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers()}, e_.kernels);
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
     const std::int64_t cap =
         std::clamp<std::int64_t>(e_.spec.spread.cap, 1, std::max<std::int64_t>(e_.spec.longest_sum, 1));

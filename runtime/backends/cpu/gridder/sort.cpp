@@ -271,8 +271,8 @@ void PointStore<T>::link() {
 
 template <class T>
 void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map,
-                        const Tiling& tiling, PointOrder order, bool local, int fraction, int threads,
-                        const Kernels<T>& kernels) {
+                        const Tiling& tiling, const PointGrouping& grouping, const Kernels<T>& kernels) {
+  const PointOrder order = grouping.order;
   if (m < 0)
     throw Error(Status::invalid_argument, fmt::format("{} points; the number of points must be at least 0", m));
   if (m >= std::int64_t{1} << 40) {
@@ -281,8 +281,8 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   m_ = m;
   order_ = order;
   kernels_ = &kernels;
-  prepare(map, tiling, local, fraction);
-  threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, threads));
+  prepare(map, tiling, grouping.local, grouping.fraction);
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(m / 4096, 1, grouping.threads));
   records_.resize(m * form_.words + kRecordSlack);
   std::fill_n(records_.data() + m * form_.words, kRecordSlack, 0u);
   const bool wide = m > std::int64_t{std::numeric_limits<std::uint32_t>::max()};

@@ -19,14 +19,20 @@ enum class PointOrder {
   listed,    // records in the caller's order, and per tile a static linked list: head[tile], next[point], ended by -1
 };
 
+struct PointGrouping {
+  PointOrder order = PointOrder::permuted;
+  bool local = false;  // permuted, 3D: group within tiles too
+  int fraction = 0;    // bits that positions need, see gridder/record.h
+  int threads = 1;
+};
+
 template <class T>
 class PointStore {
  public:
   // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does
-  // not depend on the number of threads. `fraction`: the bits that positions need, see gridder/record.h. Throws
-  // Error{invalid_point} with the first bad index and its dimension.
+  // not depend on the number of threads. Throws Error{invalid_point} with the first bad index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
-           PointOrder order, bool local, int fraction, int threads, const Kernels<T>& kernels);
+           const PointGrouping& grouping, const Kernels<T>& kernels);
 
   std::int64_t size() const { return m_; }
   PointOrder order() const { return order_; }
