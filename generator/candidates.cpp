@@ -27,6 +27,8 @@ const Planner& planner_of(const Problem& problem, const DeviceTraits& traits) {
   throw Error(Status::internal, "no planner for this kind of problem");
 }
 
+bool same_kind(const Plan& plan, const DeviceTraits& traits) { return is_gpu(plan.backend) == is_gpu(traits.backend); }
+
 }  // namespace
 
 Space candidates(const Problem& problem, const DeviceTraits& traits) {
@@ -36,6 +38,8 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::strin
   return planner_of(problem, traits).default_plan(problem, traits, why);
 }
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (!same_kind(plan, traits))
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
   return planner_of(problem, traits).adapt(plan, problem, traits);
 }
 Plan reproducible(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
@@ -62,6 +66,13 @@ Plan reproducible(const Plan& plan, const Problem& problem, const DeviceTraits& 
   return best;
 }
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  // A forced plan may be for another kind of device, which binding refuses. Until then default stages stand in.
+  if (!same_kind(plan, traits)) {
+    Plan usual = plan;
+    usual.backend = traits.backend;
+    usual.stages = plan_for(traits.backend).stages;
+    return estimate(usual, problem, traits);
+  }
   return planner_of(problem, traits).estimate(plan, problem, traits);
 }
 double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {

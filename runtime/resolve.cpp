@@ -145,8 +145,8 @@ class Resolver {
       // A type 3 with few points needs a wider window than the one proved for a neighbour with many points.
       const bool few = problem_.kind == Kind::nufft && problem_.type == 3 &&
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
-      const bool same =
-          inside && !few && stored.threads <= std::max(1, traits_.cores) && stored.chunk <= problem_.batch;
+      const bool fits = generator::is_gpu(stored.backend) || stored.cpu().threads <= std::max(1, traits_.cores);
+      const bool same = inside && !few && fits && stored.chunk <= problem_.batch;
       const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
       require_families(plan);
       require_sound(plan);

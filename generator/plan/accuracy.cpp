@@ -95,8 +95,9 @@ std::string type3_fault(const Plan& plan, const Problem& problem) {
 // spreads for its adjoint only; on a GPU its sort then decides the family.
 std::string summation_fault(const Plan& plan, const Problem& problem) {
   const bool gpu = is_gpu(plan.backend);
-  const bool direct = gpu ? plan.gpu_points.spread == nufft::Spread::points && problem.type != 2
-                          : plan.spread.family != SpreadFamily::subgrid || plan.sort.family == SortFamily::none;
+  const bool direct =
+      gpu ? plan.gpu().points.spread == nufft::Spread::points && problem.type != 2
+          : plan.cpu().spread.family != SpreadFamily::subgrid || plan.cpu().sort.family == SortFamily::none;
   if (!direct || plan.type3 == Type3Rule::gaussian || may_add_directly(problem, plan.window)) return {};
   return fmt::format(
       "its spreader may add {} points to one cell, and rounding leaves tol={:g} no more than {}; "

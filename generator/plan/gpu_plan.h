@@ -35,6 +35,13 @@ struct GpuPointsChoice {
   friend bool operator==(const GpuPointsChoice&, const GpuPointsChoice&) = default;
 };
 
+// The stages of a plan for a GPU.
+struct GpuStages {
+  GpuFftChoice fft;
+  GpuPointsChoice points;  // nufft only
+  friend bool operator==(const GpuStages&, const GpuStages&) = default;
+};
+
 // What planners have to know of a GPU backend; runtime/backends/backend.h has the rest. One line each. Plans of every
 // other backend are those of the processor.
 struct GpuBackend {

@@ -120,10 +120,10 @@ std::vector<std::string> stages_of(const Problem& problem) {
 
 std::string gpu_to_text(const Plan& plan, const Problem& problem) {
   std::string out = plan.backend;
-  const GpuPointsChoice& points = plan.gpu_points;
+  const auto& [fft, points] = plan.gpu();
   const bool gaussian = plan.type3 == Type3Rule::gaussian && problem.type == 3;
   for (const std::string& stage : stages_of(problem)) {
-    if (stage == "fft") out += ";" + print_fft(plan.gpu_fft);
+    if (stage == "fft") out += ";" + print_fft(fft);
     if (stage == "type3") out += ";" + print_type3(plan);
     if (stage == "window" && !gaussian) out += ";" + print_window("window", plan.window, problem);
     if (stage == "inner" && !gaussian) out += ";" + print_window("inner", plan.inner, problem);
@@ -138,12 +138,13 @@ std::string gpu_to_text(const Plan& plan, const Problem& problem) {
 
 Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
   Plan plan;
-  GpuPointsChoice& points = plan.gpu_points;
+  GpuStages& stages = plan.stages.emplace<GpuStages>();
+  GpuPointsChoice& points = stages.points;
   const auto known = stages_of(problem);
   std::set<std::string> seen;
   plan.backend = for_each_stage(plan_text, known, seen, [&](StageText& text) {
     const std::string& stage = text.stage();
-    if (stage == "fft") plan.gpu_fft = parse_fft(text);
+    if (stage == "fft") stages.fft = parse_fft(text);
     if (stage == "type3") parse_type3(text, plan);
     if (stage == "window") plan.window = parse_window(text, problem);
     if (stage == "inner") plan.inner = parse_window(text, problem);
@@ -173,7 +174,7 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     points.interp_with.slice = sort.slice;
   }
   // The grid of a type 3 is known only once the points are set, so there the backend checks the notation.
-  if (problem.kind == Kind::fft || problem.type != 3) check_fft(plan.gpu_fft, transform_of(problem, plan.window));
+  if (problem.kind == Kind::fft || problem.type != 3) check_fft(stages.fft, transform_of(problem, plan.window));
   return plan;
 }
 

@@ -92,30 +92,37 @@ std::vector<std::string> stages_of(const Problem& problem) {
   return stages;
 }
 
-void check_families(const Plan& plan) {
-  const bool blocks = plan.spread.family == SpreadFamily::colour_index ||
-                      plan.spread.family == SpreadFamily::colour_list || plan.spread.family == SpreadFamily::subgrid;
-  if (blocks && plan.sort.family == SortFamily::none)
+void check_families(const CpuStages& stages) {
+  const bool sorted = stages.sort.family != SortFamily::none;
+  if (stages.spread.family != SpreadFamily::atomic && !sorted)
     bad(fmt::format("spread={}: works on blocks of points, so sort=tiles(...) is needed",
-                    name_of(spreads, plan.spread.family)));
-  if (plan.interp.family == InterpFamily::tile && plan.sort.family == SortFamily::none)
+                    name_of(spreads, stages.spread.family)));
+  if (stages.interp.family == InterpFamily::tile && !sorted)
     bad("interp=tile: works on tiles of points, so sort=tiles(...) is needed");
 }
 
 }  // namespace
 
+Plan plan_for(std::string_view backend) {
+  Plan plan;
+  plan.backend = backend;
+  if (is_gpu(backend)) plan.stages = GpuStages{};
+  return plan;
+}
+
 std::string to_text(const Plan& plan, const Problem& problem) {
   if (is_gpu(plan.backend)) return gpu_to_text(plan, problem);
-  std::string out = fmt::format("{};threads={}", plan.backend, plan.threads);
+  const CpuStages& stages = plan.cpu();
+  std::string out = fmt::format("{};threads={}", plan.backend, stages.threads);
   for (const std::string& stage : stages_of(problem)) {
-    if (stage == "fft") out += ";" + print_fft(plan.fft);
+    if (stage == "fft") out += ";" + print_fft(stages.fft);
     if (stage == "type3") out += ";" + print_type3(plan);
     if (plan.type3 == Type3Rule::gaussian && problem.type == 3 && (stage == "window" || stage == "inner")) continue;
     if (stage == "window") out += ";" + print_window("window", plan.window, problem);
     if (stage == "inner") out += ";" + print_window("inner", plan.inner, problem);
-    if (stage == "sort") out += ";" + print_sort(plan.sort, problem);
-    if (stage == "spread") out += ";" + print_spread(plan.spread);
-    if (stage == "interp") out += ";" + print_interp(plan.interp);
+    if (stage == "sort") out += ";" + print_sort(stages.sort, problem);
+    if (stage == "spread") out += ";" + print_spread(stages.spread);
+    if (stage == "interp") out += ";" + print_interp(stages.interp);
     if (stage == "chunk" && problem.batch > 1) out += fmt::format(";chunk={}", plan.chunk);
   }
   return out;
@@ -125,23 +132,24 @@ Plan parse_plan(std::string_view plan_text, const Problem& problem) {
   if (plan_text.size() > 4096) bad("the text is longer than 4096 characters");
   if (is_gpu(plan_text.substr(0, plan_text.find(';')))) return parse_gpu_plan(plan_text, problem);
   Plan plan;
+  CpuStages& stages = plan.cpu();
   auto known = stages_of(problem);
   known.insert(known.begin(), "threads");
   std::set<std::string> seen;
   plan.backend = for_each_stage(plan_text, known, seen, [&](StageText& text) {
     const std::string& stage = text.stage();
-    if (stage == "threads") plan.threads = plain_number(text, 1, 4096);
+    if (stage == "threads") stages.threads = plain_number(text, 1, 4096);
     if (stage == "chunk") plan.chunk = plain_number(text, 1, 1 << 20);
-    if (stage == "fft") plan.fft = parse_fft(text, problem);
+    if (stage == "fft") stages.fft = parse_fft(text, problem);
     if (stage == "window") plan.window = parse_window(text, problem);
     if (stage == "inner") plan.inner = parse_window(text, problem);
-    if (stage == "sort") plan.sort = parse_sort(text, problem);
-    if (stage == "spread") plan.spread = parse_spread(text);
-    if (stage == "interp") plan.interp = parse_interp(text);
+    if (stage == "sort") stages.sort = parse_sort(text, problem);
+    if (stage == "spread") stages.spread = parse_spread(text);
+    if (stage == "interp") stages.interp = parse_interp(text);
     if (stage == "type3") parse_type3(text, plan);
   });
   check_stages(plan, problem, stages_of(problem), seen);
-  if (problem.kind == Kind::nufft) check_families(plan);
+  if (problem.kind == Kind::nufft) check_families(stages);
   return plan;
 }
 

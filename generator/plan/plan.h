@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "fourtune/problem.h"
@@ -85,25 +86,38 @@ enum class Type3Rule {
   gaussian  // the parameterisation of paper nufft-type3-cuda, Table 1 and equations 6-7
 };
 
-struct Plan {
-  std::string backend = "cpu";
-  // GPU backends use these two in place of threads, fft, sort, spread and interp; the other fields are shared.
-  GpuFftChoice gpu_fft;
-  GpuPointsChoice gpu_points;
+// The stages of a plan for the processor.
+struct CpuStages {
   int threads = 1;
   FftChoice fft;
   // nufft only
-  WindowChoice window;  // types 1 and 2; in type 3 the window of the outer spreading
-  WindowChoice inner;   // type 3 compose: the window of the inner type 2
   SortChoice sort;
   SpreadChoice spread;  // types 1 and 3
   InterpChoice interp;  // types 2 and 3
+  friend bool operator==(const CpuStages&, const CpuStages&) = default;
+};
+
+struct Plan {
+  std::string backend = "cpu";
+  std::variant<CpuStages, GpuStages> stages;  // GpuStages if is_gpu(backend)
+  // nufft only, alike on all devices
+  WindowChoice window;  // types 1 and 2; in type 3 the window of the outer spreading
+  WindowChoice inner;   // type 3 compose: the window of the inner type 2
   int chunk = 1;        // transforms of a batch that run together
   Type3Rule type3 = Type3Rule::compose;
   double gaussian_r = 2.2;  // type 3 gaussian: R of Table 1, strictly above 2
 
+  // The stages, for code that knows the kind of device. The wrong one throws std::bad_variant_access.
+  CpuStages& cpu() { return std::get<CpuStages>(stages); }
+  const CpuStages& cpu() const { return std::get<CpuStages>(stages); }
+  GpuStages& gpu() { return std::get<GpuStages>(stages); }
+  const GpuStages& gpu() const { return std::get<GpuStages>(stages); }
+
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+// A plan of this backend in which every stage has its default.
+Plan plan_for(std::string_view backend);
 
 // Returns the canonical text of the plan for this kind of problem (prints only the stages that the problem has).
 std::string to_text(const Plan& plan, const Problem& problem);

@@ -13,7 +13,7 @@ bool has_fftw() noexcept {
 }
 
 void require_families(const generator::Plan& plan) {
-  if (!generator::is_gpu(plan.backend) && plan.fft.family == generator::FftFamily::fftw && !has_fftw())
+  if (!generator::is_gpu(plan.backend) && plan.cpu().fft.family == generator::FftFamily::fftw && !has_fftw())
     throw Error(Status::unsupported,
                 "fft=fftw: this build has no FFTW (FOURTUNE_FFTW=OFF); rows (of an fft) and pruned (of a nufft) need "
                 "none");
@@ -24,7 +24,7 @@ generator::Space runnable(generator::Space space) {
   std::erase_if(space.candidates, [](const generator::Candidate& candidate) {
     const generator::Plan& plan = candidate.plan;
     return !generator::is_gpu(plan.backend) &&
-           (plan.fft.family == generator::FftFamily::fftw || plan.fft.rigor != generator::Rigor::measure);
+           (plan.cpu().fft.family == generator::FftFamily::fftw || plan.cpu().fft.rigor != generator::Rigor::measure);
   });
   return space;
 }

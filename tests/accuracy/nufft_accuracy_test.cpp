@@ -78,20 +78,21 @@ Case covering_case(const std::vector<int>& at) {
       c.plan.window.fine[d] = d < c.problem.dim ? generator::smooth_size(std::max<std::int64_t>(
                                                       std::llround(std::ceil(sigma * c.problem.n[d])), 2 * width))
                                                 : 1;
-  c.plan.spread.family = static_cast<SpreadFamily>(at[5]);
-  c.plan.spread.cap = 64;
-  c.plan.spread.add = at[12] ? generator::AddRule::colour : generator::AddRule::lock;
-  c.plan.interp.family = at[6] ? generator::InterpFamily::tile : generator::InterpFamily::direct;
-  c.plan.interp.cap = 64;
-  c.plan.sort.tile = {16, 8, 8};
-  if (c.problem.dim < 3) c.plan.sort.tile[2] = 1;
-  if (c.problem.dim < 2) c.plan.sort.tile[1] = 1;
-  c.plan.sort.copy = at[12] == 0;
-  c.plan.sort.local = at[8] && c.plan.sort.copy;
-  if (c.plan.spread.family == SpreadFamily::atomic && !at[6]) c.plan.sort.family = generator::SortFamily::none;
-  c.plan.threads = 1 + at[11];
+  c.plan.cpu().spread.family = static_cast<SpreadFamily>(at[5]);
+  c.plan.cpu().spread.cap = 64;
+  c.plan.cpu().spread.add = at[12] ? generator::AddRule::colour : generator::AddRule::lock;
+  c.plan.cpu().interp.family = at[6] ? generator::InterpFamily::tile : generator::InterpFamily::direct;
+  c.plan.cpu().interp.cap = 64;
+  c.plan.cpu().sort.tile = {16, 8, 8};
+  if (c.problem.dim < 3) c.plan.cpu().sort.tile[2] = 1;
+  if (c.problem.dim < 2) c.plan.cpu().sort.tile[1] = 1;
+  c.plan.cpu().sort.copy = at[12] == 0;
+  c.plan.cpu().sort.local = at[8] && c.plan.cpu().sort.copy;
+  if (c.plan.cpu().spread.family == SpreadFamily::atomic && !at[6])
+    c.plan.cpu().sort.family = generator::SortFamily::none;
+  c.plan.cpu().threads = 1 + at[11];
   c.plan.chunk = at[8] ? 1 + at[11] : 1;
-  c.plan.fft.rigor = generator::Rigor::estimate;
+  c.plan.cpu().fft.rigor = generator::Rigor::estimate;
   return c;
 }
 

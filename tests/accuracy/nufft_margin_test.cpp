@@ -25,8 +25,8 @@ constexpr double kMargin = 2.0 / 3;  // relative to the allowed error
 
 Plan plan_of(int dim) {
   Plan plan;
-  plan.sort.tile = {dim == 1 ? 128 : 16, dim > 1 ? 16 : 1, dim > 2 ? 16 : 1};
-  plan.fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
+  plan.cpu().sort.tile = {dim == 1 ? 128 : 16, dim > 1 ? 16 : 1, dim > 2 ? 16 : 1};
+  plan.cpu().fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
   return plan;
 }
 

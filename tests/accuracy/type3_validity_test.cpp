@@ -88,10 +88,10 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
       if (candidate.plan.type3 != generator::Type3Rule::compose) continue;
       Plan plan;
       plan.window = candidate.plan.window, plan.inner = candidate.plan.inner;
-      plan.sort.tile = {16, 16, 16};
-      plan.spread.family = generator::SpreadFamily::colour_index;
-      plan.interp.family = generator::InterpFamily::direct;
-      plan.fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
+      plan.cpu().sort.tile = {16, 16, 16};
+      plan.cpu().spread.family = generator::SpreadFamily::colour_index;
+      plan.cpu().interp.family = generator::InterpFamily::direct;
+      plan.cpu().fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
       plans.emplace(generator::to_text(plan, problem), plan);
     }
     tuner::ProblemData data(problem, 1);

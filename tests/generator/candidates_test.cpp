@@ -33,7 +33,7 @@ TEST(Candidates, AreDistinctInAFixedOrderAndIncludeEveryFamily) {
   for (std::size_t i = 0; i < a.candidates.size(); ++i) {
     EXPECT_EQ(a.candidates[i].plan, b.candidates[i].plan);
     EXPECT_TRUE(texts.insert(to_text(a.candidates[i].plan, problem)).second);
-    families.insert(a.candidates[i].plan.spread.family);
+    families.insert(a.candidates[i].plan.cpu().spread.family);
   }
   EXPECT_GE(families.size(), 2u);
 }
@@ -43,7 +43,8 @@ TEST(Candidates, FftwItselfIsAlwaysOneOfAnFft) {
     const Problem problem = parse_problem(token);
     bool found = false;
     for (const Candidate& c : candidates(problem, laptop(2)).candidates)
-      found |= c.plan.fft.family == FftFamily::fftw && c.plan.fft.rigor == Rigor::measure && c.plan.threads == 2;
+      found |= c.plan.cpu().fft.family == FftFamily::fftw && c.plan.cpu().fft.rigor == Rigor::measure &&
+               c.plan.cpu().threads == 2;
     EXPECT_TRUE(found) << token;
   }
 }
@@ -99,7 +100,7 @@ TEST(Candidates, AType3OfManySourcesAndFewTargetsSpreadsWithANarrowerWindow) {
 }
 
 TEST(Candidates, SmallType3ProblemsRunOnOneThread) {
-  const auto threads = [](const char* token) { return default_plan(parse_problem(token), laptop(8)).threads; };
+  const auto threads = [](const char* token) { return default_plan(parse_problem(token), laptop(8)).cpu().threads; };
   EXPECT_EQ(threads("nufft:type=3,dim=2,m=200,k=200,prec=f64,tol=1e-10"), 1);
   EXPECT_EQ(threads("nufft:type=3,dim=2,m=1000000,k=1000000,prec=f64,tol=1e-10"), 8);
 }
@@ -153,14 +154,24 @@ TEST(Adapt, KeepsTheChoicesAndRebindsWhatFollowsFromSizeAndTolerance) {
   const Problem to = parse_problem("nufft:type=1,n=100x80,m=300000,prec=f32,tol=1e-5");
   Plan plan = default_plan(from, laptop(2));
   plan.window.sigma = 1.5;
-  plan.sort.tile = {16, 16, 1};
+  plan.cpu().sort.tile = {16, 16, 1};
   const Plan out = adapt(plan, to, laptop(1));
-  EXPECT_EQ(out.sort.tile, plan.sort.tile);
+  EXPECT_EQ(out.cpu().sort.tile, plan.cpu().sort.tile);
   EXPECT_EQ(out.window.sigma, 1.5);
-  EXPECT_EQ(out.threads, 1);
+  EXPECT_EQ(out.cpu().threads, 1);
   EXPECT_GE(out.window.fine[0], 150);
   EXPECT_GE(out.window.fine[1], 120);
   EXPECT_LE(predicted_error(out.window.kind, out.window.width, 1.5, 2), 1.5e-5);
+}
+
+// Forced plans and damaged databases may name another kind of device; whoever binds the plan refuses it.
+TEST(Adapt, APlanOfAnotherKindOfDeviceIsRefusedAndCountsWithDefaultStages) {
+  const Problem problem = parse_problem("fft:type=c2c,n=64x64,prec=f32");
+  const Plan foreign = parse_plan("cuda;fft=plain", problem);
+  EXPECT_EQ(foreign, plan_for("cuda"));
+  EXPECT_THROW(adapt(foreign, problem, laptop(2)), Error);
+  EXPECT_EQ(estimate(foreign, problem, laptop(2)).execute, estimate(plan_for("cpu"), problem, laptop(2)).execute);
+  EXPECT_THROW(foreign.cpu(), std::bad_variant_access);
 }
 
 TEST(PrivateTiles, RowsAreWholeLinesAndBinsHoldSeveralCells) {
@@ -183,7 +194,7 @@ TEST(Candidates, DefaultTilesStayInTheCacheWhereASmallerShapeIsCheaper) {
     DeviceTraits traits = laptop(2);
     traits.l2_bytes = kib << 10;
     const Plan plan = default_plan(problem, traits);
-    EXPECT_LE(private_elements(3, plan.sort.tile, plan.window.width, 16) * 16, traits.l2_bytes)
+    EXPECT_LE(private_elements(3, plan.cpu().sort.tile, plan.window.width, 16) * 16, traits.l2_bytes)
         << kib << " KiB: " << to_text(plan, problem);
   }
 }

@@ -46,7 +46,7 @@ DeviceTraits emulated() {
 
 bool has(const Space& space, GpuFftFamily family) {
   return std::any_of(space.candidates.begin(), space.candidates.end(),
-                     [&](const Candidate& c) { return c.plan.gpu_fft.family == family; });
+                     [&](const Candidate& c) { return c.plan.gpu().fft.family == family; });
 }
 
 TEST(GpuFftCandidates, ParseBackAndHavePrograms) {
@@ -109,7 +109,7 @@ TEST(GpuFftCandidates, AreCountedRuleByRule) {
 
 TEST(GpuFftDefault, IsTheKnownWinnerElsePlainElseTheLibrary) {
   const auto family = [](const char* token, const DeviceTraits& traits) {
-    return default_plan(parse_problem(token), traits).gpu_fft.family;
+    return default_plan(parse_problem(token), traits).gpu().fft.family;
   };
   const DeviceTraits h200 = *known_device("h200");
   EXPECT_EQ(family("fft:type=c2c,n=256x256x256,prec=f32", h200), GpuFftFamily::interleaved);
@@ -175,7 +175,7 @@ TEST(GpuFftAdapt, KeepsAPlanForTheSameLengthsOnly) {
   moved.place = Place::in;
   longer.n = {256, 256, 512};
   EXPECT_EQ(adapt(plan, batched, h200), plan);
-  EXPECT_EQ(adapt(plan, moved, h200).gpu_fft.plan.place, Place::in);
+  EXPECT_EQ(adapt(plan, moved, h200).gpu().fft.plan.place, Place::in);
   EXPECT_THROW(adapt(plan, longer, h200), Error);
   EXPECT_THROW(adapt(plan, problem, *known_device("t4")), Error);  // bulk copies, large tiles
   EXPECT_EQ(adapt(plan, problem, emulated()).backend, "emulated");

@@ -37,14 +37,14 @@ nufft::Shape shape_of(const Problem& problem, const Plan& plan, const DeviceTrai
 GpuProgram program_of(const Plan& plan, const Problem& problem, const nufft::Shape& shape) {
   const Window window(plan.window.kind, plan.window.width, plan.window.sigma);
   const PiecewisePolynomial polynomial = kernel_polynomial(window, epsilon(problem.precision));
-  const nufft::Kernels spread(shape, plan.gpu_points.spread_with, polynomial),
-      interpolate(shape, plan.gpu_points.interp_with, polynomial);
+  const nufft::Kernels spread(shape, plan.gpu().points.spread_with, polynomial),
+      interpolate(shape, plan.gpu().points.interp_with, polynomial);
   nufft::Arrays arrays;
   GpuProgram program;
   const std::int64_t m = problem.m.value();
   spread.emit_sort(program, arrays, m, {}, spread.large_bytes(m, m));
-  spread.emit_spread(program, arrays, m, 1, plan.gpu_points.spread);
-  interpolate.emit_interpolate(program, arrays, m, 1, plan.gpu_points.interp);
+  spread.emit_spread(program, arrays, m, 1, plan.gpu().points.spread);
+  interpolate.emit_interpolate(program, arrays, m, 1, plan.gpu().points.interp);
   return program;
 }
 
@@ -89,7 +89,7 @@ TEST(GpuNufftCandidates, AllHaveKernelsAndTextsThatParseBack) {
       EXPECT_GT(candidate.estimate, 0) << text;
       EXPECT_LE(floor_seconds(candidate.plan, problem, h200()), candidate.estimate) << text;
       if (problem.type != 3) {
-        EXPECT_EQ(gpu_nufft::why_not(candidate.plan.gpu_points, shape_of(problem, candidate.plan)), "") << text;
+        EXPECT_EQ(gpu_nufft::why_not(candidate.plan.gpu().points, shape_of(problem, candidate.plan)), "") << text;
       }
     }
     EXPECT_GT(checked, 50u);
@@ -118,13 +118,13 @@ TEST(GpuNufftCandidates, TheModelPointsTheRightWay) {
 }
 
 TEST(GpuNufftCandidates, TilesServeManyPointsAndThePlainKernelsFewInTwoDimensions) {
-  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu_points.spread; };
+  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu().points.spread; };
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=1000000,prec=f32,tol=1e-5"), nufft::Spread::window);
   EXPECT_EQ(family("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5"), nufft::Spread::points);
 }
 
 TEST(GpuNufftCandidates, NarrowWindowsInTwoDimensionsTakeRegistersForFewPointsAndTilesForMany) {
-  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu_points.spread; };
+  const auto family = [](const char* token) { return default_plan(parse_problem(token), h200()).gpu().points.spread; };
   EXPECT_EQ(family("nufft:type=1,n=256x256,m=262144,prec=f32,tol=1e-2"), nufft::Spread::window);
   EXPECT_EQ(family("nufft:type=1,n=1024x1024,m=4194304,prec=f32,tol=1e-2"), nufft::Spread::tile_owned);
 }
@@ -149,7 +149,7 @@ TEST(GpuNufftCandidates, DefaultsTakeTheLeastGridThatTheirWindowNeeds) {
 
 TEST(GpuNufftCandidates, CrowdedPointsTakeSmallerTilesAndSlices) {
   const auto points = [](const std::string& more) {
-    return default_plan(parse_problem("nufft:" + more), h200()).gpu_points;
+    return default_plan(parse_problem("nufft:" + more), h200()).gpu().points;
   };
   const std::string flat = "type=2,n=2048x2048,m=16777216,prec=f32,tol=1e-2";
   EXPECT_GT(points(flat).interp_with.slice, 1 << 20);
@@ -160,7 +160,7 @@ TEST(GpuNufftCandidates, CrowdedPointsTakeSmallerTilesAndSlices) {
 
 TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
   const auto largest = [](const Plan& plan) {
-    return std::max(plan.gpu_points.spread_with.group, plan.gpu_points.interp_with.group);
+    return std::max(plan.gpu().points.spread_with.group, plan.gpu().points.interp_with.group);
   };
   for (const char* token : {"nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32",
                             "nufft:type=1,n=256x256,m=655360,prec=f32,tol=1e-3,batch=12",
@@ -174,7 +174,7 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
       if (largest(plan) == 1) continue;
       ++grouped;
       EXPECT_LE(largest(plan), plan.chunk);
-      EXPECT_NE(plan.gpu_fft.family, GpuFftFamily::cufft);
+      EXPECT_NE(plan.gpu().fft.family, GpuFftFamily::cufft);
     }
     EXPECT_GT(grouped, 10u) << token;
     Problem one = problem;
@@ -182,7 +182,7 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
     EXPECT_EQ(largest(adapt(usual, one, h200())), 1);
     EXPECT_EQ(largest(default_plan(one, h200())), 1);
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
-    const auto fixed = gpu_nufft::deterministic(usual.gpu_points, shape_of(problem, usual), lead);
+    const auto fixed = gpu_nufft::deterministic(usual.gpu().points, shape_of(problem, usual), lead);
     EXPECT_EQ(fixed.spread_with.group, 1);
     EXPECT_EQ(gpu_nufft::why_not(fixed, shape_of(problem, usual)), "");
   }
@@ -191,10 +191,10 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
 TEST(GpuNufftCandidates, GroupsDoNotAskForMoreMemoryThanThereIs) {
   const Problem problem = parse_problem("nufft:type=2,n=256x256x176,m=6800000,prec=f32,tol=1e-3,batch=32");
   DeviceTraits small = h200();
-  EXPECT_GT(default_plan(problem, small).gpu_points.interp_with.group, 1);
+  EXPECT_GT(default_plan(problem, small).gpu().points.interp_with.group, 1);
   small.memory_bytes = 1'200'000'000;
   const Plan plan = default_plan(problem, small);
-  EXPECT_EQ(plan.gpu_points.interp_with.group, 1);
+  EXPECT_EQ(plan.gpu().points.interp_with.group, 1);
   EXPECT_LE(estimate(plan, problem, small).bytes, 0.96e9);
 }
 
@@ -202,10 +202,10 @@ TEST(GpuNufftCandidates, PlansOfANeighbourAreMadeToFit) {
   const Problem from = parse_problem("nufft:type=1,n=64x64x64,m=2000000,prec=f32,tol=1e-5");
   const Problem to = parse_problem("nufft:type=1,n=50x40x30,m=100000,prec=f32,tol=1e-3");
   const Plan plan = default_plan(from, h200()), fitted = adapt(plan, to, h200());
-  EXPECT_EQ(fitted.gpu_points.spread, plan.gpu_points.spread);
+  EXPECT_EQ(fitted.gpu().points.spread, plan.gpu().points.spread);
   EXPECT_LT(fitted.window.width, plan.window.width);
   EXPECT_GE(fitted.window.fine[0], 50);
-  EXPECT_EQ(gpu_nufft::why_not(fitted.gpu_points, shape_of(to, fitted)), "");
+  EXPECT_EQ(gpu_nufft::why_not(fitted.gpu().points, shape_of(to, fitted)), "");
   DeviceTraits emulated = h200();
   emulated.backend = "emulated";
   EXPECT_EQ(adapt(plan, from, emulated).backend, "emulated");
@@ -218,7 +218,7 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
     const Problem problem = parse_problem(token);
     const Space space = candidates(problem, h200());
     const auto windowed = std::find_if(space.candidates.begin(), space.candidates.end(), [](const Candidate& c) {
-      return c.plan.gpu_points.spread == nufft::Spread::window;
+      return c.plan.gpu().points.spread == nufft::Spread::window;
     });
     ASSERT_NE(windowed, space.candidates.end()) << token;
     const Plan& plan = windowed->plan;
@@ -227,7 +227,7 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
     // Default choices prove nothing here, so a register window, in groups, with runs, is given explicitly.
     GpuPointsChoice choice =
         lead == gpu_nufft::Lead::spread
-            ? plan.gpu_points
+            ? plan.gpu().points
             : gpu_nufft::with_partner_of_interpolate(shape, nufft::Interpolate::window,
                                                      default_parameters(shape, nufft::Interpolate::window));
     ASSERT_EQ(choice.spread, nufft::Spread::window) << token;
@@ -246,8 +246,8 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
   // A problem that needs no other family keeps its plan's family.
   const Problem flat = parse_problem("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5");
   const Plan points = default_plan(flat, h200());
-  ASSERT_EQ(points.gpu_points.spread, nufft::Spread::points);
-  const auto fixed = gpu_nufft::deterministic(points.gpu_points, shape_of(flat, points), gpu_nufft::Lead::spread);
+  ASSERT_EQ(points.gpu().points.spread, nufft::Spread::points);
+  const auto fixed = gpu_nufft::deterministic(points.gpu().points, shape_of(flat, points), gpu_nufft::Lead::spread);
   EXPECT_EQ(fixed.spread, nufft::Spread::points);
   EXPECT_TRUE(fixed.spread_with.deterministic);
 }
@@ -259,7 +259,7 @@ TEST(GpuNufftVariations, SlicesAreTakenUpDoubledAndGivenUpInBothKernels) {
   for (const auto lead : {gpu_nufft::Lead::spread, gpu_nufft::Lead::interpolate})
     for (const auto& [from, expected] :
          {std::pair<int, std::set<int>>{0, {1 << 21, 1 << 22}}, std::pair<int, std::set<int>>{1 << 20, {0, 1 << 21}}}) {
-      GpuPointsChoice choice = plan.gpu_points;
+      GpuPointsChoice choice = plan.gpu().points;
       choice.spread_with.slice = choice.interp_with.slice = from;
       std::set<int> slices;
       for (const GpuPointsChoice& one : gpu_nufft::variations(choice, shape, lead)) {
@@ -270,7 +270,7 @@ TEST(GpuNufftVariations, SlicesAreTakenUpDoubledAndGivenUpInBothKernels) {
     }
   std::set<std::int64_t> listed;
   for (const Candidate& candidate : candidates(problem, h200()).candidates)
-    listed.insert(candidate.plan.gpu_points.interp_with.slice);
+    listed.insert(candidate.plan.gpu().points.interp_with.slice);
   EXPECT_GE(listed.size(), 3u) << "the tuner gets them";
 }
 
@@ -283,11 +283,11 @@ TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortI
     const Plan plan = default_plan(problem, h200());
     const nufft::Shape shape = shape_of(problem, plan);
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
-    for (const GpuPointsChoice& one : gpu_nufft::variations(plan.gpu_points, shape, lead)) {
+    for (const GpuPointsChoice& one : gpu_nufft::variations(plan.gpu().points, shape, lead)) {
       const bool spreads = lead == gpu_nufft::Lead::spread;
       const nufft::Parameters &own = spreads ? one.spread_with : one.interp_with,
                               &other = spreads ? one.interp_with : one.spread_with,
-                              &before = spreads ? plan.gpu_points.spread_with : plan.gpu_points.interp_with;
+                              &before = spreads ? plan.gpu().points.spread_with : plan.gpu().points.interp_with;
       const auto note = [&](const char* name, bool differs) {
         if (differs) changed.insert(name);
       };
@@ -301,7 +301,7 @@ TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortI
       note("unroll", own.unroll != before.unroll);
       note("lanes", own.lanes != before.lanes);
       note("run", own.run != before.run);
-      EXPECT_NE(one, plan.gpu_points) << token;
+      EXPECT_NE(one, plan.gpu().points) << token;
       EXPECT_EQ(gpu_nufft::why_not(one, shape), "") << token;
       EXPECT_EQ(std::tie(own.bin, own.cap, own.slice, own.placement),
                 std::tie(other.bin, other.cap, other.slice, other.placement))

@@ -68,7 +68,7 @@ TEST(PlanAccuracy, DirectSpreadersTakeNoMoreSinglePrecisionPointsThanASumMayHave
   const auto fault = [](const std::string& token, SpreadFamily family) {
     const Problem problem = parse_problem(token);
     Plan plan = default_plan(problem, laptop());
-    plan.spread.family = family;
+    plan.cpu().spread.family = family;
     return accuracy_fault(plan, problem);
   };
   const auto with = [](std::int64_t m, const char* rest) {
@@ -92,12 +92,12 @@ TEST(PlanAccuracy, GpuSpreadersThatAddDirectlyTakeNoClusterInSinglePrecision) {
   const Problem crowded = parse_problem("nufft:type=1,n=40x45,m=2000000,prec=f32,tol=1.1e-6,points=cluster");
   const Problem sparse = parse_problem("nufft:type=1,n=1000x1000,m=100000,prec=f32,tol=1.1e-6");
   Plan direct = default_plan(sparse, h200);
-  ASSERT_EQ(direct.gpu_points.spread, nufft::Spread::points);  // the fastest one for few points
+  ASSERT_EQ(direct.gpu().points.spread, nufft::Spread::points);  // the fastest one for few points
   EXPECT_EQ(accuracy_fault(direct, sparse), "");
   EXPECT_THROW(adapt(direct, crowded, h200), Error);
   EXPECT_EQ(accuracy_fault(default_plan(crowded, h200), crowded), "");
   direct = default_plan(crowded, h200);
-  direct.gpu_points.spread = nufft::Spread::points;
+  direct.gpu().points.spread = nufft::Spread::points;
   EXPECT_NE(accuracy_fault(direct, crowded).find("spread=tile_owned"), std::string::npos);
 }
 

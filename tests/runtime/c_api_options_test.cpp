@@ -99,9 +99,9 @@ TEST_F(COptions, DeviceAndStreamArrive) {
 }
 
 TEST_F(COptions, ThreadsBoundThePlan) {
-  EXPECT_EQ(made("fft:type=c2c,n=64x64x64,prec=f64").plan.threads, 3) << "all of them";
+  EXPECT_EQ(made("fft:type=c2c,n=64x64x64,prec=f64").plan.cpu().threads, 3) << "all of them";
   options_.threads = 2;
-  EXPECT_EQ(made("fft:type=c2c,n=64x64x64,prec=f64").plan.threads, 2);
+  EXPECT_EQ(made("fft:type=c2c,n=64x64x64,prec=f64").plan.cpu().threads, 2);
   options_.threads = -1;
   EXPECT_EQ(create(), FOURTUNE_INVALID_OPTION);
 }
@@ -109,8 +109,8 @@ TEST_F(COptions, ThreadsBoundThePlan) {
 TEST_F(COptions, TheForcedPlanArrives) {
   options_.plan = "cpu;threads=7;fft=rows(rigor=patient,block=33)";
   const Probe& seen = made("fft:type=c2c,n=8x8,prec=f64");
-  EXPECT_EQ(seen.plan.threads, 7);
-  EXPECT_EQ(seen.plan.fft.block, 33);
+  EXPECT_EQ(seen.plan.cpu().threads, 7);
+  EXPECT_EQ(seen.plan.cpu().fft.block, 33);
   EXPECT_NE(explained().find("forced"), std::string::npos);
 }
 
@@ -221,7 +221,7 @@ TEST_F(COptions, StructuresOfEverySizeKeepDefaultsBeyondTheirEnd) {
     ASSERT_EQ(status, FOURTUNE_SUCCESS) << fourtune_last_error();
     const runtime::ExecutorOptions& seen = probe().options;
     EXPECT_EQ(seen.device, size >= ENDS(device) ? 3 : 0);
-    EXPECT_LE(probe().plan.threads, size >= ENDS(threads) ? 2 : 3);
+    EXPECT_LE(probe().plan.cpu().threads, size >= ENDS(threads) ? 2 : 3);
     EXPECT_EQ(seen.deterministic, size >= ENDS(deterministic));
     EXPECT_EQ(seen.stream, size >= ENDS(stream) ? reinterpret_cast<void*>(0x1230) : nullptr);
     EXPECT_EQ(seen.mode_order, size >= ENDS(mode_order) ? ModeOrder::fft : ModeOrder::centred);

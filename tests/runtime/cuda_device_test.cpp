@@ -28,11 +28,7 @@ using runtime::testing::direct_programs;
 using runtime::testing::made_values;
 using runtime::testing::relative_error;
 
-generator::Plan cuda_plan() {
-  generator::Plan plan;
-  plan.backend = "cuda";
-  return plan;
-}
+generator::Plan cuda_plan() { return generator::plan_for("cuda"); }
 
 class Gpu : public ::testing::Test {
  protected:

@@ -144,8 +144,8 @@ class GpuFft : public ::testing::TestWithParam<Case> {
   }
   static std::unique_ptr<Executor> bound(const Problem& problem) {
     const generator::Plan plan = generator::parse_plan(std::string("cuda;fft=") + GetParam().fft, problem);
-    if (plan.gpu_fft.family == generator::GpuFftFamily::interleaved &&
-        !generator::fft::check_device(plan.gpu_fft.plan, backend().traits()).empty())
+    if (plan.gpu().fft.family == generator::GpuFftFamily::interleaved &&
+        !generator::fft::check_device(plan.gpu().fft.plan, backend().traits()).empty())
       return nullptr;
     return backend().bind(problem, plan, {});
   }

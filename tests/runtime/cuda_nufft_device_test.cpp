@@ -58,8 +58,8 @@ TEST_F(GpuNufft, TheLibrarysTransformBetweenKernelsOfOurs) {
   for (const auto& row : test::covering_rows()) {
     if (row[5] > 1) continue;
     NufftCase c = test::covering_case(row, "cuda");
-    c.plan.gpu_fft.family = generator::GpuFftFamily::cufft;
-    for (auto* with : {&c.plan.gpu_points.spread_with, &c.plan.gpu_points.interp_with})
+    c.plan.gpu().fft.family = generator::GpuFftFamily::cufft;
+    for (auto* with : {&c.plan.gpu().points.spread_with, &c.plan.gpu().points.interp_with})
       with->group = 1, with->interleave = false;
     check_either(c);
   }

@@ -18,11 +18,7 @@ using runtime::testing::direct_programs;
 using runtime::testing::made_values;
 using runtime::testing::relative_error;
 
-generator::Plan plan_of(const char* backend = "emulated") {
-  generator::Plan plan;
-  plan.backend = backend;
-  return plan;
-}
+generator::Plan plan_of(const char* backend = "emulated") { return generator::plan_for(backend); }
 
 std::vector<RunOptions> ways() {
   std::vector<RunOptions> list(4);

@@ -51,7 +51,7 @@ TEST(EmulatedNufft, TakesANotationForItsFft) {
     generator::fft::EmitOptions fine;
     fine.n = {64, 24, 1};
     fine.in_place = true;
-    c.plan.gpu_fft = {generator::GpuFftFamily::interleaved, generator::fft::plain_plan(fine)};
+    c.plan.gpu().fft = {generator::GpuFftFamily::interleaved, generator::fft::plain_plan(fine)};
     check<float>(c);
   }
 }

@@ -186,8 +186,8 @@ void check_long(std::int64_t n, bool long_transform) {
     Problem problem =
         parse_problem("fft:type=c2c,n=" + std::to_string(n) + (sizeof(T) == 4 ? ",prec=f32" : ",prec=f64"));
     generator::Plan plan;
-    plan.threads = 2;
-    plan.fft = {generator::FftFamily::rows, generator::Rigor::measure, 64};
+    plan.cpu().threads = 2;
+    plan.cpu().fft = {generator::FftFamily::rows, generator::Rigor::measure, 64};
     make_fft_executor(problem, plan, {})->execute(const_cast<std::complex<T>*>(in.data()), out.data(), false);
   } else {
     const auto lines = make_single_lines<T>(choice_of(n, -1, 1), false);

@@ -124,8 +124,8 @@ Long tolerance(const Problem& p) {
 // Runs problem and adjoint on random data; checks values, adjointness and that inputs and gaps are unchanged.
 template <class T>
 void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int64_t shift = 0) {
-  SCOPED_TRACE(to_token(p) + (plan.fft.family == FftFamily::rows ? " rows" : " fftw") + " block " +
-               std::to_string(plan.fft.block) + " threads " + std::to_string(plan.threads));
+  SCOPED_TRACE(to_token(p) + (plan.cpu().fft.family == FftFamily::rows ? " rows" : " fftw") + " block " +
+               std::to_string(plan.cpu().fft.block) + " threads " + std::to_string(plan.cpu().threads));
   const auto executor = make_fft_executor(p, plan, {});
   const Side in = input_side(p), out = output_side(p);
   const std::int64_t in_reals = in.span(p.batch) * (in.real ? 1 : 2),
@@ -192,8 +192,8 @@ std::vector<FftFamily> families() {
 
 Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate, int threads = 1, int block = 16) {
   Plan plan;
-  plan.threads = threads;
-  plan.fft = {family, rigor, block};
+  plan.cpu().threads = threads;
+  plan.cpu().fft = {family, rigor, block};
   return plan;
 }
 

@@ -21,7 +21,7 @@ using generator::Rigor;
 Problem problem_of(const std::string& token) { return parse_problem("fft:" + token); }
 Plan plan_of(FftFamily family, Rigor rigor = Rigor::estimate) {
   Plan plan;
-  plan.fft = {family, rigor, 16};
+  plan.cpu().fft = {family, rigor, 16};
   return plan;
 }
 

@@ -71,16 +71,16 @@ struct Case {
     for (int d = 0; d < dim && !only && type < 3; ++d)
       plan.window.fine[static_cast<std::size_t>(d)] =
           generator::smooth_size(std::max<std::int64_t>(2 * n[static_cast<std::size_t>(d)], width));
-    plan.spread = {kSpreads[turn(4)], 64, turn(2) == 1 ? generator::AddRule::colour : generator::AddRule::lock};
-    plan.interp = {turn(2) == 1 ? generator::InterpFamily::tile : generator::InterpFamily::direct, 64};
-    plan.sort.family = turn(5) == 4 ? generator::SortFamily::none : generator::SortFamily::tiles;
-    plan.sort.copy = turn(3) != 2;
+    plan.cpu().spread = {kSpreads[turn(4)], 64, turn(2) == 1 ? generator::AddRule::colour : generator::AddRule::lock};
+    plan.cpu().interp = {turn(2) == 1 ? generator::InterpFamily::tile : generator::InterpFamily::direct, 64};
+    plan.cpu().sort.family = turn(5) == 4 ? generator::SortFamily::none : generator::SortFamily::tiles;
+    plan.cpu().sort.copy = turn(3) != 2;
     const int tile = turn(2) == 1 ? 16 : 11;
-    plan.sort.tile = {tile, dim > 1 ? 8 : 1, dim > 2 ? 8 : 1};
-    plan.sort.local = dim == 3 && plan.sort.copy;
-    plan.threads = turn(6) == 5 ? 2 : 1;
+    plan.cpu().sort.tile = {tile, dim > 1 ? 8 : 1, dim > 2 ? 8 : 1};
+    plan.cpu().sort.local = dim == 3 && plan.cpu().sort.copy;
+    plan.cpu().threads = turn(6) == 5 ? 2 : 1;
     plan.chunk = 1;
-    plan.fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
+    plan.cpu().fft = {generator::FftFamily::pruned, generator::Rigor::estimate, 8};
   }
   Problem problem;
   Plan plan;
@@ -176,11 +176,12 @@ TEST_P(GridderGuard, AGridOfTheCallersThatEndsAtAClosedPage) {
           c.plan.window.width = generator::width_for(generator::WindowKind::pswf, c.problem.tol, 2, c.problem.dim);
           c.plan.window.fine = c.problem.n;
           c.plan.inner = c.plan.window;
-          c.plan.spread.family = kSpreads[family];
-          c.plan.interp.family = family % 2 == 0 ? generator::InterpFamily::direct : generator::InterpFamily::tile;
-          c.plan.sort = {};
-          c.plan.sort.tile = {16, c.problem.dim > 1 ? 16 : 1, c.problem.dim > 2 ? 16 : 1};
-          c.plan.threads = 1;
+          c.plan.cpu().spread.family = kSpreads[family];
+          c.plan.cpu().interp.family =
+              family % 2 == 0 ? generator::InterpFamily::direct : generator::InterpFamily::tile;
+          c.plan.cpu().sort = {};
+          c.plan.cpu().sort.tile = {16, c.problem.dim > 1 ? 16 : 1, c.problem.dim > 2 ? 16 : 1};
+          c.plan.cpu().threads = 1;
           c.options.only = c.problem.type == 1 ? Only::spread : Only::interpolate;
           c.adjoint = adjoint;
           SCOPED_TRACE(std::string(token) + (adjoint ? " adjoint" : ""));

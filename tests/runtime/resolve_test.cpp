@@ -57,7 +57,7 @@ class Resolve : public testing::Test {
   std::string odd_plan(const char* token) {
     const Problem problem = parse_problem(token);
     generator::Plan plan = generator::default_plan(problem, traits_);
-    plan.spread.cap = 777;
+    plan.cpu().spread.cap = 777;
     return generator::to_text(plan, problem);
   }
   Resolution resolve_in(const std::filesystem::path& path, const char* token) {
@@ -87,7 +87,7 @@ TEST_F(Resolve, AForcedPlanWinsOverAVerdictAndABadOneIsRefused) {
 TEST_F(Resolve, TheVerdictOfTheSameTokenIsUsedWithItsWisdom) {
   const Resolution out = resolve_in(store("a.db", kToken, odd_plan(kToken)), kToken);
   EXPECT_EQ(out.source, Source::verdict);
-  EXPECT_EQ(out.plan.spread.cap, 777);
+  EXPECT_EQ(out.plan.cpu().spread.cap, 777);
   EXPECT_EQ(out.wisdom, "some wisdom");
   EXPECT_NE(out.explain.find("a.db"), std::string::npos);
 }
@@ -96,7 +96,7 @@ TEST_F(Resolve, APlanOfFftwIsPassedOverWhereTheBuildHasNone) {
   const char* token = "fft:type=c2c,n=60x60,prec=f64";
   const Resolution out = resolve_in(store("a.db", token, "cpu;threads=1;fft=fftw(rigor=measure)"), token);
   EXPECT_EQ(out.source, has_fftw() ? Source::verdict : Source::model) << out.explain;
-  EXPECT_EQ(out.plan.fft.family, has_fftw() ? generator::FftFamily::fftw : generator::FftFamily::rows);
+  EXPECT_EQ(out.plan.cpu().fft.family, has_fftw() ? generator::FftFamily::fftw : generator::FftFamily::rows);
   EXPECT_EQ(out.explain.find("passed over: the plan stored for fft:type=c2c,n=60x60,prec=f64: fft=fftw: this build has "
                              "no FFTW") != std::string::npos,
             !has_fftw())
@@ -107,7 +107,7 @@ TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {
   const auto path = store("a.db", kToken, odd_plan(kToken));
   const Resolution inside = resolve_in(path, "nufft:type=1,n=128x128,m=150000,prec=f32,tol=1e-3");
   EXPECT_EQ(inside.source, Source::verdict);
-  EXPECT_EQ(inside.plan.spread.cap, 777);
+  EXPECT_EQ(inside.plan.cpu().spread.cap, 777);
 }
 
 TEST_F(Resolve, InsideItsValidityThePlanIsTakenUnchanged) {
@@ -131,7 +131,7 @@ TEST_F(Resolve, ANeighboursPlanIsAdaptedToSizeAndTolerance) {
   const auto path = store("a.db", kToken, odd_plan(kToken));
   const Resolution out = resolve_in(path, "nufft:type=1,n=160x150,m=300000,prec=f32,tol=1e-4");
   EXPECT_EQ(out.source, Source::nearest);
-  EXPECT_EQ(out.plan.spread.cap, 777);
+  EXPECT_EQ(out.plan.cpu().spread.cap, 777);
   EXPECT_GE(out.plan.window.fine[0], 160);
   EXPECT_LE(generator::predicted_error(out.plan.window.kind, out.plan.window.width, out.plan.window.sigma, 2), 1.5e-4);
 }
@@ -201,15 +201,15 @@ TEST_F(Resolve, AWrongPlanLeavesTheTurnToAnEarlierVerdictThenToTheNearest) {
   store("a.db", kTight, wrong);
   Resolution out = resolve_in(path, kTight);
   EXPECT_EQ(out.source, Source::nearest) << out.explain;
-  EXPECT_EQ(out.plan.spread.cap, 777);
+  EXPECT_EQ(out.plan.cpu().spread.cap, 777);
 
   generator::Plan earlier = generator::default_plan(parse_problem(kTight), traits_);
-  earlier.spread.cap = 555;
+  earlier.cpu().spread.cap = 555;
   path = store("b.db", kTight, generator::to_text(earlier, parse_problem(kTight)));
   store("b.db", kTight, wrong);
   out = resolve_in(path, kTight);
   EXPECT_EQ(out.source, Source::verdict) << out.explain;
-  EXPECT_EQ(out.plan.spread.cap, 555);
+  EXPECT_EQ(out.plan.cpu().spread.cap, 555);
 }
 
 TEST_F(Resolve, APlanThatTheBackendRefusedIsPassedOverWithItsReason) {
@@ -237,26 +237,26 @@ TEST_F(Resolve, AVerdictOnRecordedPointsGoesBeforeTheExactOne) {
   const std::string recorded = to_token(recorded_problem(parse_problem(kToken)));
   ASSERT_NE(recorded, kToken);
   generator::Plan own = generator::default_plan(parse_problem(kToken), traits_);
-  own.spread.cap = 555;
+  own.cpu().spread.cap = 555;
   const auto path = store("a.db", recorded, generator::to_text(own, parse_problem(kToken)));
-  EXPECT_EQ(resolve_in(path, kToken).plan.spread.cap, 555);
+  EXPECT_EQ(resolve_in(path, kToken).plan.cpu().spread.cap, 555);
   store("a.db", kToken, odd_plan(kToken));  // later, but on points that are not the application's
   const Resolution out = resolve_in(path, kToken);
   EXPECT_EQ(out.source, Source::verdict);
-  EXPECT_EQ(out.plan.spread.cap, 555);
+  EXPECT_EQ(out.plan.cpu().spread.cap, 555);
 }
 
 TEST_F(Resolve, AVerdictOfMoreThreadsThanThereAreCoresIsAdapted) {
   for (const auto& [stored, expected] : {std::pair(1, 1), {2, 2}, {3, 2}, {64, 2}}) {
     generator::Plan plan = generator::default_plan(parse_problem(kToken), traits_);
-    plan.threads = stored;
-    plan.spread.cap = 777;
+    plan.cpu().threads = stored;
+    plan.cpu().spread.cap = 777;
     const std::string name = std::to_string(stored) + ".db";
     const Resolution out =
         resolve_in(store(name.c_str(), kToken, generator::to_text(plan, parse_problem(kToken))), kToken);
     EXPECT_EQ(out.source, Source::verdict);
-    EXPECT_EQ(out.plan.spread.cap, 777);
-    EXPECT_EQ(out.plan.threads, expected);
+    EXPECT_EQ(out.plan.cpu().spread.cap, 777);
+    EXPECT_EQ(out.plan.cpu().threads, expected);
   }
 }
 

@@ -33,7 +33,7 @@ class PickyBackend : public Backend {
     return traits;
   }
   std::unique_ptr<Executor> bind(const Problem&, const generator::Plan& plan, const ExecutorOptions&) const override {
-    asked.push_back(plan.spread.cap);
+    asked.push_back(plan.cpu().spread.cap);
     bind_check(plan);
     return std::make_unique<Nothing>(*this, plan);
   }
@@ -81,7 +81,7 @@ class StoredPlan : public testing::Test {
   void store(const char* token, int cap) {
     const Problem problem = parse_problem(token);
     generator::Plan plan = default_plan(problem);
-    plan.spread.cap = cap;
+    plan.cpu().spread.cap = cap;
     auto store = db::TuningStore::open_for_writing(path_, 1000, db::Journal::rollback);
     db::SessionStart start;
     start.environment = environment_here(picky().traits());
@@ -104,7 +104,7 @@ class StoredPlan : public testing::Test {
   }
   static std::function<void(const generator::Plan&)> refuses(std::vector<int> caps, std::function<void()> how) {
     return [caps, how](const generator::Plan& plan) {
-      if (std::find(caps.begin(), caps.end(), plan.spread.cap) != caps.end()) how();
+      if (std::find(caps.begin(), caps.end(), plan.cpu().spread.cap) != caps.end()) how();
     };
   }
 
@@ -165,7 +165,7 @@ TEST_F(StoredPlan, IsNotBlamedForTheCallersPoints) {
 TEST_F(StoredPlan, AForcedPlanThatDoesNotBindIsTheCallersError) {
   const Problem problem = parse_problem(kToken);
   generator::Plan plan = default_plan(problem);
-  plan.spread.cap = kStored;
+  plan.cpu().spread.cap = kStored;
   picky().bind_check = refuses({kStored}, out_of_memory);
   Options forced = options();
   forced.plan = generator::to_text(plan, problem);

@@ -37,7 +37,7 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
   shape.fine = c.plan.window.fine;
   shape.precision = c.problem.precision;
   shape.width = c.plan.window.width;
-  auto& points = c.plan.gpu_points;
+  auto& points = c.plan.gpu().points;
   points.spread = method.spread, points.interp = method.interp;
   if (points.interp == Interpolate::matrix && shape.dim == 1) points.interp = Interpolate::points;  // none in 1D
   points.spread_with = default_parameters(shape, points.spread);
@@ -56,7 +56,7 @@ inline void bind_method(NufftCase& c, const Method& method, Placement placement)
 
 // Executes two transforms at a time where the families support it.
 inline void take_groups(NufftCase& c, bool interleave) {
-  auto& points = c.plan.gpu_points;
+  auto& points = c.plan.gpu().points;
   auto &spread = points.spread_with, &interp = points.interp_with;
   if (points.spread == Spread::points || points.spread == Spread::tile_owned) spread.group = 2;
   if (points.interp == Interpolate::points || points.interp == Interpolate::tiled) interp.group = 2;
@@ -87,7 +87,7 @@ inline NufftCase covering_case(const std::vector<int>& at, const char* backend) 
   for (double tol = c.problem.tol; width == 0; tol *= 10, c.problem.tol = tol)  // a Gaussian at 1.25 is not accurate
     width = generator::width_for(kind, std::max(tol, 2.5 * epsilon(c.problem.precision)), sigma, c.problem.dim);
   c.problem.tol /= 10;
-  c.plan.backend = backend;
+  c.plan = generator::plan_for(backend);
   c.plan.window = generator::WindowChoice{kind, sigma, width, {1, 1, 1}, 0};
   for (int d = 0; d < c.problem.dim; ++d)
     c.plan.window.fine[d] = generator::smooth_size(

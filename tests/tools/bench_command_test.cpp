@@ -87,6 +87,11 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_EQ(bench({}).code, 2);
   EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
   EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
+  for (const char* suite : {"cufinufft", "fft3d-interleaved"}) {
+    const Finished processor = bench({"--suite", suite, "--backend", "cpu"});
+    EXPECT_EQ(processor.code, 2);
+    EXPECT_TRUE(holds(processor.err, "runs kernels of GPUs")) << processor.err;
+  }
   const Finished clock =
       run_program({fourtune_program(), "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
   EXPECT_EQ(clock.code, 2);

@@ -83,6 +83,8 @@ TEST_F(EmitCommand, TakesProblems) {
             std::string::npos);
   expect_refused({"fft:type=c2c,n=17,prec=f32", "--plan", forced, "--stage", "passes"}, "rule length");
   expect_refused({"fft:type=c2c,n=16,prec=f32", "--plan", "cuda;fft=cufft"}, "nothing to emit");
+  expect_refused({"fft:type=c2c,n=16,prec=f32", "--plan", "cpu;threads=1;fft=rows(rigor=measure,block=64)"},
+                 "no kernels of GPUs");
   expect_refused({"fft:type=c2c,n=16,prec=f32", "--batch", "2"}, "batch=8");
   expect_refused({kPlan, "--plan", forced}, "--plan is the plan of a problem");
   expect_refused({"nufft:type=1,n=8,prec=f32,tol=1e-3"}, "uniform transforms");

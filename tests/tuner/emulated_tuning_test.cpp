@@ -53,7 +53,7 @@ class Watched final : public runtime::Backend {
 
  private:
   static bool has_threads(const generator::Plan& plan, int threads) {
-    const auto& kernels = plan.gpu_fft.plan.kernels;
+    const auto& kernels = plan.gpu().fft.plan.kernels;
     return std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return k.with.threads == threads; });
   }
   class Large final : public runtime::Executor {

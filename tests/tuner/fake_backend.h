@@ -21,12 +21,12 @@ namespace fourtune::tuner::testing {
 class FakeExecutor : public runtime::Executor {
  public:
   FakeExecutor(const Problem& problem, const generator::Plan& plan) : problem_(problem), plan_(plan) {
-    if (plan.fft.block == 11) throw Error(Status::out_of_memory, "this fake needs too much memory");
+    if (plan.cpu().fft.block == 11) throw Error(Status::out_of_memory, "this fake needs too much memory");
   }
   void set_points(const runtime::PointSet&) override {}
   void execute(void* first, void* second, bool adjoint) override {
     using clock = std::chrono::steady_clock;
-    const auto end = clock::now() + std::chrono::microseconds(50 + 2 * std::abs(plan_.fft.block - 40));
+    const auto end = clock::now() + std::chrono::microseconds(50 + 2 * std::abs(plan_.cpu().fft.block - 40));
     const auto* in = static_cast<const std::complex<double>*>(adjoint ? second : first);
     auto* out = static_cast<std::complex<double>*>(adjoint ? first : second);
     const auto n = static_cast<std::size_t>(problem_.n[0]);
@@ -35,8 +35,8 @@ class FakeExecutor : public runtime::Executor {
       for (std::size_t j = 0; j < n; ++j)
         result[k] += in[j] * std::polar(1.0, (adjoint ? -1 : 1) * problem_.sign * 2 * M_PI *
                                                  static_cast<double>(k * j) / static_cast<double>(n));
-    if (plan_.fft.block == 7) result[n / 2] += 1.0;
-    if (plan_.fft.block == 13 && adjoint) result[n / 2] *= 2.0;
+    if (plan_.cpu().fft.block == 7) result[n / 2] += 1.0;
+    if (plan_.cpu().fft.block == 13 && adjoint) result[n / 2] *= 2.0;
     std::memcpy(out, result.data(), n * sizeof result[0]);
     while (clock::now() < end) {
     }
@@ -44,7 +44,7 @@ class FakeExecutor : public runtime::Executor {
   MemoryUse memory() const override { return {1000, 1000}; }
   std::span<const StageTime> stage_times() const override { return stages_; }
   const generator::Plan& plan() const override { return plan_; }
-  std::string wisdom() const override { return "wisdom of block " + std::to_string(plan_.fft.block); }
+  std::string wisdom() const override { return "wisdom of block " + std::to_string(plan_.cpu().fft.block); }
 
  private:
   Problem problem_;
@@ -72,7 +72,7 @@ class FakeBackend : public runtime::Backend {
 
 inline generator::Plan fake_plan(int block) {
   generator::Plan plan;
-  plan.fft = {generator::FftFamily::rows, generator::Rigor::measure, block};
+  plan.cpu().fft = {generator::FftFamily::rows, generator::Rigor::measure, block};
   return plan;
 }
 inline std::string fake_text(const Problem& problem, int block) {

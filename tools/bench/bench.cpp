@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "generator/plan/gpu_plan.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/measure/options.h"
 #include "tools/bench/report/report.h"
@@ -100,6 +101,11 @@ void check_outputs(const BenchOptions& options) {
     fmt::print(stderr, "fourtune: note: {}\n", missing);
 }
 
+void require_gpu(const BenchOptions& options) {
+  if (options.from_csv.empty() && !fourtune::generator::is_gpu(checked_backend(options.backend, options.device).name()))
+    throw UsageError(fmt::format("--backend {}: suite {} runs kernels of GPUs", options.backend, options.suite));
+}
+
 void run(const BenchOptions& options) {
   if (!options.memory_child.empty()) return run_memory_child(options);
   check_outputs(options);
@@ -116,6 +122,7 @@ void run(const BenchOptions& options) {
     BenchOptions device = options;
     if (device.backend.empty()) device.backend = "cuda";
     if (options.suite == "nufft-type3-gpu") return run_suite_nufft_type3(device);
+    require_gpu(device);
     if (options.suite == "cufinufft") return run_suite_cufinufft(device);
     return run_suite_fft3d_interleaved(device);
   }

@@ -116,7 +116,9 @@ Subject subject_of_problem(const Arguments& arguments, const DeviceTraits& devic
   // The untuned plan may call the library, but emit needs kernels.
   const std::string text = arguments.problem_plan.empty() ? "cuda;fft=plain" : arguments.problem_plan;
   out.plan = generator::parse_plan(text, problem);
-  const generator::GpuFftChoice& choice = out.plan.gpu_fft;
+  if (!generator::is_gpu(out.plan.backend))
+    throw UsageError(text + ": this plan has no kernels of GPUs", "a plan of the cuda backend, as cuda;fft=plain");
+  const generator::GpuFftChoice& choice = out.plan.gpu().fft;
   if (choice.family == generator::GpuFftFamily::interleaved) {
     out.notation = choice.plan;
     out.options = generator::notation_options(problem);

@@ -38,7 +38,7 @@ generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits
   // Where FFTW plans for minutes, the test would say nothing about our code.
   std::vector<const generator::Plan*> plans;
   for (const generator::Candidate& candidate : space.candidates)
-    if (generator::is_gpu(traits.backend) || candidate.plan.fft.rigor != generator::Rigor::patient)
+    if (generator::is_gpu(traits.backend) || candidate.plan.cpu().fft.rigor != generator::Rigor::patient)
       plans.push_back(&candidate.plan);
   return plans.empty() ? generator::default_plan(problem, traits) : *plans[random.below(plans.size())];
 }

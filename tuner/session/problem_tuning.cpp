@@ -36,11 +36,13 @@ bool has_library(const SessionContext& context) {
 }
 // The plan in which the library decides everything; measured as the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {
-  generator::Plan plan;
-  plan.backend = context.traits.backend;
-  plan.gpu_fft.family = generator::GpuFftFamily::cufft;
-  plan.threads = std::max(1, context.traits.cores);
-  plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
+  generator::Plan plan = generator::plan_for(context.traits.backend);
+  if (generator::is_gpu(plan.backend)) {
+    plan.gpu().fft.family = generator::GpuFftFamily::cufft;
+    return plan;
+  }
+  plan.cpu().threads = std::max(1, context.traits.cores);
+  plan.cpu().fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
   return plan;
 }
 

@@ -150,8 +150,8 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
   for_each({static_cast<int>(choices.size()), static_cast<int>(threads.size())}, [&](const std::vector<int>& at) {
     const Choice& choice = choices[at[0]];
     Plan plan;
-    plan.threads = threads[at[1]];
-    plan.fft = FftChoice{choice.family, choice.rigor, choice.block};
+    plan.cpu().threads = threads[at[1]];
+    plan.cpu().fft = FftChoice{choice.family, choice.rigor, choice.block};
     builder.add(plan, at);
   });
   Space space = std::move(builder.space);  // about a dozen plans, which are all measured
@@ -174,8 +174,8 @@ std::vector<Type3Windows> best_type3_windows(const Problem& problem, const Devic
   constexpr std::size_t kOuter = 5, kInner = 3;
   std::vector<Type3Windows> list = type3_windows(problem, kind, tol);
   Plan plan;
-  plan.spread.family = SpreadFamily::colour_index;
-  plan.interp.family = InterpFamily::direct;
+  plan.cpu().spread.family = SpreadFamily::colour_index;
+  plan.cpu().interp.family = InterpFamily::direct;
   const auto cost = [&](const WindowChoice& outer, const WindowChoice& inner) {
     plan.window = outer, plan.inner = inner;
     return cpu_estimate(plan, problem, traits).execute;
@@ -247,7 +247,7 @@ const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "wid
 // The plan's tile, unless another one is a fifth cheaper on this cache.
 std::array<int, 3> tile_for_cache(const Plan& plan, const NufftAxes& axes, const DeviceTraits& traits) {
   const int width = plan.window.width;
-  std::array<int, 3> best = plan.sort.tile;
+  std::array<int, 3> best = plan.cpu().sort.tile;
   double least = 0.8 * tile_price(best, width, axes.complex_bytes, traits);
   for (const std::array<int, 3>& tile : axes.tiles) {
     const double price = tile_price(tile, width, axes.complex_bytes, traits);
@@ -271,19 +271,20 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   }
   const Method& method = axes.method[at[kMethod]];
   if (method.spread != SpreadFamily::subgrid && !axes.may_add_directly(plan.window)) return false;
-  plan.spread.family = method.spread;
-  plan.spread.add = method.add;
-  plan.interp.family = method.interp;
-  plan.sort.family = method.sorted ? SortFamily::tiles : SortFamily::none;
-  plan.sort.tile = axes.tiles[at[kTile]];
-  plan.spread.cap = plan.interp.cap = kCaps[at[kCap]];
-  plan.sort.copy = at[kRecords] < 2;
+  CpuStages& stages = plan.cpu();
+  stages.spread.family = method.spread;
+  stages.spread.add = method.add;
+  stages.interp.family = method.interp;
+  stages.sort.family = method.sorted ? SortFamily::tiles : SortFamily::none;
+  stages.sort.tile = axes.tiles[at[kTile]];
+  stages.spread.cap = stages.interp.cap = kCaps[at[kCap]];
+  stages.sort.copy = at[kRecords] < 2;
   // Sorting inside a tile too costs a quarter of set_points; it saves a third of spreading but costs a fifth of
   // interpolation. Therefore types 1 and 3 try it first, and type 2 tries it second.
-  plan.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
-  plan.threads = axes.threads[at[kThreads]];
+  stages.sort.local = axes.dim == 3 && at[kRecords] == (axes.type == 2 ? 1 : 0);
+  stages.threads = axes.threads[at[kThreads]];
   plan.chunk = axes.chunk[at[kChunk]];
-  plan.fft = kFfts[at[kFft]];
+  stages.fft = kFfts[at[kFft]];
   return true;
 }
 
@@ -310,10 +311,10 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   if (problem.type == 3)
     for (const double r : {2.2, 2.5, 3.0}) {  // the parameterisation of paper nufft-type3-cuda
       Plan plan;
-      plan.threads = axes.threads[0];
+      plan.cpu().threads = axes.threads[0];
       plan.type3 = Type3Rule::gaussian;
       plan.gaussian_r = r;
-      plan.sort.tile = axes.tiles[0];
+      plan.cpu().sort.tile = axes.tiles[0];
       std::vector<int> at(kAxes, 0);
       at[kSigma] = 100 + static_cast<int>(r * 10);  // a separate place on the sigma axis
       builder.add(plan, at);
@@ -327,7 +328,7 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
   const double value = 2.0 * static_cast<double>(real_bytes(problem.precision)) * plan.chunk;
   double tile = value, grid = value;
   for (int d = 0; d < problem.dim; ++d) {
-    tile *= plan.sort.tile[d] + plan.window.width;
+    tile *= plan.cpu().sort.tile[d] + plan.window.width;
     grid *= static_cast<double>(plan.window.fine[d]);
   }
   const auto cache = static_cast<double>(traits.l2_bytes);
@@ -337,8 +338,8 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
 Plan fft_default_plan(const Problem&, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the usual plan of the processor";
   Plan plan;
-  plan.threads = std::max(1, traits.cores);
-  plan.fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
+  plan.cpu().threads = std::max(1, traits.cores);
+  plan.cpu().fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
   return plan;
 }
 
@@ -372,13 +373,13 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   if (least == INFINITY)
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
-  if (!type3 && problem.dim == 3) best.sort.tile = tile_for_cache(best, axes, traits);
+  if (!type3 && problem.dim == 3) best.cpu().sort.tile = tile_for_cache(best, axes, traits);
   return best;
 }
 
 Plan with_fewer_threads(const Plan& plan, const DeviceTraits& traits) {
   Plan out = plan;
-  out.threads = std::clamp(plan.threads, 1, std::max(1, traits.cores));
+  out.cpu().threads = std::clamp(plan.cpu().threads, 1, std::max(1, traits.cores));
   return out;
 }
 
@@ -402,7 +403,7 @@ Plan nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& t
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
   if (problem.type == 3 && plan.type3 == Type3Rule::compose && !type3_rounding_is_small(problem, out.window, out.inner))
     throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
-  if (out.spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window))
+  if (out.cpu().spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   return parse_plan(to_text(out, problem), problem);
 }

@@ -49,14 +49,14 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
   double point = (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
   double cell_line = is_far(counts.cells, problem) ? kFarCellLine : kCellLine;
-  if (spreads && plan.spread.family == SpreadFamily::atomic)
+  if (spreads && plan.cpu().spread.family == SpreadFamily::atomic)
     point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
   // Interpolation straight from the grid: rows are unaligned and there is no private copy, but the grid's lines still
   // pass through the caches.
-  if (!spreads && plan.interp.family == InterpFamily::direct)
+  if (!spreads && plan.cpu().interp.family == InterpFamily::direct)
     point *= problem.dim == 3 ? 1.8 : 1.25, cell_line -= kCellLine;
   // Unsorted points miss the cache unless it holds the whole grid; in that case they save the bookkeeping of tiles.
-  if (plan.sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
+  if (plan.cpu().sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
   return points * point + counts.cells / lanes(problem) * cell_line;
 }
 
@@ -90,7 +90,7 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
   const Counts counts = counts_of(plan.window, problem, fine);
   cost.execute =
       batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
-  cost.set_points = m * (plan.sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
+  cost.set_points = m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
   cost.execute /= kClock * threads;
@@ -107,9 +107,10 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   Cost cost;
   cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
-  if (plan.fft.family == FftFamily::fftw && plan.fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
+  const FftChoice& fft = plan.cpu().fft;
+  if (fft.family == FftFamily::fftw && fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
   // Rarely faster than measure by more than noise, while planning takes tens of seconds: a search tries it last.
-  if (plan.fft.rigor == Rigor::patient) cost.execute *= 1.01;
+  if (fft.rigor == Rigor::patient) cost.execute *= 1.01;
   cost.bytes = problem.place == Place::in ? 0 : n * 2 * static_cast<double>(real_bytes(problem.precision)) * 0.01;
   return cost;
 }
@@ -118,7 +119,7 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
 
 Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
-  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
   if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
@@ -126,7 +127,7 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
 }
 
 double cpu_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  const double threads = std::max(1, std::min(plan.threads, traits.cores));
+  const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   // A peak rate per core that no current processor exceeds: 5 GHz and two 512-bit multiply-adds per cycle.
   const double flops = threads * 5e9 * (problem.precision == Precision::f32 ? 64 : 32);
   if (problem.kind == Kind::fft) {

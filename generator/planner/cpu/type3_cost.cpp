@@ -62,16 +62,18 @@ double gridding(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   const double evaluate = price.evaluate * width * problem.dim * share;
   const double touched = std::ceil((width + line_cells - 1) / line_cells);  // lines of the grid per row
   const double direct = evaluate + rows * touched * (spreads ? price.grid_line : price.grid_read);
-  if (spreads && plan.spread.family == SpreadFamily::atomic)
+  const CpuStages& stages = plan.cpu();
+  if (spreads && stages.spread.family == SpreadFamily::atomic)
     return points * (evaluate + 2 * rows * width * kAtomic) * (product(cells) > 1e5 ? kUnsorted : 1);
-  if (plan.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
-  const bool tiles = spreads ? plan.spread.family == SpreadFamily::subgrid : plan.interp.family == InterpFamily::tile;
+  if (stages.sort.family == SortFamily::none) return points * direct * (product(cells) > 1e5 ? kUnsorted : 1);
+  const bool tiles =
+      spreads ? stages.spread.family == SpreadFamily::subgrid : stages.interp.family == InterpFamily::tile;
   if (!tiles) return points * direct;
   // Private tiles; runtime/backends/cpu/gridder/layout.h explains bins and slots.
   double count = 1, padded = 1;
   std::array<double, 3> tile{1, 1, 1};
   for (int d = 0; d < problem.dim; ++d) {
-    tile[d] = std::min<double>(plan.sort.tile[d], cells[d]);
+    tile[d] = std::min<double>(stages.sort.tile[d], cells[d]);
     count *= cells[d] / tile[d];
     if (d > 0) padded *= tile[d] + width - 1;
   }
@@ -94,7 +96,8 @@ double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
   }
   // Blocks of few lines stay in the L1 cache; blocks of many lines walk through larger grids in longer runs.
   const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
-  const double steps = std::clamp(std::log2(plan.fft.block * bytes / 128), 0.0, 3.0);  // counted from two cache lines
+  const double steps =
+      std::clamp(std::log2(plan.cpu().fft.block * bytes / 128), 0.0, 3.0);  // counted from two cache lines
   return sum * (lines * bytes > 1.5e6 ? 2 * (1 - 0.1 * steps) : 1 + 0.08 * steps);
 }
 
@@ -113,8 +116,9 @@ Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& tr
   cost.execute = batch * one * 1e-9 / (threads > 1 ? kShared * threads : 1);
   cost.set_points = (m + k) * kSetPoint * 1e-9 / threads;
   if (threads > 1) {
-    const bool coloured = plan.spread.family == SpreadFamily::colour_index ||
-                          plan.spread.family == SpreadFamily::colour_list || plan.spread.add == AddRule::colour;
+    const SpreadChoice& spread = plan.cpu().spread;
+    const bool coloured = spread.family == SpreadFamily::colour_index || spread.family == SpreadFamily::colour_list ||
+                          spread.add == AddRule::colour;
     const double barriers = coloured ? std::pow(2.5, problem.dim) : 4;  // locks cost about as much as 4 barriers
     cost.execute +=
         (kFork + barriers * kBarrier) * std::log2(threads) * batch / static_cast<double>(std::max(1, plan.chunk));

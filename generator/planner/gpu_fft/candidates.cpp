@@ -22,9 +22,8 @@ bool has_codelets(const Problem& problem) {
 }
 
 Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
-  Plan plan;
-  plan.backend = traits.backend;
-  plan.gpu_fft.family = family;
+  Plan plan = plan_for(traits.backend);
+  plan.gpu().fft.family = family;
   return plan;
 }
 
@@ -237,9 +236,9 @@ class FftSpace {
     ++tried_;
     if (!seen_.insert(text).second || !fits(plan)) return;
     Plan candidate = plan_of(traits_, GpuFftFamily::interleaved);
-    candidate.gpu_fft.plan = plan;
+    candidate.gpu().fft.plan = plan;
     // Uses the parsed form (with defaults filled in), so that a stored text gives exactly this plan.
-    candidate.gpu_fft.plan = fft::parse_notation(text);
+    candidate.gpu().fft.plan = fft::parse_notation(text);
     if (to_text(candidate, problem_).size() > most_text_) return;
     out_.space.candidates.push_back(
         {candidate, coordinates_.of(plan), gpu_fft_estimate(candidate, problem_, traits_).execute});
@@ -319,7 +318,7 @@ std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTrait
     known = for_arrays(*known, options);
     if (!fft::check(*known, problem).empty() || !why_not_both_ways(*known, options).empty()) return {};
     Plan plan = plan_of(traits, GpuFftFamily::interleaved);
-    plan.gpu_fft.plan = fft::parse_notation(fft::to_text(*known));
+    plan.gpu().fft.plan = fft::parse_notation(fft::to_text(*known));
     return plan;
   } catch (const Error&) {  // these arrays break a rule
     return {};
@@ -358,22 +357,21 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
 }
 
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  if (!is_gpu(plan.backend))
-    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
   Plan out = plan;
   out.backend = traits.backend;
-  if (out.gpu_fft.family == GpuFftFamily::interleaved) {
-    out.gpu_fft.plan.place = problem.place;
-    out.gpu_fft.plan = for_arrays(out.gpu_fft.plan, notation_options(problem));
-    if (!fft::check(out.gpu_fft.plan, problem).empty()) through_workspace(out.gpu_fft.plan);  // needed in place
-    if (const auto wrong = fft::check(out.gpu_fft.plan, problem); !wrong.empty())
+  GpuFftChoice& chosen = out.gpu().fft;
+  if (chosen.family == GpuFftFamily::interleaved) {
+    chosen.plan.place = problem.place;
+    chosen.plan = for_arrays(chosen.plan, notation_options(problem));
+    if (!fft::check(chosen.plan, problem).empty()) through_workspace(chosen.plan);  // needed in place
+    if (const auto wrong = fft::check(chosen.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
-    if (const auto wrong = fft::check_device(out.gpu_fft.plan, traits); !wrong.empty())
+    if (const auto wrong = fft::check_device(chosen.plan, traits); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   }
   check_gpu_fft(problem, out, traits);
-  if (out.gpu_fft.family == GpuFftFamily::interleaved)
-    if (const std::string wrong = why_not_both_ways(out.gpu_fft.plan, notation_options(problem)); !wrong.empty())
+  if (chosen.family == GpuFftFamily::interleaved)
+    if (const std::string wrong = why_not_both_ways(chosen.plan, notation_options(problem)); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);
   return parse_plan(to_text(out, problem), problem);
 }

@@ -56,8 +56,9 @@ fft::FftPlan plain_notation(const Problem& problem) {
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   Cost cost;
   fft::FftPlan notation;
-  if (plan.gpu_fft.family == GpuFftFamily::interleaved) notation = plan.gpu_fft.plan;
-  if (plan.gpu_fft.family == GpuFftFamily::plain) notation = plain_notation(problem);
+  const GpuFftChoice& choice = plan.gpu().fft;
+  if (choice.family == GpuFftFamily::interleaved) notation = choice.plan;
+  if (choice.family == GpuFftFamily::plain) notation = plain_notation(problem);
   if (notation.kernels.empty()) {
     cost.execute = by_traffic(problem, traits, library_efficiency);
     cost.bytes = array_bytes(problem);
@@ -70,8 +71,8 @@ Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTrai
 
 double gpu_fft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   // Nothing is known about the library: it might move everything once.
-  if (plan.gpu_fft.family != GpuFftFamily::interleaved || problem.fft_type != FftType::c2c) return 0;
-  return fft::floors(plan.gpu_fft.plan, traits, problem.batch).total;
+  if (plan.gpu().fft.family != GpuFftFamily::interleaved || problem.fft_type != FftType::c2c) return 0;
+  return fft::floors(plan.gpu().fft.plan, traits, problem.batch).total;
 }
 
 }  // namespace fourtune::generator

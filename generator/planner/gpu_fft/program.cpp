@@ -102,7 +102,7 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
                                      bool tables) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
   fft::EmitOptions options = emit_options(problem);
-  switch (plan.gpu_fft.family) {
+  switch (plan.gpu().fft.family) {
     case GpuFftFamily::cufft:
       return std::nullopt;
     case GpuFftFamily::plain:
@@ -111,7 +111,7 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
     case GpuFftFamily::interleaved:
       break;
   }
-  const fft::FftPlan& notation = plan.gpu_fft.plan;
+  const fft::FftPlan& notation = plan.gpu().fft.plan;
   if (const auto wrong = fft::check(notation, problem); !wrong.empty())
     throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
   if (notation.order != fft::Order::natural)

@@ -202,8 +202,7 @@ bool fits_memory(const Cost& cost, const DeviceTraits& traits) {
 }
 
 Plan plan_of(const DeviceTraits& traits, const WindowTry& windows) {
-  Plan plan;
-  plan.backend = traits.backend;
+  Plan plan = plan_for(traits.backend);
   plan.window = windows.window;
   plan.inner = windows.inner;
   return plan;
@@ -221,11 +220,11 @@ Space gpu_nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
     Plan plan = plan_of(traits, windows);
     int number = 0;
     for (const GpuPointsChoice& choice : choices_of(plan, problem, traits, true)) {
-      plan.gpu_points = choice;
+      plan.gpu().points = choice;
       for (std::size_t c = 0; c < chunk.size(); ++c)
         for (std::size_t f = 0; f < ffts.size(); ++f) {
           plan.chunk = chunk[c];
-          plan.gpu_fft.family = ffts[f];
+          plan.gpu().fft.family = ffts[f];
           const int group = std::max(choice.spread_with.group, choice.interp_with.group);
           if (group > 1 && (ffts[f] == GpuFftFamily::cufft || plan.chunk < group)) continue;
           const Cost cost = gpu_nufft_estimate(plan, problem, traits);
@@ -289,11 +288,11 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
   double least = INFINITY, smallest = INFINITY;
   for (const WindowTry& windows : windows_of(problem, 1, 1)) {
     Plan plan = plan_of(traits, windows);
-    plan.gpu_fft.family = GpuFftFamily::plain;
+    plan.gpu().fft.family = GpuFftFamily::plain;
     bool fitted = false;
     for (const GpuPointsChoice& choice : usual_choices(plan, problem, traits)) {
       if (fitted) break;
-      plan.gpu_points = choice;
+      plan.gpu().points = choice;
       const int group = std::max(choice.spread_with.group, choice.interp_with.group);
       for (const int chunk : chunks(problem)) {
         if (chunk < group) continue;
@@ -320,12 +319,11 @@ Plan gpu_nufft_default_plan(const Problem& problem, const DeviceTraits& traits, 
 }
 
 Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
-  if (!is_gpu(plan.backend))
-    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for " + traits.backend);
   Plan out = plan;
   out.backend = traits.backend;
+  auto& [fft, points] = out.gpu();
   out.chunk = static_cast<int>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
-  for (int* group : {&out.gpu_points.spread_with.group, &out.gpu_points.interp_with.group})
+  for (int* group : {&points.spread_with.group, &points.interp_with.group})
     while (*group > (problem.type == 3 ? 1 : out.chunk)) *group /= 2;
   if (problem.type == 3) {
     if (plan.type3 == Type3Rule::compose) {
@@ -341,14 +339,13 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   }
   if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
-  if (out.gpu_points.spread == nufft::Spread::points && problem.type != 2 && !may_add_directly(problem, out.window))
+  if (points.spread == nufft::Spread::points && problem.type != 2 && !may_add_directly(problem, out.window))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
-  if (out.gpu_fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine)
-    out.gpu_fft = {GpuFftFamily::plain, {}};
+  if (fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine) fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
     const nufft::Shape shape = shape_of(problem, traits, out.window.fine, out.window.width);
-    out.gpu_points = gpu_nufft::refit(out.gpu_points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate);
-    if (problem.m) out.gpu_points = gpu_nufft::sortable(out.gpu_points, shape, *problem.m);
+    points = gpu_nufft::refit(points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate);
+    if (problem.m) points = gpu_nufft::sortable(points, shape, *problem.m);
   }
   return parse_plan(to_text(out, problem), problem);
 }

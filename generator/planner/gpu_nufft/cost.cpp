@@ -231,7 +231,7 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
     out.spread =
         out.interp = {dim, plan.window.width, problem.precision, fine, m, gpu_nufft::share_of(problem.points, dim)};
   }
-  out.fft = fft_of(plan.gpu_fft, dim, modes, fine, held, out.spread.complex_bytes());
+  out.fft = fft_of(plan.gpu().fft, dim, modes, fine, held, out.spread.complex_bytes());
   out.grids = (product(held) * 1.5 + (problem.type == 3 ? product(modes) : 0)) * out.spread.complex_bytes();
   return out;
 }
@@ -241,7 +241,7 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
 Cost gpu_nufft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
   const Speed speed(traits);
   const Parts parts = parts_of(plan, problem);
-  const GpuPointsChoice& points = plan.gpu_points;
+  const GpuPointsChoice& points = plan.gpu().points;
   const double batch = static_cast<double>(problem.batch);
   const double chunk = static_cast<double>(std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
   const double clear = parts.spread.cells() * parts.spread.complex_bytes() / (0.85 * speed.bandwidth);

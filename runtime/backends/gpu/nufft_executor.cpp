@@ -33,9 +33,9 @@ class Type12Executor final : public Executor {
     check_supported(plan);
     if (!whole_) {
       plan_.window.fine = problem.n;  // the caller's array is the grid, one transform after the other
-      plan_.gpu_points.spread_with.group = plan_.gpu_points.interp_with.group = 1;
+      plan_.gpu().points.spread_with.group = plan_.gpu().points.interp_with.group = 1;
     }
-    if (plan.gpu_fft.family == generator::GpuFftFamily::cufft && largest_group() > 1)
+    if (plan.gpu().fft.family == generator::GpuFftFamily::cufft && largest_group() > 1)
       throw Error(Status::invalid_plan, "fft=cufft: the library's transform takes grids one by one; choose group=1");
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
     complex_ = 2 * real_bytes(problem.precision);
@@ -150,18 +150,19 @@ class Type12Executor final : public Executor {
     shape.large_counts = counts_ == 2;
     on_device(shape, runner_.queue().traits());
     const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
+    auto& points = plan_.gpu().points;
     if (!whole_) {  // the plan is for the fine grid of a whole transform, the caller's may be odd
       check_wide_enough(shape);
-      plan_.gpu_points = generator::gpu_nufft::refit(plan_.gpu_points, shape, lead);
+      points = generator::gpu_nufft::refit(points, shape, lead);
     }
-    if (options_.deterministic) plan_.gpu_points = generator::gpu_nufft::deterministic(plan_.gpu_points, shape, lead);
-    generator::nufft::Parameters spread = plan_.gpu_points.spread_with, interp = plan_.gpu_points.interp_with;
+    if (options_.deterministic) points = generator::gpu_nufft::deterministic(points, shape, lead);
+    generator::nufft::Parameters spread = points.spread_with, interp = points.interp_with;
     if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
         spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)
       throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
     spread.check = interp.check = !options_.trust_points;
-    shape.whole_cells = counts_ != 0 || plan_.gpu_points.spread == generator::nufft::Spread::points ||
-                        plan_.gpu_points.interp == generator::nufft::Interpolate::points;
+    shape.whole_cells = counts_ != 0 || points.spread == generator::nufft::Spread::points ||
+                        points.interp == generator::nufft::Interpolate::points;
     const auto& window = plan_.window;
     shape.unit = position_unit(
         window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
@@ -240,17 +241,17 @@ class Type12Executor final : public Executor {
     const Kernels& kernels = kernels_of(to_modes);
     if (to_modes) {
       kernels.emit_clear(program, arrays(), transforms);
-      kernels.emit_spread(program, arrays(), m, transforms, plan_.gpu_points.spread);
+      kernels.emit_spread(program, arrays(), m, transforms, plan_.gpu().points.spread);
     } else {
-      kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu_points.interp);
+      kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu().points.interp);
     }
     return program;
   }
 
   // Whether this direction's family processes points by subproblems.
   bool works_by_tasks(bool to_modes) const {
-    return to_modes ? plan_.gpu_points.spread != generator::nufft::Spread::points
-                    : plan_.gpu_points.interp != generator::nufft::Interpolate::points;
+    return to_modes ? plan_.gpu().points.spread != generator::nufft::Spread::points
+                    : plan_.gpu().points.interp != generator::nufft::Interpolate::points;
   }
   // Called before a direction is made: if it needs subproblems, later sorts list them, and those of the current points
   // are listed now.
@@ -299,20 +300,22 @@ class Type12Executor final : public Executor {
     return spec;
   }
 
-  int largest_group() const { return std::max(plan_.gpu_points.spread_with.group, plan_.gpu_points.interp_with.group); }
+  int largest_group() const {
+    return std::max(plan_.gpu().points.spread_with.group, plan_.gpu().points.interp_with.group);
+  }
   // The transforms of a chunk that one program of the FFT processes: all in one layout.
   struct Unit {
     std::int64_t first = 0, transforms = 1, groups = 1;
     bool interleaved = false;
   };
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const {
-    const auto& points = plan_.gpu_points;
+    const auto& points = plan_.gpu().points;
     std::vector<Unit> out;
     for (const auto& run :
          generator::nufft::group_runs(transforms, (to_modes ? points.spread_with : points.interp_with).group))
       if (run.size == 1)
         out.push_back({run.first, run.count, 1, false});
-      else if (problem_.dim < 3 && plan_.gpu_fft.family == generator::GpuFftFamily::plain)
+      else if (problem_.dim < 3 && plan_.gpu().fft.family == generator::GpuFftFamily::plain)
         out.push_back({run.first, run.size, run.count, true});
       else
         for (std::int64_t i = 0; i < run.count; ++i) out.push_back({run.first + i * run.size, run.size, 1, true});
@@ -321,9 +324,9 @@ class Type12Executor final : public Executor {
   GpuProgram fft_program(bool to_modes, int sign, const Unit& unit) const {
     auto spec = grid_fft_spec(sign, unit.transforms);
     spec.interleaved = unit.interleaved, spec.groups = unit.groups;
-    GpuProgram program = plan_.gpu_fft.family == generator::GpuFftFamily::cufft
+    GpuProgram program = plan_.gpu().fft.family == generator::GpuFftFamily::cufft
                              ? generator::gpu_nufft::grid_copy(spec, to_modes)
-                             : generator::gpu_nufft::grid_fft(spec, plan_.gpu_fft, to_modes);
+                             : generator::gpu_nufft::grid_fft(spec, plan_.gpu().fft, to_modes);
     const std::int64_t offset = unit.first * cells_ * complex_;
     const generator::BufferRef grid = slot_ref(kGrid, offset);
     generator::BufferRef modes = kSecond;
@@ -335,7 +338,7 @@ class Type12Executor final : public Executor {
   }
 
   void build(Direction& direction, bool to_modes, int sign, std::int64_t m) {
-    const bool library = plan_.gpu_fft.family == generator::GpuFftFamily::cufft;
+    const bool library = plan_.gpu().fft.family == generator::GpuFftFamily::cufft;
     std::array<GpuProgram, 2> points;
     std::array<std::vector<GpuProgram>, 2> fft;
     std::vector<const GpuProgram*> all;

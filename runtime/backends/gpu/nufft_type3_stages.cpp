@@ -29,7 +29,7 @@ Type3Stages::Type3Stages(const Problem& problem, const generator::Plan& plan, co
   targets_.sort_slot = kTargets, targets_.grid_slot = kInner, targets_.first_point = 3;
   chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
   complex_ = 2 * real_bytes(problem.precision);
-  if (plan_.gpu_fft.family == generator::GpuFftFamily::cufft)
+  if (plan_.gpu().fft.family == generator::GpuFftFamily::cufft)
     throw Error(Status::unsupported, "fft=cufft: type 3 takes generated kernels; choose fft=plain");
   if (plan_.type3 == generator::Type3Rule::gaussian) bind_gaussian();
 }
@@ -118,7 +118,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   on_device(shape, device_);
   // Uses the plan's families, and its parameters where this grid allows them.
   const auto lead = sources ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
-  const auto& points = plan_.gpu_points;
+  const auto& points = plan_.gpu().points;
   side.choice = sources ? generator::gpu_nufft::with_partner_of_spread(shape, points.spread, points.spread_with)
                         : generator::gpu_nufft::with_partner_of_interpolate(shape, points.interp, points.interp_with);
   side.choice = generator::gpu_nufft::refit(side.choice, shape, lead);
@@ -240,8 +240,8 @@ std::array<GpuProgram, 3> Type3Stages::transform(std::int64_t transforms, bool a
   from.spread->emit_clear(spread, values, transforms);
   from.spread->emit_spread(spread, values, in, transforms, from.choice.spread);
   GpuProgram fft = generator::gpu_nufft::placed(
-      generator::gpu_nufft::grid_fft(grid_fft_spec(sign, transforms), plan_.gpu_fft, adjoint), slot_ref(from.grid_slot),
-      slot_ref(to.grid_slot), kWork);
+      generator::gpu_nufft::grid_fft(grid_fft_spec(sign, transforms), plan_.gpu().fft, adjoint),
+      slot_ref(from.grid_slot), slot_ref(to.grid_slot), kWork);
   generator::gpu_nufft::share_grid(fft, kInner, inner_bytes() / chunk_ * transforms, kWork);
   to.interp->emit_interpolate(interp, arrays(to, wanted), out, transforms, to.choice.interp);
   if (scale_after) own_.emit_scale(interp, wanted, slot_ref(after), wanted, out, transforms, adjoint, stages[1]);

@@ -111,8 +111,7 @@ std::vector<Experiment> experiments(double scale) {
 }
 
 Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run) {
-  generator::Plan plan;
-  plan.backend = std::string(run.backend()->name());
+  generator::Plan plan = generator::plan_for(run.backend()->name());
   plan.window.kind = generator::WindowKind::exp_semicircle;
   plan.window.sigma = 2;
   plan.window.width = static_cast<int>(std::ceil(-std::log10(problem.tol) - 1e-9)) + 1;
@@ -127,10 +126,11 @@ Entrant version_entrant(const std::string& name, const Problem& problem, const S
   with.cap = 1024;
   with.lanes = 1;
   if (name == "SM") with.warps = 8;
-  plan.gpu_points.spread = name == "SM" ? nufft::Spread::tile_atomic : nufft::Spread::points;
-  plan.gpu_points.interp = nufft::Interpolate::points;
-  plan.gpu_points.spread_with = plan.gpu_points.interp_with = with;
-  if (generator::has_gpu_fft_library(plan.backend)) plan.gpu_fft.family = generator::GpuFftFamily::cufft;
+  auto& [fft, points] = plan.gpu();
+  points.spread = name == "SM" ? nufft::Spread::tile_atomic : nufft::Spread::points;
+  points.interp = nufft::Interpolate::points;
+  points.spread_with = points.interp_with = with;
+  if (generator::has_gpu_fft_library(plan.backend)) fft.family = generator::GpuFftFamily::cufft;
   return our_entrant(name, Role::reference, run.ours(generator::to_text(plan, problem)));
 }
 

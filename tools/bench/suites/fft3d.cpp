@@ -64,10 +64,8 @@ std::string natural_plan(const PaperPlan& paper, const SuiteRun& run) {
     plan.kernels[k].with.to = (count - 1 - k) % 2 == 1 ? fft::Target::work : fft::Target::out;
     if (k + 1 < count) plan.kernels[k].with.store = fft::Store::sorted;
   }
-  generator::Plan whole;
-  whole.backend = std::string(run.backend()->name());
-  whole.gpu_fft.family = generator::GpuFftFamily::interleaved;
-  whole.gpu_fft.plan = fft::bind(plan, run.traits());
+  generator::Plan whole = generator::plan_for(run.backend()->name());
+  whole.gpu().fft = {generator::GpuFftFamily::interleaved, fft::bind(plan, run.traits())};
   return generator::to_text(whole, problem_of(paper.lengths));
 }
 
@@ -84,8 +82,7 @@ Entrant reversed_entrant(const PaperPlan& paper, const SuiteRun& run) {
   const std::shared_ptr<const runtime::Backend> backend =
       dynamic_cast<const runtime::gpu::ProgramBackend&>(*run.backend()).with_programs(programs);
   const auto bind = [backend, device = run.device()](const Problem& problem, bool time_stages) {
-    generator::Plan whole;
-    whole.backend = std::string(backend->name());
+    const generator::Plan whole = generator::plan_for(backend->name());
     runtime::ExecutorOptions options;
     options.time_stages = time_stages;
     options.device = device;

@@ -61,7 +61,6 @@ constexpr Version kVersions[] = {
 // The paper's ingredients in our plan language: Kaiser-Bessel, oversampling 2, whole (unpruned) FFTs by FFTW.
 Plan plan_of(const Version& version, const Problem& problem, const DeviceTraits& traits) {
   Plan plan;
-  plan.threads = version.parallel ? traits.cores : 1;
   plan.window.kind = generator::WindowKind::kaiser_bessel;
   plan.window.sigma = 2;
   plan.window.width = generator::width_for(plan.window.kind, problem.tol, plan.window.sigma, problem.dim);
@@ -69,12 +68,14 @@ Plan plan_of(const Version& version, const Problem& problem, const DeviceTraits&
   plan.window.fine = {1, 1, 1};
   for (int d = 0; d < problem.dim; ++d)
     plan.window.fine[static_cast<std::size_t>(d)] = generator::smooth_size(2 * problem.n[static_cast<std::size_t>(d)]);
-  plan.sort.family = version.parallel ? SortFamily::tiles : SortFamily::none;
-  plan.sort.tile = {16, 16, 16};
-  plan.sort.copy = version.vectorised;
-  plan.spread.family = version.spread;
-  plan.interp.family = InterpFamily::direct;
-  plan.fft = {FftFamily::fftw, Rigor::measure, 16};
+  generator::CpuStages& stages = plan.cpu();
+  stages.threads = version.parallel ? traits.cores : 1;
+  stages.sort.family = version.parallel ? SortFamily::tiles : SortFamily::none;
+  stages.sort.tile = {16, 16, 16};
+  stages.sort.copy = version.vectorised;
+  stages.spread.family = version.spread;
+  stages.interp.family = InterpFamily::direct;
+  stages.fft = {FftFamily::fftw, Rigor::measure, 16};
   return plan;
 }
 

@@ -48,20 +48,24 @@ std::vector<Problem> problems_of(double scale, bool square) {
 constexpr double kRightR = 3, kPrintedR = 2.2;  // errors of 1.6e-14 and 3e-10 to 4e-8 for a tolerance of 1e-10
 
 std::string paper_plan(const Problem& problem, int threads, const std::string& backend, double r) {
-  generator::Plan plan;
-  plan.backend = backend;
-  plan.threads = threads;
+  generator::Plan plan = generator::plan_for(backend);
   plan.type3 = generator::Type3Rule::gaussian;
   plan.gaussian_r = r;
-  plan.sort.family = generator::SortFamily::none;
-  plan.spread.family = generator::SpreadFamily::atomic;
-  plan.interp.family = generator::InterpFamily::direct;
-  plan.fft = {generator::FftFamily::fftw, generator::Rigor::measure, 16};
-  // On a GPU: points in the caller's order, two threads per point (one, as in the paper, would keep 2 x 59 weights in
+  if (!generator::is_gpu(backend)) {
+    generator::CpuStages& stages = plan.cpu();
+    stages.threads = threads;
+    stages.sort.family = generator::SortFamily::none;
+    stages.spread.family = generator::SpreadFamily::atomic;
+    stages.interp.family = generator::InterpFamily::direct;
+    stages.fft = {generator::FftFamily::fftw, generator::Rigor::measure, 16};
+    return generator::to_text(plan, problem);
+  }
+  // Points in the caller's order, two threads per point (one, as in the paper, would keep 2 x 59 weights in
   // registers, and the compiler would take ten times as long). Generated kernels replace the paper's cuFFT.
-  plan.gpu_points.spread = generator::nufft::Spread::points;
-  plan.gpu_points.interp = generator::nufft::Interpolate::points;
-  for (auto* with : {&plan.gpu_points.spread_with, &plan.gpu_points.interp_with}) {
+  auto& points = plan.gpu().points;
+  points.spread = generator::nufft::Spread::points;
+  points.interp = generator::nufft::Interpolate::points;
+  for (auto* with : {&points.spread_with, &points.interp_with}) {
     with->order = generator::nufft::Order::caller;
     with->lanes = 2;
   }

@@ -22,8 +22,8 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   op.in = resolved_input_layout(problem);
   op.out = resolved_output_layout(problem);
   op.in_place = problem.place == Place::in;
-  op.choice = plan.fft;
-  op.threads = plan.threads;
+  op.choice = plan.cpu().fft;
+  op.threads = plan.cpu().threads;
   op.wisdom = options.wisdom;
   op.deterministic = options.deterministic;
   if (op.deterministic) op.choice.rigor = generator::Rigor::estimate, op.wisdom.clear();
@@ -118,11 +118,11 @@ std::unique_ptr<Executor> make_fft_executor(const Problem& problem, const genera
                                             const ExecutorOptions& options) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_problem, "make_fft_executor: the problem is not an fft");
   validate(problem);
-  if (plan.fft.family == generator::FftFamily::pruned)
+  if (plan.cpu().fft.family == generator::FftFamily::pruned)
     throw Error(Status::invalid_plan, "fft=pruned belongs to a nufft; an fft has fftw and rows");
   require_families(plan);
-  if (plan.threads < 1)
-    throw Error(Status::invalid_plan, "threads is " + std::to_string(plan.threads) + ", at least 1");
+  if (plan.cpu().threads < 1)
+    throw Error(Status::invalid_plan, "threads is " + std::to_string(plan.cpu().threads) + ", at least 1");
   if (problem.precision == Precision::f32) return std::make_unique<FftExecutor<float>>(problem, plan, options);
   return std::make_unique<FftExecutor<double>>(problem, plan, options);
 }

@@ -27,10 +27,11 @@ class Type12Executor final : public Executor {
     GridderSpec spec;
     spec.grid = grid_;
     spec.window = plan_.window;
-    spec.sort = plan_.sort;
-    spec.spread = plan_.spread;
-    spec.interp = plan_.interp;
-    spec.threads = plan_.threads;
+    const generator::CpuStages& stages = plan_.cpu();
+    spec.sort = stages.sort;
+    spec.spread = stages.spread;
+    spec.interp = stages.interp;
+    spec.threads = stages.threads;
     spec.deterministic = options.deterministic;
     spec.trust_points = options.trust_points;
     spec.longest_sum = generator::longest_sum(problem, generator::magnification(plan_.window, problem.dim));
@@ -103,8 +104,8 @@ class Type12Executor final : public Executor {
       const int same = d > 0 && grid_.fine[d] == grid_.fine[0] && problem_.n[d] == problem_.n[0];
       spec.factors[d] = same ? spec.factors[0] : deconvolution(window, grid_.fine[d], problem_.n[d]);
     }
-    spec.fft = plan_.fft;
-    spec.threads = plan_.threads;
+    spec.fft = plan_.cpu().fft;
+    spec.threads = plan_.cpu().threads;
     spec.wisdom = options_.wisdom;
     if (options_.deterministic) spec.fft.rigor = generator::Rigor::estimate, spec.wisdom.clear();
     return make_pruned_fft<T>(spec, truncates);

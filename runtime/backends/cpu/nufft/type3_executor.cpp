@@ -136,7 +136,7 @@ class Type3Executor final : public Executor {
   Interval look_at(const T* coordinates, std::int64_t count, int which) const {
     const auto at = static_cast<std::size_t>(which);
     const Promise promise = bounds_ ? Promise{bounds_->low[at], bounds_->high[at]} : Promise{};
-    return interval(coordinates, count, options_.trust_points, names[which], plan_.threads,
+    return interval(coordinates, count, options_.trust_points, names[which], plan_.cpu().threads,
                     bounds_ ? &promise : nullptr);
   }
 
@@ -221,10 +221,11 @@ class Type3Executor final : public Executor {
     spec.grid = grid;
     spec.window = window;
     spec.beta = beta_;
-    spec.sort = plan_.sort;
-    spec.spread = plan_.spread;
-    spec.interp = plan_.interp;
-    spec.threads = plan_.threads;
+    const generator::CpuStages& stages = plan_.cpu();
+    spec.sort = stages.sort;
+    spec.spread = stages.spread;
+    spec.interp = stages.interp;
+    spec.threads = stages.threads;
     spec.deterministic = options_.deterministic;
     if (plan_.type3 == generator::Type3Rule::compose)
       spec.longest_sum = generator::longest_sum(problem_, generator::magnification(window, problem_.dim));
@@ -263,8 +264,8 @@ class Type3Executor final : public Executor {
       if (geometry_[d].part) spec.length[d] = geometry_[d].inner;
       spec.factors[d] = deconvolution(window, geometry_[d].inner, outer_shape_.fine[d]);
     }
-    spec.fft = plan_.fft;
-    spec.threads = plan_.threads;
+    spec.fft = plan_.cpu().fft;
+    spec.threads = plan_.cpu().threads;
     spec.wisdom = options_.wisdom;
     if (options_.deterministic) spec.fft.rigor = generator::Rigor::estimate, spec.wisdom.clear();
     return make_pruned_fft<T>(spec, truncates);
@@ -285,7 +286,7 @@ class Type3Executor final : public Executor {
     }
     if (shifted) {
       before_.resize(m_);
-      parallel_for(m_ > kShared ? plan_.threads : 1, m_, [&](std::int64_t j) {
+      parallel_for(m_ > kShared ? plan_.cpu().threads : 1, m_, [&](std::int64_t j) {
         Angle angle;
         for (int d = 0; d < problem_.dim; ++d)
           if (geometry_[d].target_centre != 0) {  // added separately: their difference is rounded
@@ -300,7 +301,7 @@ class Type3Executor final : public Executor {
     after_.resize(k_);
     if (!transform_) transform_.emplace(bound_window(plan_.window), std::min(kPi, 1.0000001 * window_reach()));
     const generator::FourierInterpolant& transform = *transform_;
-    parallel_for(k_ > kShared ? plan_.threads : 1, k_, [&](std::int64_t l) {
+    parallel_for(k_ > kShared ? plan_.cpu().threads : 1, k_, [&](std::int64_t l) {
       double deconvolve = 1;
       for (int d = 0; d < problem_.dim; ++d)
         deconvolve *= transform(geometry_[d].spacing * (targets[d][l] - geometry_[d].target_centre));
