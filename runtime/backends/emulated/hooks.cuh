@@ -10,11 +10,10 @@ extern FourtuneEmulatedHost fourtune_emulated_host;
   void __tsan_unaligned_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); } \
   void __tsan_volatile_read##size(void* at) { fourtune_emulated_host.read(at, size, FOURTUNE_WHERE); }    \
   void __tsan_volatile_write##size(void* at) { fourtune_emulated_host.write(at, size, FOURTUNE_WHERE); }
-FOURTUNE_HOOK(1)
-FOURTUNE_HOOK(2) FOURTUNE_HOOK(4) FOURTUNE_HOOK(8)
-    FOURTUNE_HOOK(16) void __tsan_read_range(void* at, unsigned long bytes) {
-  fourtune_emulated_host.read(at, bytes, FOURTUNE_WHERE);
-}
+// clang-format off
+FOURTUNE_HOOK(1) FOURTUNE_HOOK(2) FOURTUNE_HOOK(4) FOURTUNE_HOOK(8) FOURTUNE_HOOK(16)
+void __tsan_read_range(void* at, unsigned long bytes) { fourtune_emulated_host.read(at, bytes, FOURTUNE_WHERE); }
+// clang-format on
 void __tsan_write_range(void* at, unsigned long bytes) { fourtune_emulated_host.write(at, bytes, FOURTUNE_WHERE); }
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

@@ -140,7 +140,7 @@ FOURTUNE_ATOMIC_OPERATION(atomicSub, old - value)
 FOURTUNE_ATOMIC_OPERATION(atomicExch, value)
 FOURTUNE_ATOMIC_OPERATION(atomicMin, old < value ? old : value)
 FOURTUNE_ATOMIC_OPERATION(atomicMax, old > value ? old : value)
-FOURTUNE_ATOMIC_OPERATION(atomicAnd, old& value)
+FOURTUNE_ATOMIC_OPERATION(atomicAnd, (old & value))
 FOURTUNE_ATOMIC_OPERATION(atomicOr, old | value)
 FOURTUNE_ATOMIC_OPERATION(atomicXor, old ^ value)
 template <class T>
@@ -160,14 +160,21 @@ static inline void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
   __forceinline__ T name(const T* at) { \
     return *at;                         \
   }
-FOURTUNE_LOAD(__ldg)
-FOURTUNE_LOAD(__ldcg) FOURTUNE_LOAD(__ldca) FOURTUNE_LOAD(__ldcs) FOURTUNE_LOAD(__ldlu) FOURTUNE_LOAD(__ldcv)
+FOURTUNE_LOAD(__ldg);
+FOURTUNE_LOAD(__ldcg);
+FOURTUNE_LOAD(__ldca);
+FOURTUNE_LOAD(__ldcs);
+FOURTUNE_LOAD(__ldlu);
+FOURTUNE_LOAD(__ldcv);
 #define FOURTUNE_STORE(name)                                                \
   template <class T>                                                        \
   __forceinline__ void name(T* at, typename fourtune_same<T>::type value) { \
     *at = value;                                                            \
   }
-    FOURTUNE_STORE(__stwb) FOURTUNE_STORE(__stcg) FOURTUNE_STORE(__stcs) FOURTUNE_STORE(__stwt)
+FOURTUNE_STORE(__stwb);
+FOURTUNE_STORE(__stcg);
+FOURTUNE_STORE(__stcs);
+FOURTUNE_STORE(__stwt);
 
 // ---- asynchronous copies, for the plain bodies of dev_ functions -------------------------------------------------------
 // cp.async: `bytes` from global to shared memory, in groups per thread. The target is NaN until the copy lands, at some
@@ -194,9 +201,7 @@ FOURTUNE_LOAD(__ldcg) FOURTUNE_LOAD(__ldca) FOURTUNE_LOAD(__ldcs) FOURTUNE_LOAD(
 #define fourtune_cluster_arrive() fourtune_emulated_host.cluster_arrive(__LINE__)
 #define fourtune_cluster_wait() fourtune_emulated_host.cluster_wait(__LINE__)
 #define fourtune_cluster_sync() (fourtune_cluster_arrive(), fourtune_cluster_wait())
-        static inline unsigned fourtune_cluster_rank() {
-  return fourtune_emulated_host.cluster_rank();
-}
+static inline unsigned fourtune_cluster_rank() { return fourtune_emulated_host.cluster_rank(); }
 // The address in the shared memory of the block of that rank that corresponds to `local` in one's own.
 template <class T>
 static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
@@ -211,13 +216,12 @@ static inline T* fourtune_emulated_map(int line, T* local, unsigned rank) {
   FOURTUNE_UNARY(name##f, float, __builtin_##name##f) \
   FOURTUNE_UNARY(name, double, __builtin_##name)      \
   FOURTUNE_UNARY(name, float, __builtin_##name##f)
-FOURTUNE_REAL(sqrt)
-FOURTUNE_REAL(sin) FOURTUNE_REAL(cos) FOURTUNE_REAL(tan) FOURTUNE_REAL(exp) FOURTUNE_REAL(exp2) FOURTUNE_REAL(log)
-    FOURTUNE_REAL(log2) FOURTUNE_REAL(floor) FOURTUNE_REAL(ceil) FOURTUNE_REAL(trunc) FOURTUNE_REAL(rint)
-        FOURTUNE_REAL(round) FOURTUNE_REAL(fabs) FOURTUNE_REAL(cosh)
-            FOURTUNE_REAL(sinh) static inline float fmaf(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
+// clang-format off
+FOURTUNE_REAL(sqrt) FOURTUNE_REAL(sin) FOURTUNE_REAL(cos) FOURTUNE_REAL(tan) FOURTUNE_REAL(exp) FOURTUNE_REAL(exp2)
+FOURTUNE_REAL(log) FOURTUNE_REAL(log2) FOURTUNE_REAL(floor) FOURTUNE_REAL(ceil) FOURTUNE_REAL(trunc) FOURTUNE_REAL(rint)
+FOURTUNE_REAL(round) FOURTUNE_REAL(fabs) FOURTUNE_REAL(cosh) FOURTUNE_REAL(sinh)
+static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+// clang-format on
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #define __fmaf_rn fmaf
@@ -238,11 +242,11 @@ static inline double fmax(double a, double b) { return __builtin_fmax(a, b); }
 #define FOURTUNE_MINMAX(type)                                      \
   static inline type min(type a, type b) { return a < b ? a : b; } \
   static inline type max(type a, type b) { return a > b ? a : b; }
-FOURTUNE_MINMAX(int)
-FOURTUNE_MINMAX(unsigned) FOURTUNE_MINMAX(long) FOURTUNE_MINMAX(unsigned long) FOURTUNE_MINMAX(long long)
-    FOURTUNE_MINMAX(unsigned long long) FOURTUNE_MINMAX(float) FOURTUNE_MINMAX(double) static inline int abs(int x) {
-  return x < 0 ? -x : x;
-}
+// clang-format off
+FOURTUNE_MINMAX(int) FOURTUNE_MINMAX(unsigned) FOURTUNE_MINMAX(long) FOURTUNE_MINMAX(unsigned long)
+FOURTUNE_MINMAX(long long) FOURTUNE_MINMAX(unsigned long long) FOURTUNE_MINMAX(float) FOURTUNE_MINMAX(double)
+static inline int abs(int x) { return x < 0 ? -x : x; }
+// clang-format on
 // sin and cos of pi x: exact reduction to [-1/4, 1/4] first.
 #define FOURTUNE_SINCOSPI(name, type, rint, sin, cos)                                                       \
   static inline void name(type x, type* sine, type* cosine) {                                               \
