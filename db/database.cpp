@@ -88,6 +88,11 @@ int write_errno(sqlite3* connection) {
       throw Error(Status::invalid_argument, message("refused a row that breaks its rules"));
     case SQLITE_TOOBIG:
       throw Error(Status::invalid_argument, message("refused a value that is too long"));
+    case SQLITE_ERROR:
+      // A header that names a schema format which this SQLite does not know has no code of its own.
+      if (std::strcmp(sqlite3_errmsg(connection), "unsupported file format") == 0)
+        throw StoreError(StoreFault::damaged, message("is damaged; move it away, a new one is made when tuning"));
+      [[fallthrough]];
     default:
       throw Error(Status::internal, message("could not run a statement"));
   }

@@ -76,6 +76,7 @@ Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& trai
   return planner_of(problem, traits).estimate(plan, problem, traits);
 }
 double floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  if (!same_kind(plan, traits)) return 0;
   return planner_of(problem, traits).floor_seconds(plan, problem, traits);
 }
 

@@ -30,18 +30,24 @@ DeviceTraits processor() {
 void use(const Plan& plan, const Problem& problem) {
   static const DeviceTraits gpu = *known_device("h100");
   static const DeviceTraits cpu = processor();
-  const DeviceTraits& traits = plan.backend == "cpu" ? cpu : gpu;
+  const DeviceTraits& traits = is_gpu(plan.backend) ? gpu : cpu;
   fuzz::accepted([&] {
     const Cost cost = estimate(plan, problem, traits);
     require(cost.execute >= 0 && cost.set_points >= 0 && cost.bytes >= 0, "no cost is negative or no number",
             to_text(plan, problem));
   });
+  for (const DeviceTraits* any : {&cpu, &gpu}) {  // also the wrong kind of device
+    fuzz::accepted([&] { estimate(plan, problem, *any); });
+    fuzz::accepted([&] { floor_seconds(plan, problem, *any); });
+    fuzz::accepted([&] { adapt(plan, problem, *any); });
+    fuzz::accepted([&] { reproducible(plan, problem, *any); });
+  }
   fuzz::accepted([&] {
     const Plan adapted = adapt(plan, problem, traits);
     const std::string text = to_text(adapted, problem);
     require(to_text(parse_plan(text, problem), problem) == text, "an adapted plan is a valid one", text);
   });
-  if (plan.backend != "cpu" && problem.kind == Kind::fft && mode_count(problem) <= kSmall)
+  if (problem.kind == Kind::fft && mode_count(problem) <= kSmall)
     fuzz::accepted([&] { gpu_fft_program(problem, plan, traits); });
 }
 

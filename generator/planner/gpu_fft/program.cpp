@@ -101,6 +101,8 @@ namespace {
 std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, const DeviceTraits& traits,
                                      bool tables) {
   if (problem.kind != Kind::fft) throw Error(Status::invalid_plan, "this plan is of a uniform transform");
+  if (!is_gpu(plan.backend))
+    throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for a GPU");
   fft::EmitOptions options = emit_options(problem);
   switch (plan.gpu().fft.family) {
     case GpuFftFamily::cufft:
