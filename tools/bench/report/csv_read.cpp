@@ -171,11 +171,13 @@ const ProblemResult* CsvRun::find(const std::string& token) const {
 CsvRun read_comparison_csv(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Failure(fmt::format("{}: cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto records = records_of(text);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const auto records = records_of(whole);
   std::map<std::string, std::size_t> columns;
   if (!records.empty())
-    for (std::size_t i = 0; i < records.front().size(); ++i) columns[records.front()[i]] = i;
+    for (std::size_t i = 0; i < records.front().size(); ++i)
+      if (!columns.emplace(records.front()[i], i).second)
+        throw Failure(fmt::format("{}: has column {} twice", path, text::shown(records.front()[i])));
   for (const std::string& column : csv_columns())
     if (!columns.contains(column))
       throw Failure(fmt::format("{}: has no column {}; it must come from fourtune bench --csv", path, column));
