@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -69,6 +70,13 @@ class Row {
   const std::string& text(const char* column) const { return fields_[columns_.at(column)]; }
   double number(const char* column, double missing = 0) const { return value_of<double>(text(column), missing); }
   std::int64_t count(const char* column) const { return value_of<std::int64_t>(text(column), 0); }
+  // A number that is rounded to an integer afterwards.
+  double countable(const char* column, double missing, double most) const {
+    const double value = number(column, missing);
+    if (!(std::abs(value) <= most))
+      throw Failure(fmt::format("{} is {}, at most {} can be counted", column, value, most));
+    return value;
+  }
 
  private:
   const std::map<std::string, std::size_t>& columns_;
@@ -126,7 +134,7 @@ ContenderResult contender_of(const Row& row) {
   one.right = row.text("right") == "1";
   one.memory = row.count("peak_bytes");
   one.code = row.count("code_bytes");
-  one.first_use_ns = static_cast<std::int64_t>(1e9 * row.number("first_use_seconds"));
+  one.first_use_ns = static_cast<std::int64_t>(1e9 * row.countable("first_use_seconds", 0, 9e9));
   one.stages = stages_of(row.text("stages"));
   one.passes = passes_of(row.text("passes"));
   return one;
@@ -141,7 +149,7 @@ void add_row(const Row& row, CsvRun& run) {
     result.skipped = row.text("skipped");
     result.copy_bandwidth = row.number("copy_bytes_per_second");
     result.peak_flops = row.number("peak_flops_per_second");
-    result.sets = static_cast<int>(row.number("sets_of_arrays", 1));
+    result.sets = static_cast<int>(row.countable("sets_of_arrays", 1, 1e9));
   }
   if (!row.text("contender").empty()) run.results.back().contenders.push_back(contender_of(row));
 }
