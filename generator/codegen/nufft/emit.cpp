@@ -41,6 +41,15 @@ double bins_on_a_cell(const PiecewisePolynomial& window, int bin) {
   return 1.05 * most;
 }
 
+// The last groups of a batch may be smaller, down to single transforms with rules of their own.
+template <class Family>
+void require_runs(const Shape& shape, Parameters parameters, Family family, const std::vector<GroupRun>& runs) {
+  for (const GroupRun& run : runs) {
+    parameters.group = run.size;
+    require(broken_rule(shape, parameters, family));
+  }
+}
+
 std::uint32_t transforms_of(std::int64_t transforms) {
   if (transforms < 1 || transforms > 65535)
     throw Error(Status::unsupported,
@@ -86,7 +95,9 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
   if (parameters_.deterministic) return emit_fixed(program, arrays, m, transforms, family);
-  for (const GroupRun& run : group_runs(transforms, parameters_.group))
+  const std::vector<GroupRun> runs = group_runs(transforms, parameters_.group);
+  require_runs(shape_, parameters_, family, runs);
+  for (const GroupRun& run : runs)
     run.size == 1 ? emit_spreader(program, of_run(arrays, m, run), m, run.count, family)
                   : emit_spread_group(program, of_run(arrays, m, run), m, run, family);
 }
@@ -188,7 +199,9 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
                                Interpolate family) const {
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
-  for (const GroupRun& run : group_runs(transforms, parameters_.group))
+  const std::vector<GroupRun> runs = group_runs(transforms, parameters_.group);
+  require_runs(shape_, parameters_, family, runs);
+  for (const GroupRun& run : runs)
     run.size == 1 ? emit_interpolator(program, of_run(arrays, m, run), m, run.count, family)
                   : emit_interpolate_group(program, of_run(arrays, m, run), m, run, family);
 }
