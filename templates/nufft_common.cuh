@@ -16,6 +16,11 @@ struct Task {
   unsigned group, unused;
 };
 
+// A parameter of kernels: from one transform's (or group's) numbers to the next one's, of the points and of the grid.
+struct Distances {
+  long long values, grid;
+};
+
 // First cells of the bins of a subproblem's group: 0 along the dimension whose bins lie together.
 struct Corner {
   int x, y, z;

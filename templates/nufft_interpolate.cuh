@@ -41,12 +41,11 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
                 const Task* __restrict__ tasks, const count* __restrict__ task_total,
 #endif
-                const real2* __restrict__ grid, real2* __restrict__ values, long long m, long long values_distance,
-                long long grid_distance) {
+                const real2* __restrict__ grid, real2* __restrict__ values, long long m, const Distances distances) {
   NUFFT_SHARED(real2, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
-  values += blockIdx.y * values_distance;
-  grid += blockIdx.y * grid_distance;
+  values += blockIdx.y * distances.values;
+  grid += blockIdx.y * distances.grid;
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return dev_follow();
   const Task task = tasks[blockIdx.x];

@@ -41,15 +41,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
                 const Task* __restrict__ tasks, const count* __restrict__ task_total,
 #endif
-                const Piece* __restrict__ grid, Value* __restrict__ values, long long m, long long values_distance,
-                long long group_pieces) {
+                const Piece* __restrict__ grid, Value* __restrict__ values, long long m, const Distances distances) {
   dev_follow();
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
 #if !NUFFT_INTERLEAVED
-  values += blockIdx.y * values_distance * NUFFT_GROUP;
+  values += blockIdx.y * distances.values * NUFFT_GROUP;
 #endif
-  grid += blockIdx.y * group_pieces;
+  grid += blockIdx.y * distances.grid;
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];
@@ -149,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       const Piece* results = reinterpret_cast<const Piece*>(stage + lane * NUFFT_STAGE);
 #pragma unroll
       for (int i = 0; i < NUFFT_PIECES; ++i)
-        nufft_scatter_piece(values + i * NUFFT_EACH * values_distance + mine, values_distance, results[i]);
+        nufft_scatter_piece(values + i * NUFFT_EACH * distances.values + mine, distances.values, results[i]);
     }
     __syncwarp();
 #endif

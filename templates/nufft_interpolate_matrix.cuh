@@ -13,7 +13,7 @@
 extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
-                long long m, long long values_distance, long long grid_distance) {
+                long long m, const Distances distances) {
   dev_follow();
   NUFFT_SHARED(double, shared);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS NUFFT_MIN_BLOCKS)
   Record record = nufft_load(records, min(task.start + lane, last));
   double* stage = shared + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
-  values += blockIdx.y * values_distance;
-  const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * grid_distance);
+  values += blockIdx.y * distances.values;
+  const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * distances.grid);
   double tile[NUFFT_KX][NUFFT_KY];
 #pragma unroll
   for (int t = 0; t < NUFFT_KY; ++t) {

@@ -16,7 +16,7 @@
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ grid, real2* __restrict__ values,
-                long long m, long long values_distance, long long grid_distance) {
+                long long m, const Distances distances) {
   dev_follow();
   NUFFT_SHARED(double, ring);
   if (blockIdx.x >= *task_total) return;
@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
   const int x0 = origin.x, y0 = origin.y;
   double* stage = ring + NUFFT_PLANES * NUFFT_FRAGMENTS * 32 + warp * 32 * NUFFT_ROW;
   for (int i = lane; i < 32 * NUFFT_ROW; i += 32) stage[i] = 0;
-  values += blockIdx.y * values_distance;
-  const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * grid_distance);
+  values += blockIdx.y * distances.values;
+  const real* parts = reinterpret_cast<const real*>(grid + blockIdx.y * distances.grid);
   int loaded = -1;  // planes below it were loaded
   for (count begin = task.start; begin < task.stop;) {
     Record record;

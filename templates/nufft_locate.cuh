@@ -1,6 +1,18 @@
 // Where a point lies: its first cell, window coordinate and bin. Constants as in nufft_common.cuh; NUFFT_CHECK: look for
 // coordinates that are not finite.
 
+// Parameters of kernels: the caller's m points, and the maps of their coordinates (Map in codegen/nufft/kernels.h).
+struct Points {
+  const real *x, *y, *z;
+  long long m;
+};
+struct Map {
+  double centre, factor, factor_low;
+};
+struct Maps {
+  Map of[3];
+};
+
 #if !NUFFT_DOUBLE
 // nufft_locate for coordinates within 120 turns of the centre, n < 2^19: turns in fixed point, 44 bits behind the point, by
 // one addition whose rounding drops whole turns out of the low bits. An error of n 2^-45 cells, and no conversions.
@@ -90,7 +102,8 @@ NUFFT_DEVICE bool nufft_locate_far(double x, double centre, double factor, doubl
 
 // First cell of the window and place in it of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
-NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double factor_low, int n, int& cell, Part& part) {
+NUFFT_DEVICE bool nufft_locate(real x, const Map& map, int n, int& cell, Part& part) {
+  const double centre = map.centre, factor = map.factor;
 #if !NUFFT_DOUBLE
   if (n < 1 << 19 && nufft_locate_near(x, centre, factor, n, cell, part)) return true;
 #endif
@@ -98,10 +111,10 @@ NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double fact
   const double s = at - centre, p = s * factor;
 #if NUFFT_DOUBLE
   const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen);
-  double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, factor_low, s_low * factor);
+  double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
 #else
   double p_low = 0;  // within a hundred turns below 2^-47 of one
-  if (fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + s * factor_low;
+  if (fabs(p) >= 0x1p7) p_low = nufft_fma(s, factor, -p) + s * map.factor_low;
 #endif
   double r = p - rint(p);
   bool finite = true;
@@ -116,16 +129,16 @@ NUFFT_DEVICE bool nufft_locate(real x, double centre, double factor, double fact
 }
 
 // The point with these coordinates; the first index of one that is not finite goes to *bad.
-NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const double* map, unsigned long long* bad) {
+NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const Maps& maps, unsigned long long* bad) {
   Placed p;
   p.part[1] = p.part[2] = 0;
   p.cell[1] = p.cell[2] = 0;
-  bool finite = nufft_locate(x[0], map[0], map[1], map[2], NUFFT_N0, p.cell[0], p.part[0]);
+  bool finite = nufft_locate(x[0], maps.of[0], NUFFT_N0, p.cell[0], p.part[0]);
 #if NUFFT_DIM > 1
-  finite = nufft_locate(x[1], map[3], map[4], map[5], NUFFT_N1, p.cell[1], p.part[1]) && finite;
+  finite = nufft_locate(x[1], maps.of[1], NUFFT_N1, p.cell[1], p.part[1]) && finite;
 #endif
 #if NUFFT_DIM > 2
-  finite = nufft_locate(x[2], map[6], map[7], map[8], NUFFT_N2, p.cell[2], p.part[2]) && finite;
+  finite = nufft_locate(x[2], maps.of[2], NUFFT_N2, p.cell[2], p.part[2]) && finite;
 #endif
   if (NUFFT_CHECK && !finite) {
     dev_wait_earlier();  // for the word, which is cleared
@@ -135,29 +148,26 @@ NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const double* map, u
 }
 
 // Coordinates of point i, and the point.
-NUFFT_DEVICE void nufft_read(real* to, const real* x, const real* y, const real* z, long long i) {
-  to[0] = __ldg(x + i);
+NUFFT_DEVICE void nufft_read(real* to, const Points& points, long long i) {
+  to[0] = __ldg(points.x + i);
 #if NUFFT_DIM > 1
-  to[1] = __ldg(y + i);
+  to[1] = __ldg(points.y + i);
 #endif
 #if NUFFT_DIM > 2
-  to[2] = __ldg(z + i);
+  to[2] = __ldg(points.z + i);
 #endif
-  (void)y;
-  (void)z;
 }
-NUFFT_DEVICE Placed nufft_point(const real* x, const real* y, const real* z, long long i, const double* map,
-                                unsigned long long* bad) {
+NUFFT_DEVICE Placed nufft_point(const Points& points, long long i, const Maps& maps, unsigned long long* bad) {
   real at[NUFFT_DIM];
-  nufft_read(at, x, y, z, i);
-  return nufft_place(at, i, map, bad);
+  nufft_read(at, points, i);
+  return nufft_place(at, i, maps, bad);
 }
 
 #if NUFFT_DOUBLE
 // The first cell as nufft_locate finds it, for a coordinate within 1024 turns, n < 2^20 and a place more than 2^-20 cells
 // away from where cells begin: what is left out here moves a place by less than 2^-21 cells. False: nothing is said.
-NUFFT_DEVICE bool nufft_cell_near(double x, double centre, double factor, int n, int& cell) {
-  const double p = (x - centre) * factor, at = (p - rint(p)) * n - (NUFFT_W % 2 != 0 ? 0.5 : 0.0);
+NUFFT_DEVICE bool nufft_cell_near(double x, const Map& map, int n, int& cell) {
+  const double p = (x - map.centre) * map.factor, at = (p - rint(p)) * n - (NUFFT_W % 2 != 0 ? 0.5 : 0.0);
   const double up = ceil(at), above = up - at;
   const bool near = n < 1 << 20 && fabs(p) < 1024 && above > 0x1p-20 && above < 1 - 0x1p-20;
   const int first = (near ? static_cast<int>(up) : 0) - NUFFT_W / 2;
@@ -167,21 +177,21 @@ NUFFT_DEVICE bool nufft_cell_near(double x, double centre, double factor, int n,
 #endif
 
 // The first cells alone, the same as nufft_place finds.
-NUFFT_DEVICE Placed nufft_cells(const real* x, long long i, const double* map, unsigned long long* bad) {
+NUFFT_DEVICE Placed nufft_cells(const real* x, long long i, const Maps& maps, unsigned long long* bad) {
 #if NUFFT_DOUBLE
   Placed p;
   p.part[0] = p.part[1] = p.part[2] = 0;
   p.cell[1] = p.cell[2] = 0;
-  bool near = nufft_cell_near(x[0], map[0], map[1], NUFFT_N0, p.cell[0]);
+  bool near = nufft_cell_near(x[0], maps.of[0], NUFFT_N0, p.cell[0]);
 #if NUFFT_DIM > 1
-  near = nufft_cell_near(x[1], map[3], map[4], NUFFT_N1, p.cell[1]) && near;
+  near = nufft_cell_near(x[1], maps.of[1], NUFFT_N1, p.cell[1]) && near;
 #endif
 #if NUFFT_DIM > 2
-  near = nufft_cell_near(x[2], map[6], map[7], NUFFT_N2, p.cell[2]) && near;
+  near = nufft_cell_near(x[2], maps.of[2], NUFFT_N2, p.cell[2]) && near;
 #endif
   if (near) return p;
 #endif
-  return nufft_place(x, i, map, bad);
+  return nufft_place(x, i, maps, bad);
 }
 
 // Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins. Every

@@ -6,14 +6,11 @@
 
 #if NUFFT_PASS == 0
 extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                count* __restrict__ place, count* __restrict__ bins, Record* __restrict__ unsorted,
-                unsigned long long* bad, long long m, double c0, double f0, double l0, double c1, double f1, double l1,
-                double c2, double f2, double l2) {
+    NUFFT_ENTRY(const Points points, const Maps maps, count* counts, count* __restrict__ place,
+                count* __restrict__ bins, Record* __restrict__ unsorted, unsigned long long* bad) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return dev_follow();
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  const Placed p = nufft_point(x, y, z, i, map, bad);
+  if (i >= points.m) return dev_follow();
+  const Placed p = nufft_point(points, i, maps, bad);
   const count bin = nufft_bin(p.cell, i);
   dev_follow();  // for the clear counts
   place[i] = atomicAdd(counts + bin, static_cast<count>(1));
@@ -30,14 +27,12 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #elif NUFFT_PASS == 3
 extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
-                const count* __restrict__ index, Record* __restrict__ records, unsigned long long* bad, long long m,
-                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+    NUFFT_ENTRY(const Points points, const Maps maps, const count* __restrict__ index, Record* __restrict__ records,
+                unsigned long long* bad) {
   dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return;
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  const Placed p = nufft_point(x, y, z, static_cast<long long>(index[i]), map, bad);
+  if (i >= points.m) return;
+  const Placed p = nufft_point(points, static_cast<long long>(index[i]), maps, bad);
   nufft_store(records, static_cast<count>(i), nufft_record(p));
 }
 #elif NUFFT_PASS == 4
@@ -50,14 +45,12 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #else
 extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
-                const count* __restrict__ offsets, const count* __restrict__ place, Record* __restrict__ records,
-                count* __restrict__ index, unsigned long long* bad, long long m, double c0, double f0, double l0,
-                double c1, double f1, double l1, double c2, double f2, double l2) {
+    NUFFT_ENTRY(const Points points, const Maps maps, const count* __restrict__ offsets,
+                const count* __restrict__ place, Record* __restrict__ records, count* __restrict__ index,
+                unsigned long long* bad) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return dev_follow();
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  const Placed p = nufft_point(x, y, z, i, map, bad);
+  if (i >= points.m) return dev_follow();
+  const Placed p = nufft_point(points, i, maps, bad);
   dev_follow();  // for the offsets
   const count to = NUFFT_SORTED ? offsets[nufft_bin(p.cell, i)] + place[i] : static_cast<count>(i);
   nufft_store(records, to, nufft_record(p));

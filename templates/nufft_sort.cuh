@@ -52,10 +52,20 @@ NUFFT_DEVICE Record nufft_kept(const unsigned* words, int of, int i) {
   return record;
 }
 
-// Coarse bin of a bin: bin / per, where magic is 2^reach / per rounded up, exact below 2^31.
-NUFFT_DEVICE unsigned nufft_coarse(count bin, long long per, long long magic, long long reach) {
-  if (sizeof(count) == 8) return static_cast<unsigned>(bin / static_cast<count>(per));
-  return static_cast<unsigned>(static_cast<unsigned long long>(bin) * static_cast<unsigned long long>(magic) >> reach);
+// Parameters of kernels: all coarse bins, of `per` bins each; magic is 2^reach / per rounded up.
+struct CoarseBins {
+  long long all, per, magic, reach;
+};
+// The second level: coarse bins of `per` bins, all of them; room in `spare`, and whose turn it is (step 0: all).
+struct Level {
+  long long coarse, per, all_bins, capacity, from, step;
+};
+
+// Coarse bin of a bin: bin / per, by a product that is exact below 2^31.
+NUFFT_DEVICE unsigned nufft_coarse(count bin, const CoarseBins& coarse) {
+  if (sizeof(count) == 8) return static_cast<unsigned>(bin / static_cast<count>(coarse.per));
+  return static_cast<unsigned>(static_cast<unsigned long long>(bin) * static_cast<unsigned long long>(coarse.magic) >>
+                               coarse.reach);
 }
 
 // Its bin within its coarse bin, the first of which is first_bin.
@@ -88,9 +98,9 @@ NUFFT_DEVICE void nufft_settle(Record* records, count* index, count to, Staged o
 }
 
 // Whether a large coarse bin, so many points of large ones before it, is one of this launch's.
-NUFFT_DEVICE bool nufft_in_turn(count before, long long from, long long step) {
+NUFFT_DEVICE bool nufft_in_turn(count before, const Level& level) {
   const long long at = static_cast<long long>(before);
-  return step == 0 || (at >= from && at < from + step);
+  return level.step == 0 || (at >= level.from && at < level.from + level.step);
 }
 
 // Room for the points counted in `counters` (sums by now) of n bins: moved[bin] leads from a place in the sorted points
@@ -105,31 +115,27 @@ NUFFT_DEVICE void nufft_reserve(const unsigned* counters, int n, count* cursors,
 
 #if NUFFT_PASS == 0  // points of each coarse bin
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* counts,
-                unsigned long long* bad, long long m, long long coarse, long long per, long long magic, long long reach,
-                double c0, double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+    NUFFT_ENTRY(const Points points, const Maps maps, const CoarseBins coarse, count* counts, unsigned long long* bad) {
   dev_follow();
   NUFFT_SHARED(unsigned, histogram);
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
-  for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS) histogram[i] = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < coarse.all; i += NUFFT_THREADS) histogram[i] = 0;
   __syncthreads();
   const long long step = static_cast<long long>(gridDim.x) * NUFFT_PLACE_POINTS;
-  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS + threadIdx.x; first < m;
+  for (long long first = static_cast<long long>(blockIdx.x) * NUFFT_PLACE_POINTS + threadIdx.x; first < points.m;
        first += step) {
     real at[NUFFT_ITEMS][NUFFT_DIM];
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (first + k * NUFFT_THREADS < m) nufft_read(at[k], x, y, z, first + k * NUFFT_THREADS);
+      if (first + k * NUFFT_THREADS < points.m) nufft_read(at[k], points, first + k * NUFFT_THREADS);
 #pragma unroll
     for (int k = 0; k < NUFFT_ITEMS; ++k)
-      if (first + k * NUFFT_THREADS < m) {
+      if (first + k * NUFFT_THREADS < points.m) {
         const long long i = first + k * NUFFT_THREADS;
-        atomicAdd(histogram + (nufft_coarse(nufft_bin(nufft_cells(at[k], i, map, bad).cell, i), per, magic, reach)),
-                  1u);
+        atomicAdd(histogram + nufft_coarse(nufft_bin(nufft_cells(at[k], i, maps, bad).cell, i), coarse), 1u);
       }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < coarse; i += NUFFT_THREADS)
+  for (int i = static_cast<int>(threadIdx.x); i < coarse.all; i += NUFFT_THREADS)
     if (histogram[i] != 0) atomicAdd(counts + i, static_cast<count>(histogram[i]));
 }
 #elif NUFFT_PASS == 1  // one block: offsets, cursors, chunks and points of large ones before each, and all of those
@@ -171,21 +177,18 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 }
 #elif NUFFT_PASS == 2  // points to their coarse bins, `chunk` of them a block
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
-    NUFFT_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z, count* cursors,
-                Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad, long long m,
-                long long chunk, long long coarse, long long per, long long magic, long long reach, double c0,
-                double f0, double l0, double c1, double f1, double l1, double c2, double f2, double l2) {
+    NUFFT_ENTRY(const Points points, const Maps maps, const CoarseBins coarse, long long chunk, count* cursors,
+                Record* __restrict__ records, count* __restrict__ index, unsigned long long* bad) {
   dev_follow();
   NUFFT_SHARED(unsigned, words);
   unsigned* order = words + NUFFT_RECORD_WORDS * NUFFT_PLACE_POINTS;
   count* moved = reinterpret_cast<count*>(order + NUFFT_PLACE_POINTS);  // from the place here to that among all
-  unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse);
-  unsigned* sums = counters + coarse + 1;
-  const double map[9] = {c0, f0, l0, c1, f1, l1, c2, f2, l2};
+  unsigned* counters = reinterpret_cast<unsigned*>(moved + coarse.all);
+  unsigned* sums = counters + coarse.all + 1;
   const int t = static_cast<int>(threadIdx.x);
   const long long first = static_cast<long long>(blockIdx.x) * chunk;
-  const int n = static_cast<int>(min(m - first, chunk));
-  for (int i = t; i < coarse; i += NUFFT_THREADS) counters[i] = 0;
+  const int n = static_cast<int>(min(points.m - first, chunk));
+  for (int i = t; i < coarse.all; i += NUFFT_THREADS) counters[i] = 0;
   __syncthreads();
   // From the top: bits of the bin that go to the index (4), coarse bin (14), rank there; in `order` the place here.
   unsigned place[NUFFT_ITEMS];
@@ -196,14 +199,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
       for (int j = 0; j < NUFFT_READ; ++j)
         if (k + j < NUFFT_ITEMS && (k + j) * NUFFT_THREADS + t < n)
-          nufft_read(at[j], x, y, z, first + (k + j) * NUFFT_THREADS + t);
+          nufft_read(at[j], points, first + (k + j) * NUFFT_THREADS + t);
     const int i = k * NUFFT_THREADS + t;
     if (i < n) {
-      const Placed p = nufft_place(at[k % NUFFT_READ], 0, map, bad);
+      const Placed p = nufft_place(at[k % NUFFT_READ], 0, maps, bad);
       const count bin = nufft_bin(p.cell, first + i);
-      const unsigned one = nufft_coarse(bin, per, magic, reach);
+      const unsigned one = nufft_coarse(bin, coarse);
       const unsigned local = NUFFT_FINAL ? static_cast<unsigned>(bin % static_cast<count>(NUFFT_GROUP_BINS))
-                                         : static_cast<unsigned>(bin) - one * static_cast<unsigned>(per);
+                                         : static_cast<unsigned>(bin) - one * static_cast<unsigned>(coarse.per);
       nufft_keep(words, NUFFT_PLACE_POINTS, i,
                  nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull)));
       place[k] = (NUFFT_STOLEN && !NUFFT_FINAL ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 |
@@ -211,8 +214,8 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     }
   }
   __syncthreads();
-  nufft_scan_counters(counters, static_cast<unsigned>(coarse), sums);
-  nufft_reserve(counters, static_cast<int>(coarse), cursors, moved);
+  nufft_scan_counters(counters, static_cast<unsigned>(coarse.all), sums);
+  nufft_reserve(counters, static_cast<int>(coarse.all), cursors, moved);
 #pragma unroll
   for (int k = 0; k < NUFFT_ITEMS; ++k) {
     const int i = k * NUFFT_THREADS + t;
@@ -236,15 +239,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #elif NUFFT_PASS == 4  // sums of the bins' counts of large coarse bins, which become cursors
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const count* __restrict__ starts, const count* __restrict__ befores, count* __restrict__ offsets,
-                long long coarse, long long per, long long all_bins, long long capacity, long long from,
-                long long step) {
+                const Level level) {
   dev_follow();
   NUFFT_SHARED(count, sums);
   const unsigned t = threadIdx.x;
-  if (step == 0 && static_cast<long long>(befores[coarse]) > capacity) return;
-  for (long long c = blockIdx.x; c < coarse; c += gridDim.x) {
-    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT || !nufft_in_turn(befores[c], from, step)) continue;
-    const long long first_bin = c * per, bins = min(per, all_bins - first_bin);
+  if (level.step == 0 && static_cast<long long>(befores[level.coarse]) > level.capacity) return;
+  for (long long c = blockIdx.x; c < level.coarse; c += gridDim.x) {
+    if (starts[c + 1] - starts[c] <= NUFFT_SEGMENT || !nufft_in_turn(befores[c], level)) continue;
+    const long long first_bin = c * level.per, bins = min(level.per, level.all_bins - first_bin);
     const long long each = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
     count* counts = offsets + first_bin + 1;
     const long long begin = min(t * each, bins), end = min(begin + each, bins);
@@ -265,28 +267,28 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 // counts of the bins of larger ones, a chunk at a time, and the copy. 6: their points, likewise.
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(Record* records, count* index, Staged* spare, const count* __restrict__ starts,
-                const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets, long long coarse,
-                long long per, long long all_bins, long long capacity, long long from, long long step) {
+                const count* __restrict__ chunks, const count* __restrict__ befores, count* offsets,
+                const Level level) {
   dev_follow();
   NUFFT_SHARED(count, numbers);                                    // of the points, in pass 5: nothing
   count* moved = numbers + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT);  // pass 6: a bin each
-  unsigned* words = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? per : 0));
+  unsigned* words = reinterpret_cast<unsigned*>(moved + (NUFFT_PASS == 6 ? level.per : 0));
   unsigned short* order =
       reinterpret_cast<unsigned short*>(words + (NUFFT_PASS == 5 ? 0 : NUFFT_RECORD_WORDS * NUFFT_SEGMENT));
   unsigned* counters = reinterpret_cast<unsigned*>(order + (NUFFT_PASS == 5 ? 0 : NUFFT_SEGMENT));
-  unsigned* sums = counters + per + 1;
+  unsigned* sums = counters + level.per + 1;
   const int t = static_cast<int>(threadIdx.x);
-  const bool room = step != 0 || static_cast<long long>(befores[coarse]) <= capacity;
+  const bool room = level.step != 0 || static_cast<long long>(befores[level.coarse]) <= level.capacity;
 #if NUFFT_PASS == 3
-  (void)spare, (void)chunks, (void)from;
+  (void)spare, (void)chunks;
   const long long c = blockIdx.x;
   const count start = starts[c];
   const count here = starts[c + 1] - start;
 #else
   if (!room) return;
-  const long long all = static_cast<long long>(chunks[coarse]);
+  const long long all = static_cast<long long>(chunks[level.coarse]);
   for (long long chunk = blockIdx.x; chunk < all; chunk += gridDim.x) {
-    long long c = 0, end = coarse;  // the coarse bin of the chunk: the last with chunks[c] <= chunk
+    long long c = 0, end = level.coarse;  // the coarse bin of the chunk: the last with chunks[c] <= chunk
     while (end - c > 1) {
       const long long middle = (c + end) / 2;
       if (static_cast<long long>(chunks[middle]) <= chunk)
@@ -294,23 +296,23 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
       else
         end = middle;
     }
-    if (!nufft_in_turn(befores[c], from, step)) continue;
+    if (!nufft_in_turn(befores[c], level)) continue;
     const count skipped = (static_cast<count>(chunk) - chunks[c]) * NUFFT_SEGMENT;
     const count start = starts[c] + skipped;
     const count here = min(starts[c + 1] - start, static_cast<count>(NUFFT_SEGMENT));
-    Staged* copy = spare + (befores[c] - static_cast<count>(from)) + skipped;
+    Staged* copy = spare + (befores[c] - static_cast<count>(level.from)) + skipped;
 #endif
-  const long long first_bin = c * per;
-  const int bins = static_cast<int>(min(per, all_bins - first_bin));
+  const long long first_bin = c * level.per;
+  const int bins = static_cast<int>(min(level.per, level.all_bins - first_bin));
 #if NUFFT_PASS == 3
-  if (step != 0 && here <= NUFFT_SEGMENT) return;
+  if (level.step != 0 && here <= NUFFT_SEGMENT) return;
   // Entry first_bin belongs to the coarse bin below if that is large.
   if (t == 0 && (c == 0 || start - starts[c - 1] <= NUFFT_SEGMENT)) offsets[first_bin] = start;
   if (here > NUFFT_SEGMENT) {
     for (int i = t; i < bins; i += NUFFT_THREADS) offsets[first_bin + 1 + i] = room ? 0 : start + here;
     return;
   }
-  if (t == 0 && c == coarse - 1) offsets[all_bins] = start + here;
+  if (t == 0 && c == level.coarse - 1) offsets[level.all_bins] = start + here;
 #endif
   const int n = static_cast<int>(here);
   for (int i = t; i < bins; i += NUFFT_THREADS) counters[i] = 0;

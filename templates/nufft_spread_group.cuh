@@ -14,15 +14,14 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #if NUFFT_TILED
                 const Task* __restrict__ tasks, const count* __restrict__ task_total,
 #endif
-                const Value* __restrict__ strengths, Piece* __restrict__ grid, long long m,
-                long long strengths_distance, long long group_pieces) {
+                const Value* __restrict__ strengths, Piece* __restrict__ grid, long long m, const Distances distances) {
   dev_follow();
   NUFFT_SHARED(Piece, shared);
   const int lane = static_cast<int>(threadIdx.x & 31);
 #if !NUFFT_INTERLEAVED
-  strengths += blockIdx.y * strengths_distance * NUFFT_GROUP;
+  strengths += blockIdx.y * distances.values * NUFFT_GROUP;
 #endif
-  grid += blockIdx.y * group_pieces;
+  grid += blockIdx.y * distances.grid;
 #if NUFFT_TILED
   if (blockIdx.x >= *task_total) return;
   const Task task = tasks[blockIdx.x];
@@ -59,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
 #pragma unroll
       for (int i = 0; i < NUFFT_PIECES; ++i)
         reinterpret_cast<Piece*>(to)[i] =
-            nufft_gather_piece(strengths + mine + i * NUFFT_EACH * strengths_distance, strengths_distance);
+            nufft_gather_piece(strengths + mine + i * NUFFT_EACH * distances.values, distances.values);
 #endif
       p = nufft_unpack(nufft_load(records, first + lane), x0, y0, z0);
       nufft_stage_point(p, to + NUFFT_STRENGTHS);

@@ -7,12 +7,12 @@
 
 extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index,
-                const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m, long long strengths_distance,
-                long long grid_distance NUFFT_BOUNDS) {
+                const real2* __restrict__ strengths, Cell* __restrict__ grid, long long m,
+                const Distances distances NUFFT_BOUNDS) {
   NUFFT_SHARED(real, shared);
 #if NUFFT_FIXED
   dev_wait_earlier();  // for the bounds
-  const double scale = nufft_fixed_scale(bounds, strengths_distance);
+  const double scale = nufft_fixed_scale(bounds, distances.values);
 #endif
   const auto to_grid = [&](Cell* at, real weight, real2 value) {
 #if NUFFT_FIXED
@@ -23,8 +23,8 @@ extern "C" __global__ void __launch_bounds__(32 * NUFFT_WARPS)
     dev_add(at, nufft_scaled(weight, value));
 #endif
   };
-  strengths += blockIdx.y * strengths_distance;
-  grid += blockIdx.y * grid_distance;
+  strengths += blockIdx.y * distances.values;
+  grid += blockIdx.y * distances.grid;
   const int lane = static_cast<int>(threadIdx.x & 31);
   // Of this warp: weights by [number][point], then first cells.
   real* stage = shared + (threadIdx.x >> 5) * NUFFT_STAGE_WARP;

@@ -11,18 +11,18 @@
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, Cell* __restrict__ grid,
-                long long strengths_distance, long long grid_distance NUFFT_BOUNDS) {
+                const Distances distances NUFFT_BOUNDS) {
   NUFFT_SHARED(Cell, tile);
   if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
 #if NUFFT_FIXED
   dev_wait_earlier();  // for the bounds
-  const double scale = nufft_fixed_scale(bounds, strengths_distance);
+  const double scale = nufft_fixed_scale(bounds, distances.values);
 #else
   const double scale = 1;
 #endif
-  strengths += blockIdx.y * strengths_distance;
-  grid += blockIdx.y * grid_distance;
+  strengths += blockIdx.y * distances.values;
+  grid += blockIdx.y * distances.grid;
   const Corner origin = nufft_corner(task);
   const int x0 = origin.x, y0 = origin.y, z0 = origin.z;
   const int t = static_cast<int>(threadIdx.x);

@@ -37,12 +37,12 @@ NUFFT_DEVICE void nufft_stage_row(real* row, int from, const real* weights) {
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
     NUFFT_ENTRY(const Record* __restrict__ records, const count* __restrict__ index, const Task* __restrict__ tasks,
                 const count* __restrict__ task_total, const real2* __restrict__ strengths, real2* __restrict__ grid,
-                long long strengths_distance, long long grid_distance) {
+                const Distances distances) {
   NUFFT_SHARED(real, stage);
   if (blockIdx.x >= *task_total) return dev_wait_earlier();
   const Task task = tasks[blockIdx.x];
-  strengths += blockIdx.y * strengths_distance;
-  grid += blockIdx.y * grid_distance;
+  strengths += blockIdx.y * distances.values;
+  grid += blockIdx.y * distances.grid;
   const int lane = static_cast<int>(threadIdx.x & 31);
   const int warp = NUFFT_WARPS == 1 ? 0 : static_cast<int>(threadIdx.x >> 5);
 

@@ -6,6 +6,15 @@
 //   3  values times factors, or times their conjugates
 //   4  fill with one word
 
+// Parameters of kernels: the coordinates of n points, and a number for each dimension.
+struct Coordinates {
+  const real* of[3];
+  long long n;
+};
+struct Vector {
+  double of[3];
+};
+
 __device__ inline unsigned long long type3_key(double x) {  // in the order of the numbers
   const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(x));
   return bits >> 63 ? ~bits : bits | 1ull << 63;
@@ -30,18 +39,15 @@ __device__ inline void type3_phase(const Type3Angle& angle, double& re, double& 
 #if TYPE3_PASS == 0
 // words: for each array the least key, the least complement of a key, and the first bad index; all ones before.
 extern "C" __global__ void __launch_bounds__(256)
-    TYPE3_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
-                const real* __restrict__ s, const real* __restrict__ t, const real* __restrict__ u,
-                unsigned long long* words, long long m, long long k) {
+    TYPE3_ENTRY(const Coordinates sources, const Coordinates targets, unsigned long long* words) {
   dev_follow();
-  const real* const arrays[6] = {x, y, z, s, t, u};
   const int which = static_cast<int>(blockIdx.y);
-  const real* const from = arrays[which];
-  const long long n = which < 3 ? m : k;
+  const real* const from = which < 3 ? sources.of[which] : targets.of[which - 3];
+  const long long n = which < 3 ? sources.n : targets.n;
   unsigned long long low = ~0ull, high = ~0ull, bad = ~0ull;
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < n;
        i += static_cast<long long>(gridDim.x) * 256) {
-    const double value = static_cast<double>(from[i]);
+    const double value = static_cast<double>(__ldg(from + i));
     const bool finite = value * 0 == 0;
     const unsigned long long key = type3_key(value), at = static_cast<unsigned long long>(i);
     if (!finite && at < bad) bad = at;
@@ -63,19 +69,15 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #elif TYPE3_PASS == 1
 extern "C" __global__ void __launch_bounds__(256)
-    TYPE3_ENTRY(const real* __restrict__ x, const real* __restrict__ y, const real* __restrict__ z,
-                real2* __restrict__ out, long long m, double c0, double c1, double c2, double d0, double d1,
-                double d2) {
+    TYPE3_ENTRY(const Coordinates sources, const Vector centre, const Vector turn, real2* __restrict__ out) {
   dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= m) return;
-  const real* const arrays[3] = {x, y, z};
-  const double centres[3] = {c0, c1, c2}, turns[3] = {d0, d1, d2};
+  if (i >= sources.n) return;
   Type3Angle angle = {0, 0};
 #pragma unroll
   for (int d = 0; d < TYPE3_DIM; ++d) {
-    const double at = static_cast<double>(arrays[d][i]), moved = at - centres[d], seen = moved - at;
-    type3_turn(angle, turns[d], moved, (at - (moved - seen)) - (centres[d] + seen));
+    const double at = static_cast<double>(__ldg(sources.of[d] + i)), moved = at - centre.of[d], seen = moved - at;
+    type3_turn(angle, turn.of[d], moved, (at - (moved - seen)) - (centre.of[d] + seen));
   }
   double re, im;
   type3_phase(angle, re, im);
@@ -86,34 +88,34 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 #elif TYPE3_PASS == 2
 // The window's transform as polynomials of degree TYPE3_TERMS - 1 on equal intervals (generator/window/fourier.h).
-__device__ inline double type3_transform(const double* __restrict__ table, double per_interval, long long intervals,
-                                         double xi) {
-  const double position = (xi < 0 ? -xi : xi) * per_interval;
-  const long long last = intervals - 1;
+struct Transform {
+  const double* table;
+  long long intervals;
+  double per_interval;
+};
+__device__ inline double type3_transform(const Transform& transform, double xi) {
+  const double position = (xi < 0 ? -xi : xi) * transform.per_interval;
+  const long long last = transform.intervals - 1;
   const long long interval = position < static_cast<double>(last) ? static_cast<long long>(position) : last;
   const double at = 2 * (position - static_cast<double>(interval)) - 1;
-  const double* const c = table + interval * TYPE3_TERMS;
-  double sum = c[TYPE3_TERMS - 1];
-  for (int term = TYPE3_TERMS - 2; term >= 0; --term) sum = __fma_rn(sum, at, c[term]);
+  const double* const c = transform.table + interval * TYPE3_TERMS;
+  double sum = __ldg(c + TYPE3_TERMS - 1);
+  for (int term = TYPE3_TERMS - 2; term >= 0; --term) sum = __fma_rn(sum, at, __ldg(c + term));
   return sum;
 }
 extern "C" __global__ void __launch_bounds__(256)
-    TYPE3_ENTRY(const real* __restrict__ s, const real* __restrict__ t, const real* __restrict__ u,
-                const double* __restrict__ table, real2* __restrict__ out, long long k, long long intervals,
-                double per_interval, double c0, double c1, double c2, double d0, double d1, double d2, double h0,
-                double h1, double h2) {
+    TYPE3_ENTRY(const Coordinates targets, const Transform transform, const Vector turn, const Vector centre,
+                const Vector spacing, real2* __restrict__ out) {
   dev_follow();
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= k) return;
-  const real* const arrays[3] = {s, t, u};
-  const double turns[3] = {c0, c1, c2}, centres[3] = {d0, d1, d2}, spacing[3] = {h0, h1, h2};
+  if (i >= targets.n) return;
   Type3Angle angle = {0, 0};
   double deconvolve = 1;
 #pragma unroll
   for (int d = 0; d < TYPE3_DIM; ++d) {
-    const double at = static_cast<double>(arrays[d][i]);
-    type3_turn(angle, turns[d], at, 0);
-    deconvolve *= type3_transform(table, per_interval, intervals, spacing[d] * (at - centres[d]));
+    const double at = static_cast<double>(__ldg(targets.of[d] + i));
+    type3_turn(angle, turn.of[d], at, 0);
+    deconvolve *= type3_transform(transform, spacing.of[d] * (at - centre.of[d]));
   }
   double re, im;
   type3_phase(angle, re, im);

@@ -38,7 +38,21 @@ struct BufferRef {
   friend bool operator==(const BufferRef&, const BufferRef&) = default;
 };
 
-using LaunchArgument = std::variant<BufferRef, std::int64_t, float, double>;
+// A parameter that is a struct: its members in order, each of 8 bytes.
+struct ArgumentStruct {
+  std::vector<std::variant<BufferRef, std::int64_t, double>> members;
+  friend bool operator==(const ArgumentStruct&, const ArgumentStruct&) = default;
+};
+using LaunchArgument = std::variant<BufferRef, std::int64_t, float, double, ArgumentStruct>;
+
+// Calls visit(BufferRef&) for every pointer in an argument.
+template <class Argument, class Visit>
+void for_each_pointer(Argument& argument, const Visit& visit) {
+  if (auto* ref = std::get_if<BufferRef>(&argument)) visit(*ref);
+  if (auto* all = std::get_if<ArgumentStruct>(&argument))
+    for (auto& member : all->members)
+      if (auto* ref = std::get_if<BufferRef>(&member)) visit(*ref);
+}
 
 struct Launch {
   int kernel = 0;  // index into GpuProgram::kernels

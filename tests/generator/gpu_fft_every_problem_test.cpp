@@ -35,7 +35,10 @@ void expect_fits(const GpuProgram& program, const DeviceTraits& traits) {
   ASSERT_FALSE(program.launches.empty());
   for (const KernelSource& kernel : program.kernels)
     EXPECT_LE(kernel.shared_bytes, traits.shared_per_block) << kernel.entry;
-  for (const Launch& launch : program.launches) EXPECT_GE(launch.grid[0], 1u);
+  for (const Launch& launch : program.launches) {
+    EXPECT_GE(launch.grid[0], 1u);
+    EXPECT_LE(launch.arguments.size(), 8u) << "parameters";
+  }
 }
 
 void expect_programs(const Problem& problem, const DeviceTraits& traits) {

@@ -79,7 +79,7 @@ TEST(NufftSort, LocatesSinglePrecisionPointsOfLongGridsWithoutLosingDigits) {
   std::erase_if(program.launches, [](const Launch& l) { return l.arguments.size() == 3; });  // clears
   const Launch& place = program.launches.back();
   GpuProgram only{program.kernels, {place}, program.workspace_bytes, program.constants};
-  only.launches[0].arguments[5] = BufferRef{BufferRef::Where::second, 0, 0};
+  only.launches[0].arguments[4] = BufferRef{BufferRef::Where::second, 0, 0};
   // 28 bits for the cell and 23 bits for the position in it need two words.
   std::vector<std::byte> none(16), records(static_cast<std::size_t>(m + 31) / 32 * 32 * 8);
   run_program(only, none, records);
@@ -109,8 +109,9 @@ TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
         const Kernels kernels(c.shape, c.parameters, fit(window_of(6), 1e-8));
         GpuProgram program;
         kernels.emit_sort(program, {}, m, {}, 0);
-        const auto number = [](const Launch& launch, std::size_t i) {
-          return std::get<std::int64_t>(launch.arguments[i]);
+        // Member `which` of parameter i, a struct.
+        const auto number = [](const Launch& launch, std::size_t i, std::size_t which) {
+          return std::get<std::int64_t>(std::get<ArgumentStruct>(launch.arguments[i]).members[which]);
         };
         const auto launch = [&](const std::string& name) {
           return std::find_if(program.launches.begin(), program.launches.end(), [&](const Launch& one) {
@@ -118,14 +119,14 @@ TEST(NufftSort, CoarseBinsDivideTheBinsAndThePoints) {
           });
         };
         const Launch& counts = *launch("_coarse_count_");
-        const std::int64_t coarse = number(counts, 6), per = number(counts, 7), all = kernels.bins().count();
+        const std::int64_t coarse = number(counts, 2, 0), per = number(counts, 2, 1), all = kernels.bins().count();
         EXPECT_EQ(coarse, (all + per - 1) / per);
         for (std::int64_t one = 0; one < coarse; one += 1 + coarse / 100)
           for (const std::int64_t b : {one * per, std::min(one * per + per, all) - 1})
-            EXPECT_EQ(
-                static_cast<std::int64_t>(
-                    static_cast<std::uint64_t>(b) * static_cast<std::uint64_t>(number(counts, 8)) >> number(counts, 9)),
-                one);
+            EXPECT_EQ(static_cast<std::int64_t>(static_cast<std::uint64_t>(b) *
+                                                    static_cast<std::uint64_t>(number(counts, 2, 2)) >>
+                                                number(counts, 2, 3)),
+                      one);
         const auto fine = launch("_fine_");
         EXPECT_EQ(fine == program.launches.end(), all <= 2048 || per == 1) << all;
         if (fine == program.launches.end()) {
@@ -213,9 +214,9 @@ TEST(NufftSort, NamesTheFirstPointThatIsNotFinite) {
   // Writes the status to the second array.
   for (Launch& launch : p.program.launches)
     for (LaunchArgument& argument : launch.arguments)
-      if (auto* ref = std::get_if<BufferRef>(&argument);
-          ref != nullptr && ref->where == BufferRef::Where::workspace && ref->index == kStatus)
-        *ref = {BufferRef::Where::second, 0, 0};
+      for_each_pointer(argument, [](BufferRef& ref) {
+        if (ref.where == BufferRef::Where::workspace && ref.index == kStatus) ref = {BufferRef::Where::second, 0, 0};
+      });
   std::erase_if(p.program.launches, [](const Launch& l) { return l.stage == "spread"; });
   std::vector<std::byte> second(32);
   run_program(p.program, p.first, second);
@@ -345,6 +346,9 @@ TEST(NufftKernelRules, DecideAloneWhetherThereAreKernels) {
         GpuProgram program;
         emit(Kernels(shape, p, polynomials[shape.width]), program);
         for (const KernelSource& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, shape.shared_bytes);
+        for (const Launch& launch : program.launches)
+          EXPECT_LE(launch.arguments.size(), 8u)
+              << "parameters of " << program.kernels[static_cast<std::size_t>(launch.kernel)].entry;
       } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::invalid_plan) << error.what();
         said = error.what();

@@ -121,13 +121,15 @@ TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
 // Three launches of two kernels, with one argument each.
 class FakeGraphs : public FakeDriver {
  protected:
+  void add(const Kernel& kernel, std::int64_t argument, std::uint32_t blocks = 1) {
+    generator::Launch launch;
+    launch.arguments = {argument};
+    list_.add(kernel, {blocks, 1, 1}, gpu::LaunchArguments(launch, {}));
+  }
   void run(std::int64_t third, bool alone = false, std::uint32_t blocks = 4) {
-    std::int64_t values[] = {1, 2, third};
+    const std::int64_t values[] = {1, 2, third};
     const Kernel* kernels[] = {&first_, &second_, &first_};
-    for (int i = 0; i < 3; ++i) {
-      void* argument = &values[i];
-      list_.add(*kernels[i], {blocks, 1, 1}, {&argument, 1});
-    }
+    for (int i = 0; i < 3; ++i) add(*kernels[i], values[i], blocks);
     list_.start(nullptr, alone);
   }
   static generator::KernelSource overlapping(unsigned cluster) {
@@ -169,9 +171,7 @@ TEST_F(FakeGraphs, LaunchesThatComeAgainBecomeOneGraph) {
 
 TEST_F(FakeGraphs, SequencesKeepGraphsOfTheirOwnAndTheOldestGoes) {
   const auto one = [&](int times) {
-    std::int64_t value = 1;
-    void* argument = &value;
-    for (int i = 0; i < times; ++i) list_.add(first_, {1, 1, 1}, {&argument, 1});
+    for (int i = 0; i < times; ++i) add(first_, 1);
     list_.start(nullptr);
   };
   const int graphs = number("fake_graphs"), started = number("fake_graph_launches");
@@ -190,20 +190,19 @@ TEST_F(FakeGraphs, SequencesKeepGraphsOfTheirOwnAndTheOldestGoes) {
 TEST_F(FakeGraphs, WhatIsPreparedStartsAsAGraphAtOnce) {
   const int launches = number("fake_launches"), started = number("fake_graph_launches"), graphs = number("fake_graphs");
   std::int64_t value = 1;
-  void* argument = &value;
-  const auto add = [&] { list_.add(first_, {1, 1, 1}, {&argument, 1}), list_.add(second_, {1, 1, 1}, {&argument, 1}); };
-  for (int i = 0; i < 2; ++i) add(), list_.prepare();
+  const auto add_both = [&] { add(first_, value), add(second_, value); };
+  for (int i = 0; i < 2; ++i) add_both(), list_.prepare();
   EXPECT_EQ(number("fake_launches"), launches) << "nothing runs";
   EXPECT_EQ(number("fake_graphs"), graphs + 1);
   value = 2;
-  add();
+  add_both();
   list_.start(nullptr);
   EXPECT_EQ(number("fake_graph_launches"), started + 1);
   EXPECT_EQ(number("fake_graphs"), graphs + 1);
   number("fake_graph_result") = 801;
-  list_.add(first_, {1, 1, 1}, {&argument, 1});
+  add(first_, value);
   list_.prepare();
-  list_.add(first_, {1, 1, 1}, {&argument, 1});
+  add(first_, value);
   list_.start(nullptr);
   EXPECT_EQ(number("fake_graph_launches"), started + 1) << "where none can be made, launches start one by one";
 }

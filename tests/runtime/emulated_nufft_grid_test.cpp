@@ -20,9 +20,9 @@ generator::GpuProgram joined(generator::GpuProgram a, const generator::GpuProgra
   for (generator::Launch launch : b.launches) {
     launch.kernel += static_cast<int>(a.kernels.size());
     for (auto& argument : launch.arguments)
-      if (auto* ref = std::get_if<generator::BufferRef>(&argument);
-          ref && ref->where == generator::BufferRef::Where::constant)
-        ref->index += static_cast<int>(a.constants.size());
+      generator::for_each_pointer(argument, [&](generator::BufferRef& ref) {
+        if (ref.where == generator::BufferRef::Where::constant) ref.index += static_cast<int>(a.constants.size());
+      });
     a.launches.push_back(std::move(launch));
   }
   a.kernels.insert(a.kernels.end(), b.kernels.begin(), b.kernels.end());

@@ -162,11 +162,11 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
         p.lanes, block.numbers, block.stage, p.run, block.warps, fixed_constants());
     launch(kernel(fmt::format("spread_points_l{}", p.lanes), nufft_spread_points_text, more, block),
            blocks(m, block.threads()),
-           {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, m, cells});
+           {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, distances(m, cells)});
     return;
   }
-  const std::vector<LaunchArgument> arguments{
-      work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total, arrays.values, arrays.grid, m, cells};
+  const std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total,
+                                              arrays.values,          arrays.grid,          distances(m, cells)};
   const std::uint32_t grid = blocks(bins_.most_tasks(m), 1);
   if (family == Spread::window) {
     launch(kernel(fmt::format("spread_window_{}x{}_g{}", p.bin[0], dim == 3 ? p.bin[1] : 1, p.warps),
@@ -232,8 +232,8 @@ void Kernels::emit_interpolator(GpuProgram& program, const Arrays& arrays, std::
   const int at = add(program, std::move(source));
   const BufferRef total = task_total(arrays, m);
   const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex), tasks = work(arrays, kTasks);
-  std::vector<LaunchArgument> arguments{records, index, arrays.grid, arrays.values, m, m, cells};
-  if (by_task) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, m, cells};
+  std::vector<LaunchArgument> arguments{records, index, arrays.grid, arrays.values, m, distances(m, cells)};
+  if (by_task) arguments = {records, index, tasks, total, arrays.grid, arrays.values, m, distances(m, cells)};
   const double stencil = dim == 1 ? w : dim == 2 ? w * w : static_cast<double>(w) * w * w;
   program.launches.push_back({at,
                               {grid, transforms_of(transforms), 1},

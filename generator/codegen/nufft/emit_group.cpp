@@ -76,8 +76,9 @@ void Kernels::launch_groups(GpuProgram& program, const Arrays& arrays, std::int6
     const BufferRef from = of.spreads ? values : at.grid, to = of.spreads ? at.grid : values;
     const BufferRef records = work(arrays, kRecords), index = work(arrays, kIndex);
     const std::int64_t parts = cells * of.block.pieces;
-    std::vector<LaunchArgument> arguments{records, index, from, to, m, m, parts};
-    if (of.tiled) arguments = {records, index, work(arrays, kTasks), task_total(arrays, m), from, to, m, m, parts};
+    std::vector<LaunchArgument> arguments{records, index, from, to, m, distances(m, parts)};
+    if (of.tiled)
+      arguments = {records, index, work(arrays, kTasks), task_total(arrays, m), from, to, m, distances(m, parts)};
     program.launches.push_back(
         {of.at,
          {of.tiled ? blocks(bins_.most_tasks(m), 1) : blocks(m, of.block.threads()),

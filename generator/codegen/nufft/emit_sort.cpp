@@ -29,20 +29,35 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 }  // namespace
 
+ArgumentStruct maps_argument(const std::array<Map, 3>& maps) {
+  ArgumentStruct argument;
+  for (const Map& one : maps) argument.members.insert(argument.members.end(), {one.centre, one.factor, one.factor_low});
+  return argument;
+}
+
+// No other struct of these kernels is nine real numbers.
+bool is_maps(const LaunchArgument& argument) {
+  const auto* all = std::get_if<ArgumentStruct>(&argument);
+  return all != nullptr && all->members.size() == 9 && std::holds_alternative<double>(all->members[0]);
+}
+
 // The target of the stage's launches, and what they have in common.
 struct Kernels::SortLaunches {
   const Kernels& kernels;
   GpuProgram& program;
-  std::vector<LaunchArgument> maps;
+  ArgumentStruct maps;
 
   void operator()(const char* name, const std::string& text, const std::string& constants, std::uint32_t grid,
                   int threads, std::int64_t shared, std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
     const int at = add(program, kernels.kernel(name, text, constants, plain_block(threads, shared), false));
     program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
   }
-  std::vector<LaunchArgument> with_maps(std::vector<LaunchArgument> arguments) const {
-    arguments.insert(arguments.end(), maps.begin(), maps.end());
-    return arguments;
+  // The first arguments of kernels that read coordinates.
+  std::vector<LaunchArgument> with_points(const Arrays& arrays, std::int64_t m,
+                                          std::vector<LaunchArgument> rest) const {
+    const ArgumentStruct points{{arrays.points[0], arrays.points[1], arrays.points[2], m}};
+    rest.insert(rest.begin(), {points, maps});
+    return rest;
   }
   void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
                  std::int64_t bytes) const {
@@ -116,8 +131,7 @@ std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
 void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                         std::int64_t scratch, bool tasks) const {
   require(broken_sort_rule(shape_, parameters_, m));
-  SortLaunches out{*this, program, {}};
-  for (const Map& one : map) out.maps.insert(out.maps.end(), {one.centre, one.factor, one.factor_low});
+  SortLaunches out{*this, program, maps_argument(map)};
   const bool sorted = parameters_.order != Order::caller;
   if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
     emit_two_levels(out, arrays, m, scratch);
@@ -167,9 +181,7 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   const std::int64_t words = ((all + 1) * count + 7) / 8;
   out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
   if (m > 0 && (sorted || parameters_.check))
-    launch("count", 0,
-           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, of_point,
-                          work(arrays, kScratch), status, m}),
+    launch("count", 0, out.with_points(arrays, m, {offsets, place, of_point, work(arrays, kScratch), status}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
   if (at_once)
     one_block_kernel(out, "offsets", 8,
@@ -180,8 +192,7 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   if (m == 0) return;
   if (!gather) {
     launch("place", 1,
-           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], offsets, place, work(arrays, kRecords),
-                          work(arrays, kIndex), status, m}),
+           out.with_points(arrays, m, {offsets, place, work(arrays, kRecords), work(arrays, kIndex), status}),
            coordinates + 2 * m * count + records);
     return;
   }
@@ -190,9 +201,7 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
     launch("fetch_records", 4, {work(arrays, kScratch), work(arrays, kIndex), work(arrays, kRecords), m},
            m * count + 2 * records);
   else
-    launch("fetch", 3,
-           out.with_maps({arrays.points[0], arrays.points[1], arrays.points[2], work(arrays, kIndex),
-                          work(arrays, kRecords), status, m}),
+    launch("fetch", 3, out.with_points(arrays, m, {work(arrays, kIndex), work(arrays, kRecords), status}),
            coordinates + m * count + records);
 }
 
@@ -230,7 +239,7 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
   const LevelLaunches launch(out, *this, arrays, m);
   const SortLevels& l = launch.l;
   const std::int64_t coordinates = m * shape_.dim * real_bytes();
-  const BufferRef &x = arrays.points[0], &y = arrays.points[1], &z = arrays.points[2];
+  const ArgumentStruct coarse{{l.coarse, l.per, l.magic(), l.reach()}};
 
   // Clearing one word too many is harmless: it is written later.
   const std::int64_t words = (l.coarse * count + 7) / 8;
@@ -238,15 +247,14 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
                 8 * words);
   launch("coarse_count", 0, std::min(blocks(m, kCountPoints), static_cast<std::uint32_t>(4 * shape_.multiprocessors)),
          kCountThreads, kCountPoints, l.most_coarse * 4,
-         out.with_maps({x, y, z, launch.counts, launch.status, m, l.coarse, l.per, l.magic(), l.reach()}), coordinates);
+         out.with_points(arrays, m, {coarse, launch.counts, launch.status}), coordinates);
   launch("coarse_scan", 1, 1, kPlaceThreads, kPlaceThreads, 32 * count,
          {launch.counts, launch.starts, launch.cursors, launch.chunks, launch.befores, launch.status, l.coarse},
          5 * l.coarse * count);
   const std::int64_t shares = whole_waves(ceil_div(m, l.place_points), m, shape_.multiprocessors);
   const std::int64_t chunk = std::min(l.place_points, ceil_div(ceil_div(m, shares), 32) * 32);
   launch("coarse_place", 2, blocks(m, chunk), kPlaceThreads, l.place_points, l.place_bytes,
-         out.with_maps({x, y, z, launch.cursors, launch.records, launch.index, launch.status, m, chunk, l.coarse, l.per,
-                        l.magic(), l.reach()}),
+         out.with_points(arrays, m, {coarse, chunk, launch.cursors, launch.records, launch.index, launch.status}),
          coordinates + m * l.staged);
   if (!l.final) emit_second_level(out, arrays, m, scratch, 0, 0);
 }
@@ -259,18 +267,16 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   const LevelLaunches launch(out, *this, arrays, m);
   const SortLevels& l = launch.l;
   const std::int64_t capacity = scratch / l.staged;
-  const std::vector<LaunchArgument> arguments{
-      launch.records, launch.index,   launch.spare, launch.starts, launch.chunks,
-      launch.befores, launch.offsets, l.coarse,     l.per,         l.all,
-      capacity,       from,           step};
+  const ArgumentStruct level{{l.coarse, l.per, l.all, capacity, from, step}};
+  const std::vector<LaunchArgument> arguments{launch.records, launch.index,   launch.spare,   launch.starts,
+                                              launch.chunks,  launch.befores, launch.offsets, level};
   if (from == 0)
     launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, l.fine_bytes, arguments,
            step > 0 ? 0 : 2 * m * l.staged + l.all * count);
   // Does nothing unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
   launch("large_count", 5, few, kFineThreads, l.segment, l.counter_bytes, arguments, 0);
-  launch("large_scan", 4, few, 256, 256, 8 * count,
-         {launch.starts, launch.befores, launch.offsets, l.coarse, l.per, l.all, capacity, from, step}, 0);
+  launch("large_scan", 4, few, 256, 256, 8 * count, {launch.starts, launch.befores, launch.offsets, level}, 0);
   launch("large_place", 6, few, kFineThreads, l.segment, l.large_bytes, arguments, 0);
 }
 

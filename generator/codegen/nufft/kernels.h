@@ -52,6 +52,9 @@ struct Map {
   double centre = 0;
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
 };
+// Three of them as a kernel takes them (Maps in templates/nufft_locate.cuh), and whether an argument is that.
+ArgumentStruct maps_argument(const std::array<Map, 3>& maps);
+bool is_maps(const LaunchArgument& argument);
 
 // The places of the arrays. The stages share kWorkspaces workspaces; the first of them has index `workspace`.
 struct Arrays {

@@ -32,6 +32,9 @@ inline int add(GpuProgram& program, KernelSource source) {
 // The block of a kernel whose size follows from nothing but these.
 inline Block plain_block(int threads, std::int64_t shared_bytes) { return {threads / 32, 0, shared_bytes}; }
 
+// Distances of templates/nufft_common.cuh.
+inline ArgumentStruct distances(std::int64_t values, std::int64_t grid) { return {{values, grid}}; }
+
 inline BufferRef work(const Arrays& arrays, Workspace which, std::int64_t byte_offset = 0) {
   return {BufferRef::Where::workspace, arrays.workspace + which, byte_offset};
 }

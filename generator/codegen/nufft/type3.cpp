@@ -23,6 +23,14 @@ double number_of(std::uint64_t key) {
   return std::bit_cast<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
+// Coordinates and Vector of templates/nufft_type3.cuh.
+ArgumentStruct coordinates(const std::array<BufferRef, 3>& arrays, std::int64_t n) {
+  return {{arrays[0], arrays[1], arrays[2], n}};
+}
+ArgumentStruct vector(const std::array<Type3Dimension, 3>& geometry, double Type3Dimension::*of, double sign = 1) {
+  return {{sign * (geometry[0].*of), sign * (geometry[1].*of), sign * (geometry[2].*of)}};
+}
+
 }  // namespace
 
 std::array<Type3Kernels::Extent, 6> Type3Kernels::extents(const std::array<std::uint64_t, kWords>& words) {
@@ -66,8 +74,8 @@ void Type3Kernels::emit_extents(GpuProgram& program, const std::array<BufferRef,
   launch.kernel = kernel(program, "extents", 0);
   launch.grid = {blocks(std::max(m, k), multiprocessors_), 6,
                  1};  // few blocks, because each warp ends with three atomic operations
-  for (const BufferRef& array : arrays) launch.arguments.emplace_back(array);
-  launch.arguments.insert(launch.arguments.end(), {words, m, k});
+  launch.arguments = {coordinates({arrays[0], arrays[1], arrays[2]}, m),
+                      coordinates({arrays[3], arrays[4], arrays[5]}, k), words};
   launch.stage = "centre";
   launch.bytes = (m + k) * dim_ * real_bytes(precision_);
   program.launches.push_back(std::move(launch));
@@ -79,9 +87,8 @@ void Type3Kernels::emit_phases(GpuProgram& program, const std::array<BufferRef, 
   Launch launch;
   launch.kernel = kernel(program, "phases", 1);
   launch.grid = {blocks(m), 1, 1};
-  launch.arguments = {sources[0], sources[1], sources[2], out, m};
-  for (const auto& g : geometry) launch.arguments.emplace_back(g.source_centre);
-  for (const auto& g : geometry) launch.arguments.emplace_back(sign * g.target_centre);
+  launch.arguments = {coordinates(sources, m), vector(geometry, &Type3Dimension::source_centre),
+                      vector(geometry, &Type3Dimension::target_centre, sign), out};
   launch.stage = "phase";
   launch.bytes = m * (dim_ + 2) * real_bytes(precision_);
   program.launches.push_back(std::move(launch));
@@ -99,17 +106,12 @@ void Type3Kernels::emit_factors(GpuProgram& program, const std::array<BufferRef,
   Launch launch;
   launch.kernel = kernel(program, "factors", 2);
   launch.grid = {blocks(k), 1, 1};
-  launch.arguments = {targets[0],
-                      targets[1],
-                      targets[2],
-                      constant,
-                      out,
-                      k,
-                      static_cast<std::int64_t>(table.size()),
-                      transform.per_interval()};
-  for (const auto& g : geometry) launch.arguments.emplace_back(sign * g.source_centre);
-  for (const auto& g : geometry) launch.arguments.emplace_back(g.target_centre);
-  for (const auto& g : geometry) launch.arguments.emplace_back(g.spacing);
+  launch.arguments = {coordinates(targets, k),
+                      ArgumentStruct{{constant, static_cast<std::int64_t>(table.size()), transform.per_interval()}},
+                      vector(geometry, &Type3Dimension::source_centre, sign),
+                      vector(geometry, &Type3Dimension::target_centre),
+                      vector(geometry, &Type3Dimension::spacing),
+                      out};
   launch.stage = "phase";
   launch.bytes = k * (dim_ + 2) * real_bytes(precision_);
   program.launches.push_back(std::move(launch));

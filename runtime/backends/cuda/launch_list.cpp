@@ -1,7 +1,6 @@
 #include "runtime/backends/cuda/launch_list.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace fourtune::runtime::cuda {
 
@@ -24,13 +23,10 @@ void LaunchList::destroy(Graph& graph) noexcept {
   graph.nodes.clear();
 }
 
-void LaunchList::add(const Kernel& kernel, const generator::Extent3& grid, std::span<void* const> arguments) {
-  items_.push_back({&kernel, grid, values_.size(), arguments.size()});
-  for (const void* argument : arguments) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, argument, sizeof value);
-    values_.push_back(value);
-  }
+void LaunchList::add(const Kernel& kernel, const generator::Extent3& grid, const gpu::LaunchArguments& arguments) {
+  items_.push_back({&kernel, grid, values_.size(), arguments.words().size(), starts_.size()});
+  for (const std::size_t start : arguments.starts()) starts_.push_back(values_.size() + start);
+  values_.insert(values_.end(), arguments.words().begin(), arguments.words().end());
 }
 
 void LaunchList::start(CUstream stream, bool alone) {
@@ -63,12 +59,12 @@ void LaunchList::prepare() {
 // The values must not move after this call.
 void LaunchList::point_to_values() {
   pointers_.clear();
-  for (std::uint64_t& value : values_) pointers_.push_back(&value);
+  for (const std::size_t start : starts_) pointers_.push_back(&values_[start]);
 }
 
 void LaunchList::start_alone(CUstream stream) {
   for (const Item& item : items_)
-    item.kernel->launch(item.grid, pointers_.data() + item.first, stream, &item != items_.data());
+    item.kernel->launch(item.grid, pointers_.data() + item.parameter, stream, &item != items_.data());
 }
 
 // Returns false when nothing was started.
@@ -116,7 +112,7 @@ CUkernelNodeParams LaunchList::params(const Item& item) {
   std::copy(item.grid.begin(), item.grid.end(), out.grid);
   std::copy(kernel.block().begin(), kernel.block().end(), out.block);
   out.shared_bytes = kernel.shared_bytes();
-  out.arguments = pointers_.data() + item.first;
+  out.arguments = pointers_.data() + item.parameter;
   return out;
 }
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "runtime/backends/cuda/device.h"
+#include "runtime/backends/gpu/launch_arguments.h"
 
 namespace fourtune::runtime::cuda {
 
@@ -30,20 +30,21 @@ class LaunchList {
   LaunchList& operator=(const LaunchList&) = delete;
   ~LaunchList();
 
-  // arguments[i] points to the value of parameter i; 8 bytes of it are copied.
-  void add(const Kernel& kernel, const generator::Extent3& grid, std::span<void* const> arguments);
+  // Copies the arguments.
+  void add(const Kernel& kernel, const generator::Extent3& grid, const gpu::LaunchArguments& arguments);
   // Puts the added launches on the stream and clears the list. alone: launches one by one. Throws as Kernel::launch
   // does; the list is then cleared, too.
   void start(CUstream stream, bool alone = false);
   // Makes the graph of the added launches, so that start() finds it, and clears the list.
   void prepare();
-  void drop() noexcept { items_.clear(), values_.clear(); }
+  void drop() noexcept { items_.clear(), values_.clear(), starts_.clear(); }
 
  private:
   struct Item {
     const Kernel* kernel = nullptr;
     generator::Extent3 grid{};
     std::size_t first = 0, count = 0;  // range in values_
+    std::size_t parameter = 0;         // its first, in starts_
   };
   struct Graph {
     std::vector<Item> items;
@@ -69,7 +70,8 @@ class LaunchList {
 
   std::vector<Item> items_;
   std::vector<std::uint64_t> values_;
-  std::vector<void*> pointers_;
+  std::vector<std::size_t> starts_;  // of the parameters, in values_
+  std::vector<void*> pointers_;      // to them
   std::array<Graph, kGraphs> graphs_;
   std::uint64_t clock_ = 0;
 };

@@ -109,7 +109,7 @@ class CudaQueue final : public gpu::Queue {
     }
     return static_cast<std::byte*>(array);
   }
-  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+  void launch(int kernel, const generator::Extent3& grid, gpu::LaunchArguments& arguments) override {
     list_.add(kernels_[static_cast<std::size_t>(kernel)], grid, arguments);
   }
   void flush() override { rehearsing_ ? list_.prepare() : list_.start(stream_, capturing_); }
@@ -191,7 +191,7 @@ class CompileQueue final : public gpu::Queue {
   }
   void begin(void*) override { refuse(); }
   std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return refuse(), nullptr; }
-  void launch(int, const generator::Extent3&, std::span<void*>) override { refuse(); }
+  void launch(int, const generator::Extent3&, gpu::LaunchArguments&) override { refuse(); }
   void read(void*, const std::byte*, std::size_t) override { refuse(); }
   void end(bool) noexcept override {}
   void mark(int) override { refuse(); }

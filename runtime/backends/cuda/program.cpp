@@ -163,7 +163,7 @@ void CudaProgram::run(void* in, void* out, void* stream) {
     const generator::Launch& launch = program_.launches[i];
     if (time_stages_) marks_[i].record(queue);
     arguments_[i].set_arrays(in, out);
-    launches_.add(kernels_[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments_[i].pointers());
+    launches_.add(kernels_[static_cast<std::size_t>(launch.kernel)], launch.grid, arguments_[i]);
     if (alone) launches_.start(queue, true);
   }
   launches_.start(queue);

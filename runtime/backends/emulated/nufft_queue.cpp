@@ -67,9 +67,9 @@ class EmulatedQueue final : public gpu::Queue {
     engine_->attach(opened.memory, in);
     return opened.memory.data();
   }
-  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+  void launch(int kernel, const generator::Extent3& grid, gpu::LaunchArguments& arguments) override {
     Loaded& loaded = modules_[static_cast<std::size_t>(kernel)];
-    engine_->launch(*loaded.module, loaded.source, grid, arguments.data());
+    engine_->launch(*loaded.module, loaded.source, grid, arguments.pointers().data());
   }
   void read(void* host, const std::byte* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
   void end(bool completed) noexcept override {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <type_traits>
 #include <variant>
 
@@ -11,31 +12,34 @@ namespace fourtune::runtime::gpu {
 
 using generator::BufferRef;
 
-LaunchArguments::LaunchArguments(const generator::Launch& launch,
-                                 const std::function<std::byte*(const BufferRef&)>& address)
-    : values_(launch.arguments.size()) {
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    pointers_.push_back(&values_[i]);
-    std::visit(
-        [&](const auto& argument) {
-          using T = std::decay_t<decltype(argument)>;
-          if constexpr (std::is_same_v<T, BufferRef>) {
-            const bool second = argument.where == BufferRef::Where::second;
-            if (second || argument.where == BufferRef::Where::first) {
-              patches_.push_back({i, second, argument.byte_offset});
-            } else {
-              values_[i].pointer = address(argument) + argument.byte_offset;
-            }
-          } else if constexpr (std::is_same_v<T, float>) {
-            values_[i].single = argument;
-          } else if constexpr (std::is_same_v<T, double>) {
-            values_[i].real = argument;
-          } else {
-            values_[i].integer = argument;
-          }
-        },
-        launch.arguments[i]);
+LaunchArguments::LaunchArguments(const generator::Launch& launch, const Address& address) {
+  const auto add_value = [&](const auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, BufferRef>)
+      add(value, address);
+    else if constexpr (std::is_same_v<T, float>)
+      words_.push_back(std::bit_cast<std::uint32_t>(value));
+    else
+      words_.push_back(std::bit_cast<std::uint64_t>(value));
+  };
+  const auto add_parameter = [&](const auto& argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, generator::ArgumentStruct>)
+      for (const auto& member : argument.members) std::visit(add_value, member);
+    else
+      add_value(argument);
+  };
+  for (const generator::LaunchArgument& argument : launch.arguments) {
+    starts_.push_back(words_.size());
+    std::visit(add_parameter, argument);
   }
+  for (const std::size_t start : starts_) pointers_.push_back(&words_[start]);
+}
+
+void LaunchArguments::add(const BufferRef& ref, const Address& address) {
+  const bool second = ref.where == BufferRef::Where::second;
+  const bool of_caller = second || ref.where == BufferRef::Where::first;
+  if (of_caller) patches_.push_back({words_.size(), second, ref.byte_offset});
+  words_.push_back(of_caller ? 0 : word(address(ref) + ref.byte_offset));
 }
 
 void check_program(const generator::GpuProgram& program) {
@@ -45,20 +49,19 @@ void check_program(const generator::GpuProgram& program) {
   };
   for (const generator::Launch& launch : program.launches) {
     if (!in(launch.kernel, program.kernels.size())) wrong(fmt::format("there is no kernel {}", launch.kernel));
-    for (const auto& argument : launch.arguments) {
-      const auto* ref = std::get_if<BufferRef>(&argument);
-      if (!ref) continue;
-      std::int64_t bytes = ref->byte_offset;  // only the caller knows the size of these arrays
-      if (ref->where == BufferRef::Where::workspace) {
-        if (!in(ref->index, program.workspace_bytes.size())) wrong(fmt::format("there is no workspace {}", ref->index));
-        bytes = program.workspace_bytes[static_cast<std::size_t>(ref->index)];
-      } else if (ref->where == BufferRef::Where::constant) {
-        if (!in(ref->index, program.constants.size())) wrong(fmt::format("there is no constant {}", ref->index));
-        bytes = static_cast<std::int64_t>(program.constants[static_cast<std::size_t>(ref->index)].size());
+    const auto check = [&](const BufferRef& ref) {
+      std::int64_t bytes = ref.byte_offset;  // only the caller knows the size of these arrays
+      if (ref.where == BufferRef::Where::workspace) {
+        if (!in(ref.index, program.workspace_bytes.size())) wrong(fmt::format("there is no workspace {}", ref.index));
+        bytes = program.workspace_bytes[static_cast<std::size_t>(ref.index)];
+      } else if (ref.where == BufferRef::Where::constant) {
+        if (!in(ref.index, program.constants.size())) wrong(fmt::format("there is no constant {}", ref.index));
+        bytes = static_cast<std::int64_t>(program.constants[static_cast<std::size_t>(ref.index)].size());
       }
-      if (ref->byte_offset < 0 || ref->byte_offset > bytes)
-        wrong(fmt::format("offset {} is outside its buffer of {} bytes", ref->byte_offset, bytes));
-    }
+      if (ref.byte_offset < 0 || ref.byte_offset > bytes)
+        wrong(fmt::format("offset {} is outside its buffer of {} bytes", ref.byte_offset, bytes));
+    };
+    for (const auto& argument : launch.arguments) generator::for_each_pointer(argument, check);
   }
   for (const std::int64_t bytes : program.workspace_bytes)
     if (bytes < 0) wrong("a workspace has a negative size");

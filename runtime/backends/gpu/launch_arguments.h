@@ -14,31 +14,33 @@ namespace fourtune::runtime::gpu {
 class LaunchArguments {
  public:
   // address: gives the addresses of workspace and constant buffers; set_arrays sets the arrays of execute.
-  LaunchArguments(const generator::Launch& launch,
-                  const std::function<std::byte*(const generator::BufferRef&)>& address);
+  using Address = std::function<std::byte*(const generator::BufferRef&)>;
+  LaunchArguments(const generator::Launch& launch, const Address& address);
   LaunchArguments(LaunchArguments&&) noexcept = default;
   LaunchArguments& operator=(LaunchArguments&&) noexcept = default;
 
   // Allocates nothing.
   void set_arrays(void* first, void* second) {
     for (const Patch& patch : patches_)
-      values_[patch.index].pointer = static_cast<std::byte*>(patch.second ? second : first) + patch.offset;
+      words_[patch.word] = word(static_cast<std::byte*>(patch.second ? second : first) + patch.offset);
   }
-  std::span<void*> pointers() { return pointers_; }
+  std::span<void*> pointers() { return pointers_; }  // one per parameter
+  // All values, parameter after parameter, a word each; a struct has one per member. starts()[i]: the first of
+  // parameter i.
+  std::span<const std::uint64_t> words() const { return words_; }
+  std::span<const std::size_t> starts() const { return starts_; }
 
  private:
-  union Value {
-    void* pointer;
-    std::int64_t integer;
-    float single;
-    double real;
-  };
   struct Patch {
-    std::size_t index = 0;
+    std::size_t word = 0;
     bool second = false;
     std::int64_t offset = 0;
   };
-  std::vector<Value> values_;
+  static std::uint64_t word(const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+  void add(const generator::BufferRef& ref, const Address& address);
+
+  std::vector<std::uint64_t> words_;
+  std::vector<std::size_t> starts_;
   std::vector<void*> pointers_;
   std::vector<Patch> patches_;
 };

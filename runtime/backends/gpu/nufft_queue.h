@@ -11,6 +11,7 @@
 
 #include "generator/codegen/kernel_source.h"
 #include "runtime/backends/backend.h"
+#include "runtime/backends/gpu/launch_arguments.h"
 
 namespace fourtune::runtime::gpu {
 
@@ -54,7 +55,7 @@ class Queue {
   // they cannot access.
   virtual std::byte* open(void* array, std::int64_t bytes, Access access, const char* name) = 0;
   // The launch may wait in a list until flush, read, mark, a library's transform or the end of the run.
-  virtual void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) = 0;
+  virtual void launch(int kernel, const generator::Extent3& grid, LaunchArguments& arguments) = 0;
   virtual void flush() {}
   // Until end_rehearsal, launches and a library's transforms do not run; instead everything is allocated that starting
   // them in another run would allocate. Returns false when there is nothing to prepare; launches would then run.

@@ -135,7 +135,7 @@ void Runner::launch(Part& part, std::byte* first, std::byte* second) {
     const Launch& one = part.launches_[i];
     mark(one.stage, &one, &part.entries_[static_cast<std::size_t>(one.kernel)]);
     part.arguments_[i].set_arrays(first, second);
-    queue_->launch(part.kernels_[static_cast<std::size_t>(one.kernel)], one.grid, part.arguments_[i].pointers());
+    queue_->launch(part.kernels_[static_cast<std::size_t>(one.kernel)], one.grid, part.arguments_[i]);
   }
 }
 

@@ -178,19 +178,9 @@ void Type3Stages::bind_sorts(bool same) {
     targets_.interp->emit_sort(sorts_, arrays(targets_, kSecond), k_, {}, targets_.interp->large_bytes(k_, k_));
   }
   for (std::size_t i = 0; i < sorts_.launches.size(); ++i) {
-    auto& arguments = sorts_.launches[i].arguments;
-    const auto& map = (i < first_of_targets_ ? sources_ : targets_).map;
-    // Kernels that read coordinates take the maps as nine consecutive numbers.
-    for (std::size_t a = 0; a + 9 <= arguments.size(); ++a) {
-      const auto begin = arguments.begin() + static_cast<std::ptrdiff_t>(a);
-      if (!std::all_of(begin, begin + 9, [](const auto& one) { return std::holds_alternative<double>(one); })) continue;
-      for (std::size_t d = 0; d < 3; ++d) {
-        arguments[a + 3 * d] = map[d].centre;
-        arguments[a + 3 * d + 1] = map[d].factor;
-        arguments[a + 3 * d + 2] = map[d].factor_low;
-      }
-      break;
-    }
+    const auto& maps = (i < first_of_targets_ ? sources_ : targets_).map;
+    for (auto& argument : sorts_.launches[i].arguments)
+      if (generator::nufft::is_maps(argument)) argument = generator::nufft::maps_argument(maps);
   }
 }
 

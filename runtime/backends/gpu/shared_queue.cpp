@@ -79,7 +79,7 @@ class SharedQueue::Part final : public Queue {
   std::byte* open(void* array, std::int64_t bytes, Access access, const char* name) override {
     return queue().open(array, bytes, access, name);
   }
-  void launch(int kernel, const generator::Extent3& grid, std::span<void*> arguments) override {
+  void launch(int kernel, const generator::Extent3& grid, LaunchArguments& arguments) override {
     queue().launch(kernel, grid, arguments);
   }
   void flush() override { queue().flush(); }
