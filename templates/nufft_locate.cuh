@@ -7,7 +7,7 @@ struct Points {
   long long m;
 };
 struct Map {
-  double centre, factor, factor_low;
+  double centre, centre_low, factor, factor_low;
 };
 struct Maps {
   Map of[3];
@@ -110,7 +110,7 @@ NUFFT_DEVICE bool nufft_locate(real x, const Map& map, int n, int& cell, Part& p
   const double at = static_cast<double>(x), fine = n;
   const double s = at - centre, p = s * factor;
 #if NUFFT_DOUBLE
-  const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen);
+  const double seen = s - at, s_low = (at - (s - seen)) - (centre + seen) - map.centre_low;
   double p_low = nufft_fma(s, factor, -p) + nufft_fma(s, map.factor_low, s_low * factor);
 #else
   double p_low = 0;  // within a hundred turns below 2^-47 of one

@@ -31,14 +31,15 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 ArgumentStruct maps_argument(const std::array<Map, 3>& maps) {
   ArgumentStruct argument;
-  for (const Map& one : maps) argument.members.insert(argument.members.end(), {one.centre, one.factor, one.factor_low});
+  for (const Map& one : maps)
+    argument.members.insert(argument.members.end(), {one.centre, one.centre_low, one.factor, one.factor_low});
   return argument;
 }
 
-// No other struct of these kernels is nine real numbers.
+// No other struct of these kernels is twelve real numbers.
 bool is_maps(const LaunchArgument& argument) {
   const auto* all = std::get_if<ArgumentStruct>(&argument);
-  return all != nullptr && all->members.size() == 9 && std::holds_alternative<double>(all->members[0]);
+  return all != nullptr && all->members.size() == 12 && std::holds_alternative<double>(all->members[0]);
 }
 
 // The target of the stage's launches, and what they have in common.

@@ -47,9 +47,10 @@ std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell,
 // docs/design/gpu-nufft.md. In window_model.cpp.
 double window_spread_seconds(const Shape& shape, const Parameters& with, double points, double share = 1);
 
-// Coordinate x of dimension d lies at cell position fine * frac((x - centre) * (factor + factor_low)).
+// Coordinate x of dimension d lies at cell position fine * frac((x - centre - centre_low) * (factor + factor_low)). Both
+// need more digits than a double has: over N cells their rounding alone would be N / 2 times that of a coordinate.
 struct Map {
-  double centre = 0;
+  double centre = 0, centre_low = 0;
   double factor = 0x1.45f306dc9c883p-3, factor_low = -0x1.6b01ec5417056p-57;  // 1 / (2 pi)
 };
 // Three of them as a kernel takes them (Maps in templates/nufft_locate.cuh), and whether an argument is that.

@@ -142,9 +142,9 @@ void Type3Stages::set_maps() {
     const auto spacing = static_cast<long double>(g.spacing);
     const auto map = [](double centre, long double cells_per_unit, std::int64_t cells, bool middle) {
       const long double factor = cells_per_unit / static_cast<long double>(cells);
-      const long double half = middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0;
-      const auto rounded = static_cast<double>(factor);
-      return generator::nufft::Map{static_cast<double>(centre - half), rounded, static_cast<double>(factor - rounded)};
+      const long double start = centre - (middle ? static_cast<long double>(cells / 2) / cells_per_unit : 0);
+      const auto high = [](long double value) { return static_cast<double>(value); };
+      return generator::nufft::Map{high(start), high(start - high(start)), high(factor), high(factor - high(factor))};
     };
     sources_.map[d] = map(g.source_centre, 1 / spacing, outer_[d], g.middle);
     targets_.map[d] =
