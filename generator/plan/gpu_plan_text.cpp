@@ -85,7 +85,7 @@ void parse_sort(StageText& text, nufft::Parameters& with, const Problem& problem
   if (with.order == nufft::Order::caller) bad(text.stage() + ": order=caller is written " + text.stage() + "=none");
   if (const auto placement = text.take("placement"))
     with.placement = value_of(placements, text.stage() + ": placement", *placement);
-  with.cap = text.number<int>("cap", 32, 1 << 24, with.cap);
+  with.cap = text.number<int>("cap", nufft::kLeastCap, nufft::kMostCap, with.cap);
   with.segment = text.number<int>("segment", 0, 16384, 0);
   with.slice = text.number<int>("slice", 0, 1 << 30, 0);
 }

@@ -127,5 +127,25 @@ TEST(GpuFftEveryProblem, AForcedPlanThatWouldWriteOutsideIsRefusedByName) {
   EXPECT_NO_THROW(fft::emit_program(plan, options));
 }
 
+// Buffers for copies ahead of time count with their threads, not with the values of a tile alone.
+TEST(GpuFftEveryProblem, PlansThatNeedTooMuchSharedMemoryAreRefusedByName) {
+  const char* text =
+      "cuda;fft=interleaved{X(7,3,7,21,tw),X(3,7,1,7,no-tw),Y(7,3,7,21,tw),Y(3,7,1,7,no-tw)}[threads=768,tile=1x1x32,"
+      "twiddle=computed,load=async,pipeline=1]:order=natural";
+  const DeviceTraits h200 = *known_device("h200");
+  const Problem problem = parse_problem("fft:type=c2c,n=21x21,prec=f32,batch=33,layout=1x21+444/1x24+504");
+  const Plan plan = parse_plan(text, problem);
+  for (const bool adapted : {false, true}) {
+    try {
+      adapted ? static_cast<void>(gpu_fft_adapt(plan, problem, h200)) : check_gpu_fft(problem, plan, h200);
+      FAIL() << "nothing was refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_plan);
+      EXPECT_NE(std::string(error.what()).find("a block needs 241920 bytes of shared memory"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fourtune::generator

@@ -274,6 +274,23 @@ TEST(GpuNufftVariations, SlicesAreTakenUpDoubledAndGivenUpInBothKernels) {
   EXPECT_GE(listed.size(), 3u) << "the tuner gets them";
 }
 
+// The least and the greatest cap are not left.
+TEST(GpuNufftVariations, CapsStayInsideThePlanLanguage) {
+  const Problem problem = parse_problem("nufft:type=1,n=2876x36,m=38007,prec=f64,tol=7.3e-04,batch=32");
+  Plan plan = default_plan(problem, h200());
+  const nufft::Shape shape = shape_of(problem, plan);
+  for (const int cap : {nufft::kLeastCap, nufft::kMostCap}) {
+    plan.gpu().points.spread_with.cap = plan.gpu().points.interp_with.cap = cap;
+    const auto all = gpu_nufft::variations(plan.gpu().points, shape, gpu_nufft::Lead::spread);
+    EXPECT_GT(all.size(), 5u);
+    for (const GpuPointsChoice& one : all) {
+      Plan varied = plan;
+      varied.gpu().points = one;
+      EXPECT_NO_THROW(parse_plan(to_text(varied, problem), problem));
+    }
+  }
+}
+
 TEST(GpuNufftVariations, EveryParameterOfSortAndLeadingKernelIsVariedAndTheSortIsShared) {
   std::set<std::string> changed;
   for (const char* token :

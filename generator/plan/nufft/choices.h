@@ -32,6 +32,8 @@ enum class Interpolate {
   matrix,  // double-precision matrix units: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
 };
 
+inline constexpr int kLeastCap = 32, kMostCap = 1 << 24;  // of points in a subproblem
+
 struct Parameters {
   Order order = Order::slide;
   std::array<int, 3> bin{3, 3, 1};  // cells per side

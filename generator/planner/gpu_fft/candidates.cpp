@@ -360,9 +360,12 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
   Plan out = plan;
   out.backend = traits.backend;
   GpuFftChoice& chosen = out.gpu().fft;
+  fft::EmitOptions options;
   if (chosen.family == GpuFftFamily::interleaved) {
+    options = notation_options(problem);
+    options.device = traits;
     chosen.plan.place = problem.place;
-    chosen.plan = for_arrays(chosen.plan, notation_options(problem));
+    chosen.plan = for_arrays(chosen.plan, options);
     if (!fft::check(chosen.plan, problem).empty()) through_workspace(chosen.plan);  // needed in place
     if (const auto wrong = fft::check(chosen.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
@@ -371,7 +374,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
   }
   check_gpu_fft(problem, out, traits);
   if (chosen.family == GpuFftFamily::interleaved)
-    if (const std::string wrong = why_not_both_ways(chosen.plan, notation_options(problem)); !wrong.empty())
+    if (const std::string wrong = why_not_both_ways(chosen.plan, options); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: the adjoint: " + wrong);
   return parse_plan(to_text(out, problem), problem);
 }

@@ -216,9 +216,9 @@ std::vector<GpuPointsChoice> variations(const GpuPointsChoice& choice, const Sha
   std::vector<Change> changes{
       bins(2, 1, 1),
       bins(-2, 1, 1),
-      [](Parameters& sort, Parameters&) { sort.cap *= 2; },
-      [](Parameters& sort, Parameters&) { sort.cap /= 2; },
-      [](Parameters& sort, Parameters&) { sort.cap *= 4; },
+      [](Parameters& sort, Parameters&) { sort.cap = std::min(nufft::kMostCap, sort.cap * 2); },
+      [](Parameters& sort, Parameters&) { sort.cap = std::max(nufft::kLeastCap, sort.cap / 2); },
+      [](Parameters& sort, Parameters&) { sort.cap = std::min(nufft::kMostCap, sort.cap * 4); },
       [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 21 : 0; },
       [](Parameters& sort, Parameters&) { sort.slice = sort.slice == 0 ? 1 << 22 : 2 * sort.slice; },
       [](Parameters& sort, Parameters&) { sort.placement = Placement::scatter; },

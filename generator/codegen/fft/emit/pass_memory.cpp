@@ -110,6 +110,24 @@ Landing landing_of(const PassSpec& pass) {
   return out;
 }
 
+namespace {
+
+// Bytes of the exchange of so many values, of all landing buffers and their barriers.
+struct Bytes {
+  std::int64_t exchange = 0, all = 0;
+};
+Bytes bytes_of(const PassSpec& pass, std::int64_t values) {
+  const std::int64_t word = real_size(pass) * (pass.apart ? 1 : 2);
+  Bytes out;
+  out.exchange = out.all = (values * word + 127) / 128 * 128;
+  if (pass.load_by == Load::plain) return out;
+  const std::int64_t barriers = pass.load_by == Load::bulk ? 8 * pass.pipeline : 0;
+  out.all += (slot_bytes(pass) * pass.pipeline + barriers + 15) / 16 * 16;
+  return out;
+}
+
+}  // namespace
+
 PassMemory pass_memory(const PassSpec& pass) {
   PassMemory out;
   const std::int64_t word = real_size(pass) * (pass.apart ? 1 : 2);
@@ -121,11 +139,14 @@ PassMemory pass_memory(const PassSpec& pass) {
   }
   std::int64_t values = 0;
   for (const SharedLayout& layout : out.layouts) values = std::max(values, layout.values);
-  out.landing_offset = out.bytes = (values * word + 127) / 128 * 128;
-  if (pass.load_by == Load::plain) return out;
-  const std::int64_t barriers = pass.load_by == Load::bulk ? 8 * pass.pipeline : 0;
-  out.bytes += (slot_bytes(pass) * pass.pipeline + barriers + 15) / 16 * 16;
+  const Bytes bytes = bytes_of(pass, values);
+  out.landing_offset = bytes.exchange, out.bytes = bytes.all;
   return out;
+}
+
+std::int64_t least_bytes(const PassSpec& pass) {
+  const bool exchanges = pass.rounds.size() > 1 && (pass.resident || pass.exchange != Exchange::shuffle);
+  return bytes_of(pass, exchanges ? tile_values(pass) / pass.cluster : 0).all;
 }
 
 std::string broken_rule(const PassSpec& pass) {

@@ -44,6 +44,8 @@ struct PassMemory {
   std::int64_t landing_offset = 0, bytes = 0;
 };
 PassMemory pass_memory(const PassSpec& pass);
+// The bytes without padding, found at once: a pass needs at least these.
+std::int64_t least_bytes(const PassSpec& pass);
 
 // Which passes can be written: the first rule that the pass breaks, and what would be right; empty: none.
 std::string broken_rule(const PassSpec& pass);
