@@ -159,6 +159,8 @@ void Statement::run() {
   }
 }
 
+void Statement::reset() noexcept { sqlite3_reset(statement_.get()); }
+
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
@@ -229,6 +231,25 @@ Database Database::open(const std::filesystem::path& path, Access access, int bu
 
 Database Database::in_memory() {
   return open_uri("file::memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, 0);
+}
+
+Database Database::of_bytes(std::span<const std::byte> bytes) {
+  Database database = in_memory();
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  auto* const data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));  // not written
+  const int code =
+      sqlite3_deserialize(database.connection_.get(), "main", data, size, size, SQLITE_DESERIALIZE_READONLY);
+  if (code != SQLITE_OK) fail(database.connection_.get(), code);
+  return database;
+}
+
+std::vector<std::byte> Database::to_bytes() const {
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> data(
+      sqlite3_serialize(connection_.get(), "main", &size, 0), &sqlite3_free);
+  if (!data) throw std::bad_alloc();
+  const auto* begin = reinterpret_cast<const std::byte*>(data.get());
+  return {begin, begin + size};
 }
 
 Database Database::copy_to_memory() const {

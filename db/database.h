@@ -35,9 +35,10 @@ class Statement {
   void bind(int index, const std::optional<T>& value) {
     value ? bind(index, *value) : bind(index, nullptr);
   }
-  // Binds parameters 1, 2, ... in order.
+  // Starts anew and binds parameters 1, 2, ... in order.
   template <class... Values>
   Statement& with(const Values&... values) {
+    reset();
     int index = 0;
     (bind(++index, values), ...);
     return *this;
@@ -64,6 +65,7 @@ class Statement {
   };
   Statement(class Database const& owner, std::string_view sql);
   void check(int code) const;
+  void reset() noexcept;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   sqlite3* connection_ = nullptr;
 };
@@ -81,8 +83,12 @@ class Database {
   static Database open(const std::filesystem::path& path, Access access, int busy_ms);
   // An empty database in memory.
   static Database in_memory();
+  // A read-only database whose file is this buffer, which must outlive the connection.
+  static Database of_bytes(std::span<const std::byte> bytes);
   // Copies all pages to memory; the source is not changed.
   Database copy_to_memory() const;
+  // The bytes of the file that would hold this database.
+  std::vector<std::byte> to_bytes() const;
 
   Statement prepare(std::string_view sql) const;
   // Runs statements without parameters; the text must come from this library.

@@ -9,11 +9,6 @@
 namespace fourtune::db {
 namespace {
 
-void start_sodium() {
-  static const int state = sodium_init();  // selects the fastest code; safe to call from several threads
-  if (state < 0) throw Error(Status::internal, "libsodium could not start, so nothing can be hashed");
-}
-
 void add(crypto_hash_sha256_state& state, std::string_view bytes) {
   crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
@@ -38,6 +33,11 @@ std::string finish(crypto_hash_sha256_state& state) {
 }
 
 }  // namespace
+
+void start_sodium() {
+  static const int state = sodium_init();  // safe to call from several threads
+  if (state < 0) throw Error(Status::internal, "libsodium could not start, so nothing can be hashed or signed");
+}
 
 std::string sha256(std::string_view bytes) {
   start_sodium();

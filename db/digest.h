@@ -9,8 +9,11 @@
 
 namespace fourtune::db {
 
-// Returns 64 lower-case hexadecimal digits. May be called from any thread. Throws Error{internal} when libsodium cannot
-// start.
+// Selects libsodium's fastest code. Everything here calls it; so must other users of libsodium. Throws Error{internal}
+// when it cannot start.
+void start_sodium();
+
+// Returns 64 lower-case hexadecimal digits. May be called from any thread.
 std::string sha256(std::string_view bytes);
 // The digest of a list of parts: each part is preceded by its length, so different lists give different input.
 std::string sha256(std::initializer_list<std::string_view> parts);

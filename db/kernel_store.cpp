@@ -1,7 +1,6 @@
 #include "db/kernel_store.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +9,7 @@
 #include "db/database.h"
 #include "db/digest.h"
 #include "db/limits.h"
+#include "db/pack_contents.h"
 #include "db/store_file.h"
 #include "db/trusted_file.h"
 
@@ -18,36 +18,10 @@ namespace {
 
 constexpr int kBusyMs = 2000;                         // wait for other writers: compiling takes longer
 constexpr std::int64_t kDay = 24LL * 60 * 60 * 1000;  // in ms; a use is recorded once per day: reading writes nothing
-constexpr int kLevel = 9;                             // level of zstd: halves cubins in a few ms
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-std::string_view view(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string checksum_of(const std::string& digest, std::span<const std::byte> image) {
-  return sha256({digest, view(image)});
-}
-
-std::vector<std::byte> compress(std::span<const std::byte> image) {
-  std::vector<std::byte> packed(ZSTD_compressBound(image.size()));
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
-  if (ZSTD_isError(size)) throw std::bad_alloc();  // the only way that compressing into a large enough buffer can fail
-  packed.resize(size);
-  return packed;
-}
-
-// Returns nullopt when the result is not what was packed.
-std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> packed, std::int64_t bytes) {
-  if (bytes <= 0 || bytes > static_cast<std::int64_t>(kMaxImage)) return std::nullopt;
-  std::vector<std::byte> image(static_cast<std::size_t>(bytes));
-  const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) || size != image.size()) return std::nullopt;
-  return image;
 }
 
 }  // namespace
@@ -126,8 +100,8 @@ std::optional<StoredKernel> KernelStore::Impl::read(const std::string& digest) {
   {
     Statement row = readable().prepare("SELECT image, bytes, checksum, log, used_ms FROM kernel WHERE digest = ?");
     if (!row.with(std::string_view(digest)).step()) return std::nullopt;
-    auto image = decompress(row.blob(0, ZSTD_compressBound(kMaxImage)), row.integer(1));
-    if (image && checksum_of(digest, *image) == row.text(2, kMaxText))
+    auto image = decompress(row.blob(0, kMaxImage + kMaxImage / 64), row.integer(1));
+    if (image && kernel_checksum(digest, *image) == row.text(2, kMaxText))
       found = StoredKernel{std::move(*image), row.text(3, kMaxText)};
     used = row.integer(4);
   }
@@ -165,8 +139,8 @@ void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& dig
       .with(std::string_view(digest), std::string_view(origin.entry), std::string_view(origin.compiler),
             std::string_view(origin.target),
             std::string_view(kernel.log).substr(0, std::min(kernel.log.find('\0'), kMaxText)),
-            static_cast<std::int64_t>(kernel.image.size()), std::string_view(checksum_of(digest, kernel.image)), packed,
-            now_ms(), now_ms())
+            static_cast<std::int64_t>(kernel.image.size()), std::string_view(kernel_checksum(digest, kernel.image)),
+            packed, now_ms(), now_ms())
       .run();
   // Rows of the same millisecond are removed in the order in which they were added.
   std::int64_t total = database.integer("SELECT coalesce(sum(length(image)), 0) FROM kernel");
