@@ -48,7 +48,8 @@ PackManifest manifest_of(const ManifestRows& rows) {
   };
   PackManifest manifest{value("name"),    value("version"),       value("licence"),
                         value("program"), value("plan_language"), {}};
-  for (const std::string_view source : text::split(value("sources"), '\n'))
+  const std::string sources = value("sources");
+  for (const std::string_view source : text::split(sources, '\n'))
     if (!source.empty()) manifest.sources.emplace_back(source);
   return manifest;
 }

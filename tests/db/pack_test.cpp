@@ -41,7 +41,12 @@ PackKernel sample_kernel(const std::string& entry = "spread") {
 
 PackContents sample_contents() {
   PackContents contents;
-  contents.manifest = {"sample", "1.0", "CC0", "fourtune 0", sample_environment().generator, {"a database"}};
+  contents.manifest = {"sample",
+                       "1.0",
+                       "CC0",
+                       "fourtune 0",
+                       sample_environment().generator,
+                       {"a database with a name that is longer than what a string holds in itself"}};
   contents.plans = {sample_plan(), sample_plan(kOtherProblem, "cpu;threads=1;fft=lines")};
   contents.plans[1].wisdom.clear();
   contents.plans[1].error.reset();
