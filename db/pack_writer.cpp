@@ -228,8 +228,15 @@ std::vector<std::byte> pack_bytes(PackContents contents, std::string_view secret
 }
 
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const std::string name = fmt::format("{}.{}", path.string(), ::getpid());
-  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  // A process of the same number, killed while it wrote, may have left its file: in containers numbers are few.
+  std::string name;
+  int file = -1;
+  constexpr int kMostLeftOver = 100;
+  for (int i = 0; file < 0 && i < kMostLeftOver; ++i) {
+    name = fmt::format("{}.{}.{}", path.string(), ::getpid(), i);
+    file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno != EEXIST) break;
+  }
   if (file < 0) fail_io(path, "made");
   const auto give_up = [&](const char* what) {
     const int error = errno;

@@ -294,6 +294,11 @@ TEST_F(Packs, AWriteThatFailsLeavesTheOldFile) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
 }
 
+TEST_F(Packs, AWriteGoesOnWhereAKilledOneLeftItsFile) {
+  write_bytes(path.string() + "." + std::to_string(::getpid()) + ".0", "half");
+  EXPECT_EQ(written(sample_contents())->size(), 2u);
+}
+
 // ---- signatures
 class SignedPacks : public Packs {
  protected:
