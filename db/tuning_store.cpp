@@ -289,6 +289,9 @@ std::vector<PlanHistory> TuningStore::runner_ups(std::string_view problem, const
   return plans;
 }
 
+std::shared_ptr<const Snapshot> TuningStore::one_moment() const {
+  return std::make_shared<const Snapshot>(impl_->database);
+}
 std::vector<std::string> TuningStore::problems() const { return read_problems(impl_->database); }
 std::vector<Environment> TuningStore::environments() const { return read_environments(impl_->database); }
 std::vector<StoredSession> TuningStore::sessions() const { return read_sessions(impl_->database); }

@@ -95,6 +95,9 @@ class TuningStore {
   std::vector<StoredSession> sessions() const;
   // The wisdom of the latest ok run of (problem, plan) in the environment that has any; empty when none has.
   std::string wisdom(std::string_view problem, std::string_view plan, const Environment& environment) const;
+  // While it lives, everything that this object reads is one state of the file, whatever other processes write. It must
+  // not outlive the object. Where the file has a rollback journal, writers wait for it.
+  std::shared_ptr<const class Snapshot> one_moment() const;
   // Counts what readers do not trust. Reads everything: for reports, not for every start.
   Damage damage() const;
 
