@@ -80,7 +80,7 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
   const Finished top = run({"--help"});
   EXPECT_EQ(top.code, 0);
   for (const char* name :
-       {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "version", "completion"}) {
+       {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "pack", "version", "completion"}) {
     EXPECT_NE(top.out.find(name), std::string::npos) << name;
     const Finished help = run({name, "--help"});
     EXPECT_EQ(help.code, 0) << name;
@@ -88,6 +88,13 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
     EXPECT_NE(help.out.find(std::string("fourtune ") + name), std::string::npos) << name;
   }
   EXPECT_EQ(top.out.find("worker"), std::string::npos) << "the worker is not for people";
+  const Finished pack = run({"pack", "--help"});
+  for (const char* name : {"build", "show", "verify", "diff", "merge", "split", "prune", "embed", "keygen"}) {
+    EXPECT_NE(pack.out.find(name), std::string::npos) << name;
+    const Finished help = run({"pack", name, "--help"});
+    EXPECT_EQ(help.code, 0) << name;
+    EXPECT_NE(help.out.find(std::string("Example:\n  fourtune pack ") + name), std::string::npos) << name;
+  }
 }
 
 TEST_F(CommandLine, VersionIsThatOfTheLibrary) {
@@ -115,6 +122,8 @@ TEST_F(CommandLine, BadUsageIsRefusedWithTheReason) {
   expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--threads", "x"}, "--threads");
   expect_refused({"run", "fft:type=c2c,n=8,prec=f32", "--wings", "2"}, "--wings");
   expect_refused({"completion", "tcsh"}, "tcsh");
+  expect_refused({"pack", "dance"}, "'dance'");
+  expect_refused({"pack", "show"}, "fourtune pack show --help");
 }
 
 TEST_F(CommandLine, BadProblemsAreRefusedWithTheKey) {
@@ -372,17 +381,21 @@ TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Finished script = run({"completion", shell});
     EXPECT_EQ(script.code, 0);
-    for (const char* word :
-         {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "completion", "runner-ups"})
+    for (const char* word : {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "completion",
+                             "runner-ups", "verify", "runners-up"})
       EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
     EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
   }
   const std::string test = run({"completion", "bash"}).out +
                            "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
                            "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n";
+                           "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+                           "COMP_WORDS=(fourtune pack m); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+                           "COMP_WORDS=(fourtune pack show --li); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+                           "COMP_WORDS=(fourtune pack merge --policy fa); COMP_CWORD=4; _fourtune;"
+                           "echo \"${COMPREPLY[*]}\"\n";
   const Finished completed = run_program({"bash", file("completion.sh", test)});
-  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\n") << completed.err;
+  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\n") << completed.err;
 }
 
 }  // namespace

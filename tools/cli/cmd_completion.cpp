@@ -24,6 +24,7 @@ struct Command {
   std::string description;
   std::vector<Word> options;
   std::vector<std::string> arguments;  // the possible values of a positional argument
+  std::vector<Command> commands;       // of a group, as `fourtune pack`
 };
 
 // Parses "{a,b,c}" in an option's type name, where CLI::IsMember puts it.
@@ -35,7 +36,7 @@ std::vector<std::string> listed_values(const std::string& type) {
 }
 
 Command describe(const CLI::App& app) {
-  Command command{app.get_name(), app.get_description(), {}, {}};
+  Command command{app.get_name(), app.get_description(), {}, {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden options
     const std::string type = option->get_type_name();
@@ -49,14 +50,9 @@ Command describe(const CLI::App& app) {
       command.arguments = values;
     }
   }
-  return command;
-}
-
-std::vector<Command> describe_all(const CLI::App& app) {
-  std::vector<Command> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!sub->get_group().empty()) commands.push_back(describe(*sub));
-  return commands;
+    if (!sub->get_group().empty()) command.commands.push_back(describe(*sub));
+  return command;
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -68,10 +64,40 @@ std::string option_names(const Command& command) {
   return joined(names);
 }
 
-std::string bash_script(const std::vector<Command>& commands) {
+std::string names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   names.reserve(commands.size());
   for (const Command& command : commands) names.push_back(command.name);
+  return joined(names);
+}
+
+// The values of the options, after "COMMAND --OPTION".
+std::string bash_values(const Command& command, const std::string& name) {
+  std::string text;
+  for (const Word& option : command.options) {
+    if (!option.takes_value) continue;
+    if (!option.values.empty())
+      text += fmt::format("    '{} {}') COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n", name, option.name,
+                          joined(option.values));
+    else if (option.takes_path)
+      text += fmt::format("    '{} {}') COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", name, option.name);
+    else
+      text += fmt::format("    '{} {}') return ;;\n", name, option.name);
+  }
+  return text;
+}
+
+// A subcommand of a group is named by both words: "pack show".
+std::vector<std::pair<std::string, Command>> named(const std::vector<Command>& commands) {
+  std::vector<std::pair<std::string, Command>> all;
+  for (const Command& command : commands) {
+    all.emplace_back(command.name, command);
+    for (const Command& sub : command.commands) all.emplace_back(command.name + " " + sub.name, sub);
+  }
+  return all;
+}
+
+std::string bash_script(const std::vector<Command>& commands) {
   std::string text =
       "# bash completion of fourtune: eval \"$(fourtune completion bash)\"\n"
       "_fourtune() {\n"
@@ -79,24 +105,22 @@ std::string bash_script(const std::vector<Command>& commands) {
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
   text += fmt::format("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$cur\"))\n    return\n  fi\n",
-                      joined(names));
-  text += "  case \"${COMP_WORDS[1]} $prev\" in\n";
-  for (const Command& command : commands)
-    for (const Word& option : command.options) {
-      if (!option.takes_value) continue;
-      if (!option.values.empty())
-        text += fmt::format("    '{} {}') COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n", command.name,
-                            option.name, joined(option.values));
-      else if (option.takes_path)
-        text +=
-            fmt::format("    '{} {}') COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", command.name, option.name);
-      else
-        text += fmt::format("    '{} {}') return ;;\n", command.name, option.name);
-    }
-  text += "  esac\n  case \"${COMP_WORDS[1]}\" in\n";
-  for (const Command& command : commands)
-    text += fmt::format("    {}) COMPREPLY=($(compgen -W \"{} {}\" -- \"$cur\")) ;;\n", command.name,
-                        option_names(command), joined(command.arguments));
+                      names_of(commands));
+  text += "  local sub=${COMP_WORDS[1]}\n";
+  for (const Command& group : commands)
+    if (!group.commands.empty())
+      text += fmt::format(
+          "  if [ \"$sub\" = {0} ]; then\n"
+          "    if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "      COMPREPLY=($(compgen -W \"{1} --help\" -- \"$cur\"))\n      return\n    fi\n"
+          "    sub=\"{0} ${{COMP_WORDS[2]}}\"\n  fi\n",
+          group.name, names_of(group.commands));
+  text += "  case \"$sub $prev\" in\n";
+  for (const auto& [name, command] : named(commands)) text += bash_values(command, name);
+  text += "  esac\n  case \"$sub\" in\n";
+  for (const auto& [name, command] : named(commands))
+    text += fmt::format("    '{}') COMPREPLY=($(compgen -W \"{} {}\" -- \"$cur\")) ;;\n", name, option_names(command),
+                        joined(command.arguments));
   return text + "  esac\n}\ncomplete -o default -F _fourtune fourtune\n";
 }
 
@@ -104,6 +128,31 @@ std::string bash_script(const std::vector<Command>& commands) {
 std::string quotable(std::string text) {
   std::erase_if(text, [](char letter) { return std::string("'[]:\\\"`$\n").find(letter) != std::string::npos; });
   return text;
+}
+
+// The branch of one subcommand; those of a group are chosen by the next word.
+std::string zsh_branch(const Command& command, const std::string& indent) {
+  std::string text = fmt::format("{}{})", indent, command.name);
+  if (!command.commands.empty()) {
+    text += fmt::format("\n{0}  if (( CURRENT == 2 )); then\n{0}    local -a subcommands=(\n", indent);
+    for (const Command& sub : command.commands)
+      text += fmt::format("{}      '{}:{}'\n", indent, sub.name, quotable(sub.description));
+    text += fmt::format("{0}    )\n{0}    _describe 'subcommand' subcommands\n{0}    return\n{0}  fi\n", indent);
+    text += fmt::format("{0}  sub=${{words[2]}}; shift words; (( CURRENT-- ))\n{0}  case $sub in\n", indent);
+    for (const Command& sub : command.commands) text += zsh_branch(sub, indent + "    ");
+    return text + fmt::format("{0}  esac ;;\n", indent);
+  }
+  text += " _arguments";
+  for (const Word& option : command.options) {
+    text += fmt::format(" \\\n{}  '{}[{}]", indent, option.name, quotable(option.description));
+    if (option.takes_value)
+      text += !option.values.empty() ? fmt::format(":value:({})", joined(option.values))
+                                     : (option.takes_path ? ":path:_files" : ":value: ");
+    text += "'";
+  }
+  text += command.arguments.empty() ? fmt::format(" \\\n{}  '*:argument:_files'", indent)
+                                    : fmt::format(" \\\n{}  '*:argument:({})'", indent, joined(command.arguments));
+  return text + " ;;\n";
 }
 
 std::string zsh_script(const std::vector<Command>& commands) {
@@ -116,38 +165,45 @@ std::string zsh_script(const std::vector<Command>& commands) {
   text +=
       "    )\n    _describe 'subcommand' commands\n    return\n  fi\n  local sub=${words[2]}\n"
       "  shift words; (( CURRENT-- ))\n  case $sub in\n";
-  for (const Command& command : commands) {
-    text += fmt::format("    {}) _arguments", command.name);
-    for (const Word& option : command.options) {
-      text += fmt::format(" \\\n      '{}[{}]", option.name, quotable(option.description));
-      if (option.takes_value)
-        text += !option.values.empty() ? fmt::format(":value:({})", joined(option.values))
-                                       : (option.takes_path ? ":path:_files" : ":value: ");
-      text += "'";
-    }
-    text += command.arguments.empty() ? " \\\n      '*:argument:_files'"
-                                      : fmt::format(" \\\n      '*:argument:({})'", joined(command.arguments));
-    text += " ;;\n";
-  }
+  for (const Command& command : commands) text += zsh_branch(command, "    ");
   return text + "  esac\n}\ncompdef _fourtune fourtune\n";
+}
+
+// The options and arguments of a subcommand, under the condition that it is the one that was typed.
+std::string fish_words(const Command& command, const std::string& condition) {
+  std::string text;
+  for (const Word& option : command.options) {
+    text += fmt::format("complete -c fourtune -n '{}' -l {} -d '{}'", condition, option.name.substr(2),
+                        quotable(option.description));
+    if (option.takes_value) text += option.takes_path ? " -rF" : " -x";
+    if (!option.values.empty()) text += fmt::format(" -a '{}'", joined(option.values));
+    text += '\n';
+  }
+  if (!command.arguments.empty())
+    text += fmt::format("complete -c fourtune -n '{}' -f -a '{}'\n", condition, joined(command.arguments));
+  return text;
 }
 
 std::string fish_script(const std::vector<Command>& commands) {
   std::string text = "# fish completion of fourtune: fourtune completion fish | source\n";
-  for (const Command& command : commands)
+  std::string outside;  // a word may be a subcommand and, as in `pack show`, one of a group
+  for (const Command& command : commands) {
     text += fmt::format("complete -c fourtune -n __fish_use_subcommand -f -a {} -d '{}'\n", command.name,
                         quotable(command.description));
+    if (!command.commands.empty()) outside += fmt::format("; and not __fish_seen_subcommand_from {}", command.name);
+  }
   for (const Command& command : commands) {
-    const std::string seen = fmt::format("'__fish_seen_subcommand_from {}'", command.name);
-    for (const Word& option : command.options) {
-      text += fmt::format("complete -c fourtune -n {} -l {} -d '{}'", seen, option.name.substr(2),
-                          quotable(option.description));
-      if (option.takes_value) text += option.takes_path ? " -rF" : " -x";
-      if (!option.values.empty()) text += fmt::format(" -a '{}'", joined(option.values));
-      text += '\n';
+    const std::string seen = fmt::format("__fish_seen_subcommand_from {}", command.name);
+    if (command.commands.empty()) {
+      text += fish_words(command, seen + outside);
+      continue;
     }
-    if (!command.arguments.empty())
-      text += fmt::format("complete -c fourtune -n {} -f -a '{}'\n", seen, joined(command.arguments));
+    const std::string names = names_of(command.commands);
+    for (const Command& sub : command.commands) {
+      text += fmt::format("complete -c fourtune -n '{}; and not __fish_seen_subcommand_from {}' -f -a {} -d '{}'\n",
+                          seen, names, sub.name, quotable(sub.description));
+      text += fish_words(sub, fmt::format("{}; and __fish_seen_subcommand_from {}", seen, sub.name));
+    }
   }
   return text;
 }
@@ -164,7 +220,7 @@ void add_completion(CLI::App& app) {
       "  fourtune completion fish | source");
   completion->callback([&app, shell] {
     const auto name = shell->as<std::string>();
-    const auto commands = describe_all(app);
+    const auto commands = describe(app).commands;
     fmt::print("{}", name == "bash"  ? bash_script(commands)
                      : name == "zsh" ? zsh_script(commands)
                                      : fish_script(commands));

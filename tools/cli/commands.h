@@ -19,6 +19,7 @@ void add_run(CLI::App& app);
 void add_soak(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_worker(CLI::App& app);  // hidden: the child process in which `tune` measures
+void add_pack(CLI::App& app);
 void add_version(CLI::App& app);
 void add_completion(CLI::App& app);  // call it after all others, because it lists them
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -57,17 +58,22 @@ int complain(const fourtune::Error& error) {
   }
 }
 
-// Prints the message of CLI11 and where to read on.
-int complain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
-  const auto chosen = app.get_subcommands();
-  if (chosen.empty() && !first_word.empty() && first_word.front() != '-') {
-    std::vector<std::string> names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
-      names.push_back(sub->get_name());
-    return complain(fmt::format("there is no subcommand '{}'", fourtune::text::shown(first_word)),
-                    fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
+// Prints the message of CLI11 and where to read on. `words` are the arguments.
+int complain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  // The subcommand of a subcommand, as in `fourtune pack show`.
+  const CLI::App* chosen = &app;
+  std::string command = "fourtune";
+  std::size_t depth = 0;
+  for (auto next = app.get_subcommands(); !next.empty(); next = chosen->get_subcommands(), ++depth) {
+    chosen = next.front();
+    command += " " + chosen->get_name();
   }
-  const std::string command = chosen.empty() ? "fourtune" : "fourtune " + chosen.front()->get_name();
+  std::vector<std::string> names;
+  for (const CLI::App* sub : chosen->get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
+    names.push_back(sub->get_name());
+  if (!names.empty() && depth < words.size() && !words[depth].empty() && words[depth].front() != '-')
+    return complain(fmt::format("there is no subcommand '{}'", fourtune::text::shown(words[depth])),
+                    fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
   return complain(error.what(), fmt::format("`{} --help` has an example", command), kExitUsage);
 }
 
@@ -91,6 +97,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   add_soak(app);
   add_doctor(app);
   add_bench(app);
+  add_pack(app);
   add_worker(app);
   add_version(app);
   add_completion(app);
@@ -109,7 +116,7 @@ int main(int argc, char** argv) try {
     return std::fflush(stdout) == 0 ? 0 : complain("the output could not be written", {}, kExitFailure);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(app, error, argc > 1 ? argv[1] : "");
+    return complain(app, error, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const Failure& error) {
     return complain(error.what(), error.hint(), kExitFailure);
   } catch (const UsageError& error) {

@@ -1,0 +1,192 @@
+// `fourtune pack build`: a pack of what tuning databases, and other packs, hold.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/text.h"
+#include "db/store_error.h"
+#include "fourtune/problem.h"
+#include "runtime/neighbour.h"
+#include "tools/cli/pack_commands.h"
+#include "tools/cli/pack_files.h"
+#include "tools/common/database_option.h"
+#include "tools/common/errors.h"
+#include "tools/common/problem_list.h"
+
+namespace fourtune::tools {
+namespace {
+
+struct Arguments {
+  PackOutput output;
+  std::vector<std::string> from;
+  std::string device, backend, problems, filter, plan_language;
+  std::size_t runners_up = 0;
+  std::string policy = "newest";
+};
+
+std::string lower(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+// What the user asked for, and what was seen while it was looked for.
+class Choice {
+ public:
+  explicit Choice(const Arguments& arguments) : arguments_(arguments), device_(lower(arguments.device)) {
+    if (arguments.problems.empty()) return;
+    for (const Problem& problem : problems_from_file(arguments.problems)) missing_.insert(to_token(problem));
+    asked_ = missing_;
+  }
+  Choice(const Choice&) = delete;
+  Choice& operator=(const Choice&) = delete;
+
+  bool keeps(const std::string& problem, const db::Environment& environment) {
+    devices_.insert(environment.device);
+    if (lower(environment.device).find(device_) == std::string::npos) return false;
+    if (!arguments_.backend.empty() && environment.backend != arguments_.backend) return false;
+    if (problem.find(arguments_.filter) == std::string::npos) return false;
+    if (!arguments_.problems.empty() && !asked_.contains(problem)) return false;
+    if (!arguments_.plan_language.empty() && environment.generator != arguments_.plan_language) return false;
+    languages_.insert(environment.generator);
+    missing_.erase(problem);
+    return true;
+  }
+
+  // Throws UsageError.
+  void require_one_language() const {
+    if (languages_.size() < 2) return;
+    std::vector<std::string> names;
+    for (const std::string& language : languages_) names.push_back(fmt::format("'{}'", text::shown(language)));
+    throw UsageError(fmt::format("plan languages are mixed: {}", fmt::join(names, ", ")),
+                     fmt::format("make one pack for each: --plan-language {}", names.back()));
+  }
+  [[noreturn]] void fail_empty() const {
+    if (devices_.empty())
+      throw Failure("there are no tuned plans to pack", "fourtune tune --problems builtin:quick --seconds 60");
+    throw Failure(
+        "no tuned plan is of what was asked for",
+        fmt::format("there are plans of {}", text::shown(fmt::format("{}", fmt::join(devices_, ", ")), 1000)));
+  }
+  void note_missing() const {
+    if (missing_.empty()) return;
+    fmt::print(stderr, "fourtune: note: {} of the {} problems in {} have no winner, the first is {}\n", missing_.size(),
+               asked_.size(), text::shown(arguments_.problems), *missing_.begin());
+  }
+
+ private:
+  const Arguments& arguments_;
+  const std::string device_;
+  std::set<std::string> asked_, missing_, devices_, languages_;
+};
+
+void place(db::PackPlan& plan) {
+  const auto where = runtime::neighbourhood_of(parse_problem(plan.verdict.problem));
+  plan.kin = where.kin;
+  plan.size = where.size;
+}
+
+db::PackContents contents_of_database(const std::string& path, const Arguments& arguments, Choice& choice) try {
+  const auto store = db::TuningStore::open_for_reading(path);
+  db::FromDatabase options;
+  options.keep = [&](const std::string& problem, const db::Environment& e) { return choice.keeps(problem, e); };
+  options.runners_up = arguments.runners_up;
+  options.place = place;
+  auto found = db::from_database(store, options);
+  if (found.passed_over > 0)
+    fmt::print(stderr,
+               "fourtune: note: {} winners of {} are not problems and plans of this version; they are left out\n",
+               found.passed_over, text::shown(path));
+  db::PackContents contents;
+  contents.plans = std::move(found.plans);
+  std::size_t winners = 0;
+  std::int64_t last = 0;
+  for (const db::PackPlan& plan : contents.plans) {
+    winners += plan.rank == 0;
+    last = std::max(last, plan.created_ms);
+    contents.manifest.plan_language = plan.environment.generator;
+  }
+  // The name without its folder: a pack says nothing of the machine's paths, and is the same wherever it is made.
+  contents.manifest.sources = {fmt::format("database {}: {} winners, the last of {}",
+                                           text::shown(std::filesystem::path(path).filename().string()), winners,
+                                           date_text(last))};
+  return contents;
+} catch (const db::StoreError& error) {
+  throw Failure(error.what(), "--from takes tuning databases and packs");
+}
+
+db::PackContents contents_of(const std::string& path, const Arguments& arguments, Choice& choice) {
+  if (!db::is_pack(path)) return contents_of_database(path, arguments, choice);
+  return db::filtered(contents_of_pack(path),
+                      [&](const std::string& problem, const db::Environment& e) { return choice.keeps(problem, e); });
+}
+
+void build(const Arguments& arguments) {
+  require_free(arguments.output);
+  signing_key(arguments.output);  // a wrong one is named before the work
+  std::vector<std::string> from = arguments.from;
+  if (from.empty()) from.push_back(database_path({}).string());
+  Choice choice(arguments);
+  std::vector<db::PackContents> inputs;
+  for (const std::string& path : from) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+      throw UsageError(fmt::format("{}: no such database or pack", path), "`fourtune tune` makes a database");
+    auto contents = contents_of(path, arguments, choice);
+    if (!contents.plans.empty())
+      inputs.push_back(std::move(contents));
+    else if (from.size() > 1)
+      fmt::print(stderr, "fourtune: note: {} has nothing of what was asked for\n", text::shown(path));
+  }
+  choice.require_one_language();
+  if (inputs.empty()) choice.fail_empty();
+  choice.note_missing();
+  auto merged = db::merge(inputs, {db::merge_policy_from(arguments.policy), arguments.runners_up});
+  // Kernels are those of the packs among the inputs so far; compiled ones are added to merged.contents.kernels here.
+  const WrittenPack written = write_pack(std::move(merged.contents), arguments.output);
+  if (arguments.output.format == "json") {
+    Json result = json_of(written);
+    result["conflicts"] = json_of(merged.conflicts);
+    fmt::print("{}", json_text(result));
+    return;
+  }
+  print_conflicts(merged.conflicts);
+  fmt::print("{}", text_of(written));
+}
+
+}  // namespace
+
+void add_pack_build(CLI::App& pack) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = pack.add_subcommand("build", "Make a pack of tuned plans");
+  add_pack_output(*command, arguments->output);
+  command->add_option("--from", arguments->from, "Tuning databases and packs (default: the user's database)")
+      ->type_name("FILE");
+  command->add_option("--device", arguments->device, "Only plans of devices whose name contains this")
+      ->type_name("NAME");
+  command->add_option("--backend", arguments->backend, "Only plans of this backend")->type_name("NAME");
+  command->add_option("--problems", arguments->problems, "Only problems in this file, or builtin:quick")
+      ->type_name("FILE");
+  command->add_option("--filter", arguments->filter, "Only problems whose token contains this")->type_name("TEXT");
+  command->add_option("--plan-language", arguments->plan_language, "Only plans of this plan language")
+      ->type_name("TEXT");
+  command->add_option("--runners-up", arguments->runners_up, "Plans to keep behind each winner")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--policy", arguments->policy, "Which winner counts where the inputs have several")
+      ->check(CLI::IsMember({"newest", "fastest", "first"}))
+      ->capture_default_str();
+  command->footer(
+      "Example:\n"
+      "  fourtune pack build plans.pack\n"
+      "  fourtune pack build h200.pack --from a.db b.db --device h200 --runners-up 2 --licence CC0 --sign maker.secret\n\n"
+      "A database may be in use: the pack holds what it held at one moment. The same inputs give the same bytes.");
+  command->callback([arguments] { build(*arguments); });
+}
+
+}  // namespace fourtune::tools

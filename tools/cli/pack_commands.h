@@ -1,0 +1,20 @@
+// The subcommands of `fourtune pack`.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace fourtune::tools {
+
+void add_pack_build(CLI::App& pack);
+void add_pack_show(CLI::App& pack);
+void add_pack_verify(CLI::App& pack);
+void add_pack_diff(CLI::App& pack);
+void add_pack_merge(CLI::App& pack);
+void add_pack_split(CLI::App& pack);
+void add_pack_prune(CLI::App& pack);
+void add_pack_embed(CLI::App& pack);
+void add_pack_keygen(CLI::App& pack);
+
+}  // namespace fourtune::tools
