@@ -344,13 +344,19 @@ PackContents prune(PackContents contents, const PruneOptions& options) {
     some.kernels.assign(left.kernels.begin(), left.kernels.begin() + static_cast<std::ptrdiff_t>(count - of_plans));
     return some;
   };
-  // Invariant: `fits` fit, `too_many` do not.
-  std::size_t fits = 0, too_many = left.plans.size() + left.kernels.size() + 1;
-  if (const std::size_t least = bytes(first_ones(0)); least > *options.max_bytes)
+  const std::size_t all = left.plans.size() + left.kernels.size();
+  if (bytes(left) <= *options.max_bytes) return left;
+  const std::size_t least = bytes(first_ones(0));
+  if (least > *options.max_bytes)
     throw Error(Status::invalid_argument,
                 fmt::format("an empty pack has {} bytes, more than {}", least, *options.max_bytes));
-  for (std::size_t count = too_many - 1; fits + 1 < too_many; count = fits + (too_many - fits) / 2)
+  // The first `fits` fit, the first `too_many` do not. Writing a large pack takes seconds, so a large one may end a
+  // little below the size.
+  std::size_t fits = 0, too_many = all;
+  while (too_many - fits > 1 + fits / 200) {
+    const std::size_t count = fits + (too_many - fits) / 2;
     (bytes(first_ones(count)) <= *options.max_bytes ? fits : too_many) = count;
+  }
   return first_ones(fits);
 }
 
