@@ -29,7 +29,7 @@ std::int64_t now_ms() {
 std::string kernel_digest(const KernelOrigin& origin) {
   std::string options;
   for (const std::string& option : origin.options) options += fmt::format("{}:{}", option.size(), option);
-  return sha256({"kernel 1", origin.entry, origin.text, options, origin.compiler, origin.target});
+  return sha256({"kernel 2", origin.entry, origin.text, options, origin.target});
 }
 
 struct KernelStore::Impl {

@@ -1,7 +1,7 @@
 // Compiled kernels in the user's tuning database, so that the second process that needs a kernel starts no compiler.
 //
 // Invariants
-//   1. A kernel is found only under the digest of everything from which it was compiled (kernel_digest).
+//   1. A kernel is found only under the digest of text, options and target (kernel_digest).
 //   2. What find() returns matches its stored checksum; a row that does not match is removed, not returned.
 //   3. Nothing is loaded from or stored in a file that others than the user and root can write (trusted_file.h).
 //   4. After a put the compressed images together are within the store's limit; the least recently used go first.
@@ -27,10 +27,11 @@ struct KernelOrigin {
   std::string entry;
   std::string text;                  // the whole translation unit
   std::vector<std::string> options;  // compiler options, in order
-  std::string compiler;              // name and version
+  std::string compiler;              // name and version; kept beside the kernel, and no part of its digest
   std::string target;                // for example "sm_90"
 };
-// Returns 64 hexadecimal digits.
+// Of entry, text, options and target: 64 hexadecimal digits. A compiler of another version makes a kernel that does the
+// same, so it is no part of the digest, and without a compiler kernels are found, too.
 std::string kernel_digest(const KernelOrigin& origin);
 
 struct StoredKernel {

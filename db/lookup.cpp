@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "db/queries.h"
 #include "db/store_file.h"
@@ -13,42 +15,79 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Ranks entries with equal claim: smaller is better. Later verdicts of one layer have larger ids.
-auto rank(const LookupEntry& entry, Freshness fresh) {
-  const bool first_candidate_only = fresh > Freshness::serves;
-  return std::make_tuple(first_candidate_only, entry.layer, fresh, -static_cast<std::int64_t>(entry.verdict.id));
+// Orders entries with equal claim: smaller is better. Later verdicts of one layer have larger ids.
+using Rank = std::tuple<int, double, std::size_t, Freshness, std::int64_t>;
+Rank rank(const LookupEntry& entry, const Environment& here) {
+  const Environment& measured = entry.verdict.environment;
+  const Freshness fresh = freshness(measured, here);
+  const bool kindred = fresh == Freshness::kindred;
+  const int group = fresh <= Freshness::serves ? 0 : kindred ? 2 : 1;
+  return {group, kindred ? traits_distance(measured.traits, here.traits) : 0.0, entry.layer, fresh,
+          -static_cast<std::int64_t>(entry.verdict.id)};
+}
+
+// A plan of a pack as an entry. Ids are those of rows, so that runners-up, which are later rows, rank lower.
+LookupEntry entry_of(const Pack::Row& row, std::size_t layer) {
+  LookupEntry entry;
+  static_cast<Verdict&>(entry.verdict) = row.plan.verdict;
+  entry.verdict.id = VerdictId{-row.id};
+  entry.verdict.created_ms = row.plan.created_ms;
+  entry.verdict.environment = row.plan.environment;
+  entry.wisdom = row.plan.wisdom;
+  entry.layer = layer;
+  return entry;
+}
+
+// Points to an entry that somebody else owns.
+FoundEntry borrowed(const LookupEntry& entry) { return {FoundEntry(), &entry}; }
+
+void add_database(const fs::path& path, OpenAs as, LayerReport& report, std::vector<LookupEntry>& all,
+                  std::size_t layer) {
+  std::error_code ignored;
+  if (as == OpenAs::shared && (path.empty() || fs::status(path, ignored).type() == fs::file_type::not_found)) {
+    report.usable = true;  // nothing tuned yet, so SQLite need not be loaded
+    return;
+  }
+  if (as == OpenAs::immutable && !fs::exists(path, ignored))
+    throw StoreError(StoreFault::unreadable, "pack '" + path.string() + "' does not exist");
+  auto entries = read_lookup_entries(open_for_reading(path, as), report.damaged);
+  for (LookupEntry& entry : entries) entry.layer = layer;
+  report.usable = true;
+  report.verdicts = entries.size();
+  all.insert(all.end(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
 }
 
 }  // namespace
 
-Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
+Lookup Lookup::load(const fs::path& user, std::span<const fs::path> others) {
+  std::vector<PlanSource> sources;
+  for (const fs::path& path : others) sources.push_back({path, {}});
+  return load(user, sources);
+}
+
+Lookup Lookup::load(const fs::path& user, std::span<const PlanSource> others) {
   Lookup lookup;
-  const auto add_layer = [&](const fs::path& path, OpenAs as) {
+  const auto add_layer = [&](const fs::path& path, const auto& fill) {
     LayerReport report;
     report.path = path;
     try {
-      std::error_code ignored;
-      if (as == OpenAs::shared && (path.empty() || fs::status(path, ignored).type() == fs::file_type::not_found)) {
-        report.usable = true;  // nothing tuned yet, so SQLite need not be loaded
-        lookup.layers_.push_back(std::move(report));
-        return;
-      }
-      if (as == OpenAs::immutable && !fs::exists(path, ignored)) {
-        throw StoreError(StoreFault::unreadable, "pack '" + path.string() + "' does not exist");
-      }
-      auto entries = read_lookup_entries(open_for_reading(path, as), report.damaged);
-      for (LookupEntry& entry : entries) entry.layer = lookup.layers_.size();
-      report.usable = true;
-      report.verdicts = entries.size();
-      lookup.entries_.insert(lookup.entries_.end(), std::make_move_iterator(entries.begin()),
-                             std::make_move_iterator(entries.end()));
+      fill(report);
     } catch (const Error& error) {
       report.reason = error.what();
     }
     lookup.layers_.push_back(std::move(report));
   };
-  add_layer(user, OpenAs::shared);
-  for (const fs::path& pack : packs) add_layer(pack, OpenAs::immutable);
+  add_layer(user, [&](LayerReport& report) { add_database(user, OpenAs::shared, report, lookup.entries_, 0); });
+  for (const PlanSource& source : others)
+    add_layer(source.path, [&](LayerReport& report) {
+      if (source.bytes.empty() && !is_pack(source.path)) {
+        add_database(source.path, OpenAs::immutable, report, lookup.entries_, lookup.layers_.size());
+        return;
+      }
+      report.pack = source.bytes.empty() ? Pack::open(source.path) : Pack::of_bytes(source.bytes, source.path.string());
+      report.usable = true;
+      report.verdicts = report.pack->size();
+    });
   // Each layer comes sorted by token, latest first; a stable sort keeps this order within a token.
   std::stable_sort(lookup.entries_.begin(), lookup.entries_.end(), [](const LookupEntry& a, const LookupEntry& b) {
     return std::tie(a.verdict.problem, a.layer) < std::tie(b.verdict.problem, b.layer);
@@ -56,33 +95,56 @@ Lookup Lookup::load(const fs::path& user, std::span<const fs::path> packs) {
   return lookup;
 }
 
-const LookupEntry* Lookup::winner(std::string_view token, const Environment& here, const Accept& accept) const {
-  struct ByToken {
-    bool operator()(const LookupEntry& entry, std::string_view text) const { return entry.verdict.problem < text; }
-    bool operator()(std::string_view text, const LookupEntry& entry) const { return text < entry.verdict.problem; }
+FoundEntry Lookup::winner(std::string_view token, const Environment& here, const Accept& accept) const {
+  FoundEntry best;
+  std::optional<Rank> least;
+  // `keep` makes a pointer of the entry if it is the best so far.
+  const auto consider = [&](const LookupEntry& entry, const auto& keep) {
+    const Rank its = rank(entry, here);
+    if (std::get<Freshness>(its) == Freshness::foreign || (accept && !accept(entry)) || (least && !(its < *least)))
+      return;
+    best = keep();
+    least = its;
   };
-  const auto [begin, end] = std::equal_range(entries_.begin(), entries_.end(), token, ByToken());
-  const LookupEntry* best = nullptr;
-  for (auto entry = begin; entry != end; ++entry) {
-    const Freshness fresh = freshness(entry->verdict.environment, here);
-    if (fresh == Freshness::foreign || (accept && !accept(*entry))) continue;
-    if (!best || rank(*entry, fresh) < rank(*best, freshness(best->verdict.environment, here))) best = &*entry;
+  const auto first =
+      std::lower_bound(entries_.begin(), entries_.end(), token,
+                       [](const LookupEntry& entry, std::string_view t) { return entry.verdict.problem < t; });
+  for (auto entry = first; entry != entries_.end() && entry->verdict.problem == token; ++entry)
+    consider(*entry, [&] { return borrowed(*entry); });
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (!layers_[layer].pack) continue;
+    std::size_t damaged = 0;
+    for (const Pack::Row& row : layers_[layer].pack->plans_of(token, damaged)) {
+      const auto entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
+      consider(*entry, [&] { return entry; });
+    }
   }
   return best;
 }
 
-const LookupEntry* Lookup::nearest(const Environment& here, const Distance& distance) const {
-  const LookupEntry* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const LookupEntry& entry : entries_) {
-    const Freshness fresh = freshness(entry.verdict.environment, here);
-    if (fresh == Freshness::foreign) continue;
+FoundEntry Lookup::nearest(const Environment& here, const Distance& distance, const Near& near) const {
+  FoundEntry best;
+  // Entries of kindred devices come last, whatever their distance.
+  using Claim = std::tuple<bool, double, Rank>;
+  std::optional<Claim> least;
+  const auto consider = [&](const LookupEntry& entry, const auto& keep) {
+    const Rank its = rank(entry, here);
+    if (std::get<Freshness>(its) == Freshness::foreign) return;
     const double d = distance(entry);
-    if (std::isnan(d) || std::isinf(d) || d > least) continue;
-    if (d < least || rank(entry, fresh) < rank(*best, freshness(best->verdict.environment, here))) {
-      best = &entry;
-      least = d;
-    }
+    if (!std::isfinite(d)) return;
+    const Claim claim{std::get<Freshness>(its) == Freshness::kindred, d, its};
+    if (least && !(claim < *least)) return;
+    best = keep();
+    least = claim;
+  };
+  for (const LookupEntry& entry : entries_) consider(entry, [&] { return borrowed(entry); });
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (!layers_[layer].pack) continue;
+    layers_[layer].pack->visit_near(near.kin, near.size, near.reach, [&](const Pack::Row& row) {
+      const auto entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
+      consider(*entry, [&] { return entry; });
+      return least && !std::get<bool>(*least) ? std::get<double>(*least) : near.reach;
+    });
   }
   return best;
 }

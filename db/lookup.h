@@ -1,22 +1,25 @@
-// What the runtime reads: the verdicts of read-only packs and of the user database, in memory.
+// What the runtime reads: the verdicts of the user database, of further databases and of packs.
 //
 // Invariants
-// 1. load() reads each file in one pass and closes it. Afterwards no file is open, no lock is held and nothing is
-//    queried.
+// 1. load() reads each database in one pass and closes it. Packs stay open, and what is asked for is read from them
+//    (pack.h); they are never locked.
 // 2. A file that cannot be used is skipped and reported in layers(); load() throws only when memory runs out.
 // 3. An entry is what was written: it matches the checksum of its row (rows of versions 1 to 3 have none).
-// 4. Layer 0 is the user database, followed by the packs in the order given; a lower layer takes precedence.
+// 4. Layer 0 is the user database, followed by the others in the order given; a lower layer takes precedence.
 // Immutable after load: any number of threads may read it.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "db/pack.h"
 #include "db/records.h"
 
 namespace fourtune::db {
@@ -25,14 +28,34 @@ struct LookupEntry {
   StoredVerdict verdict;  // never a withdrawn one
   std::string wisdom;     // from the plan's latest ok run in the verdict's environment; empty: none
   std::size_t layer = 0;  // index into layers()
+  // The same entry, found twice.
+  friend bool operator==(const LookupEntry& a, const LookupEntry& b) {
+    return a.layer == b.layer && a.verdict.id == b.verdict.id;
+  }
+};
+using FoundEntry = std::shared_ptr<const LookupEntry>;  // null: none; valid while the Lookup lives
+
+// A pack or a database that nobody writes: a file, or, if it has bytes, these bytes of a pack.
+struct PlanSource {
+  std::filesystem::path path;  // of the bytes: the name by which messages call them
+  std::span<const std::byte> bytes;
 };
 
 struct LayerReport {
   std::filesystem::path path;
   bool usable = false;  // if false, see reason; a missing user database is usable and empty
   std::size_t verdicts = 0;
-  std::size_t damaged = 0;  // verdicts that are not what was written; the entries do not include them
-  std::string reason;       // why the layer was skipped
+  std::size_t damaged = 0;           // verdicts of a database that are not what was written; no entry is made of them
+  std::string reason;                // why the layer was skipped
+  std::shared_ptr<const Pack> pack;  // null: a database
+};
+
+// Where in a pack the neighbours of a problem are: plans of this kin whose size differs by at most `reach`. The distance
+// of an entry is at least the difference in size.
+struct Near {
+  std::string kin;
+  double size = 0;
+  double reach = 0;
 };
 
 class Lookup {
@@ -42,16 +65,18 @@ class Lookup {
 
   Lookup() = default;  // empty
   // An empty user path means that there is no user layer (layer 0 is then reported as usable and empty).
-  static Lookup load(const std::filesystem::path& user, std::span<const std::filesystem::path> packs = {});
+  static Lookup load(const std::filesystem::path& user, std::span<const PlanSource> others);
+  static Lookup load(const std::filesystem::path& user, std::span<const std::filesystem::path> others = {});
 
   // The verdict to use for exactly this token, or null. Entries are ranked: first those that serve (freshness current
-  // or serves), then lower layer, then fresher, then later. Foreign entries, and those that `accept` refuses, are
+  // or serves), then candidates, then those of a kindred device, of which the one with the nearest traits goes first;
+  // within these groups lower layer, then fresher, then later. Foreign entries, and those that `accept` refuses, are
   // ignored.
-  const LookupEntry* winner(std::string_view token, const Environment& here, const Accept& accept = {}) const;
-  // The entry with the least finite distance among all tokens, or null; ties are resolved as in winner(). Foreign
-  // entries are ignored.
-  const LookupEntry* nearest(const Environment& here, const Distance& distance) const;
-  // All entries, sorted by token, then by layer, then latest first.
+  FoundEntry winner(std::string_view token, const Environment& here, const Accept& accept = {}) const;
+  // The entry with the least finite distance among all tokens of databases and those of packs that are near, or null.
+  // Entries of kindred devices come after all others; ties are resolved as in winner(). Foreign entries are ignored.
+  FoundEntry nearest(const Environment& here, const Distance& distance, const Near& near = {}) const;
+  // All entries of databases, sorted by token, then by layer, then latest first.
   std::span<const LookupEntry> entries() const noexcept { return entries_; }
   std::span<const LayerReport> layers() const noexcept { return layers_; }
 

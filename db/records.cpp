@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "db/store_error.h"
 
@@ -40,13 +43,29 @@ Environment environment_of(const DeviceTraits& traits) {
 }
 
 Freshness freshness(const Environment& measured, const Environment& here) noexcept {
-  if (measured.backend != here.backend || measured.device != here.device || measured.isa != here.isa) {
-    return Freshness::foreign;
-  }
-  if (measured.traits != here.traits || measured.libraries != here.libraries || measured.generator != here.generator) {
+  if (measured.backend != here.backend || measured.isa != here.isa) return Freshness::foreign;
+  // A device is what its numbers say, whatever its marketing name.
+  if (measured.device != here.device && measured.traits != here.traits) return Freshness::kindred;
+  if (measured.device != here.device || measured.traits != here.traits || measured.libraries != here.libraries ||
+      measured.generator != here.generator) {
     return Freshness::candidate;
   }
   return measured == here ? Freshness::current : Freshness::serves;
+}
+
+double traits_distance(std::string_view a, std::string_view b) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (a == b) return 0;
+  const auto left = nlohmann::json::parse(a, nullptr, false), right = nlohmann::json::parse(b, nullptr, false);
+  if (!left.is_object() || !right.is_object() || left.size() != right.size()) return kInfinity;
+  double distance = 0;
+  for (const auto& [key, value] : left.items()) {
+    const auto other = right.find(key);
+    if (other == right.end() || !value.is_number() || !other->is_number()) return kInfinity;
+    const auto size = [](const nlohmann::json& number) { return std::log2(std::max(number.get<double>(), 1.0)); };
+    distance += std::abs(size(value) - size(*other));
+  }
+  return std::isfinite(distance) ? distance : kInfinity;
 }
 
 const char* to_string(Freshness freshness) noexcept {
@@ -57,6 +76,8 @@ const char* to_string(Freshness freshness) noexcept {
       return "serves";
     case Freshness::candidate:
       return "candidate";
+    case Freshness::kindred:
+      return "kindred";
     case Freshness::foreign:
       return "foreign";
   }

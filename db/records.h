@@ -40,11 +40,15 @@ Environment environment_of(const DeviceTraits& traits);
 enum class Freshness {
   current,    // every piece is equal
   serves,     // another driver or compiler: the same code for the same device, times may differ a little
-  candidate,  // another generator, library or core count on the same device: measure it first, use it before guessing
-  foreign,    // another device, instruction set or backend
+  candidate,  // another generator, library or core count on such a device: measure it first, use it before guessing
+  kindred,    // another device of the same backend and instruction set: its plan, adapted, is often a good one
+  foreign,    // another instruction set or backend
 };
 Freshness freshness(const Environment& measured, const Environment& here) noexcept;
 const char* to_string(Freshness) noexcept;
+// How different two devices are: the sum of |log2| of the ratios of their numbers; infinite for texts that are not from
+// traits_text() of one kind of device.
+double traits_distance(std::string_view a, std::string_view b);
 
 // How one measurement ended. A failure is stored like any other result.
 enum class RunStatus {

@@ -11,7 +11,7 @@
 
 struct fourtune_transform {
   fourtune::Transform transform;
-  mutable std::string explain;  // keeps the text returned by fourtune_explain alive
+  mutable std::string explain, warnings;  // keep the texts returned alive
 };
 
 namespace {
@@ -50,11 +50,25 @@ fourtune_status guarded(Work&& work) noexcept {
 
 // The offset at which each field of the structure ends, in the order of the fields.
 #define END_OF(field) (offsetof(fourtune_options, field) + sizeof(fourtune_options::field))
-constexpr std::size_t kFieldEnds[] = {END_OF(size),       END_OF(databases),       END_OF(database_count),
-                                      END_OF(backend),    END_OF(device),          END_OF(threads),
-                                      END_OF(plan),       END_OF(deterministic),   END_OF(stream),
-                                      END_OF(mode_order), END_OF(clamp_tolerance), END_OF(trust_points),
-                                      END_OF(only),       END_OF(distinct_points)};
+constexpr std::size_t kFieldEnds[] = {END_OF(size),
+                                      END_OF(databases),
+                                      END_OF(database_count),
+                                      END_OF(backend),
+                                      END_OF(device),
+                                      END_OF(threads),
+                                      END_OF(plan),
+                                      END_OF(deterministic),
+                                      END_OF(stream),
+                                      END_OF(mode_order),
+                                      END_OF(clamp_tolerance),
+                                      END_OF(trust_points),
+                                      END_OF(only),
+                                      END_OF(distinct_points),
+                                      END_OF(packs),
+                                      END_OF(pack_count),
+                                      END_OF(trusted_keys),
+                                      END_OF(trusted_key_count),
+                                      END_OF(default_databases)};
 #undef END_OF
 
 // Fields that end beyond the caller's structure keep their defaults; bytes beyond this library's must be zero.
@@ -82,11 +96,20 @@ fourtune::Options translate(const fourtune_options* given) {
   const fourtune_options in = complete(given);
   fourtune::Options out;
   if (in.databases) {
-    out.default_databases = false;
+    out.default_databases = in.default_databases != 0;
     for (std::size_t i = 0; i < in.database_count; ++i) {
       if (!in.databases[i]) refuse(fourtune::Status::invalid_option, "options.databases has a null entry");
       out.databases.emplace_back(in.databases[i]);
     }
+  }
+  for (std::size_t i = 0; in.packs && i < in.pack_count; ++i) {
+    const fourtune_pack& pack = in.packs[i];
+    if (!pack.data) refuse(fourtune::Status::invalid_option, "options.packs has an entry without data");
+    out.packs.push_back({pack.data, pack.size, pack.name ? pack.name : ""});
+  }
+  for (std::size_t i = 0; in.trusted_keys && i < in.trusted_key_count; ++i) {
+    if (!in.trusted_keys[i]) refuse(fourtune::Status::invalid_option, "options.trusted_keys has a null entry");
+    out.trusted_keys.emplace_back(in.trusted_keys[i]);
   }
   if (in.backend) out.backend = in.backend;
   if (in.plan) out.plan = in.plan;
@@ -130,7 +153,7 @@ fourtune_status fourtune_create(const char* problem, const fourtune_options* opt
   return guarded([&] {
     if (!problem) refuse(fourtune::Status::invalid_argument, "the problem is null");
     if (!transform) refuse(fourtune::Status::invalid_argument, "the pointer to receive the transform is null");
-    *transform = new fourtune_transform{fourtune::Transform(problem, translate(options)), {}};
+    *transform = new fourtune_transform{fourtune::Transform(problem, translate(options)), {}, {}};
   });
 }
 
@@ -178,6 +201,12 @@ const char* fourtune_explain(const fourtune_transform* transform) {
   if (!transform) return "";
   const fourtune_status status = guarded([&] { transform->explain = transform->transform.explain(); });
   return status == FOURTUNE_SUCCESS ? transform->explain.c_str() : "";
+}
+
+const char* fourtune_warnings(const fourtune_transform* transform) {
+  if (!transform) return "";
+  const fourtune_status status = guarded([&] { transform->warnings = transform->transform.warnings(); });
+  return status == FOURTUNE_SUCCESS ? transform->warnings.c_str() : "";
 }
 
 const char* fourtune_status_name(fourtune_status status) {

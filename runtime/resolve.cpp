@@ -16,6 +16,7 @@
 #include "runtime/backend_table.h"
 #include "runtime/backends/families.h"
 #include "runtime/environment.h"
+#include "runtime/neighbour.h"
 #include "runtime/record_points.h"
 #include "runtime/validity.h"
 
@@ -23,33 +24,17 @@ namespace fourtune::runtime {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Beyond this distance the cost model is a better guess than a stored plan; 4 is, say, a factor of 4 in every size.
-constexpr double kTooFar = 4;
 // The longest stored text and the longest reason that an explanation shows, in bytes.
 constexpr std::size_t kLongestStored = 5000, kLongestReason = 1000;
 
-double log_ratio(double a, double b) { return std::abs(std::log2(std::max(a, 1.0) / std::max(b, 1.0))); }
+std::string shown(const std::string& stored) { return text::shown(stored, kLongestStored); }
 
-double density(const Problem& problem) {
-  double cells = 1;
-  for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(problem.n[d]);
-  return 1024 * static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(cells))) / cells;
-}
-
-// How different two problems are when one borrows the other's plan; infinite when it cannot be borrowed at all.
-double distance_between(const Problem& a, const Problem& b) {
-  if (a.kind != b.kind || a.dim != b.dim || a.precision != b.precision) return kInfinity;
-  double distance = 0.2 * log_ratio(static_cast<double>(a.batch), static_cast<double>(b.batch));
-  for (int d = 0; d < a.dim; ++d)
-    distance += log_ratio(static_cast<double>(a.n[d]), static_cast<double>(b.n[d])) / a.dim;
-  if (a.kind == Kind::fft) return a.fft_type == b.fft_type ? distance + 0.3 * (a.place != b.place) : kInfinity;
-  if (a.type != b.type) return kInfinity;
-  distance += std::abs(std::log10(a.tol / b.tol));
-  if (a.points.value_or(PointClass::uniform) != b.points.value_or(PointClass::uniform)) distance += 0.5;
-  if (a.type == 3)
-    return distance + 0.3 * log_ratio(static_cast<double>(a.m.value_or(0)), static_cast<double>(b.m.value_or(0))) +
-           0.3 * log_ratio(static_cast<double>(a.k.value_or(0)), static_cast<double>(b.k.value_or(0)));
-  return distance + 0.5 * log_ratio(density(a), density(b));
+// How explanations call a database or a pack.
+std::string layer_name(const db::LayerReport& layer) {
+  if (!layer.pack) return shown(layer.path.string());
+  const db::PackManifest& manifest = layer.pack->manifest();
+  return fmt::format("the pack {} {} ({})", text::shown(manifest.name), text::shown(manifest.version),
+                     shown(layer.path.string()));
 }
 
 // Checks stored plans. Every plan that it passes over is named in the explanation and not tried again.
@@ -64,62 +49,83 @@ class Resolver {
         here_(environment_here(traits)),
         explain_(explain) {}
 
+  // Looks among what was measured on such a device first, then among what was measured on kindred ones.
+  bool find(Resolution& out) {
+    for (const bool kindred : {false, true}) {
+      kindred_ = kindred;
+      if (recorded(out) || exact(out, problem_) || covered(out) || nearest(out)) return true;
+    }
+    return false;
+  }
+
+ private:
   // Finds a plan tuned on points that the application recorded.
   bool recorded(Resolution& out) { return problem_.kind == Kind::nufft && exact(out, recorded_problem(problem_)); }
-  bool exact(Resolution& out) { return exact(out, problem_); }
-
   // Accepts tokens that differ only in point counts, batch or extent, if these lie inside the measured ranges.
   bool covered(Resolution& out) {
     return first_that_fits(Source::verdict, out, [&] {
-      return lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
+      const auto distance = [&](const db::LookupEntry& candidate) {
         const auto measured = problem_of(candidate);
         std::string why;
         if (!measured || !covers(candidate.verdict.validity, *measured, problem_, why)) return kInfinity;
         return distance_between(*measured, problem_);
-      });
+      };
+      return lookup_.nearest(here_, distance, near(kCoveredReach));
     });
   }
 
   bool nearest(Resolution& out) {
     return first_that_fits(Source::nearest, out, [&] {
-      const db::LookupEntry* entry = lookup_.nearest(here_, [&](const db::LookupEntry& candidate) {
+      const auto distance = [&](const db::LookupEntry& candidate) {
         const auto measured = problem_of(candidate);
-        const double distance = measured ? distance_between(*measured, problem_) : kInfinity;
-        return distance <= kTooFar ? distance : kInfinity;
-      });
+        const double d = measured ? distance_between(*measured, problem_) : kInfinity;
+        return d <= kTooFar ? d : kInfinity;
+      };
+      const db::FoundEntry entry = lookup_.nearest(here_, distance, near(kTooFar));
       if (entry) explain_outside(*entry);
       return entry;
     });
   }
 
- private:
   // Limits the cost of a file full of plans that fit nothing.
   static constexpr std::size_t kMostPassedOver = 16;
+  // The sizes of problems that cover each other are equal, but for a type 3, where m and k may differ by a factor of 2.
+  static constexpr double kCoveredReach = 0.6001;
+
+  db::Near near(double reach) const {
+    const Neighbourhood here = neighbourhood_of(problem_);
+    const bool exact_size = reach == kCoveredReach && !(problem_.kind == Kind::nufft && problem_.type == 3);
+    return {here.kin, here.size, exact_size ? 1e-9 : reach};
+  }
 
   template <class Find>
   bool first_that_fits(Source source, Resolution& out, const Find& find) {
     while (passed_over_.size() < kMostPassedOver) {
-      const db::LookupEntry* entry = find();
+      const db::FoundEntry entry = find();
       if (!entry) return false;
       if (take(*entry, source, out)) return true;
       passed_over_.push_back(entry);
     }
     return false;
   }
-  bool is_passed_over(const db::LookupEntry& entry) const {
-    return std::find(passed_over_.begin(), passed_over_.end(), &entry) != passed_over_.end();
+  bool is_looked_at(const db::LookupEntry& entry) const {
+    return kindred_ == is_kindred(entry) &&
+           std::none_of(passed_over_.begin(), passed_over_.end(), [&](const auto& other) { return *other == entry; });
+  }
+  bool is_kindred(const db::LookupEntry& entry) const {
+    return db::freshness(entry.verdict.environment, here_) == db::Freshness::kindred;
   }
 
   bool exact(Resolution& out, const Problem& problem) {
     return first_that_fits(Source::verdict, out, [&] {
       return lookup_.winner(to_token(problem), here_,
-                            [&](const db::LookupEntry& entry) { return !is_passed_over(entry); });
+                            [&](const db::LookupEntry& entry) { return is_looked_at(entry); });
     });
   }
 
   // Returns nothing for an entry that must not be used.
   std::optional<Problem> problem_of(const db::LookupEntry& entry) const {
-    if (is_passed_over(entry)) return std::nullopt;
+    if (!is_looked_at(entry)) return std::nullopt;
     try {
       return parse_problem(entry.verdict.problem);
     } catch (const Error&) {
@@ -146,23 +152,27 @@ class Resolver {
       const bool few = problem_.kind == Kind::nufft && problem_.type == 3 &&
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
       const bool fits = generator::is_gpu(stored.backend) || stored.cpu().threads <= std::max(1, traits_.cores);
-      const bool same = inside && !few && fits && stored.chunk <= problem_.batch;
+      const bool kindred = is_kindred(entry);
+      const bool same = inside && !few && fits && !kindred && stored.chunk <= problem_.batch;
       const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
       require_families(plan);
       require_sound(plan);
+      if (kindred) require_promising(plan);
       out.plan = plan;
-      out.source = source;
+      out.source = kindred ? Source::nearest : source;
       out.wisdom = entry.wisdom;
     } catch (const Error& error) {
       explain_ += fmt::format("passed over: the plan stored for {}: {}\n", shown(entry.verdict.problem),
                               text::shown(error.what(), kLongestReason));
       return false;
     }
-    const auto& layer = lookup_.layers()[entry.layer];
+    const std::string validity =
+        is_kindred(entry)
+            ? fmt::format("measured on {}", shown(entry.verdict.environment.device))
+            : fmt::format("measurement {} on this machine", to_string(db::freshness(entry.verdict.environment, here_)));
     explain_ +=
-        fmt::format("found: {} tuned for {} in {} (measurement {} on this machine{})\n", shown(entry.verdict.plan),
-                    shown(entry.verdict.problem), shown(layer.path.string()),
-                    to_string(db::freshness(entry.verdict.environment, here_)),
+        fmt::format("found: {} tuned for {} in {} ({}{})\n", shown(entry.verdict.plan), shown(entry.verdict.problem),
+                    layer_name(lookup_.layers()[entry.layer]), validity,
                     entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "");
     return true;
   }
@@ -183,7 +193,18 @@ class Resolver {
       if (refusal.plan == own) throw Error(Status::invalid_plan, "it does not run here: " + refusal.why);
   }
 
-  static std::string shown(const std::string& stored) { return text::shown(stored, kLongestStored); }
+  // Throws when the cost model expects much less of a plan from another device than of its own choice.
+  void require_promising(const generator::Plan& plan) const {
+    constexpr double kTolerated = 1.25;  // the model's errors are of this size
+    const generator::Plan own = generator::default_plan(problem_, traits_);
+    const double seconds = generator::estimate(plan, problem_, traits_).execute;
+    const double own_seconds = generator::estimate(own, problem_, traits_).execute;
+    if (!(seconds <= kTolerated * own_seconds))
+      throw Error(Status::invalid_plan,
+                  fmt::format("measured on another device, where it may be right; here the cost model expects {:.3g} "
+                              "times the time of its own choice",
+                              seconds / own_seconds));
+  }
 
   const Problem& problem_;
   const DeviceTraits& traits_;
@@ -191,14 +212,15 @@ class Resolver {
   const std::span<const Refusal> refused_;
   const db::Environment here_;
   std::string& explain_;
-  std::vector<const db::LookupEntry*> passed_over_;
+  std::vector<db::FoundEntry> passed_over_;
+  bool kindred_ = false;  // whether entries of kindred devices are looked at, or those of such devices as this one
 };
 
 // One line per database that was searched.
 std::string layer_text(const db::LayerReport& layer) {
-  const std::string path = text::shown(layer.path.string(), kLongestStored);
-  if (!layer.usable) return fmt::format("not usable: {} ({})\n", path, text::shown(layer.reason, kLongestReason));
-  return fmt::format("looked in: {} ({} verdicts{})\n", path, layer.verdicts,
+  if (!layer.usable)
+    return fmt::format("not usable: {} ({})\n", shown(layer.path.string()), text::shown(layer.reason, kLongestReason));
+  return fmt::format("looked in: {} ({} {}{})\n", layer_name(layer), layer.verdicts, layer.pack ? "plans" : "verdicts",
                      layer.damaged > 0 ? fmt::format(", {} damaged and passed over", layer.damaged) : "");
 }
 
@@ -240,7 +262,7 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
       for (const auto& layer : lookup->layers()) notes += layer_text(layer);
       notes += kernels_text(*lookup, traits);
       Resolver resolver(problem, traits, *lookup, refused, notes);
-      found = resolver.recorded(out) || resolver.exact(out) || resolver.covered(out) || resolver.nearest(out);
+      found = resolver.find(out);
     }
     if (!found) {
       out.plan = generator::default_plan(problem, traits, &untuned);
@@ -248,7 +270,8 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
     }
   }
   const std::string reasons[] = {"forced by the caller", "tuned for this problem on such a machine",
-                                 "tuned for a neighbouring problem and adapted", untuned + "; nothing tuned fits"};
+                                 "tuned for a neighbouring problem or device and adapted",
+                                 untuned + "; nothing tuned fits"};
   out.explain = fmt::format("{}plan: {}\nwhy: {} ({})\n", notes, generator::to_text(out.plan, problem),
                             to_string(out.source), reasons[static_cast<int>(out.source)]);
   return out;

@@ -5,18 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "db/lookup.h"
-#include "db/tuning_store.h"
+#include "db/signature.h"
 #include "generator/candidates.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
+#include "runtime/plan_sources.h"
 #include "runtime/record_points.h"
 #include "runtime/resolve.h"
 
@@ -73,11 +74,6 @@ void check_alignment(const void* array, Precision precision, const char* name) {
   }
 }
 
-db::Lookup load_lookup(const Options& options) {
-  std::vector<std::filesystem::path> packs(options.databases.rbegin(), options.databases.rend());  // later packs win
-  return db::Lookup::load(options.default_databases ? db::default_database_path() : std::filesystem::path(), packs);
-}
-
 }  // namespace
 
 struct Transform::State {
@@ -86,13 +82,24 @@ struct Transform::State {
   Options options;
   const runtime::Backend* backend = nullptr;
   DeviceTraits traits;
-  db::Lookup lookup;
+  std::shared_ptr<const db::Lookup> lookup;  // null: a plan was forced, or no database's plan works
+  std::vector<std::shared_ptr<const db::Pack>> kernel_packs;
+  std::string warnings;
   runtime::Resolution resolution;
   std::string plan_text;
   std::vector<runtime::Refusal> refused;  // stored plans that failed to bind; they are not tried again
   std::unique_ptr<runtime::Executor> executor;
   std::optional<Bounds> bounds;
   bool points_set = false;
+
+  void read_databases() {
+    const bool has_kernels = backend->capabilities().keeps_kernels;
+    if (!options.plan.empty() && !has_kernels) return;
+    lookup = runtime::shared_lookup(options);
+    warnings = runtime::unusable_text(*lookup);
+    if (has_kernels) kernel_packs = runtime::packs_with_kernels(*lookup, options, warnings);
+    if (!options.plan.empty()) lookup.reset();  // a forced plan; only kernels are taken from packs
+  }
 
   // The plan can be chosen only when the point counts are known.
   bool complete() const { return problem.kind == Kind::fft || (problem.m && (problem.type != 3 || problem.k)); }
@@ -104,7 +111,7 @@ struct Transform::State {
     return one;
   }
   void resolve() {
-    resolution = runtime::resolve(planned(), traits, &lookup, options.plan, refused);
+    resolution = runtime::resolve(planned(), traits, lookup.get(), options.plan, refused);
     if (options.deterministic && resolution.source != runtime::Source::forced) {
       const generator::Plan plan = generator::reproducible(resolution.plan, planned(), traits);
       if (plan != resolution.plan)
@@ -136,7 +143,7 @@ struct Transform::State {
       }
       executor.reset();
       refused.push_back({plan_text, why});
-      if (refused.size() >= kMostRefused) lookup = {};
+      if (refused.size() >= kMostRefused) lookup.reset();
       resolve();
     }
   }
@@ -156,6 +163,7 @@ struct Transform::State {
     bound.wisdom = resolution.wisdom;
     bound.device = options.device;
     bound.stream = options.stream;
+    bound.kernel_packs = kernel_packs;
     executor.reset();
     executor = backend->bind(problem, resolution.plan, bound);
     if (bounds) executor->set_bounds(*bounds);
@@ -218,7 +226,8 @@ Transform::Transform(std::string_view problem, const Options& options) try : sta
   check_stream(*state.backend, options);
   state.traits = state.backend->traits(options.device);
   if (options.threads > 0) state.traits.cores = std::min(options.threads, state.traits.cores);
-  if (options.plan.empty()) state.lookup = load_lookup(options);
+  for (const std::string& key : options.trusted_keys) db::bare_public_key(key);  // rejects a bad key at once
+  state.read_databases();
   if (!state.complete()) {
     if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // rejects a bad plan at once
     state.resolution.explain =
@@ -295,7 +304,7 @@ MemoryUse Transform::memory() const {
   Problem guess = state_->problem;
   if (!guess.m) guess.m = 0;
   if (guess.type == 3 && !guess.k) guess.k = 1;
-  const auto resolution = runtime::resolve(guess, state_->traits, &state_->lookup, state_->options.plan);
+  const auto resolution = runtime::resolve(guess, state_->traits, state_->lookup.get(), state_->options.plan);
   MemoryUse use;
   const double bytes = generator::estimate(resolution.plan, guess, state_->traits).bytes;
   use.needed = bytes < 9e18 ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
@@ -304,6 +313,8 @@ MemoryUse Transform::memory() const {
 
 const std::string& Transform::plan() const noexcept { return state_->plan_text; }
 const std::string& Transform::explain() const noexcept { return state_->resolution.explain; }
+
+const std::string& Transform::warnings() const noexcept { return state_->warnings; }
 
 std::vector<StageTime> Transform::stage_times() const {
   if (!state_->executor) return {};

@@ -62,13 +62,22 @@ typedef struct fourtune_transform fourtune_transform;
 enum { FOURTUNE_MODES_CENTRED = 0, FOURTUNE_MODES_FFT = 1 };
 enum { FOURTUNE_WHOLE = 0, FOURTUNE_SPREAD_ONLY = 1, FOURTUNE_INTERPOLATE_ONLY = 2 };
 
+/* A pack in memory, such as `fourtune pack embed` makes one. The bytes must stay as they are while a transform made with
+ * them exists. */
+typedef struct fourtune_pack {
+  const void* data;
+  size_t size;
+  const char* name; /* by which messages call it; NULL: "memory" */
+} fourtune_pack;
+
 /* Always start from fourtune_options_init. fourtune_create copies the strings.
  * `size` makes structures of other library versions work. Fields that do not end within the first `size` bytes keep
  * their defaults: the caller was built before those fields existed. Bytes beyond this library's structure must be zero,
  * else the call fails with invalid_option: a caller built against a newer version must not use the newer fields. */
 typedef struct fourtune_options {
   size_t size;                  /* sizeof(fourtune_options), set by fourtune_options_init */
-  const char* const* databases; /* plan databases, later ones win; NULL: only the user database, if it exists */
+  const char* const* databases; /* packs and databases by path, later ones win; NULL: the user's database, if it exists,
+                                   and the packs of this machine (docs/ship.md) */
   size_t database_count;        /* 0 if databases is NULL; 0 with a non-NULL databases means no database at all */
   const char* backend;          /* "cpu" or "cuda"; NULL: "cpu", even on a machine with a GPU */
   int device;                   /* index among the backend's devices, from 0; no other device is used */
@@ -80,7 +89,12 @@ typedef struct fourtune_options {
   int clamp_tolerance;          /* raise a tolerance that the precision cannot reach, instead of refusing it */
   int trust_points;             /* skip the NaN / infinity check of set_points */
   int only;                     /* FOURTUNE_WHOLE, or only spread / interpolate: the mode array is then the fine grid */
-  int distinct_points; /* each transform of a batch has separate points, stored one transform after the other */
+  int distinct_points;        /* each transform of a batch has separate points, stored one transform after the other */
+  const fourtune_pack* packs; /* packs in memory, later ones win, all of them over `databases` */
+  size_t pack_count;
+  const char* const* trusted_keys; /* public keys; compiled kernels of packs that they signed may run */
+  size_t trusted_key_count;
+  int default_databases; /* with `databases`: use the user's database and the packs of this machine as well */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);
@@ -119,6 +133,9 @@ FOURTUNE_API void fourtune_destroy(fourtune_transform* transform); /* NULL is al
 FOURTUNE_API const char* fourtune_last_error(void);
 /* Says which plan runs and why. Valid until the next call that uses this transform. Never NULL. */
 FOURTUNE_API const char* fourtune_explain(const fourtune_transform* transform);
+/* One line for each database or pack that cannot be used, or whose kernels may not run, with the reason. Empty: none.
+ * Valid as the explanation is. */
+FOURTUNE_API const char* fourtune_warnings(const fourtune_transform* transform);
 FOURTUNE_API const char* fourtune_status_name(fourtune_status status); /* "invalid_point" */
 FOURTUNE_API const char* fourtune_status_text(fourtune_status status); /* one sentence */
 FOURTUNE_API const char* fourtune_version(void);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,9 +18,16 @@ namespace fourtune {
 enum class ModeOrder { centred, fft };  // -n/2 .. (n-1)/2 ascending, or 0, 1, .. followed by the negative modes
 enum class Only { whole, spread, interpolate };
 
+// A pack in memory. The bytes must stay as they are while a transform made with them exists.
+struct PackBytes {
+  const void* data = nullptr;
+  std::size_t size = 0;
+  std::string name;  // by which messages call it
+};
+
 struct Options {
-  bool default_databases = true;       // use the user database, if it exists
-  std::vector<std::string> databases;  // further databases; later ones win
+  bool default_databases = true;       // use the user's database, if it exists, and the packs of this machine (ship.md)
+  std::vector<std::string> databases;  // further packs and databases, by path; later ones win
   std::string backend;                 // "cpu" or "cuda"; empty: "cpu", even on a machine with a GPU
   int device = 0;                      // index among the backend's devices; no other device is used
   int threads = 0;                     // 0: as many as are useful (fourtune.h); a larger number is reduced to that
@@ -33,6 +41,8 @@ struct Options {
   // Every transform of a batch has separate points: each coordinate array has batch times m (or k) values, those of the
   // first transform first. All transforms use one plan, made for a single transform.
   bool distinct_points = false;
+  std::vector<PackBytes> packs;           // further packs, in memory; later ones win, all of them over `databases`
+  std::vector<std::string> trusted_keys;  // public keys; compiled kernels of packs that they signed may run
 };
 
 // Nonuniform points: arrays of the problem's precision, which are needed only until set_points returns.
@@ -89,6 +99,8 @@ class FOURTUNE_API Transform {
   // Text of the plan in use, and the reason for it. Without m (and k) in the token, set_points chooses the plan.
   const std::string& plan() const noexcept;
   const std::string& explain() const noexcept;
+  // One line for each database or pack that cannot be used, or whose kernels may not run, with the reason; empty: none.
+  const std::string& warnings() const noexcept;
   // Times of the stages of the last set_points and execute, in order.
   std::vector<StageTime> stage_times() const;
 

@@ -16,6 +16,10 @@
 #include "fourtune/transform.h"
 #include "generator/plan/plan.h"
 
+namespace fourtune::db {
+class Pack;
+}
+
 namespace fourtune::runtime {
 
 using fourtune::MemoryUse;
@@ -36,6 +40,7 @@ struct ExecutorOptions {
   void* stream = nullptr;        // the caller's CUstream; null means the device's default stream
   bool time_stages = false;      // records events between the stages; without it stage_times() is empty
   double compile_seconds = 120;  // limit for compiling one kernel
+  std::vector<std::shared_ptr<const db::Pack>> kernel_packs;  // whose kernels may run
 };
 
 // Thrown when a kernel does not compile, or not in time. (Status internal: no generated text should fail to compile.)

@@ -41,6 +41,15 @@ std::string layouts() {
   FIELD(fourtune_options, trust_points);
   FIELD(fourtune_options, only);
   FIELD(fourtune_options, distinct_points);
+  FIELD(fourtune_options, packs);
+  FIELD(fourtune_options, pack_count);
+  FIELD(fourtune_options, trusted_keys);
+  FIELD(fourtune_options, trusted_key_count);
+  FIELD(fourtune_options, default_databases);
+  STRUCT(fourtune_pack);
+  FIELD(fourtune_pack, data);
+  FIELD(fourtune_pack, size);
+  FIELD(fourtune_pack, name);
   STRUCT(Options);
   FIELD(Options, default_databases);
   FIELD(Options, databases);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "db/pack_writer.h"
 #include "db/recorded_space.h"
 #include "tests/db/support.h"
 
@@ -44,7 +45,7 @@ class Layers : public ::testing::Test {
   Lookup load() const { return Lookup::load(user, std::vector{pack_a, pack_b}); }
   std::string winning_plan() const {
     const Lookup lookup = load();
-    const LookupEntry* entry = lookup.winner(kProblem, here);
+    const FoundEntry entry = lookup.winner(kProblem, here);
     return entry ? entry->verdict.plan : "none";
   }
 };
@@ -108,8 +109,8 @@ TEST_F(Layers, OfAnyRivalsTheWinnerIsTheOneThatTheRuleNames) {
     const auto takes_part = [&](const LookupEntry& entry) {
       return std::find(rivals.begin(), rivals.end(), entry.verdict.plan) != rivals.end();
     };
-    const LookupEntry* winner = lookup.winner(kProblem, here, takes_part);
-    const LookupEntry* nearest = lookup.nearest(here, [&](const LookupEntry& entry) {
+    const FoundEntry winner = lookup.winner(kProblem, here, takes_part);
+    const FoundEntry nearest = lookup.nearest(here, [&](const LookupEntry& entry) {
       return takes_part(entry) ? 1.0 : std::numeric_limits<double>::infinity();
     });
     ASSERT_TRUE(winner && nearest);
@@ -140,17 +141,130 @@ TEST_F(Layers, DamagedWisdomDoesNotComeAlong) {
   EXPECT_EQ(lookup.winner(kProblem, here)->wisdom, "");
 }
 
-TEST_F(Layers, AForeignDeviceNeverWins) {
-  add(user, "of another device", changed(&Environment::device));
+TEST_F(Layers, AForeignInstructionSetNeverWins) {
+  add(user, "of another instruction set", changed(&Environment::isa));
   EXPECT_EQ(winning_plan(), "none");
   EXPECT_EQ(load().entries().size(), 1u);
+}
+
+// A device is what its numbers say, so another name with the same numbers is such a device.
+TEST_F(Layers, KindredDevicesComeLastAndTheOneWithTheNearestTraitsFirst) {
+  const auto on = [&](const char* device, const char* traits) {
+    Environment other = here;
+    other.device = device, other.traits = traits;
+    return other;
+  };
+  add(user, "far", on("far", R"({"cores":64})"));
+  EXPECT_EQ(winning_plan(), "far");
+  add(pack_b, "near", on("near", R"({"cores":3})"));
+  EXPECT_EQ(winning_plan(), "near");
+  add(user, "unknown traits", on("unknown", "no JSON"));
+  EXPECT_EQ(winning_plan(), "near");
+  add(pack_b, "the same by another name", on("renamed", R"({"cores":2})"));
+  EXPECT_EQ(winning_plan(), "the same by another name");
+  const Lookup lookup = load();
+  const FoundEntry nearest =
+      lookup.nearest(here, [](const LookupEntry& entry) { return entry.verdict.plan == "near" ? 0.0 : 3.0; });
+  ASSERT_TRUE(nearest);
+  EXPECT_EQ(nearest->verdict.plan, "the same by another name") << "kindred devices come after all others";
+}
+
+// ---- packs
+class LayersWithPacks : public Layers {
+ protected:
+  void write(const fs::path& path, const std::vector<PackPlan>& plans) {
+    write_file(path, pack_bytes({{path.stem(), "1.0", "", "test", here.generator, {}}, plans, {}}));
+  }
+  PackPlan plan(const std::string& text, const Environment& environment, const std::string& problem = kProblem) {
+    PackPlan one;
+    one.verdict = sample_verdict(text);
+    one.verdict.problem = problem;
+    one.environment = environment;
+    one.wisdom = "wisdom of " + text;
+    one.kin = "kin", one.size = 5;
+    return one;
+  }
+};
+
+TEST_F(LayersWithPacks, APackIsALayerLikeADatabase) {
+  write(pack_a, {plan("from pack", here)});
+  const Lookup lookup = load();
+  ASSERT_TRUE(lookup.winner(kProblem, here));
+  EXPECT_EQ(lookup.winner(kProblem, here)->verdict.plan, "from pack");
+  EXPECT_EQ(lookup.winner(kProblem, here)->wisdom, "wisdom of from pack");
+  EXPECT_EQ(lookup.winner(kProblem, here)->layer, 1u);
+  EXPECT_FALSE(lookup.winner(kOtherProblem, here));
+  EXPECT_TRUE(lookup.layers()[1].usable);
+  EXPECT_EQ(lookup.layers()[1].verdicts, 1u);
+  ASSERT_TRUE(lookup.layers()[1].pack);
+  EXPECT_EQ(lookup.layers()[1].pack->manifest().name, "a");
+  add(pack_b, "from a database behind it", here);
+  EXPECT_EQ(winning_plan(), "from pack");
+  add(user, "from user", here);
+  EXPECT_EQ(winning_plan(), "from user");
+}
+
+TEST_F(LayersWithPacks, ARunnerUpServesWhereTheWinnerIsPassedOver) {
+  PackPlan second = plan("second", here), third = plan("third", here);
+  second.rank = 1, third.rank = 2;
+  write(pack_a, {third, plan("first", here), second});
+  const Lookup lookup = load();
+  std::vector<std::string> passed_over;
+  for (const char* expected : {"first", "second", "third"}) {
+    const FoundEntry entry = lookup.winner(kProblem, here, [&](const LookupEntry& one) {
+      return std::find(passed_over.begin(), passed_over.end(), one.verdict.plan) == passed_over.end();
+    });
+    ASSERT_TRUE(entry);
+    EXPECT_EQ(entry->verdict.plan, expected);
+    passed_over.push_back(entry->verdict.plan);
+  }
+}
+
+TEST_F(LayersWithPacks, TheNearestIsTheNearestOfDatabasesAndOfPacksWithinReach) {
+  PackPlan close = plan("close", here, "close"), far = plan("far", here, "far"), other = plan("other", here, "other");
+  close.size = 5.5, far.size = 9, other.kin = "other kin";
+  write(pack_a, {far, close, other});
+  add(user, "user", here, "user");
+  const auto nearest = [&](double of_user, double reach, const char* kin = "kin") {
+    const FoundEntry entry =
+        load().nearest(here,
+                       [&](const LookupEntry& one) {
+                         return one.verdict.plan == "user" ? of_user : one.verdict.plan == "close" ? 0.5 : 4.0;
+                       },
+                       {kin, 5, reach});
+    return entry ? entry->verdict.plan : "none";
+  };
+  EXPECT_EQ(nearest(1, 4), "close");
+  EXPECT_EQ(nearest(0.25, 4), "user");
+  EXPECT_EQ(nearest(1, 0.25), "user");
+  EXPECT_EQ(nearest(INFINITY, 0.25), "none");
+  EXPECT_EQ(nearest(INFINITY, 4, "no kin"), "none");
+}
+
+TEST_F(LayersWithPacks, OneThatCannotBeUsedIsReportedAndTheOthersServe) {
+  write(pack_a, {plan("from a", here)});
+  write(pack_b, {plan("from b", here)});
+  fs::resize_file(pack_a, fs::file_size(pack_a) / 2);
+  const Lookup lookup = load();
+  EXPECT_FALSE(lookup.layers()[1].usable);
+  EXPECT_NE(lookup.layers()[1].reason, "");
+  EXPECT_EQ(lookup.winner(kProblem, here)->verdict.plan, "from b");
+}
+
+TEST_F(LayersWithPacks, BytesInMemoryAreALayer) {
+  write(pack_a, {plan("from memory", here)});
+  const std::string bytes = bytes_of(pack_a);
+  const PlanSource source{"embedded", std::as_bytes(std::span(bytes))};
+  const Lookup lookup = Lookup::load({}, std::vector{source});
+  ASSERT_TRUE(lookup.winner(kProblem, here));
+  EXPECT_EQ(lookup.layers()[1].path, "embedded");
 }
 
 TEST_F(Layers, TheLatestWinsAndItsWisdomComesAlong) {
   add(user, "first", here);
   add(user, "second", here);
   const Lookup lookup = load();
-  const LookupEntry* entry = lookup.winner(kProblem, here);
+  const FoundEntry entry = lookup.winner(kProblem, here);
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->verdict.plan, "second");
   EXPECT_EQ(entry->wisdom, "wisdom of second");
@@ -162,7 +276,7 @@ TEST_F(Layers, AnEarlierVerdictServesWhereTheLatestIsNotValid) {
   add(user, "for few points", here);
   add(user, "for many points", here);
   const Lookup lookup = load();
-  const auto* entry = lookup.winner(
+  const FoundEntry entry = lookup.winner(
       kProblem, here, [](const LookupEntry& candidate) { return candidate.verdict.plan != "for many points"; });
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->verdict.plan, "for few points");

@@ -270,9 +270,20 @@ TEST(Freshness, FollowsTheStalenessRule) {
   EXPECT_EQ(with(&Environment::libraries), Freshness::candidate);
   EXPECT_EQ(with(&Environment::generator), Freshness::candidate);
   EXPECT_EQ(with(&Environment::traits), Freshness::candidate);
-  EXPECT_EQ(with(&Environment::device), Freshness::foreign);
+  EXPECT_EQ(with(&Environment::device), Freshness::candidate) << "the same numbers under another name";
+  Environment other = here;
+  other.device = "other", other.traits = "other";
+  EXPECT_EQ(freshness(other, here), Freshness::kindred);
   EXPECT_EQ(with(&Environment::isa), Freshness::foreign);
   EXPECT_EQ(with(&Environment::backend), Freshness::foreign);
+}
+
+TEST(TraitsDistance, AddsTheLogarithmsOfTheRatios) {
+  EXPECT_EQ(traits_distance(R"({"cores":2})", R"({"cores":2})"), 0);
+  EXPECT_DOUBLE_EQ(traits_distance(R"({"cores":2,"l2":8})", R"({"cores":8,"l2":4})"), 3);
+  EXPECT_DOUBLE_EQ(traits_distance(R"({"cores":8,"l2":4})", R"({"cores":2,"l2":8})"), 3);
+  for (const char* other : {"", "[]", "{}", R"({"l2":2})", R"({"cores":"2"})", R"({"cores":2,"l2":1})"})
+    EXPECT_TRUE(std::isinf(traits_distance(R"({"cores":2})", other))) << other;
 }
 
 TEST(TraitsText, RoundsMemoryAndKeepsTheRest) {

@@ -102,7 +102,7 @@ std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& 
     if (!options.problem.empty() && verdict.problem != options.problem) continue;
     const db::Freshness fresh =
         options.here ? db::freshness(verdict.environment, *options.here) : db::Freshness::current;
-    if (fresh == db::Freshness::foreign) continue;
+    if (fresh >= db::Freshness::kindred) continue;
     try {
       const RowMaker maker(store, verdict);
       rows.push_back(maker.winner());

@@ -165,7 +165,7 @@ void ProblemTuning::recall_incumbent() {
 void ProblemTuning::withdraw(const std::string& plan, const std::string& why) {
   for (const db::StoredVerdict& verdict : context_.store.verdicts(token_))
     if (verdict.plan == plan && verdict.withdrawn.empty() &&
-        db::freshness(verdict.environment, context_.environment) != db::Freshness::foreign)
+        db::freshness(verdict.environment, context_.environment) < db::Freshness::kindred)
       context_.withdraw(verdict.id, why);
 }
 

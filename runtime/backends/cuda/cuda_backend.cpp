@@ -185,29 +185,32 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
   if (plan.backend != name())
     throw Error(Status::invalid_plan, "the plan is for backend '" + plan.backend + "', not for cuda");
   const auto chosen = device(options.device);
+  const KernelShelf shelf(store_, options.kernel_packs);
   if (problem.kind == Kind::nufft)
-    return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(chosen, store_));
+    return gpu::make_gpu_nufft_executor(problem, plan, options, make_queue(chosen, shelf));
   const bool timed = options.time_stages;
   const double seconds = options.compile_seconds;
   return gpu::make_gpu_fft_executor(
       problem, plan, options,
-      [this, chosen, plan, timed, seconds](const Problem& bound, bool weighted) -> std::unique_ptr<gpu::GpuTransform> {
+      [this, chosen, plan, shelf, timed, seconds](const Problem& bound,
+                                                  bool weighted) -> std::unique_ptr<gpu::GpuTransform> {
         auto program = weighted ? generator::gpu_fft_adjoint_program(bound, chosen->traits())
                                 : programs_(bound, plan, chosen->traits());
         if (!program) return std::make_unique<CufftTransform>(chosen, bound, timed);
-        return std::make_unique<CudaProgram>(chosen, std::move(*program), store_, timed, seconds);
+        return std::make_unique<CudaProgram>(chosen, std::move(*program), shelf, timed, seconds);
       });
 }
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
   const DeviceTraits device_traits = traits(options.device);  // a compiler needs no context
+  const KernelShelf shelf(store_, options.kernel_packs);
   if (problem.kind == Kind::nufft) {  // for type 3, compiles only what does not depend on the points' extents
     gpu::make_gpu_nufft_executor(problem, plan, options,
-                                 make_compile_queue(device_traits, store_, options.compile_seconds));
+                                 make_compile_queue(device_traits, shelf, options.compile_seconds));
     return;
   }
   if (const auto program = programs_(problem, plan, device_traits))
-    compile_kernels(program->kernels, device_traits, store_, options.compile_seconds);
+    compile_kernels(program->kernels, device_traits, shelf, options.compile_seconds);
 }
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {

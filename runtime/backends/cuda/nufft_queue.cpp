@@ -45,8 +45,8 @@ class PinnedBytes {
 
 class CudaQueue final : public gpu::Queue {
  public:
-  CudaQueue(std::shared_ptr<const Device> device, db::KernelStore& store)
-      : device_(std::move(device)), store_(store), last_(device_, false), pinned_(*device_) {}
+  CudaQueue(std::shared_ptr<const Device> device, const KernelShelf& shelf)
+      : device_(std::move(device)), shelf_(shelf), last_(device_, false), pinned_(*device_) {}
 
   const DeviceTraits& traits() const override { return device_->traits(); }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
@@ -63,7 +63,7 @@ class CudaQueue final : public gpu::Queue {
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
     constexpr double kCompileSeconds = 120;
     std::vector<KernelReport> reports;
-    auto fresh = load_kernels(device_, sources, store_, device_->traits().cores, kCompileSeconds, reports);
+    auto fresh = load_kernels(device_, sources, shelf_, device_->traits().cores, kCompileSeconds, reports);
     std::vector<int> numbers;
     for (Kernel& kernel : fresh) {
       numbers.push_back(static_cast<int>(kernels_.size()));
@@ -151,7 +151,7 @@ class CudaQueue final : public gpu::Queue {
 
  private:
   std::shared_ptr<const Device> device_;
-  db::KernelStore& store_;
+  KernelShelf shelf_;
   std::deque<Kernel> kernels_;  // a deque, because the list points to them
   std::vector<KernelReport> reports_;
   std::vector<Event> marks_;
@@ -166,8 +166,8 @@ class CudaQueue final : public gpu::Queue {
 // Memory that holds no bytes.
 class CompileQueue final : public gpu::Queue {
  public:
-  CompileQueue(const DeviceTraits& traits, db::KernelStore& store, double seconds)
-      : traits_(traits), store_(store), seconds_(seconds) {}
+  CompileQueue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds)
+      : traits_(traits), shelf_(shelf), seconds_(seconds) {}
 
   const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
@@ -177,7 +177,7 @@ class CompileQueue final : public gpu::Queue {
   }
   void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    compile_kernels(sources, traits_, store_, seconds_);
+    compile_kernels(sources, traits_, shelf_, seconds_);
     std::vector<int> numbers;
     for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
     return numbers;
@@ -200,19 +200,19 @@ class CompileQueue final : public gpu::Queue {
  private:
   static void refuse() { throw Error(Status::internal, "kernels are compiled here, and nothing is run"); }
   DeviceTraits traits_;
-  db::KernelStore& store_;
+  KernelShelf shelf_;
   double seconds_;
   int next_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, db::KernelStore& store, double seconds) {
-  return std::make_unique<CompileQueue>(traits, store, seconds);
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds) {
+  return std::make_unique<CompileQueue>(traits, shelf, seconds);
 }
 
-std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store) {
-  return std::make_unique<CudaQueue>(std::move(device), store);
+std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf) {
+  return std::make_unique<CudaQueue>(std::move(device), shelf);
 }
 
 }  // namespace fourtune::runtime::cuda

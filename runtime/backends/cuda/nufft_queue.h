@@ -3,16 +3,16 @@
 
 #include <memory>
 
-#include "db/kernel_store.h"
 #include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/kernel_shelf.h"
 #include "runtime/backends/gpu/nufft_queue.h"
 
 namespace fourtune::runtime::cuda {
 
-// Kernels come from the store or from NVRTC. The store must outlive the queue.
-std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, db::KernelStore& store);
-// Only compiles, into the store, the kernels that an executor loads: no memory, no launches. An executor made with this
+// Kernels come from the shelf or from NVRTC.
+std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf);
+// Only compiles, into the shelf, the kernels that an executor loads: no memory, no launches. An executor made with this
 // queue must not be used after construction. Needs no context, so any thread may call it.
-std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, db::KernelStore& store, double seconds);
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds);
 
 }  // namespace fourtune::runtime::cuda

@@ -12,8 +12,12 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
+// Without the compiler, which need not be there where the kernel is.
 db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTraits& traits) {
-  return {source.entry, source.text, compile_options(source, traits.compute_capability), nvrtc_version_text(),
+  return {source.entry,
+          source.text,
+          compile_options(source, traits.compute_capability),
+          {},
           fmt::format("sm_{}", traits.compute_capability)};
 }
 
@@ -49,17 +53,19 @@ class Turn {
   std::string key_;
 };
 
-db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, db::KernelStore& store,
+db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, const KernelShelf& shelf,
                           double seconds) {
   const Turn turn(source);
-  if (auto found = store.find(origin_of(source, traits))) return std::move(*found);  // compiled by another thread
+  if (auto found = shelf.find(origin_of(source, traits))) return std::move(*found);  // compiled by another thread
   CompiledKernel made = compile(source, traits.compute_capability, seconds);
   if (made.outcome == CompileOutcome::timeout)
     throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
   if (made.outcome != CompileOutcome::ok)
     throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
   db::StoredKernel kernel{std::move(made.image), std::move(made.log)};
-  store.put(origin_of(source, traits), kernel);
+  db::KernelOrigin origin = origin_of(source, traits);
+  origin.compiler = nvrtc_version_text();
+  shelf.keep(origin, kernel);
   return kernel;
 }
 
@@ -88,15 +94,15 @@ void check_device_pointer(const Device& device, const void* pointer) {
 }
 
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
-                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
-                                 double seconds, std::vector<KernelReport>& reports) {
+                                 std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
+                                 int threads, double seconds, std::vector<KernelReport>& reports) {
   const DeviceTraits& traits = device->traits();
   std::vector<db::StoredKernel> images(sources.size());
   std::vector<std::size_t> missing, weights;
   reports.assign(sources.size(), {});
   for (std::size_t i = 0; i < sources.size(); ++i) {
     reports[i].entry = sources[i].entry;
-    if (auto found = store.find(origin_of(sources[i], traits))) {
+    if (auto found = shelf.find(origin_of(sources[i], traits))) {
       images[i] = std::move(*found);
     } else {
       reports[i].compiled = true;
@@ -106,7 +112,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   }
   run_longest_first(weights, threads, [&](std::size_t m) {
     const std::size_t i = missing[m];
-    images[i] = compiled(sources[i], traits, store, seconds);
+    images[i] = compiled(sources[i], traits, shelf, seconds);
   });
   std::vector<Kernel> kernels;
   kernels.reserve(sources.size());
@@ -123,16 +129,16 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
 }
 
 void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
-                     db::KernelStore& store, double seconds) {
+                     const KernelShelf& shelf, double seconds) {
   for (const generator::KernelSource& source : sources)
-    if (!store.find(origin_of(source, traits))) compiled(source, traits, store, seconds);
+    if (!shelf.find(origin_of(source, traits))) compiled(source, traits, shelf, seconds);
 }
 
-CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, const KernelShelf& shelf,
                          bool time_stages, double compile_seconds)
     : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
   gpu::check_program(program_);
-  kernels_ = load_kernels(device_, program_.kernels, store, device_->traits().cores, compile_seconds, reports_);
+  kernels_ = load_kernels(device_, program_.kernels, shelf, device_->traits().cores, compile_seconds, reports_);
   for (const std::int64_t bytes : program_.workspace_bytes) {
     workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
     bytes_ += bytes;

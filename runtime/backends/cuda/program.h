@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "db/kernel_store.h"
 #include "generator/codegen/kernel_source.h"
 #include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/kernel_shelf.h"
 #include "runtime/backends/cuda/launch_list.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/launch_arguments.h"
@@ -21,17 +21,17 @@ namespace fourtune::runtime::cuda {
 // the store has them all, NVRTC is not even searched for. Throws CompileError with the compiler's messages when a text
 // does not compile or takes longer than `seconds`, and whatever Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
-                                 std::span<const generator::KernelSource> sources, db::KernelStore& store, int threads,
-                                 double seconds, std::vector<KernelReport>& reports);
+                                 std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
+                                 int threads, double seconds, std::vector<KernelReport>& reports);
 
-// Compiles the kernels missing in the store, one after the other on this thread, and stores them. Throws as
+// Compiles the kernels that the shelf has not, one after the other on this thread, and keeps them. Throws as
 // load_kernels does.
 void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
-                     db::KernelStore& store, double seconds);
+                     const KernelShelf& shelf, double seconds);
 
 class CudaProgram final : public gpu::GpuTransform {
  public:
-  CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, db::KernelStore& store,
+  CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, const KernelShelf& shelf,
               bool time_stages, double compile_seconds = 120);
   void run(void* in, void* out, void* stream) override;
   std::int64_t bytes() const override { return bytes_; }

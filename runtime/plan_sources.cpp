@@ -1,0 +1,189 @@
+#include "runtime/plan_sources.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/fork_safe_mutex.h"
+#include "base/text.h"
+#include "db/signature.h"
+#include "db/trusted_file.h"
+#include "db/tuning_store.h"
+
+namespace fourtune::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSystemFolder = "/etc/fourtune";
+constexpr std::size_t kMostFiles = 1000;  // of one folder
+
+// The folder's files with this ending, by name; none if there is no such folder.
+std::vector<fs::path> files_in(const fs::path& folder, const char* ending) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end && files.size() < kMostFiles;
+       at.increment(error))
+    if (at->path().extension() == ending) files.push_back(at->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+fs::path shipped_folder() {
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&shared_lookup), &library) == 0 || !library.dli_fname) return {};
+  std::error_code error;
+  const fs::path file = fs::canonical(library.dli_fname, error);
+  return error ? fs::path() : file.parent_path().parent_path() / "share" / "fourtune" / "packs";
+}
+
+std::vector<fs::path> default_packs() {
+  std::vector<fs::path> packs;
+  const auto add_folder = [&](const fs::path& folder) {
+    const auto files = files_in(folder, ".pack");
+    packs.insert(packs.end(), files.begin(), files.end());
+  };
+  if (const char* list = std::getenv("FOURTUNE_PACKS"))
+    for (const std::string_view entry : text::split(list, ':')) {
+      std::error_code error;
+      if (fs::is_directory(entry, error))
+        add_folder(entry);
+      else if (!entry.empty())
+        packs.emplace_back(entry);
+    }
+  add_folder(fs::path(kSystemFolder) / "packs");
+  static const fs::path shipped = shipped_folder();
+  if (!shipped.empty()) add_folder(shipped);
+  return packs;
+}
+
+// What a file is and how it begins; "none" if it is not there or empty.
+std::string look_at(const fs::path& path, int from, std::size_t bytes, bool with_times) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return "none";
+  std::string all = "none";
+  struct stat status {};
+  if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    all = fmt::format("{} {}", status.st_size, status.st_mode);
+    if (with_times)
+      all += fmt::format(" {} {} {}.{}", status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    std::string head(bytes, ' ');
+    if (::pread(file, head.data(), bytes, from) > 0) all += head;
+  }
+  ::close(file);
+  return all;
+}
+
+// Changes whenever a database or a pack does: writers of SQLite change its header, or its log, and if the log keeps its
+// size, the log's index. Readers touch the index, too, so it counts only beside a log, and without its times.
+std::string stamp(const fs::path& path) {
+  std::string all = fmt::format("{} {}", path.string(), look_at(path, 24, 76, true));
+  const std::string log = look_at(path.string() + "-wal", 0, 32, true);
+  if (log != "none") all += log + look_at(path.string() + "-shm", 0, 96, false);
+  return all;
+}
+
+// The lookups used last. Files are read outside the lock; two threads may then read the same file once each.
+class Kept {
+ public:
+  std::shared_ptr<const db::Lookup> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& one) { return one.first == key; });
+    if (found == kept_.end()) return nullptr;
+    kept_.splice(kept_.begin(), kept_, found);
+    return found->second;
+  }
+  void add(const std::string& key, const std::shared_ptr<const db::Lookup>& lookup) {
+    constexpr std::size_t kMost = 8;
+    std::list<std::pair<std::string, std::shared_ptr<const db::Lookup>>> ended;  // is freed outside the lock
+    const std::lock_guard lock(mutex_);
+    kept_.emplace_front(key, lookup);
+    if (kept_.size() > kMost) ended.splice(ended.begin(), kept_, std::prev(kept_.end()));
+  }
+
+ private:
+  ForkSafeMutex mutex_;
+  std::list<std::pair<std::string, std::shared_ptr<const db::Lookup>>> kept_;
+};
+
+Kept& kept() {
+  static Kept& one = *new Kept;
+  return one;
+}
+
+std::vector<std::string> trusted_keys(const Options& options) {
+  std::vector<std::string> keys = options.trusted_keys;
+  std::vector<fs::path> folders{fs::path(kSystemFolder) / "keys"};
+  const char* config = std::getenv("XDG_CONFIG_HOME");
+  const char* home = std::getenv("HOME");
+  if (config && fs::path(config).is_absolute())
+    folders.push_back(fs::path(config) / "fourtune" / "keys");
+  else if (home && *home)
+    folders.push_back(fs::path(home) / ".config" / "fourtune" / "keys");
+  for (const fs::path& folder : folders)
+    for (const fs::path& file : files_in(folder, ".public")) try {
+        if (db::why_untrusted(file).empty()) keys.push_back(db::bare_public_key(db::read_key(file)));
+      } catch (const Error&) {  // not a key, so it is nobody's
+      }
+  return keys;
+}
+
+}  // namespace
+
+std::shared_ptr<const db::Lookup> shared_lookup(const Options& options) {
+  std::vector<db::PlanSource> sources;
+  for (auto pack = options.packs.rbegin(); pack != options.packs.rend(); ++pack) {
+    if (!pack->data || pack->size == 0) throw Error(Status::invalid_option, "packs: one has no bytes");
+    sources.push_back(
+        {pack->name.empty() ? "memory" : pack->name, {static_cast<const std::byte*>(pack->data), pack->size}});
+  }
+  for (auto path = options.databases.rbegin(); path != options.databases.rend(); ++path) sources.push_back({*path, {}});
+  if (options.default_databases)
+    for (const fs::path& pack : default_packs()) sources.push_back({pack, {}});
+  const fs::path user = options.default_databases ? db::default_database_path() : fs::path();
+  const auto load = [&] { return std::make_shared<const db::Lookup>(db::Lookup::load(user, sources)); };
+  if (!options.packs.empty()) return load();  // bytes in memory may be others the next time
+  std::string key = user.empty() ? std::string() : stamp(user);
+  for (const db::PlanSource& source : sources) key += '\n' + stamp(source.path);
+  if (auto found = kept().find(key)) return found;
+  auto lookup = load();
+  kept().add(key, lookup);
+  return lookup;
+}
+
+std::vector<std::shared_ptr<const db::Pack>> packs_with_kernels(const db::Lookup& lookup, const Options& options,
+                                                                std::string& why) {
+  std::vector<std::shared_ptr<const db::Pack>> packs;
+  std::vector<std::string> keys;
+  for (const db::LayerReport& layer : lookup.layers()) {
+    if (!layer.pack || !layer.pack->has_kernels()) continue;
+    if (keys.empty()) keys = trusted_keys(options);
+    const std::string fault = layer.pack->why_kernels_not_trusted(keys);
+    if (fault.empty())
+      packs.push_back(layer.pack);
+    else
+      why += fmt::format("kernels of {}: not used: {}\n", text::shown(layer.path.string(), 4096), fault);
+  }
+  return packs;
+}
+
+std::string unusable_text(const db::Lookup& lookup) {
+  std::string lines;
+  for (const db::LayerReport& layer : lookup.layers())
+    if (!layer.usable)
+      lines +=
+          fmt::format("not usable: {} ({})\n", text::shown(layer.path.string(), 4096), text::shown(layer.reason, 1000));
+  return lines;
+}
+
+}  // namespace fourtune::runtime
