@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 
 #include "db/database.h"
@@ -85,7 +86,22 @@ struct KernelStore::Impl {
   void write(const KernelOrigin& origin, const std::string& digest, const StoredKernel& kernel,
              std::span<const std::byte> packed);
 
+  // For when the database cannot be used; at most as many bytes as the database would keep.
+  std::optional<StoredKernel> remembered(const std::string& digest) {
+    const std::lock_guard lock(mutex);
+    const auto found = memory.find(digest);
+    return found == memory.end() ? std::nullopt : std::optional(found->second);
+  }
+  void remember(const std::string& digest, const StoredKernel& kernel) {
+    const std::lock_guard lock(mutex);
+    const auto bytes = static_cast<std::int64_t>(kernel.image.size());
+    if (memory_bytes + bytes > limit || !memory.emplace(digest, kernel).second) return;
+    memory_bytes += bytes;
+  }
+
   bool file_was_there = false;
+  std::map<std::string, StoredKernel> memory;
+  std::int64_t memory_bytes = 0;
 };
 
 KernelStore::KernelStore(std::filesystem::path path, std::int64_t limit) : impl_(std::make_unique<Impl>()) {
@@ -156,17 +172,37 @@ void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& dig
 }
 
 std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
-  return impl_->attempt_trusted(std::optional<StoredKernel>(), [&] { return impl_->read(kernel_digest(origin)); });
+  const std::string digest = kernel_digest(origin);
+  auto found = impl_->attempt_trusted(std::optional<StoredKernel>(), [&] { return impl_->read(digest); });
+  return found ? found : impl_->remembered(digest);
 }
 
 bool KernelStore::put(const KernelOrigin& origin, const StoredKernel& kernel) {
   if (kernel.image.empty() || kernel.image.size() > kMaxImage) return false;
   const std::vector<std::byte> packed = compress(kernel.image);
   if (static_cast<std::int64_t>(packed.size()) > impl_->limit) return false;
-  return impl_->attempt_trusted(false, [&] {
-    impl_->write(origin, kernel_digest(origin), kernel, packed);
+  const std::string digest = kernel_digest(origin);
+  const bool kept = impl_->attempt_trusted(false, [&] {
+    impl_->write(origin, digest, kernel, packed);
     return true;
   });
+  if (!kept) impl_->remember(digest, kernel);
+  return kept;
+}
+
+std::vector<NamedKernel> KernelStore::all() {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<NamedKernel> kernels;
+  Statement rows = impl_->readable().prepare(
+      "SELECT digest, entry, target, compiler, bytes, checksum, log, image FROM kernel ORDER BY digest");
+  while (rows.step()) {
+    NamedKernel one{rows.text(0, kMaxText), rows.text(1, kMaxText), rows.text(2, kMaxText), rows.text(3, kMaxText), {}};
+    auto image = decompress(rows.blob(7, kMaxImage + kMaxImage / 64), rows.integer(4));
+    if (!image || rows.text(5, kMaxText) != kernel_checksum(one.digest, *image)) continue;  // damaged
+    one.kernel = {std::move(*image), rows.text(6, kMaxText)};
+    kernels.push_back(std::move(one));
+  }
+  return kernels;
 }
 
 StoredKernel KernelStore::get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile) {

@@ -5,8 +5,8 @@
 //   2. What find() returns matches its stored checksum; a row that does not match is removed, not returned.
 //   3. Nothing is loaded from or stored in a file that others than the user and root can write (trusted_file.h).
 //   4. After a put the compressed images together are within the store's limit; the least recently used go first.
-// The store is a cache: when the database cannot be read or written, nothing is found and nothing kept, and why() says
-// so. Many processes, and all their threads, may use it.
+// The store is a cache: when the database cannot be read or written, why() says so, and kernels are kept in memory for
+// this process. Many processes, and all their threads, may use it.
 #pragma once
 
 #include <cstddef>
@@ -40,21 +40,32 @@ struct StoredKernel {
   friend bool operator==(const StoredKernel&, const StoredKernel&) = default;
 };
 
+// A kernel with what its row says about it.
+struct NamedKernel {
+  std::string digest;  // kernel_digest()
+  std::string entry, target, compiler;
+  StoredKernel kernel;
+  friend bool operator==(const NamedKernel&, const NamedKernel&) = default;
+};
+
 class KernelStore {
  public:
   static constexpr std::int64_t kDefaultLimit = 64 << 20;  // limit on the compressed images, in bytes
 
-  // Opens nothing yet. An empty path gives a store that keeps nothing.
+  // Opens nothing yet. With an empty path, kernels are kept in memory only.
   explicit KernelStore(std::filesystem::path path, std::int64_t limit = kDefaultLimit);
   KernelStore(const KernelStore&) = delete;
   KernelStore& operator=(const KernelStore&) = delete;
   ~KernelStore();
 
   std::optional<StoredKernel> find(const KernelOrigin& origin);
-  // Returns false when the kernel was not kept: the database cannot be written, or the image exceeds the limit.
+  // Returns false when the kernel was not kept in the database, which cannot be written, or whose limit it exceeds.
   bool put(const KernelOrigin& origin, const StoredKernel& kernel);
   // Calls find, and if nothing is found compile and put. Exceptions of compile pass through.
   StoredKernel get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile);
+
+  // Every kernel in the database, by digest. Throws StoreError.
+  std::vector<NamedKernel> all();
 
   struct Size {
     std::int64_t kernels = 0;

@@ -33,12 +33,7 @@ struct PackPlan {
   friend bool operator==(const PackPlan&, const PackPlan&) = default;
 };
 
-struct PackKernel {
-  std::string digest;  // kernel_digest()
-  std::string entry, target, compiler;
-  StoredKernel kernel;
-  friend bool operator==(const PackKernel&, const PackKernel&) = default;
-};
+using PackKernel = NamedKernel;
 
 struct PackContents {
   PackManifest manifest;

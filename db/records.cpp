@@ -46,11 +46,13 @@ Freshness freshness(const Environment& measured, const Environment& here) noexce
   if (measured.backend != here.backend || measured.isa != here.isa) return Freshness::foreign;
   // A device is what its numbers say, whatever its marketing name.
   if (measured.device != here.device && measured.traits != here.traits) return Freshness::kindred;
-  if (measured.device != here.device || measured.traits != here.traits || measured.libraries != here.libraries ||
-      measured.generator != here.generator) {
+  const auto differs = [&](std::string Environment::*piece) {
+    return !(here.*piece).empty() && measured.*piece != here.*piece;
+  };
+  if (measured.device != here.device || measured.traits != here.traits || differs(&Environment::libraries) ||
+      measured.generator != here.generator)
     return Freshness::candidate;
-  }
-  return measured == here ? Freshness::current : Freshness::serves;
+  return measured.driver != here.driver || differs(&Environment::compiler) ? Freshness::serves : Freshness::current;
 }
 
 double traits_distance(std::string_view a, std::string_view b) {

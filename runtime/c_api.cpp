@@ -5,6 +5,7 @@
 #include <iterator>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "fourtune/fourtune.h"
 #include "fourtune/transform.h"
@@ -154,6 +155,23 @@ fourtune_status fourtune_create(const char* problem, const fourtune_options* opt
     if (!problem) refuse(fourtune::Status::invalid_argument, "the problem is null");
     if (!transform) refuse(fourtune::Status::invalid_argument, "the pointer to receive the transform is null");
     *transform = new fourtune_transform{fourtune::Transform(problem, translate(options)), {}, {}};
+  });
+}
+
+fourtune_status fourtune_prepare(const char* const* problems, size_t count, const fourtune_options* options,
+                                 fourtune_prepare_progress progress, void* user) {
+  return guarded([&] {
+    std::vector<std::string> tokens;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!problems || !problems[i]) refuse(fourtune::Status::invalid_argument, "problems has a null entry");
+      tokens.emplace_back(problems[i]);
+    }
+    fourtune::PrepareProgress report;
+    if (progress)
+      report = [&](std::size_t done, std::size_t all, const std::string& problem) {
+        return progress(done, all, problem.c_str(), user) == 0;
+      };
+    fourtune::prepare(tokens, translate(options), report);
   });
 }
 

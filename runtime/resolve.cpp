@@ -46,7 +46,7 @@ class Resolver {
         traits_(traits),
         lookup_(lookup),
         refused_(refused),
-        here_(environment_here(traits)),
+        here_(environment_at_hand(traits)),
         explain_(explain) {}
 
   // Looks among what was measured on such a device first, then among what was measured on kindred ones.

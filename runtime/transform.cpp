@@ -77,6 +77,17 @@ void check_alignment(const void* array, Precision precision, const char* name) {
 }  // namespace
 
 struct Transform::State {
+  State(std::string_view token, const Options& chosen)
+      : asked(reachable(parse_problem(token), chosen.clamp_tolerance)), problem(asked), options(chosen) {
+    check_options(problem, options);
+    backend = &runtime::find_backend(options.backend);
+    check_stream(*backend, options);
+    traits = backend->traits(options.device);
+    if (options.threads > 0) traits.cores = std::min(options.threads, traits.cores);
+    for (const std::string& key : options.trusted_keys) db::bare_public_key(key);  // rejects a bad key at once
+    read_databases();
+  }
+
   Problem asked;    // as passed to the constructor
   Problem problem;  // with m and k filled in by set_points
   Options options;
@@ -130,11 +141,21 @@ struct Transform::State {
   template <class Work>
   void with_a_plan_that_works(const Work& work) {
     constexpr std::size_t kMostRefused = 8;  // after these the databases are no longer used
+    std::string no_compiler;                 // why the library's transform is tried in place of the model's plan
     for (;;) {
       std::string why;
       try {
         return work();
+      } catch (const runtime::NoCompiler& error) {
+        why = error.what();
+        if (!is_stored()) {
+          if (!take_library(why)) throw;
+          no_compiler = why;
+          continue;
+        }
       } catch (const Error& error) {
+        if (!no_compiler.empty())
+          throw Error(Status::backend_unavailable, fmt::format("{}; and in its place: {}", no_compiler, error.what()));
         if (!is_stored() || !may_be_the_plans(error.status())) throw;
         why = error.what();
       } catch (const std::bad_alloc&) {
@@ -147,13 +168,24 @@ struct Transform::State {
       resolve();
     }
   }
+  // An fft needs no kernels of ours: takes the vendor's library instead of the model's plan. False if that is no help.
+  bool take_library(const std::string& why) {
+    generator::Plan plan = generator::plan_for(resolution.plan.backend);
+    if (problem.kind != Kind::fft || !generator::has_gpu_fft_library(plan.backend)) return false;
+    plan.gpu().fft.family = generator::GpuFftFamily::cufft;
+    if (resolution.source != runtime::Source::model || resolution.plan == plan) return false;
+    resolution.plan = plan;
+    plan_text = generator::to_text(plan, planned());
+    resolution.explain += fmt::format("{} instead: {}\n", plan_text, why);
+    return true;
+  }
   // Whether the plan may be at fault, rather than the caller's points, pointers or options.
   static bool may_be_the_plans(Status status) {
     return status != Status::invalid_point && status != Status::invalid_argument && status != Status::contradiction &&
            status != Status::invalid_option && status != Status::backend_unavailable;
   }
 
-  void bind() {
+  runtime::ExecutorOptions executor_options() const {
     runtime::ExecutorOptions bound;
     bound.deterministic = options.deterministic;
     bound.trust_points = options.trust_points;
@@ -164,8 +196,11 @@ struct Transform::State {
     bound.device = options.device;
     bound.stream = options.stream;
     bound.kernel_packs = kernel_packs;
+    return bound;
+  }
+  void bind() {
     executor.reset();
-    executor = backend->bind(problem, resolution.plan, bound);
+    executor = backend->bind(problem, resolution.plan, executor_options());
     if (bounds) executor->set_bounds(*bounds);
   }
 
@@ -217,17 +252,9 @@ struct Transform::State {
   }
 };
 
-Transform::Transform(std::string_view problem, const Options& options) try : state_(std::make_unique<State>()) {
+Transform::Transform(std::string_view problem, const Options& options) try
+    : state_(std::make_unique<State>(problem, options)) {
   State& state = *state_;
-  state.options = options;
-  state.asked = state.problem = reachable(parse_problem(problem), options.clamp_tolerance);
-  check_options(state.problem, options);
-  state.backend = &runtime::find_backend(options.backend);
-  check_stream(*state.backend, options);
-  state.traits = state.backend->traits(options.device);
-  if (options.threads > 0) state.traits.cores = std::min(options.threads, state.traits.cores);
-  for (const std::string& key : options.trusted_keys) db::bare_public_key(key);  // rejects a bad key at once
-  state.read_databases();
   if (!state.complete()) {
     if (!options.plan.empty()) generator::parse_plan(options.plan, state.planned());  // rejects a bad plan at once
     state.resolution.explain =
@@ -236,6 +263,18 @@ Transform::Transform(std::string_view problem, const Options& options) try : sta
   }
   state.resolve();
   state.with_a_plan_that_works([&] { state.bind(); });
+} catch (...) {
+  rethrow_named();
+}
+
+void Transform::prepare(std::string_view problem, const Options& options) try {
+  State state(problem, options);
+  if (!state.complete())
+    throw Error(Status::invalid_argument, fmt::format("prepare: the plan depends on the number of points; add {}",
+                                                      state.problem.type == 3 ? "m and k" : "m"));
+  state.resolve();
+  state.with_a_plan_that_works(
+      [&] { state.backend->prepare(state.problem, state.resolution.plan, state.executor_options()); });
 } catch (...) {
   rethrow_named();
 }

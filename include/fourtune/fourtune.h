@@ -103,6 +103,17 @@ FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);
 FOURTUNE_API fourtune_status fourtune_create(const char* problem, const fourtune_options* options,
                                              fourtune_transform** transform);
 
+/* Called after each problem, by one thread at a time; a value other than 0 ends the work. */
+typedef int (*fourtune_prepare_progress)(size_t done, size_t all, const char* problem, void* user);
+
+/* Compiles what transforms of these problems will need on a GPU, and keeps it in the user's database, so that their first
+ * use does not wait for a compiler. Works on options->threads threads (0: as many as are useful). Those that fail do not
+ * keep others from being prepared; the first failure is returned. `progress` may be NULL; when it ends the work the
+ * status is interrupted. */
+FOURTUNE_API fourtune_status fourtune_prepare(const char* const* problems, size_t count,
+                                              const fourtune_options* options, fourtune_prepare_progress progress,
+                                              void* user);
+
 /* Sets m points with coordinates x, y, z in radians; any finite real number is allowed. Arrays beyond the problem's
  * dimension must be NULL. Type 3: s, t, u are the coordinates of k targets; types 1 and 2: pass k = 0 and NULL targets.
  * Arrays have the problem's precision. With distinct_points every array has batch times as many values. */

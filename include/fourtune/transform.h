@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -79,6 +80,10 @@ class FOURTUNE_API Transform {
   Transform(Transform&&) noexcept;
   Transform& operator=(Transform&&) noexcept;
 
+  // Compiles what a transform of this problem will need, and keeps it in the user's database; does nothing on the cpu
+  // backend. The token needs m (and k). May be called from any thread. Throws as the constructor does.
+  static void prepare(std::string_view problem, const Options& options = {});
+
   // Throws Error{invalid_argument} for null, surplus or misaligned arrays, Error{invalid_point} for a coordinate that
   // is not finite, and Error{contradiction} where counts or positions differ from the problem token or the bounds.
   void set_points(const Points& points);
@@ -108,5 +113,14 @@ class FOURTUNE_API Transform {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Called after each problem, by one thread at a time; false ends the work.
+using PrepareProgress = std::function<bool(std::size_t done, std::size_t all, const std::string& problem)>;
+
+// Transform::prepare for many problems, on options.threads threads (0: as many as are useful). Those that fail do not
+// keep others from being prepared; the first failure is thrown at the end, with its problem. Throws Error{interrupted}
+// when `progress` ended the work.
+FOURTUNE_API void prepare(const std::vector<std::string>& problems, const Options& options = {},
+                          const PrepareProgress& progress = {});
 
 }  // namespace fourtune

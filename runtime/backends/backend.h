@@ -53,6 +53,12 @@ class CompileError : public Error {
   bool timed_out_;
 };
 
+// Thrown when a kernel is in no trusted pack and not in the user's store, and there is no compiler to make it.
+class NoCompiler : public Error {
+ public:
+  explicit NoCompiler(const std::string& message) : Error(Status::backend_unavailable, message) {}
+};
+
 // Memory for the arrays of executors. The tuner and the command line use it; applications bring their own arrays.
 class ArrayMemory {
  public:
@@ -164,6 +170,8 @@ class Backend {
   virtual Capabilities capabilities() const { return {}; }
   // Says what is missing on this machine; empty when the backend works.
   virtual std::string why_not_available() const { return {}; }
+  // Software::driver, without loading anything else.
+  virtual std::string driver_version() const { return {}; }
   // Works where the backend does not. Nullopt means that of the processor's backend.
   virtual std::optional<Software> software() const { return std::nullopt; }
   // The number of devices of this backend that this process may use; they are numbered from 0.

@@ -179,11 +179,34 @@ TEST(KernelStore, WorksWithoutADatabaseAndSaysWhy) {
   int compiled = 0;
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(store.get(origin_of("a"), [&] { return ++compiled, kernel_of(1); }), kernel_of(1));
-  EXPECT_EQ(compiled, 2);
+  EXPECT_EQ(compiled, 1) << "kept in memory";
   EXPECT_NE(store.why().find("not a SQLite file"), std::string::npos) << store.why();
   KernelStore nowhere("");
-  EXPECT_FALSE(nowhere.put(origin_of("a"), kernel_of(1)));
-  EXPECT_FALSE(nowhere.find(origin_of("a")));
+  EXPECT_FALSE(nowhere.put(origin_of("a"), kernel_of(1))) << "not in a database";
+  EXPECT_EQ(nowhere.find(origin_of("a")), kernel_of(1));
+  EXPECT_FALSE(nowhere.find(origin_of("b")));
+  // Memory has the limit that the database would have.
+  KernelStore small("", 2 * static_cast<std::int64_t>(kernel_of(1).image.size()));
+  for (const char* text : {"a", "b", "c"}) small.put(origin_of(text), kernel_of(1));
+  EXPECT_TRUE(small.find(origin_of("b")));
+  EXPECT_FALSE(small.find(origin_of("c")));
+}
+
+TEST(KernelStore, ListsWhatItHas) {
+  const TempFolder folder;
+  KernelStore store(folder / "tuning.db");
+  EXPECT_TRUE(store.all().empty());
+  store.put(origin_of("a"), kernel_of(1));
+  store.put(origin_of("b"), kernel_of(2));
+  const auto all = store.all();
+  ASSERT_EQ(all.size(), 2u);
+  for (const NamedKernel& one : all) {
+    const bool is_a = one.digest == kernel_digest(origin_of("a"));
+    EXPECT_EQ(one.kernel, kernel_of(is_a ? 1 : 2));
+    EXPECT_EQ(one.entry, origin_of("a").entry);
+    EXPECT_EQ(one.target, origin_of("a").target);
+    EXPECT_EQ(one.compiler, origin_of("a").compiler);
+  }
 }
 
 TEST(KernelStore, InAReadOnlyFolderIsReadAndNotWritten) {

@@ -1,6 +1,7 @@
 // The C interface: statuses, texts, option structures of other sizes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -144,6 +145,48 @@ TEST(CInterface, StatusNumbersAreThoseOfTheCxxInterface) {
   EXPECT_STREQ(fourtune_status_name(FOURTUNE_POINTS_NOT_SET), "points_not_set");
   EXPECT_EQ(static_cast<int>(fourtune::Status::internal), FOURTUNE_INTERNAL);
   EXPECT_STRNE(fourtune_version(), "");
+}
+
+struct Heard {
+  std::vector<std::string> problems;
+  std::vector<size_t> done;
+  size_t all = 0, stop_after = 1000;
+  static int listen(size_t done, size_t all, const char* problem, void* user) {
+    auto& heard = *static_cast<Heard*>(user);
+    heard.problems.emplace_back(problem);
+    heard.done.push_back(done);
+    heard.all = all;
+    return done >= heard.stop_after ? 1 : 0;
+  }
+};
+
+TEST(CInterface, PrepareGoesThroughAllProblemsAndReturnsTheFirstFailure) {
+  fourtune_options options = plain();
+  options.threads = 3;
+  const char* problems[] = {"fft:type=c2c,n=8,prec=f32", "nufft:type=1,n=8,prec=f32,tol=1e-3", "nonsense",
+                            "fft:type=c2c,n=9,prec=f32"};
+  Heard heard;
+  EXPECT_EQ(fourtune_prepare(problems, 4, &options, Heard::listen, &heard), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(fourtune_last_error()).find("add m"), std::string::npos) << fourtune_last_error();
+  EXPECT_EQ(heard.done, (std::vector<size_t>{1, 2, 3, 4}));
+  EXPECT_EQ(heard.all, 4u);
+  std::sort(heard.problems.begin(), heard.problems.end());
+  EXPECT_EQ(heard.problems.back(), "nufft:type=1,n=8,prec=f32,tol=1e-3");
+  EXPECT_EQ(fourtune_prepare(problems, 1, &options, nullptr, nullptr), FOURTUNE_SUCCESS);
+  EXPECT_EQ(fourtune_prepare(nullptr, 0, nullptr, nullptr, nullptr), FOURTUNE_SUCCESS);
+  EXPECT_EQ(fourtune_prepare(nullptr, 1, &options, nullptr, nullptr), FOURTUNE_INVALID_ARGUMENT);
+  problems[0] = nullptr;
+  EXPECT_EQ(fourtune_prepare(problems, 1, &options, nullptr, nullptr), FOURTUNE_INVALID_ARGUMENT);
+}
+
+TEST(CInterface, PrepareEndsWhenItsCallerSaysSo) {
+  fourtune_options options = plain();
+  options.threads = 1;
+  const std::vector<const char*> problems(50, "fft:type=c2c,n=8,prec=f32");
+  Heard heard;
+  heard.stop_after = 3;
+  EXPECT_EQ(fourtune_prepare(problems.data(), problems.size(), &options, Heard::listen, &heard), FOURTUNE_INTERRUPTED);
+  EXPECT_EQ(heard.problems.size(), 3u);
 }
 
 }  // namespace

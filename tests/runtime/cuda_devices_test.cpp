@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "db/database.h"
+#include "db/kernel_store.h"
 #include "db/tuning_store.h"
 #include "fourtune/fourtune.h"
 #include "fourtune/transform.h"
@@ -232,6 +233,22 @@ TEST_F(TwoGpus, KernelsAreCompiledForTheirDeviceAndNeedNoContextForThat) {
   EXPECT_EQ(usage(1), before);
   const auto executor = backend().bind(problem, plan, options);
   for (const KernelReport& kernel : executor->kernels()) EXPECT_FALSE(kernel.compiled) << kernel.entry;
+  expect_first_gpu_untouched();
+}
+
+TEST_F(TwoGpus, WhatIsPreparedIsFoundByTheTransform) {
+  if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for these GPUs";
+  const auto kernels = [&] { return db::KernelStore(kernels_).size().kernels; };
+  const std::vector<std::string> problems{"fft:type=c2c,n=84,prec=f32", "nufft:type=1,n=14x10,m=100,prec=f32,tol=1e-2",
+                                          "fft:type=c2c,n=90,prec=f64"};
+  const auto before = kernels();
+  Options options = on(1);
+  options.threads = 2;
+  prepare(problems, options);
+  const auto prepared = kernels();
+  EXPECT_GE(prepared, before + 4);
+  for (const std::string& problem : problems) const Transform transform(problem, on(1));
+  EXPECT_EQ(kernels(), prepared) << "nothing else was compiled";
   expect_first_gpu_untouched();
 }
 

@@ -94,6 +94,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   add_plan(app);
   add_emit(app);
   add_run(app);
+  add_warm(app);
   add_soak(app);
   add_doctor(app);
   add_bench(app);

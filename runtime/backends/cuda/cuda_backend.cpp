@@ -155,10 +155,14 @@ Capabilities CudaBackend::capabilities() const {
 
 std::string CudaBackend::why_not_available() const { return why_no_driver(); }
 
+std::string CudaBackend::driver_version() const {
+  if (!why_no_driver().empty()) return {};
+  return fmt::format("CUDA {}.{}", driver().version / 1000, driver().version % 1000 / 10);
+}
+
 std::optional<Software> CudaBackend::software() const {
   Software here;
-  if (why_no_driver().empty())
-    here.driver = fmt::format("CUDA {}.{}", driver().version / 1000, driver().version % 1000 / 10);
+  here.driver = driver_version();
   here.compiler = why_no_nvrtc().empty() ? nvrtc_version_text() : std::string("no nvrtc");
   if (why_no_cufft().empty()) here.libraries = fmt::format("cufft {}", cufft().version);
   return here;
@@ -202,7 +206,11 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 }
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
-  const DeviceTraits device_traits = traits(options.device);  // a compiler needs no context
+  prepare_for(traits(options.device), problem, plan, options);
+}
+
+void CudaBackend::prepare_for(const DeviceTraits& device_traits, const Problem& problem, const generator::Plan& plan,
+                              const ExecutorOptions& options) const {
   const KernelShelf shelf(store_, options.kernel_packs);
   if (problem.kind == Kind::nufft) {  // for type 3, compiles only what does not depend on the points' extents
     gpu::make_gpu_nufft_executor(problem, plan, options,

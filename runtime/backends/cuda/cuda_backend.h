@@ -21,6 +21,7 @@ class CudaBackend final : public gpu::ProgramBackend {
   Capabilities capabilities() const override;
   // Looks for a driver and a GPU. Cheap after the first call.
   std::string why_not_available() const override;
+  std::string driver_version() const override;
   std::optional<Software> software() const override;
   int device_count() const override;
   std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
@@ -29,6 +30,9 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
   void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const override;
+  // The same for a device that need not be in this machine: a compiler needs neither device nor context.
+  void prepare_for(const DeviceTraits& traits, const Problem& problem, const generator::Plan& plan,
+                   const ExecutorOptions& options) const;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
   std::shared_ptr<void> make_current(int device) const override;

@@ -57,6 +57,10 @@ db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTra
                           double seconds) {
   const Turn turn(source);
   if (auto found = shelf.find(origin_of(source, traits))) return std::move(*found);  // compiled by another thread
+  if (const std::string why = why_no_nvrtc(); !why.empty())
+    throw NoCompiler(
+        fmt::format("kernel {} is in no trusted pack and not in the user's store, and there is no compiler: {}",
+                    source.entry, why));
   CompiledKernel made = compile(source, traits.compute_capability, seconds);
   if (made.outcome == CompileOutcome::timeout)
     throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
