@@ -161,6 +161,14 @@ std::shared_ptr<const db::Lookup> shared_lookup(const Options& options) {
   return lookup;
 }
 
+db::Lookup lookup_beside(const fs::path& user) {
+  std::vector<db::PlanSource> sources;
+  const bool pack = db::is_pack(user);
+  if (pack) sources.push_back({user, {}});
+  for (const fs::path& path : default_packs()) sources.push_back({path, {}});
+  return db::Lookup::load(pack ? fs::path() : user, sources);
+}
+
 std::vector<std::shared_ptr<const db::Pack>> packs_with_kernels(const db::Lookup& lookup, const Options& options,
                                                                 std::string& why) {
   std::vector<std::shared_ptr<const db::Pack>> packs;

@@ -6,6 +6,7 @@
 // only what they list.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ namespace fourtune::runtime {
 
 // One for all transforms of the process with the same options, read again when a file has changed.
 std::shared_ptr<const db::Lookup> shared_lookup(const Options& options);
+
+// This database, or pack, in the place of the user's, and the packs of this machine.
+db::Lookup lookup_beside(const std::filesystem::path& user);
 
 // The packs of which kernels may run: those signed by a key of the options, of /etc/fourtune/keys or of
 // $XDG_CONFIG_HOME/fourtune/keys (files *.public that nobody but the user and root can write), and those that are such

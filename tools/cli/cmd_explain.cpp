@@ -9,6 +9,7 @@
 #include "db/lookup.h"
 #include "generator/candidates.h"
 #include "generator/plan/plan.h"
+#include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/cli/commands.h"
 #include "tools/common/database_option.h"
@@ -51,7 +52,7 @@ void explain(const Arguments& arguments) {
   DeviceTraits traits = traits_of(arguments);
   if (arguments.threads > 0) traits.cores = arguments.threads;
   require_database(*arguments.db);
-  const db::Lookup lookup = db::Lookup::load(database_path(*arguments.db));
+  const db::Lookup lookup = runtime::lookup_beside(database_path(*arguments.db));
   const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
   const std::string plan = generator::to_text(found.plan, problem);
   const generator::Cost cost = generator::estimate(found.plan, problem, traits);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "db/pack.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
 #include "tools/common/database_option.h"
@@ -26,6 +27,8 @@ struct Arguments {
 void show(const Arguments& arguments) {
   const std::filesystem::path path = database_path(*arguments.db);
   require_database(*arguments.db);
+  if (db::is_pack(path))
+    throw UsageError(fmt::format("{} is a pack", path.string()), fmt::format("fourtune pack show {}", path.string()));
   const auto store = db::TuningStore::open_for_reading(path);
   const auto format = tuner::format_from(arguments.format);
   if (const db::Damage damage = store.damage(); damage.any())

@@ -9,21 +9,25 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/usable_threads.h"
 #include "db/store_error.h"
 #include "fourtune/problem.h"
+#include "runtime/backends/cuda/pack_kernels.h"
 #include "runtime/neighbour.h"
 #include "tools/cli/pack_commands.h"
 #include "tools/cli/pack_files.h"
+#include "tools/cli/progress.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/stopwatch.h"
 
 namespace fourtune::tools {
 namespace {
 
 struct Arguments {
   PackOutput output;
-  std::vector<std::string> from;
+  std::vector<std::string> from, kernels;
   std::string device, backend, problems, filter, plan_language;
   std::size_t runners_up = 0;
   std::string policy = "newest";
@@ -125,6 +129,32 @@ db::PackContents contents_of(const std::string& path, const Arguments& arguments
                       [&](const std::string& problem, const db::Environment& e) { return choice.keeps(problem, e); });
 }
 
+// Adds the kernels of the winners for every target asked for; those that the inputs had stay.
+void add_kernels(db::PackContents& contents, const Arguments& arguments) {
+  std::vector<db::PackPlan> winners;
+  for (const db::PackPlan& plan : contents.plans)
+    if (plan.rank == 0) winners.push_back(plan);
+  std::set<std::string> have;
+  for (const db::PackKernel& kernel : contents.kernels) have.insert(kernel.digest);
+  for (const std::string& target : arguments.kernels) {
+    const Stopwatch watch;
+    ProgressLine line(stderr);
+    auto made =
+        runtime::cuda::compile_for_pack(winners, target, usable_threads(), [&](std::size_t done, std::size_t all) {
+          const double seconds = watch.seconds();
+          line.show(seconds, seconds * static_cast<double>(all - done) / static_cast<double>(done),
+                    fmt::format("kernels of {} for {} of {} plans", target, done, all));
+        });
+    line.close();
+    for (const std::string& reason : made.left_out)
+      fmt::print(stderr, "fourtune: note: no kernels of {} for {}\n", target, reason);
+    if (made.kernels.empty())
+      fmt::print(stderr, "fourtune: note: no plan of the pack was measured on a GPU of target {}\n", target);
+    for (db::PackKernel& kernel : made.kernels)
+      if (have.insert(kernel.digest).second) contents.kernels.push_back(std::move(kernel));
+  }
+}
+
 void build(const Arguments& arguments) {
   require_free(arguments.output);
   signing_key(arguments.output);  // a wrong one is named before the work
@@ -146,7 +176,7 @@ void build(const Arguments& arguments) {
   if (inputs.empty()) choice.fail_empty();
   choice.note_missing();
   auto merged = db::merge(inputs, {db::merge_policy_from(arguments.policy), arguments.runners_up});
-  // Kernels are those of the packs among the inputs so far; compiled ones are added to merged.contents.kernels here.
+  add_kernels(merged.contents, arguments);
   const WrittenPack written = write_pack(std::move(merged.contents), arguments.output);
   if (arguments.output.format == "json") {
     Json result = json_of(written);
@@ -178,13 +208,20 @@ void add_pack_build(CLI::App& pack) {
       ->check(CLI::Range(0, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option("--kernels", arguments->kernels,
+                   "Compile the winners' kernels for these GPUs, such as sm_90, which need not be here; a machine that "
+                   "trusts the pack then needs no compiler")
+      ->delimiter(',')
+      ->type_name("TARGET,...");
   command->add_option("--policy", arguments->policy, "Which winner counts where the inputs have several")
       ->check(CLI::IsMember({"newest", "fastest", "first"}))
       ->capture_default_str();
   command->footer(
       "Example:\n"
       "  fourtune pack build plans.pack\n"
-      "  fourtune pack build h200.pack --from a.db b.db --device h200 --runners-up 2 --licence CC0 --sign maker.secret\n\n"
+      "  fourtune pack build h200.pack --from a.db b.db --device h200 --runners-up 2 --licence CC0 --sign maker.secret\n"
+      "  fourtune pack build h200.pack --from a.db --kernels sm_90 --sign maker.secret\n\n"
       "A database may be in use: the pack holds what it held at one moment. The same inputs give the same bytes.");
   command->callback([arguments] { build(*arguments); });
 }

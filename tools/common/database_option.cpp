@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <system_error>
 
+#include "db/pack.h"
 #include "db/tuning_store.h"
 #include "tools/common/errors.h"
 
@@ -22,7 +23,10 @@ void require_database(const std::string& option) {
   std::error_code error;
   if (!std::filesystem::exists(option, error))
     throw UsageError(fmt::format("{}: no such database", option), "`fourtune tune PROBLEM --db PATH` makes one");
-  db::TuningStore::open_for_reading(option);
+  if (db::is_pack(option))
+    db::Pack::open(option);
+  else
+    db::TuningStore::open_for_reading(option);
 }
 
 std::filesystem::path database_path(const std::string& option) {

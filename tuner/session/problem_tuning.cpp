@@ -11,6 +11,7 @@
 #include "db/lookup.h"
 #include "generator/plan/accuracy.h"
 #include "runtime/backends/families.h"
+#include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tuner/search/replay.h"
 
@@ -117,8 +118,8 @@ void ProblemTuning::prepare() {
   if (incumbent_) add_first_plan(incumbent_->plan, "");
   if (problem_.kind == Kind::fft && has_library(context_))
     add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
-  try {  // the plan that the runtime would use today: a stale winner or that of a neighbouring problem, adapted
-    const db::Lookup lookup = db::Lookup::load(context_.store.path());
+  try {  // the plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted
+    const db::Lookup lookup = runtime::lookup_beside(context_.store.path());
     const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
     if (found.source != runtime::Source::model) add_first_plan(generator::to_text(found.plan, problem_), "");
   } catch (const Error&) {  // then there is no such plan
