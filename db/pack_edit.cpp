@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -55,13 +55,10 @@ bool is_preferred(const Entry& a, const Entry& b, MergePolicy policy) {
 }
 
 // All plans for one problem on one device.
-struct GroupKey {
-  std::string problem, backend, device, isa, traits;
-  auto operator<=>(const GroupKey&) const = default;
-};
+using GroupKey = std::array<std::string, 5>;
 GroupKey group_of(const PackPlan& plan) {
   const Environment& e = plan.environment;
-  return {plan.verdict.problem, e.backend, e.device, e.isa, e.traits};
+  return GroupKey{plan.verdict.problem, e.backend, e.device, e.isa, e.traits};
 }
 
 // The winner first, unless there is none, then runners-up, the fastest first. Each plan's text stands once.

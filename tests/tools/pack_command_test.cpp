@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -40,18 +41,19 @@ struct Tuned {
 
 class PackCommand : public testing::Test {
  protected:
-  Finished run(Words words) {
-    words.insert(words.begin(), {fourtune_program(), "pack"});
-    return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"CC", compiler}});
+  Finished run(const Words& words) {
+    Words all{fourtune_program(), "pack"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"CC", compiler}});
   }
-  std::string done(Words words) {
+  std::string done(const Words& words) {
     const Finished result = run(words);
     EXPECT_EQ(result.code, 0) << result.err;
     return result.out;
   }
   Json json(Words words) {
     words.insert(words.end(), {"--format", "json"});
-    return Json::parse(done(std::move(words)), nullptr, false);
+    return Json::parse(done(words), nullptr, false);
   }
   // One line of error with the reason, perhaps a hint, and nothing else.
   void expect_refused(const Words& words, const std::string& reason, int code) {
