@@ -65,7 +65,7 @@ int plain_number(const StageText& text, int least, int most) {
 std::string for_each_stage(std::string_view plan_text, const std::vector<std::string>& known,
                            std::set<std::string>& seen, const std::function<void(StageText&)>& take) {
   const auto parts = text::split(plan_text, ';');
-  const std::string backend(parts.front());
+  std::string backend(parts.front());
   if (backend.empty() || backend.find('=') != std::string::npos)
     bad(fmt::format("'{}': a plan starts with its backend, for example cpu;threads=2;...", text::shown(backend)));
   for (auto part = parts.begin() + 1; part != parts.end(); ++part) {

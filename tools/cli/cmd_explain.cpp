@@ -38,7 +38,7 @@ DeviceTraits traits_of(const Arguments& arguments) {
     const int number = gpu_number(arguments.device);
     return checked_backend(arguments.backend, number).traits(number);
   }
-  const DeviceTraits traits = gpu_traits(arguments.device);
+  DeviceTraits traits = gpu_traits(arguments.device);
   if (!arguments.backend.empty() && arguments.backend != traits.backend)
     throw UsageError(
         fmt::format("--device {}: this GPU runs plans of the {} backend, and --backend asks for those of {}",

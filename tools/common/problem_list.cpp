@@ -30,7 +30,7 @@ std::filesystem::path builtin_path(const std::string& name) {
     throw UsageError("the built-in problem lists are not next to this program",
                      "set FOURTUNE_CASES to the folder that holds quick.txt, or give a file: --problems FILE");
   const bool plain = !list.empty() && list.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == list.npos;
-  const std::filesystem::path path = folder / (list + ".txt");
+  std::filesystem::path path = folder / (list + ".txt");
   if (!plain || !std::filesystem::exists(path))
     throw UsageError(fmt::format("there is no built-in problem list '{}'", list),
                      "builtin:quick, builtin:papers or builtin:applications");

@@ -206,11 +206,13 @@ ErrorEstimate fft_error(const Problem& problem, const void* input, const void* o
   return relative_error(all.reference, all.value, all.weight);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
 #define FOURTUNE_INSTANTIATE(T)                                                                            \
   template double adjoint_mismatch<T>(std::span<const std::complex<T>>, std::span<const std::complex<T>>,  \
                                       std::span<const std::complex<T>>, std::span<const std::complex<T>>); \
   template ErrorEstimate nufft_error<T>(const Problem&, const PointView<T>&, const PointView<T>&,          \
                                         const std::complex<T>*, const std::complex<T>*, const CheckOptions&);
+// NOLINTEND(bugprone-macro-parentheses)
 FOURTUNE_INSTANTIATE(float)
 FOURTUNE_INSTANTIATE(double)
 #undef FOURTUNE_INSTANTIATE

@@ -102,6 +102,7 @@ struct Kernels {
   std::complex<double> (*dot)(int, const double*, const double*, const double*, const double*);
 };
 
+// NOLINTBEGIN(bugprone-macro-parentheses): attribute begins a declaration.
 #define FOURTUNE_KERNELS(name, attribute)                                                                         \
   namespace name {                                                                                                \
   attribute void add_array(int n, const double* a, Turns b, double* h, double* l) {                               \
@@ -123,6 +124,7 @@ struct Kernels {
   constexpr Kernels kernels{add_array, add_scalar, phases, product, dot};                                         \
   }
 
+// NOLINTEND(bugprone-macro-parentheses)
 FOURTUNE_KERNELS(portable, )
 #if defined(__x86_64__)
 FOURTUNE_KERNELS(avx2, __attribute__((target("avx2,fma"))))
@@ -167,7 +169,7 @@ Turns fold_turns(double x) {
   Wide carry = 0;
   for (int i = 3; i >= 0; --i) {
     carry += static_cast<Wide>(mantissa) * inverse_two_pi_digits(offset + 64 * i);
-    product[static_cast<std::size_t>(i + 1)] = static_cast<std::uint64_t>(carry);
+    product[static_cast<std::size_t>(i) + 1] = static_cast<std::uint64_t>(carry);
     carry >>= 64;
   }
   product[0] = static_cast<std::uint64_t>(carry);

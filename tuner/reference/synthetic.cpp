@@ -289,6 +289,7 @@ void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std:
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
 #define FOURTUNE_INSTANTIATE(T)                                                                                     \
   template PointSet<T> make_points<T>(PointClass, int, const std::array<std::int64_t, 3>&, std::int64_t,            \
                                       std::uint64_t);                                                               \
@@ -298,6 +299,7 @@ void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std:
   template void fill_random<T>(std::span<T>, std::uint64_t);                                                        \
   template void fill_half_spectrum<T>(std::span<std::complex<T>>, const std::array<std::int64_t, 3>&, std::int64_t, \
                                       std::uint64_t);
+// NOLINTEND(bugprone-macro-parentheses)
 FOURTUNE_INSTANTIATE(float)
 FOURTUNE_INSTANTIATE(double)
 #undef FOURTUNE_INSTANTIATE

@@ -162,7 +162,7 @@ double share_of(std::optional<PointClass> points, int dim) {
 std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, double density, double share) {
   std::vector<GpuPointsChoice> out;
   const auto add = [&](GpuPointsChoice choice) {
-    if (why_not(choice, shape).empty()) out.push_back(std::move(choice));
+    if (why_not(choice, shape).empty()) out.push_back(choice);
   };
   if (lead == Lead::spread)
     for (const Spread family : spread_families(shape, density)) add(with_spread(shape, family, density, share));

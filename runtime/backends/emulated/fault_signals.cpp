@@ -66,11 +66,13 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void handle(int signal, siginfo_t* info, void* context) {
   auto* machine = static_cast<ucontext_t*>(context);
   SignalFault fault{signal, info->si_addr, nullptr};
+  // NOLINTBEGIN(performance-no-int-to-ptr): registers are integers
 #if defined(__x86_64__)
   fault.where = reinterpret_cast<const void*>(machine->uc_mcontext.gregs[REG_RIP]);
 #elif defined(__aarch64__)
   fault.where = reinterpret_cast<const void*>(machine->uc_mcontext.pc);
 #endif
+  // NOLINTEND(performance-no-int-to-ptr)
   if (!current_ours || !current_ours(fault)) return pass_on(signal, info, context);
   current_fault = fault;
   // Continue in land(), on a stack that is intact whatever the fiber did to its stack.

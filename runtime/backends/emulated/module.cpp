@@ -185,8 +185,10 @@ int find_range(dl_phdr_info* info, std::size_t, void* data) {
     low = std::min<ElfW(Addr)>(low, header.p_vaddr);
     high = std::max<ElfW(Addr)>(high, header.p_vaddr + header.p_memsz);
   }
+  // NOLINTBEGIN(performance-no-int-to-ptr): the loader gives addresses as integers
   range.begin = reinterpret_cast<const void*>(info->dlpi_addr + low);
   range.end = reinterpret_cast<const void*>(info->dlpi_addr + high);
+  // NOLINTEND(performance-no-int-to-ptr)
   return 1;
 }
 
@@ -200,9 +202,8 @@ std::string compiled_text(const generator::KernelSource& source) {
 
 fs::path cache_folder() {
   const char* chosen = std::getenv("FOURTUNE_EMULATED_CACHE");
-  const fs::path folder = chosen && *chosen
-                              ? fs::path(chosen)
-                              : fs::temp_directory_path() / fmt::format("fourtune-emulated-{}", ::geteuid());
+  fs::path folder = chosen && *chosen ? fs::path(chosen)
+                                      : fs::temp_directory_path() / fmt::format("fourtune-emulated-{}", ::geteuid());
   ::mkdir(folder.c_str(), 0700);
   struct stat info {};
   // Code is loaded from this folder, so nobody else may be able to write to it.

@@ -342,7 +342,7 @@ std::string does_not_fit(const Problem& problem, std::size_t contenders, const M
                          const runtime::Backend& backend) {
   if (takes_host_arrays(backend)) return too_large("", memory_need(problem, contenders), options.max_memory);
   // The host holds only the data; the device holds the rotated sets and the contenders.
-  const std::string host = too_large(" the host", memory_need(problem, 0), options.max_memory);
+  std::string host = too_large(" the host", memory_need(problem, 0), options.max_memory);
   if (!host.empty()) return host;
   const DeviceTraits traits = backend.traits(options.device);
   const auto all = static_cast<double>(backend.memory(options.device)->free_bytes());

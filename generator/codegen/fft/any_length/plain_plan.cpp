@@ -295,7 +295,7 @@ FftPlan line_plan(const EmitOptions& options, int dimension) {
 std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
   const std::int64_t run = options.precision == Precision::f32 ? 16 : 8;
   const std::int64_t product =
-      options.n[static_cast<std::size_t>(dimension)] * options.n[static_cast<std::size_t>(dimension + 1)];
+      options.n[static_cast<std::size_t>(dimension)] * options.n[static_cast<std::size_t>(dimension) + 1];
   const std::int64_t beside = dimension == 0 ? 1 : std::min(run, options.n[0]);
   if (product * beside > (dimension == 0 ? 128 : 512) * run) return {};
   FftPlan plan = empty_plan(options);

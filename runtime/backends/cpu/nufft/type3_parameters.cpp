@@ -25,7 +25,7 @@ bool find_range(const T* x, std::int64_t count, Range& range) {
   const auto look = [&](int lane, T value) {
     low[lane] = value < low[lane] ? value : low[lane];
     high[lane] = high[lane] < value ? value : high[lane];
-    zero[lane] += value - value;
+    zero[lane] += value - value;  // NOLINT(misc-redundant-expression): not 0 for infinity and NaN
   };
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
