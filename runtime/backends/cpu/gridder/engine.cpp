@@ -6,8 +6,8 @@ namespace fourtune::runtime::cpu {
 
 template <class T>
 std::int64_t Workspace<T>::bytes() const {
-  std::int64_t sum =
-      tile.bytes() + gathered.bytes() + static_cast<std::int64_t>(sizeof *this + rows.size() * sizeof rows[0]);
+  std::int64_t sum = tile.bytes() + gathered.bytes() +
+                     static_cast<std::int64_t>(sizeof *this + rows.size() * sizeof(std::complex<T>*));
   for (const auto& b : blocks) sum += b.weights.bytes() + static_cast<std::int64_t>(sizeof b);
   return sum;
 }

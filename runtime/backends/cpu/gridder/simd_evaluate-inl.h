@@ -124,7 +124,7 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());
 }
 
-void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+inline void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
@@ -133,7 +133,7 @@ void evaluate_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
 }
 
 #else
-void evaluate_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+inline void evaluate_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu

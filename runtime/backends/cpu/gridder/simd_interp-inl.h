@@ -93,7 +93,7 @@ void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* H
 }
 
 #ifdef FOURTUNE_REAL
-void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
+inline void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
   using T = FOURTUNE_REAL;
   with_width(tiling.width, [&](auto width) {
     constexpr int kW = decltype(width)::value;
@@ -108,7 +108,7 @@ void interp_kernels(Kernels<FOURTUNE_REAL>& kernels, const Tiling& tiling) {
 #endif  // FOURTUNE_REAL
 
 #elif defined(FOURTUNE_REAL)
-void interp_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
+inline void interp_kernels(Kernels<FOURTUNE_REAL>&, const Tiling&) {}
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace fourtune::runtime::cpu
