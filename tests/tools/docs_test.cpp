@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fourtune/fourtune.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {
@@ -138,6 +139,17 @@ TEST(Docs, TheFigureOfTheReadmeIsDrawnFromTheMeasurements) {
   const Finished done = run_program({(kRoot / "tools/draw_speed").string(), "speed.png"}, folder.path());
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(read_text(folder / "speed.png").substr(1, 3), "PNG");
+}
+
+// The version of CMakeLists.txt, which the library reports, is that of README and of the newest release in CHANGELOG.
+TEST(Docs, NameTheVersionOfTheLibrary) {
+  const std::string version = fourtune_version();
+  EXPECT_NE(read_text(kRoot / "README.md").find("\nVersion " + version + ". "), std::string::npos) << version;
+  const std::string changes = read_text(kRoot / "CHANGELOG.md");
+  std::smatch release;
+  ASSERT_TRUE(
+      std::regex_search(changes, release, std::regex("\n## \\[([0-9.]+)\\] - 20[0-9]{2}-[01][0-9]-[0-3][0-9]\n")));
+  EXPECT_EQ(release[1], version);
 }
 
 TEST(Docs, LinksLeadSomewhere) {
