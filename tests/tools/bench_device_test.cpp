@@ -288,7 +288,8 @@ TEST(BenchSuites, DigitReversalPutsEveryIndexWhereTheNotationLeavesIt) {
   std::vector<std::complex<float>> values(24);
   for (int y = 0; y < 4; ++y)
     for (int k = 0; k < 6; ++k)
-      values[static_cast<std::size_t>(6 * y + 3 * (k % 2) + k / 2)] = static_cast<float>(10 * y + k);
+      values[6 * static_cast<std::size_t>(y) + 3 * static_cast<std::size_t>(k % 2) + static_cast<std::size_t>(k / 2)] =
+          static_cast<float>(10 * y + k);
   digit_reversal(plan)(values.data());
   for (int y = 0; y < 4; ++y)
     for (int k = 0; k < 6; ++k)
