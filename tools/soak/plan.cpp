@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/candidates.h"
+#include "generator/plan/accuracy.h"
 
 namespace fourtune::tools {
 namespace {
@@ -63,10 +64,11 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
   const bool tuned = random.uniform() < 0.5;
   const generator::Plan stored = tuned ? any_candidate(near, traits, random) : generator::default_plan(near, traits);
   try {
-    return text(generator::adapt(stored, problem, traits));
+    const generator::Plan plan = generator::adapt(stored, problem, traits);
+    return generator::accuracy_fault(plan, problem).empty() ? text(plan) : std::string();
   } catch (const Error& error) {
     if (error.status() != Status::invalid_plan) throw;
-    return {};  // the library skips such a plan
+    return {};  // the library passes such a plan over, as it does one whose window cannot meet the tolerance
   }
 }
 
