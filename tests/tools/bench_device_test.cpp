@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/peers/finufft.h"
 #include "tools/bench/peers/peers.h"
+#include "tools/bench/report/csv_read.h"
 #include "tools/bench/report/report.h"
 #include "tools/bench/report/series.h"
 #include "tools/bench/suites/suites.h"
@@ -53,6 +55,7 @@ ProblemResult measured(const std::string& token, const std::vector<std::string>&
 
 TEST(DevicePeers, LibraryIsKnownByItsSymbolsAndItsVersionByTheOptionsThatItWrites) {
   EXPECT_EQ(fault_of("cufinufft_22"), "accepted: cuFINUFFT with the options of 2.2");
+  EXPECT_EQ(fault_of("cufinufft_23"), "accepted: cuFINUFFT with the options of 2.3");
   EXPECT_EQ(fault_of("cufinufft_24"), "accepted: cuFINUFFT with the options of 2.4");
   EXPECT_EQ(fault_of("cufinufft_25"), "accepted: cuFINUFFT with the options of 2.5 or later");
   EXPECT_EQ(fault_of("cufft"), "accepted: cuFFT 12.0.4");
@@ -65,6 +68,28 @@ TEST(DevicePeers, ForeignAndIncompleteLibrariesAreRefusedByName) {
   EXPECT_EQ(fault_of("cufinufft_half"), "not_cufinufft");
   EXPECT_EQ(fault_of("adapter_future"), "unknown_version");
   EXPECT_EQ(fault_of("nothing"), "missing_file");
+}
+
+// A structure of the right size whose fields lie elsewhere would have values that no default has.
+TEST(DevicePeers, OptionsOfTheRightSizeWithImpossibleDefaultsAreAnotherLayout) {
+  const auto fault_with = [](const char* option) {
+    ::setenv("FAKE_OPTION", option, 1);
+    const std::string fault = fault_of("cufinufft_25");
+    ::unsetenv("FAKE_OPTION");
+    return fault;
+  };
+  const std::string accepted = "accepted: cuFINUFFT with the options of 2.5 or later";
+  // The upper half of the upsampling factor: 4, 8 and -2.
+  EXPECT_EQ(fault_with("4 1074790400"), accepted);
+  EXPECT_EQ(fault_with("4 1075838976"), "layout_mismatch");
+  EXPECT_EQ(fault_with("4 -1073741824"), "layout_mismatch");
+  for (const auto& [method, fault] : {std::pair{"8 0", accepted.c_str()},
+                                      {"8 4", accepted.c_str()},
+                                      {"8 5", "layout_mismatch"},
+                                      {"8 -1", "layout_mismatch"}})
+    EXPECT_EQ(fault_with(method), fault) << "method " << method;
+  for (const char* other : {"48 1", "56 1", "64 1", "68 1"})  // spread only, device, both halves of the stream
+    EXPECT_EQ(fault_with(other), "layout_mismatch") << other;
 }
 
 TEST(DevicePeers, ArraysOfThePeerMustBeWhereTheBackendHasThem) {
@@ -135,6 +160,25 @@ TEST(BenchArraysTest, ErrorSeesOnlyWhatWasWrittenAndInputIsFreshInEverySet) {
   apart->prepare();
   EXPECT_FALSE(apart->error() <= 1);  // NaN: nothing was written
   EXPECT_FALSE(apart->destroys_input());
+}
+
+TEST(BenchArraysTest, OnTheProcessorThereIsOneSetInTheCallersMemory) {
+  const runtime::Backend& cpu = bench_backend("cpu");
+  for (const char* token : {"fft:type=c2c,n=4,prec=f64,place=in", "nufft:type=1,n=4,m=3,prec=f32,tol=1e-3",
+                            "nufft:type=2,n=4,m=3,prec=f64,tol=1e-3"}) {
+    const Problem problem = parse_problem(token);
+    const auto arrays = make_bench_arrays(problem, 3, cpu);
+    EXPECT_FALSE(arrays->on_device()) << token;
+    EXPECT_EQ(arrays->sets(), 1) << token;
+    EXPECT_EQ(arrays->destroys_input(), problem.place == Place::in) << token;
+    EXPECT_EQ(arrays->free_bytes(), 0) << token;
+    EXPECT_TRUE(make_bench_arrays(problem, 3, emulated())->on_device()) << token;
+    // Reordering is given the output: of a type 2, what execute takes first.
+    arrays->prepare();
+    void* seen = nullptr;
+    arrays->error([&](void* output) { seen = output; });
+    EXPECT_EQ(seen, problem.type == 2 && problem.kind == Kind::nufft ? arrays->first(0) : arrays->second(0)) << token;
+  }
 }
 
 TEST(DeviceArraysTest, SetsRotatePastTwiceTheCache) {
@@ -239,6 +283,23 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
   EXPECT_EQ(tables(again.out), tables(done.out));
   for (const char* figure : {"again.svg", "suite.svg"})
     EXPECT_NE(test::read_text(folder / figure).find("<svg"), std::string::npos) << figure;
+}
+
+TEST(BenchSuites, EveryPeerMeetsTheProblemsOfItsKindAndNoOther) {
+  const test::ScratchFolder folder;
+  const test::Finished done =
+      suite({"--suite", "cufinufft", "--scale", "1e-6", "--filter", "nufft:type=1,n=8x8,m=64,prec=f32,tol=1e-2",
+             "--peer", path_of("cufft"), "--peer", path_of("cufinufft_25"), "--csv", "suite.csv"},
+            folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  const CsvRun run = read_comparison_csv(folder / "suite.csv");
+  ASSERT_FALSE(run.results.empty());
+  for (const ProblemResult& result : run.results) {
+    std::vector<std::string> peers;
+    for (const ContenderResult& one : result.contenders)
+      if (one.role == Role::peer) peers.push_back(one.name);
+    EXPECT_EQ(peers, std::vector<std::string>{"cufinufft"}) << result.token;
+  }
 }
 
 TEST(BenchSuites, Type3RunsOnADeviceAndTellsItsSpeedUpOverAnotherRun) {

@@ -242,6 +242,92 @@ TEST(BenchReport, CsvIsReadBackAsItWasWritten) {
             std::string::npos);
 }
 
+// Every field has a value of its own, so that none can stand in for another.
+TEST(BenchReport, EveryFieldOfAResultComesBackFromTheFile) {
+  ContenderResult one;
+  one.name = "ours, tuned";
+  one.role = Role::tuned;
+  one.plan = "cpu;threads=3";
+  one.variants = "method=1: 3 us";
+  one.refusal = "error 26";
+  one.create_seconds = 0.5;
+  one.first_set_points_seconds = 0.25;
+  one.set_points_ns = {31, 32, 33};
+  one.execute_ns = {101, 102, 103, 104, 105};
+  one.total_ns = {201, 202, 203};
+  one.transfers_ns = {301, 302, 303};
+  one.error = 1.5e-4;
+  one.right = true;
+  one.memory = 4096;
+  one.code = 512;
+  one.first_use_ns = 2'500'000;
+  one.stages = {{"spread", 0.125}, {"fft", 0.0625}};
+  one.passes = {{"fft", "kernel_a", 1e-3, 2e9, 4e9}};
+  for (auto [samples, interval] : {std::pair{&one.set_points_ns, &one.set_points},
+                                   {&one.execute_ns, &one.execute},
+                                   {&one.total_ns, &one.total},
+                                   {&one.transfers_ns, &one.transfers}})
+    *interval = tuner::median_interval(*samples);
+  ProblemResult result = result_of(k2d, {one});
+  result.copy_bandwidth = 3e12;
+  result.peak_flops = 6e13;
+  result.sets = 7;
+  BenchEnvironment environment;
+  environment.device = "a device", environment.isa = "its isa", environment.compiler = "a compiler";
+  environment.libraries = "libraries", environment.started = "today", environment.cores = 5, environment.threads = 3;
+  environment.peers = {"p: 1.0"};
+  const test::ScratchFolder folder;
+  write_text_file(folder / "run.csv", comparison_csv(std::vector{result}, environment));
+  const CsvRun run = read_comparison_csv(folder / "run.csv");
+  ASSERT_EQ(run.results.size(), 1u);
+  const ProblemResult& found = run.results[0];
+  EXPECT_EQ(found.problem, result.problem);
+  EXPECT_EQ(found.token, k2d);
+  EXPECT_EQ(found.copy_bandwidth, 3e12);
+  EXPECT_EQ(found.peak_flops, 6e13);
+  EXPECT_EQ(found.sets, 7);
+  ASSERT_EQ(found.contenders.size(), 1u);
+  const ContenderResult& read = found.contenders[0];
+  EXPECT_EQ(read.name, one.name);
+  EXPECT_EQ(read.role, Role::tuned);
+  EXPECT_EQ(read.plan, one.plan);
+  EXPECT_EQ(read.variants, one.variants);
+  EXPECT_EQ(read.refusal, one.refusal);
+  EXPECT_EQ(read.failure, "");
+  EXPECT_EQ(read.create_seconds, 0.5);
+  EXPECT_EQ(read.first_set_points_seconds, 0.25);
+  EXPECT_EQ(read.set_points_ns, one.set_points_ns);
+  EXPECT_EQ(read.execute_ns, one.execute_ns);
+  EXPECT_EQ(read.total_ns, one.total_ns);
+  EXPECT_EQ(read.transfers_ns, one.transfers_ns);
+  EXPECT_EQ(read.set_points.median, 32);
+  EXPECT_EQ(read.execute.median, 103);
+  EXPECT_EQ(read.total.median, 202);
+  EXPECT_EQ(read.transfers.median, 302);
+  EXPECT_EQ(read.error, 1.5e-4);
+  EXPECT_TRUE(read.right);
+  EXPECT_EQ(read.memory, 4096);
+  EXPECT_EQ(read.code, 512);
+  EXPECT_EQ(read.first_use_ns, 2'500'000);
+  ASSERT_EQ(read.stages.size(), 2u);
+  EXPECT_EQ(read.stages[1].stage, "fft");
+  EXPECT_EQ(read.stages[1].seconds, 0.0625);
+  ASSERT_EQ(read.passes.size(), 1u);
+  EXPECT_EQ(read.passes[0].stage, "fft");
+  EXPECT_EQ(read.passes[0].entry, "kernel_a");
+  EXPECT_EQ(read.passes[0].seconds, 1e-3);
+  EXPECT_EQ(read.passes[0].bytes, 2e9);
+  EXPECT_EQ(read.passes[0].flops, 4e9);
+  EXPECT_EQ(run.environment.device, "a device");
+  EXPECT_EQ(run.environment.isa, "its isa");
+  EXPECT_EQ(run.environment.compiler, "a compiler");
+  EXPECT_EQ(run.environment.libraries, "libraries");
+  EXPECT_EQ(run.environment.started, "today");
+  EXPECT_EQ(run.environment.cores, 5);
+  EXPECT_EQ(run.environment.threads, 3);
+  EXPECT_EQ(run.environment.peers, environment.peers);
+}
+
 TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
   const ProblemResult results[] = {
       result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)})};

@@ -2,8 +2,11 @@
 //   FAKE_END     bytes of the option structure that default_opts writes
 //   FAKE_METHOD  the one method that runs; the others return an error
 //   FAKE_NO_F32  without the functions of single precision
+//   environment FAKE_OPTION="OFFSET VALUE": default_opts writes this int there
 // Upsampling 1.25 gives results that are off by 1 %, so that trials have a difference to detect.
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/tools/fake_nufft.h"
@@ -42,6 +45,10 @@ int make(int type, int dim, const std::int64_t* n, int sign, int batch, T, void*
 EXPORTED void cufinufft_default_opts(void* options) {
   std::memset(options, 0, 60);  // upsampfac and 13 ints; then a gap
   std::memset(static_cast<char*>(options) + 64, 0, FAKE_END - 64);
+  int offset = 0;
+  std::int32_t value = 0;
+  if (const char* option = std::getenv("FAKE_OPTION"); option && std::sscanf(option, "%d %d", &offset, &value) == 2)
+    std::memcpy(static_cast<char*>(options) + offset, &value, sizeof(value));
 }
 FUNCTIONS(cufinufft, double)
 #ifndef FAKE_NO_F32
