@@ -15,12 +15,14 @@ namespace fourtune {
 namespace {
 
 template <class T>
-void comes_back(const char* descr, const std::vector<T>& values) {
+void real_comes_back(const char* descr, const std::vector<T>& values) {
   const test::ScratchFolder folder;
   const auto path = folder / "array.npy";
   write_npy(path, descr, {static_cast<std::int64_t>(values.size())}, values.data(), values.size() * sizeof(T));
   EXPECT_EQ(std::filesystem::file_size(path) % 64, (values.size() * sizeof(T)) % 64);
   const NpyArray array = read_npy(path);
+  EXPECT_FALSE(array.is_complex) << descr;
+  EXPECT_EQ(array.shape, std::vector<std::int64_t>{static_cast<std::int64_t>(values.size())});
   ASSERT_EQ(array.values.size(), values.size()) << descr;
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_EQ(array.values[i], std::complex<double>(std::complex<T>(values[i]))) << descr << " " << i;
@@ -31,15 +33,37 @@ void complex_comes_back(const char* descr, const std::vector<std::complex<T>>& v
   const auto path = folder / "array.npy";
   write_npy(path, descr, {static_cast<std::int64_t>(values.size())}, values.data(), values.size() * sizeof(values[0]));
   const NpyArray array = read_npy(path);
+  EXPECT_TRUE(array.is_complex) << descr;
   ASSERT_EQ(array.values.size(), values.size()) << descr;
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(array.values[i], std::complex<double>(values[i])) << descr;
 }
 
 TEST(Npy, EveryTypeComesBack) {
-  comes_back<float>("<f4", {1.5F, -2.25F, 7});
-  comes_back<double>("<f8", {0.1, -1e300});
+  real_comes_back<float>("<f4", {1.5F, -2.25F, 7});
+  real_comes_back<double>("<f8", {0.1, -1e300});
   complex_comes_back<float>("<c8", {{1.5F, -2}, {0, 3.25F}});
   complex_comes_back<double>("<c16", {{0.1, -0.2}, {1e-300, 4}});
+}
+
+// Element (i, j, k) of a 2 x 3 x 4 array, in the order of Fortran: the first index runs fastest.
+TEST(Npy, ArraysOfFortranComeBackInTheOrderOfC) {
+  const test::ScratchFolder folder;
+  std::vector<double> values;
+  for (int k = 0; k < 4; ++k)
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 2; ++i) values.push_back(100 * i + 10 * j + k);
+  std::string text = npy_header("<f8", {2, 3, 4});
+  text.replace(text.find("False"), 5, "True ");
+  text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  test::write_text(folder / "array.npy", text);
+  const NpyArray array = read_npy(folder / "array.npy");
+  EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 3, 4}));
+  ASSERT_EQ(array.values.size(), 24u);
+  for (std::size_t at = 0; at < 24; ++at)
+    EXPECT_EQ(array.values[at], 100.0 * static_cast<double>(at / 12) + 10.0 * static_cast<double>(at / 4 % 3) +
+                                    static_cast<double>(at % 4));
+  test::write_text(folder / "short.npy", text.substr(0, text.size() - 1));
+  EXPECT_THROW(read_npy(folder / "short.npy"), Error);
 }
 
 TEST(Npy, ADeviceWithoutRoomIsAnError) {

@@ -81,6 +81,15 @@ TEST_F(Quota, OfAContainerIsAtTheMountsRoot) {
   EXPECT_EQ(quota(), 2);
 }
 
+// A path that begins with ".." is that of a group outside the visible tree; what lies there is not ours.
+TEST_F(Quota, OfAGroupOutsideTheMountIsNotRead) {
+  write("proc/self/cgroup", "0::/../../elsewhere\n");
+  write("sys/elsewhere/cpu.max", "100000 100000\n");
+  EXPECT_EQ(quota(), 0);
+  write("sys/fs/cgroup/cpu.max", "300000 100000\n");
+  EXPECT_EQ(quota(), 3);
+}
+
 TEST_F(Quota, DamagedFilesAreNoQuota) {
   write("proc/self/cgroup", "nonsense\n::\n0::/a\n4:cpu:\n");
   for (const char* text :

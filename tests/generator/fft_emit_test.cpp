@@ -77,7 +77,8 @@ std::string summary(const FftPlan& plan) {
       static const char* where[] = {"first", "second", "work", "constant"};
       text += fmt::format(" {}{}", where[static_cast<int>(buffer.where)], buffer.index);
     }
-    text += fmt::format(", {} bytes\n", launch.bytes);
+    text += fmt::format(", {} bytes, steps {} and {}, {} operations\n", launch.bytes, launch.load_step,
+                        launch.store_step, launch.flops);
   }
   return text;
 }

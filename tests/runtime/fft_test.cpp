@@ -281,6 +281,18 @@ TEST(Fft, LongAndAwkwardLengthsMatchTheDirectSum) {
         check(problem_of(std::string("type=c2c,n=") + n + ",prec=" + prec), plan_of(family), random);
 }
 
+// Lines longer than the caches run by our own passes; FFTW, whose wisdom would tell, has the short single ones.
+TEST(Fft, LongLinesOfOurOwnNeedNoFftw) {
+  std::mt19937_64 random(14);
+  for (const char* prec : {"f32", "f64"})
+    for (const char* tail : {"", ",place=in", ",sign=1"}) {
+      const Problem p = problem_of(std::string("type=c2c,n=16384,prec=") + prec + tail);
+      EXPECT_EQ(make_fft_executor(p, plan_of(FftFamily::rows), {})->wisdom(), "") << to_token(p);
+      const Problem brief = problem_of(std::string("type=c2c,n=64,prec=") + prec + tail);
+      EXPECT_EQ(make_fft_executor(brief, plan_of(FftFamily::rows), {})->wisdom().empty(), !has_fftw());
+    }
+}
+
 TEST(Fft, ArraysOfAnyAlignmentWork) {
   std::mt19937_64 random(17);
   for (const char* type : {"c2c", "r2c", "c2r"})

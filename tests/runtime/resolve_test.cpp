@@ -212,6 +212,21 @@ TEST_F(Resolve, AWrongPlanLeavesTheTurnToAnEarlierVerdictThenToTheNearest) {
   EXPECT_EQ(out.plan.cpu().spread.cap, 555);
 }
 
+// A file full of plans that do not fit costs a bounded time, and the model's plan still runs.
+TEST_F(Resolve, AfterSixteenStoredPlansThatDoNotFitTheModelChooses) {
+  std::filesystem::path path;
+  for (int i = 0; i < 20; ++i) {
+    const std::string neighbour = "nufft:type=1,n=128x" + std::to_string(110 + i) + ",m=200000,prec=f32,tol=1e-6";
+    path = store("many.db", neighbour, "cpu;no plan");
+  }
+  const Resolution out = resolve_in(path, kTight);
+  EXPECT_EQ(out.source, Source::model);
+  EXPECT_EQ(out.plan, generator::default_plan(parse_problem(kTight), traits_));
+  int passed_over = 0;
+  for (std::size_t at = 0; (at = out.explain.find("passed over: ", at)) != std::string::npos; ++at) ++passed_over;
+  EXPECT_EQ(passed_over, 16) << out.explain;
+}
+
 TEST_F(Resolve, APlanThatTheBackendRefusedIsPassedOverWithItsReason) {
   const auto lookup = db::Lookup::load(store("a.db", kToken, odd_plan(kToken)));
   const std::vector<Refusal> refused{{odd_plan(kToken), "not enough memory for fine grids"}};

@@ -233,4 +233,4 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
     p[28] = ft_make(x[7], y[7]);
   }
 }
-// launch: 4 blocks, first0 second0 constant0, 16384 bytes
+// launch: 4 blocks, first0 second0 constant0, 16384 bytes, steps 0 and 0, 51200 operations

@@ -215,6 +215,6 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_3f_f32(const real2* __res
     p[15360] = ft_make(x[15], y[15]);
   }
 }
-// launch: 64 blocks, first0 second0 constant0, 262144 bytes
-// launch: 32 blocks, second0 second0 constant0, 262144 bytes
-// launch: 64 blocks, second0 second0, 262144 bytes
+// launch: 64 blocks, first0 second0 constant0, 262144 bytes, steps 2048 and 2048, 409600 operations
+// launch: 32 blocks, second0 second0 constant0, 262144 bytes, steps 0 and 0, 409600 operations
+// launch: 64 blocks, second0 second0, 262144 bytes, steps 128 and 128, 327680 operations

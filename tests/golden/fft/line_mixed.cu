@@ -84,4 +84,4 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
     p[50] = ft_make(x[5], y[5]);
   }
 }
-// launch: 1 blocks, first0 second0 constant0, 960 bytes
+// launch: 1 blocks, first0 second0 constant0, 960 bytes, steps 480 and 480, 1772.0671786825556 operations

@@ -80,4 +80,4 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_1f_f32(const real2* __res
     p[7] = ft_make(x[7], y[7]);
   }
 }
-// launch: 1 blocks, first0 second0 constant0, 1024 bytes
+// launch: 1 blocks, first0 second0 constant0, 1024 bytes, steps 512 and 512, 1920 operations

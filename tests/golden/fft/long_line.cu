@@ -216,5 +216,5 @@ extern "C" __global__ void __launch_bounds__(64, 1) ft_2f_f32(const real2* __res
     p[960] = ft_make(x[15], y[15]);
   }
 }
-// launch: 4 blocks, first0 work0 constant0, 16384 bytes
-// launch: 1 blocks, work0 second0 constant1, 16384 bytes
+// launch: 4 blocks, first0 work0 constant0, 16384 bytes, steps 128 and 2048, 20480 operations
+// launch: 1 blocks, work0 second0 constant1, 16384 bytes, steps 0 and 0, 30720 operations

@@ -308,5 +308,5 @@ extern "C" __global__ void __launch_bounds__(32, 1) ft_2f_f32(const real2* __res
     }
   }
 }
-// launch: 64 blocks, first0 work0 constant0, 131072 bytes
-// launch: 16 blocks, work0 second0 constant1, 131072 bytes
+// launch: 64 blocks, first0 work0 constant0, 131072 bytes, steps 0 and 0, 286720 operations
+// launch: 16 blocks, work0 second0 constant1, 131072 bytes, steps 0 and 0, 245760 operations
