@@ -110,6 +110,18 @@ TEST(Synthetic, SpiralDensityFallsOutward) {
   }
 }
 
+// 16 N samples of an arm lie at equal steps of the radius, the first one half a step from the centre; the last arm may
+// be shorter.
+TEST(Synthetic, ArmsOfASpiralLeaveTheCentreInEqualSteps) {
+  for (int dim = 2; dim <= 3; ++dim) {
+    const auto p = make_points<double>(PointClass::spiral, dim, {8, 8, 8}, 3 * 128 + 5, 2);
+    for (std::int64_t j = 0; j < p.count(); ++j) {
+      const auto v = at(p, j);
+      EXPECT_NEAR(std::sqrt(dot(v, v)) / kPi * 128, static_cast<double>(j % 128) + 0.5, 1e-4) << dim << "D, " << j;
+    }
+  }
+}
+
 TEST(Synthetic, StackOfStarsLiesOnCartesianPlanes) {
   const auto p = make_points<double>(PointClass::stack, 3, {16, 16, 12}, 32 * 12 * 4, 2);
   std::array<int, 12> hits{};

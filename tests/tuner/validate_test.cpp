@@ -156,6 +156,15 @@ TEST(Validate, UnknownCountsAreRefusedUntilTheyAreBound) {
   const Problem third = bound_problem(parse_problem("nufft:type=3,dim=2,m=77,prec=f64,tol=1e-6"));
   EXPECT_EQ(third.k, 77);
   EXPECT_EQ(to_token(bound_problem(third)), to_token(third));
+  const Problem targets = bound_problem(parse_problem("nufft:type=3,dim=2,k=55,prec=f64,tol=1e-6"));
+  EXPECT_EQ(targets.m, 55);
+  EXPECT_EQ(targets.k, 55);
+  const Problem neither = bound_problem(parse_problem("nufft:type=3,dim=1,prec=f64,tol=1e-6"));
+  EXPECT_EQ(neither.m, 65536);
+  EXPECT_EQ(neither.k, 65536);
+  EXPECT_EQ(bound_problem(parse_problem("nufft:type=2,n=4x5x6,prec=f64,tol=1e-6")).m, 120);
+  const Problem uniform = parse_problem("fft:type=c2c,n=8,prec=f64");
+  EXPECT_EQ(bound_problem(uniform), uniform);
 }
 
 }  // namespace

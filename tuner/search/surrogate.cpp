@@ -272,7 +272,8 @@ class SurrogateSearch : public Search {
   }
   // The chance that a candidate gives a right result: that of its neighbours, or of its worst choice.
   double success(std::size_t candidate) {
-    double ok = 0.3, bad = 0.02;  // a weak belief that the candidate works
+    constexpr double kOk = 0.3, kBad = 0.02;  // a weak belief that the candidate works
+    double ok = kOk, bad = kBad;
     for (const auto& column : columns_) ok += column[candidate].product;
     for (const auto& column : failure_columns_) bad += column[candidate].product;
     double chance = ok / (ok + bad);

@@ -127,7 +127,6 @@ struct WorkerProcess::Impl {
       }
     } catch (const nlohmann::json::exception& error) {
       Answer nonsense;
-      nonsense.status = db::RunStatus::crash;
       if (child) drop("the answer makes no sense", nonsense);
       result.status = db::RunStatus::crash;
       result.message = std::string("the worker's answer makes no sense: ") + error.what();
