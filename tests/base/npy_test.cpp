@@ -66,6 +66,42 @@ TEST(Npy, ArraysOfFortranComeBackInTheOrderOfC) {
   EXPECT_THROW(read_npy(folder / "short.npy"), Error);
 }
 
+TEST(Npy, OtherVersionsAndDamagedHeadersAreRefusedByName) {
+  const test::ScratchFolder folder;
+  const double value = 0.5;
+  std::string whole = npy_header("<f8", {1});
+  whole.append(reinterpret_cast<const char*>(&value), sizeof value);
+  const auto said = [&](const std::string& text) -> std::string {
+    test::write_text(folder / "array.npy", text);
+    try {
+      return read_npy(folder / "array.npy").values.at(0) == 0.5 ? "read" : "another value";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  EXPECT_EQ(said(whole), "read");
+  // From version 2 on the header's length has four bytes.
+  for (const char version : {2, 3}) {
+    std::string later = whole;
+    later[6] = version;
+    later.insert(10, 2, '\0');
+    EXPECT_EQ(said(later), "read") << int{version};
+  }
+  for (const char version : {0, 4}) {
+    std::string other = whole;
+    other[6] = version;
+    EXPECT_TRUE(holds(said(other), "version")) << said(other);
+  }
+  EXPECT_TRUE(holds(said("x" + whole.substr(1)), "is not a .npy file"));
+  for (const std::size_t size : {std::size_t{9}, std::size_t{10}, std::size_t{40}, whole.size() - 1})
+    EXPECT_TRUE(holds(said(whole.substr(0, size)), "is cut short")) << size << ": " << said(whole.substr(0, size));
+  std::string longer = whole;
+  longer[6] = 2;
+  longer.insert(10, "\1\0", 2);  // 65536 bytes and more
+  EXPECT_TRUE(holds(said(longer), "too long")) << said(longer);
+}
+
 TEST(Npy, ADeviceWithoutRoomIsAnError) {
   const std::filesystem::path full = "/dev/full";
   if (!std::filesystem::exists(full)) GTEST_SKIP() << "NOT TESTED: there is no /dev/full";

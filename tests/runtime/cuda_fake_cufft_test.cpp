@@ -72,7 +72,7 @@ TEST_F(FakeCufft, TimesAreThereOnceItHasRun) {
   executor->execute(data.first(), data.second(), false);
   ASSERT_EQ(executor->stage_times().size(), 1u);
   EXPECT_EQ(executor->stage_times()[0].stage, "fft");
-  EXPECT_DOUBLE_EQ(executor->stage_times()[0].seconds, 2e-3) << "what the driver tells of every pair of events";
+  EXPECT_DOUBLE_EQ(executor->stage_times()[0].seconds, 2e-3) << "from one event to the next";
 }
 
 TEST_F(FakeCufft, WhatItCannotDoIsRefusedByNameAndLeavesNoPlan) {

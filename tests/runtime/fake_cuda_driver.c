@@ -228,11 +228,16 @@ Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, fa
 Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return (void)stream, (void)event, (void)flags, 0;
 }
-Result cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = malloc(1), 0; }
+static int fake_records;
+// An event is the number of its last record, 0 before the first; records are 2 ms apart.
+Result cuEventCreate(int** event, unsigned flags) { return (void)flags, *event = calloc(1, sizeof(int)), 0; }
 Result cuEventDestroy_v2(void* event) { return free(event), 0; }
-Result cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
+Result cuEventRecord(int* event, void* stream) { return (void)stream, *event = ++fake_records, 0; }
 Result cuEventSynchronize(void* event) { return (void)event, ++fake_waits, 0; }
-Result cuEventElapsedTime(float* ms, void* first, void* second) { return (void)first, (void)second, *ms = 2, 0; }
+Result cuEventElapsedTime(float* ms, const int* first, const int* second) {
+  if (*first == 0 || *second == 0) return 400;  // an invalid handle
+  return *ms = 2.0f * (float)(*second - *first), 0;
+}
 Result cuStreamIsCapturing(void* stream, int* status) { return (void)stream, *status = fake_capture_status, 0; }
 // A graph is the number of its nodes; a node, and an executable graph, are the graph.
 Result cuGraphCreate(int** graph, unsigned flags) {
