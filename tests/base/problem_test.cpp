@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace fourtune {
@@ -167,6 +168,19 @@ TEST(Status, EveryValueHasANameAndAText) {
   for (int value = 0; value <= static_cast<int>(Status::internal); ++value) {
     EXPECT_STRNE(status_name(static_cast<Status>(value)), "unknown");
     EXPECT_STRNE(status_text(static_cast<Status>(value)), "unknown status");
+  }
+}
+
+// Structures filled by hand pass the same checks as tokens.
+TEST(Problem, AToleranceLiesStrictlyBetweenZeroAndOne) {
+  Problem problem = parse_problem("nufft:type=1,n=8,m=9,prec=f32,tol=1e-3");
+  for (const double tol : {1e-15, 0.5, 0.999}) {
+    problem.tol = tol;
+    EXPECT_NO_THROW(validate(problem)) << tol;
+  }
+  for (const double tol : {0.0, -1e-3, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
+    problem.tol = tol;
+    EXPECT_THROW(validate(problem), Error) << tol;
   }
 }
 

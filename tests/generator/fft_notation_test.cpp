@@ -105,6 +105,28 @@ TEST(FftNotation, SyntaxErrorsSayWhereAndWhatIsExpected) {
   EXPECT_NE(refusal(std::string(20000, 'X')).find("at most 16384 bytes"), std::string::npos);
 }
 
+TEST(FftNotation, CountsAndExtentsEndWhereTheirErrorsSay) {
+  const auto refused = [](const std::string& text, const char* words) {
+    try {
+      parse_notation(text);
+    } catch (const Error& error) {
+      return std::string(error.what()).find(words) != std::string::npos;
+    }
+    return false;
+  };
+  const std::string sub = "X(1,2,1,2,no-tw)";
+  std::string kernels, subs = sub;
+  for (int i = 0; i < 16; ++i) kernels += "{" + sub + "}";
+  for (int i = 1; i < 24; ++i) subs += "," + sub;
+  EXPECT_FALSE(refused(kernels, "at most 16 kernels"));
+  EXPECT_TRUE(refused(kernels + "{" + sub + "}", "at most 16 kernels"));
+  EXPECT_FALSE(refused("{" + subs + "}", "at most 24 sub-FFTs"));
+  EXPECT_TRUE(refused("{" + subs + "," + sub + "}", "at most 24 sub-FFTs"));
+  EXPECT_FALSE(refused("{" + sub + "}[tile=1x1x1x1048576]", "tile"));
+  EXPECT_TRUE(refused("{" + sub + "}[tile=1048577]", "a tile's extent"));
+  EXPECT_TRUE(refused("{" + sub + "}[tile=1x1x1x1x1]", "at most four numbers"));
+}
+
 TEST(FftNotation, EveryRuleOfTheNotationHasItsOwnErrorThatSaysWhatWouldBeRight) {
   const std::string good = "{X(32,4,32,128,tw),Y(4,32,4,128,tw)}{X(16,8,4,32,tw),Y(32,4,1,4,no-tw)}{X(32,4,1,4,no-tw)}";
   ASSERT_EQ(refusal(good), "accepted");

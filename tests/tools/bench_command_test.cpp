@@ -72,6 +72,20 @@ TEST(BenchCommand, FftIsComparedWithFftwMeasureAndShowsEstimate) {
   EXPECT_TRUE(holds(done.out, "fftw-estimate")) << done.out;
 }
 
+TEST(BenchCommand, APlanOfTheCallerTakesTheTunedColumn) {
+  const ScratchFolder folder;
+  const std::string token = "fft:type=c2c,n=32x16,prec=f32";
+  const Finished done =
+      bench({token, "--no-memory", "--plan", "cpu;threads=1;fft=rows(block=4)", "--csv", "plan.csv"}, folder.path());
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  const std::string csv = read_text(folder / "plan.csv");
+  EXPECT_TRUE(holds(csv, ",plan,tuned,")) << csv;
+  EXPECT_TRUE(holds(csv, "block=4)")) << csv;
+  const Finished without = bench({token, "--no-memory", "--csv", "none.csv"}, folder.path());
+  ASSERT_EQ(without.code, 0) << without.err;
+  EXPECT_FALSE(holds(read_text(folder / "none.csv"), ",plan,tuned,"));
+}
+
 TEST(BenchCommand, WhatDoesNotFitIsSkippedWithItsReason) {
   const Finished done = bench({kSmall, "--max-memory", "1000"});
   ASSERT_EQ(done.code, 0) << done.err;
@@ -104,6 +118,9 @@ TEST(BenchCommand, SuitesRunAtSmallScale) {
   for (const char* word : {"Random", "Radial", "Spiral", "serial", "multi-threaded, list", "adjoint (type 1)"})
     EXPECT_TRUE(holds(cpu.out, word)) << word << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "failed")) << cpu.out;
+  for (const char* problem : {"nufft:type=2,n=13x13x13,m=8000,prec=f32,tol=1e-3",
+                              "nufft:type=1,n=13x13x13,m=8000,prec=f32,tol=1e-3,points=spiral"})
+    EXPECT_TRUE(holds(cpu.out, problem)) << problem << cpu.out;
   const Finished type3 = bench({"--suite", "nufft-type3", "--scale", "0.0005"});
   ASSERT_EQ(type3.code, 0) << type3.out << type3.err;
   EXPECT_TRUE(holds(type3.out, "N = K^2")) << type3.out;
