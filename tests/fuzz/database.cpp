@@ -1,5 +1,5 @@
 // Database files. An input that begins with SQLite's magic bytes is a whole file. Any other input is a list of changes
-// to a file that this build wrote: three bytes of position, one byte of length, then that many bytes.
+// to a file that this build wrote (fuzz::change).
 #include <fstream>
 #include <iterator>
 
@@ -41,16 +41,6 @@ std::string file_of_this_build(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void change(std::string& file, std::string_view changes) {
-  while (changes.size() > 4) {
-    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(changes[i])); };
-    const std::size_t place = byte(0) | byte(1) << 8 | byte(2) << 16;
-    const std::size_t count = std::min(byte(3), changes.size() - 4);
-    for (std::size_t i = 0; i < count; ++i) file[(place + i) % file.size()] = changes[4 + i];
-    changes.remove_prefix(4 + count);
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -63,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string file(input);
   if (!input.starts_with(kMark)) {
     file = ours;
-    change(file, input);
+    fuzz::change(file, input);
   }
   std::ofstream(path, std::ios::binary | std::ios::trunc).write(file.data(), static_cast<std::streamsize>(file.size()));
   fuzz::use_database(path, size);

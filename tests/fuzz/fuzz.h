@@ -3,6 +3,7 @@
 // fuzzer then reports.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -25,6 +26,17 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
 
 inline void require(bool holds, const char* promise, std::string_view seen = {}) {
   if (!holds) broken(promise, seen);
+}
+
+// Overwrites parts of a file by a list of changes: three bytes of position, one byte of length, then that many bytes.
+inline void change(std::string& file, std::string_view changes) {
+  while (changes.size() > 4) {
+    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(changes[i])); };
+    const std::size_t place = byte(0) | byte(1) << 8 | byte(2) << 16;
+    const std::size_t count = std::min(byte(3), changes.size() - 4);
+    for (std::size_t i = 0; i < count; ++i) file[(place + i) % file.size()] = changes[4 + i];
+    changes.remove_prefix(4 + count);
+  }
 }
 
 // True when `work` completed, false when it refused its input by an Error.
