@@ -115,8 +115,8 @@ FoundEntry Lookup::winner(std::string_view token, const Environment& here, const
     if (!layers_[layer].pack) continue;
     std::size_t damaged = 0;
     for (const Pack::Row& row : layers_[layer].pack->plans_of(token, damaged)) {
-      const auto entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
-      consider(*entry, [&] { return entry; });
+      const FoundEntry entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
+      consider(*entry, [&] { return FoundEntry(entry); });
     }
   }
   return best;
@@ -141,8 +141,8 @@ FoundEntry Lookup::nearest(const Environment& here, const Distance& distance, co
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     if (!layers_[layer].pack) continue;
     layers_[layer].pack->visit_near(near.kin, near.size, near.reach, [&](const Pack::Row& row) {
-      const auto entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
-      consider(*entry, [&] { return entry; });
+      const FoundEntry entry = std::make_shared<const LookupEntry>(entry_of(row, layer));
+      consider(*entry, [&] { return FoundEntry(entry); });
       return least && !std::get<bool>(*least) ? std::get<double>(*least) : near.reach;
     });
   }

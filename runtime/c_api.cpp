@@ -50,6 +50,7 @@ fourtune_status guarded(Work&& work) noexcept {
 }
 
 // The offset at which each field of the structure ends, in the order of the fields.
+// NOLINTBEGIN(bugprone-sizeof-expression): the sizes of pointers are meant
 #define END_OF(field) (offsetof(fourtune_options, field) + sizeof(fourtune_options::field))
 constexpr std::size_t kFieldEnds[] = {END_OF(size),
                                       END_OF(databases),
@@ -71,6 +72,7 @@ constexpr std::size_t kFieldEnds[] = {END_OF(size),
                                       END_OF(trusted_key_count),
                                       END_OF(default_databases)};
 #undef END_OF
+// NOLINTEND(bugprone-sizeof-expression)
 
 // Fields that end beyond the caller's structure keep their defaults; bytes beyond this library's must be zero.
 fourtune_options complete(const fourtune_options* given) {

@@ -81,7 +81,7 @@ class Resolver {
         const double d = measured ? distance_between(*measured, problem_) : kInfinity;
         return d <= kTooFar ? d : kInfinity;
       };
-      const db::FoundEntry entry = lookup_.nearest(here_, distance, near(kTooFar));
+      db::FoundEntry entry = lookup_.nearest(here_, distance, near(kTooFar));
       if (entry) explain_outside(*entry);
       return entry;
     });

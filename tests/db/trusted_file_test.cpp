@@ -127,10 +127,10 @@ TEST_F(TrustedFile, IsAllThatKernelsAreTakenFrom) {
   mode(path, 0666);
   EXPECT_EQ(store.find(origin), std::nullopt);
   EXPECT_NE(store.why().find("can be written by others"), std::string::npos) << store.why();
-  EXPECT_FALSE(store.put(origin, kernel));
   int compiled = 0;
-  EXPECT_EQ(store.get(origin, [&] { return ++compiled, kernel; }), kernel);
-  EXPECT_EQ(compiled, 1);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(store.get(origin, [&] { return ++compiled, kernel; }), kernel);
+  EXPECT_EQ(compiled, 1) << "and kept in memory";
+  EXPECT_FALSE(store.put(origin, kernel));
   mode(path, 0644);
   EXPECT_EQ(store.find(origin), kernel);
 }

@@ -228,7 +228,7 @@ inline std::string wrong(const Case& c, const Prepared& p, std::span<const std::
   return error <= p.allowed ? "" : "relative error " + std::to_string(error);
 }
 
-inline Case spreading(std::string name, int dim, Precision precision, int width, Spread family) {
+inline Case spreading(const std::string& name, int dim, Precision precision, int width, Spread family) {
   Case c;
   c.shape.dim = dim;
   c.shape.precision = precision;
@@ -245,7 +245,7 @@ inline Case spreading(std::string name, int dim, Precision precision, int width,
       name + std::to_string(dim) + "d" + (precision == Precision::f32 ? "F32" : "F64") + "W" + std::to_string(width);
   return c;
 }
-inline Case interpolating(std::string name, int dim, Precision precision, int width, Interpolate family) {
+inline Case interpolating(const std::string& name, int dim, Precision precision, int width, Interpolate family) {
   Case c = spreading(name, dim, precision, width, Spread::points);
   c.spreads = false;
   c.interpolate = family;

@@ -80,7 +80,7 @@ class PlanSources : public testing::Test {
     return all;
   }
   fs::path pack(const std::string& name, std::int64_t cap) const {
-    const fs::path path = folder_ / name;
+    fs::path path = folder_ / name;
     fs::create_directories(path.parent_path());
     db::write_file(path, db::pack_bytes(contents(cap)));
     return path;

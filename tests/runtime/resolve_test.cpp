@@ -35,10 +35,14 @@ class Resolve : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::filesystem::path store(const char* name, const std::string& token, const std::string& plan) {
+    return store(name, token, plan, environment_here(traits_));
+  }
+  std::filesystem::path store(const char* name, const std::string& token, const std::string& plan,
+                              const db::Environment& measured) {
     auto path = folder_ / name;
     auto store = db::TuningStore::open_for_writing(path);
     db::SessionStart start;
-    start.environment = environment_here(traits_);
+    start.environment = measured;
     const auto session = store.begin_session(start);
     db::Run run;
     run.problem = token, run.plan = plan, run.samples_ns = {1000}, run.wisdom = "some wisdom";
@@ -101,6 +105,30 @@ TEST_F(Resolve, APlanOfFftwIsPassedOverWhereTheBuildHasNone) {
                              "no FFTW") != std::string::npos,
             !has_fftw())
       << out.explain;
+}
+
+// Measured on another device of the same instruction set.
+TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
+  db::Environment kindred = environment_here(traits_);
+  kindred.device = "Another CPU", kindred.traits = R"({"cores":64})";
+  const Resolution out = resolve_in(store("a.db", kToken, odd_plan(kToken), kindred), kToken);
+  EXPECT_EQ(out.source, Source::nearest) << out.explain;
+  EXPECT_EQ(out.plan.cpu().spread.cap, 777);
+  EXPECT_NE(out.explain.find("measured on Another CPU"), std::string::npos) << out.explain;
+  // What was measured on this device goes first, also for a neighbour.
+  const char* const neighbour = "nufft:type=1,n=120x128,m=200000,prec=f32,tol=1e-3";
+  const auto both = store("both.db", kToken, odd_plan(kToken), kindred);
+  store("both.db", neighbour, odd_plan(neighbour));
+  EXPECT_NE(resolve_in(both, kToken).explain.find("tuned for " + std::string(neighbour)), std::string::npos);
+  // A plan that takes nine times the grid for few points.
+  const char* const few = "nufft:type=1,n=512x512,m=2000,prec=f32,tol=1e-3";
+  const Problem problem = parse_problem(few);
+  generator::Plan wasteful = generator::default_plan(problem, traits_);
+  wasteful.window.sigma = 3, wasteful.window.fine = {1536, 1536, 1};
+  const Resolution own = resolve_in(store("b.db", few, generator::to_text(wasteful, problem), kindred), few);
+  EXPECT_EQ(own.source, Source::model) << own.explain;
+  EXPECT_NE(own.explain.find("times the time of its own choice"), std::string::npos) << own.explain;
+  EXPECT_EQ(resolve_in(store("c.db", few, generator::to_text(wasteful, problem)), few).source, Source::verdict);
 }
 
 TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {

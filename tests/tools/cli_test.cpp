@@ -364,6 +364,35 @@ TEST_F(CommandLine, InterruptedTuningKeepsWhatIsFinishedAndResumes) {
   EXPECT_NE(again.out.find(token), std::string::npos);
 }
 
+TEST_F(CommandLine, WarmPreparesWhatItIsGivenAndNamesWhatFails) {
+  const Finished one = run({"warm", "fft:type=c2c,n=16,prec=f64", "--backend", "cpu"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out.rfind("1 problem is ready", 0), 0u) << one.out;
+  const Finished list = run({"warm", "--problems", "builtin:quick", "--backend", "emulated", "--quiet"});
+  EXPECT_EQ(list.code, 0) << list.err;
+  EXPECT_EQ(list.err, "");
+  const Finished without = run({"warm", "--backend", "cpu"});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_NE(without.err.find("no problem is given"), std::string::npos) << without.err;
+  const Finished pointless =
+      run({"warm", "nufft:type=1,n=16,prec=f64,tol=1e-6", "fft:type=c2c,n=16,prec=f64", "--backend", "cpu", "--quiet"});
+  EXPECT_EQ(pointless.code, 2);
+  EXPECT_NE(pointless.err.find("add m"), std::string::npos) << pointless.err;
+}
+
+TEST_F(CommandLine, APackMayStandInThePlaceOfTheUsersDatabase) {
+  const std::string token = "fft:type=c2c,n=16,prec=f64";
+  ASSERT_EQ(run({"tune", token, "--seconds", "2", "--db", "tuned.db", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"pack", "build", "tuned.pack", "--from", "tuned.db"}).code, 0);
+  EXPECT_EQ(run_json({"explain", token, "--json", "--db", "tuned.pack"})["source"], "verdict");
+  EXPECT_EQ(run({"run", token, "--db", "tuned.pack"}).code, 0);
+  const Finished shown = run({"show", "--db", "tuned.pack"});
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_NE(shown.err.find("fourtune pack show tuned.pack"), std::string::npos) << shown.err;
+  const Finished tuned = run({"tune", token, "--db", "tuned.pack"});
+  EXPECT_NE(tuned.code, 0) << "a pack is only read";
+}
+
 TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
   const Json report = run_json({"doctor", "--json"});
   std::vector<std::string> names;

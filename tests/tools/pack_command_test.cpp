@@ -12,10 +12,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/known_devices.h"
 #include "db/pack.h"
 #include "db/pack_writer.h"
 #include "db/signature.h"
 #include "db/tuning_store.h"
+#include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
 
@@ -36,7 +38,7 @@ struct Tuned {
   std::string problem, plan;
   std::int64_t ns = 1000;
   double gain = 1.5;
-  std::string runner_up;  // takes twice the time
+  std::string runner_up{};  // takes twice the time
 };
 
 class PackCommand : public testing::Test {
@@ -150,6 +152,26 @@ TEST_F(PackCommand, BuildTakesTheWinnersOfTheUsersDatabase) {
   EXPECT_NEAR(made.plans[0].size, 3.95, 0.01);
   EXPECT_EQ(made.plans[1].kin, "nufft 1 2d f32");
   EXPECT_EQ(files(), (Words{"a.pack", "own.db"}));
+}
+
+TEST_F(PackCommand, BuildCompilesKernelsForGpusThatAreNotHere) {
+  if (const std::string why = runtime::cuda::why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const DeviceTraits h200 = *generator::known_device("h200");
+  database("own.db", {{"fft:type=c2c,n=60,prec=f32,batch=3", "cuda;fft=plain", 1000, 1.5, "cuda;fft=cufft"}},
+           runtime::environment_here(h200));
+  const Finished built = run({"build", "a.pack", "--kernels", "sm_90,sm_80", "--runners-up", "1"});
+  EXPECT_EQ(built.code, 0) << built.err;
+  EXPECT_NE(built.err.find("no plan of the pack was measured on a GPU of target sm_80"), std::string::npos)
+      << built.err;
+  const db::PackContents all = contents("a.pack");
+  EXPECT_EQ(all.plans.size(), 2u);
+  ASSERT_FALSE(all.kernels.empty());
+  for (const db::PackKernel& kernel : all.kernels) EXPECT_EQ(kernel.target, "sm_90");
+  // Packs as inputs bring theirs, which are not compiled again, and the bytes are the same.
+  done({"build", "b.pack", "--from", "a.pack", "--runners-up", "1"});
+  EXPECT_EQ(contents("b.pack").kernels, all.kernels);
+  expect_refused({"build", "c.pack", "--kernels", "hopper"}, "'hopper' is no target", 2);
+  EXPECT_FALSE(fs::exists(folder / "c.pack"));
 }
 
 TEST_F(PackCommand, BuildKeepsRunnersUpAndWhatIsAskedFor) {

@@ -259,6 +259,8 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
     EXPECT_EQ(shown.back(), '\n');
   }
   options.here->device = "another processor";
+  EXPECT_EQ(show_rows(store, options).size(), 3u) << "with the same numbers";
+  options.here->traits = R"({"cores":77})";
   EXPECT_TRUE(show_rows(store, options).empty());
 }
 
