@@ -74,7 +74,7 @@ TEST(DevicePeers, ForeignAndIncompleteLibrariesAreRefusedByName) {
 TEST(DevicePeers, OptionsOfTheRightSizeWithImpossibleDefaultsAreAnotherLayout) {
   const auto fault_with = [](const char* option) {
     ::setenv("FAKE_OPTION", option, 1);
-    const std::string fault = fault_of("cufinufft_25");
+    std::string fault = fault_of("cufinufft_25");
     ::unsetenv("FAKE_OPTION");
     return fault;
   };

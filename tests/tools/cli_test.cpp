@@ -398,7 +398,7 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
   std::vector<std::string> names;
   for (const Json& finding : report["findings"]) {
     names.push_back(finding["name"]);
-    EXPECT_TRUE(finding["state"] != "missing" || finding["cost"] != "") << finding["name"];
+    EXPECT_TRUE(finding["state"] != "missing" || finding["cost"] != Json("")) << finding["name"];
   }
   for (const char* name : {"processor", "kernels", "backends", "FFTW f64", "CUDA driver", "CUDA compiler", "cuFFT",
                            "GPU emulation", "SQLite", "database", "huge pages", "problem lists"})

@@ -275,7 +275,7 @@ class WorkerSession : public Session {
     auto store = open();
     auto options = fake_session({token}, 36, 44);
     options.candidate_timeout = timeout;
-    const Report report = run_session(options, store, evaluator);
+    Report report = run_session(options, store, evaluator);
     unsetenv("FOURTUNE_TEST_FAULT");
     return report;
   }
