@@ -136,7 +136,7 @@ TEST(KernelStore, CompressesWhatCanBe) {
   KernelStore store(folder / "tuning.db");
   StoredKernel zeros;
   zeros.image.resize(1 << 20);
-  zeros.log = std::string("cut at its\0 NUL", 16);
+  zeros.log = std::string("cut at its\0 NUL", 15);
   EXPECT_TRUE(store.put(origin_of("zeros"), zeros));
   EXPECT_LT(store.size().bytes, 10000);
   zeros.log = "cut at its";
@@ -152,8 +152,8 @@ TEST(KernelStore, ADamagedRowIsDroppedAndMadeAgain) {
            "UPDATE kernel SET bytes = 4611686018427387904",
            "UPDATE kernel SET checksum = replace(checksum, substr(checksum, 1, 1), 'z')",
            // The whole row of another kernel under this digest.
-           "UPDATE kernel SET (image, bytes, checksum) = (SELECT image, bytes, checksum FROM kernel k WHERE k.id = 2)"
-           " WHERE id = 1",
+           ("UPDATE kernel SET (image, bytes, checksum) = (SELECT image, bytes, checksum FROM kernel k WHERE k.id = 2)"
+            " WHERE id = 1"),
        }) {
     const TempFolder folder;
     const fs::path path = folder / "tuning.db";

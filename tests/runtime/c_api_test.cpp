@@ -79,7 +79,7 @@ TEST(CInterface, EveryFailureHasAStatusAndWords) {
   const double x[] = {0.5, std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EQ(fourtune_set_points(transform, 2, x, nullptr, nullptr, 0, nullptr, nullptr, nullptr),
             FOURTUNE_INVALID_POINT);
-  EXPECT_NE(std::string(fourtune_last_error()).find("1"), std::string::npos);
+  EXPECT_NE(std::string(fourtune_last_error()).find('1'), std::string::npos);
   std::complex<double> c[2], f[8];
   EXPECT_EQ(fourtune_execute(transform, c, f), FOURTUNE_POINTS_NOT_SET);
   fourtune_destroy(transform);
