@@ -114,7 +114,7 @@ void require_free(const PackOutput& output) {
 
 std::string signing_key(const PackOutput& output) {
   if (output.key_file.empty()) return {};
-  const std::string key = db::read_key(output.key_file);
+  std::string key = db::read_key(output.key_file);
   try {
     db::public_key_of(key);
   } catch (const Error& error) {
