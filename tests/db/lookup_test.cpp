@@ -226,8 +226,9 @@ TEST_F(LayersWithPacks, TheNearestIsTheNearestOfDatabasesAndOfPacksWithinReach) 
   write(pack_a, {far, close, other});
   add(user, "user", here, "user");
   const auto nearest = [&](double of_user, double reach, const char* kin = "kin") {
+    const Lookup lookup = load();
     const FoundEntry entry =
-        load().nearest(here,
+        lookup.nearest(here,
                        [&](const LookupEntry& one) {
                          return one.verdict.plan == "user" ? of_user : one.verdict.plan == "close" ? 0.5 : 4.0;
                        },
