@@ -57,7 +57,7 @@ class Type3Validity : public ::testing::TestWithParam<Base> {
 
   // Writes a database as a tuner leaves it.
   std::filesystem::path store(const Problem& problem, const Plan& plan, int number) const {
-    const auto path = folder_ / fmt::format("{}.db", number);
+    auto path = folder_ / fmt::format("{}.db", number);
     auto store = db::TuningStore::open_for_writing(path);
     db::SessionStart start;
     start.environment = runtime::environment_here(traits_);

@@ -108,8 +108,8 @@ TEST(StoreFile, WithForeignContentsIsRefused) {
   for (const char* sql : {
            "CREATE TRIGGER evil AFTER INSERT ON run BEGIN DELETE FROM run; END",
            "CREATE VIEW evil AS SELECT * FROM run",
-           "DROP INDEX run_of_plan; DROP INDEX run_of_session; ALTER TABLE run RENAME TO r; CREATE VIEW run AS "
-           "SELECT * FROM r",
+           ("DROP INDEX run_of_plan; DROP INDEX run_of_session; ALTER TABLE run RENAME TO r; CREATE VIEW run AS "
+            "SELECT * FROM r"),
            "CREATE TABLE evil (x)",
            "CREATE VIRTUAL TABLE evil USING fts5(x)",
            "CREATE INDEX evil ON plan (upper(text))",
@@ -207,7 +207,7 @@ TEST(StoreFile, WithFlippedBytesGivesAnAnswerOrAnErrorButNeverCrashes) {
 
 // ---- versions ----------------------------------------------------------------------------------------------------
 fs::path make_version_1(const TempFolder& folder) {
-  const fs::path path = folder / "version1.db";
+  fs::path path = folder / "version1.db";
   raw_sql(path, bytes_of(fs::path(__FILE__).parent_path() / "version1.sql"));
   return path;
 }
