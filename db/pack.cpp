@@ -141,6 +141,9 @@ struct Pack::Impl {
   // The key whose signature of the manifest is right, else empty; `fault` says what is wrong with a signature.
   std::string signer(std::string& fault) const;
   bool kernel_list_is_intact() const;
+  // Whoever can write a signed file could change it later, so what was found intact is remembered.
+  bool remember_signed_kernels();
+  std::unordered_map<std::string, std::string> signed_checksums;  // by digest; empty: trusted as a file
 
   const std::string where;
   const std::filesystem::path path;  // empty: bytes in memory
@@ -209,6 +212,20 @@ std::string Pack::Impl::signer(std::string& fault) const {
     }
   }
   return {};
+}
+
+bool Pack::Impl::remember_signed_kernels() {
+  std::vector<std::string> list;
+  std::unordered_map<std::string, std::string> found;
+  Statement all = database.prepare("SELECT digest, checksum FROM kernel ORDER BY id");
+  while (all.step() && list.size() < 2 * kMaxKernels) {
+    list.insert(list.end(), {all.text(0, kMaxText), all.text(1, kMaxText)});
+    found[list[list.size() - 2]] = list.back();
+  }
+  const auto expected = rows.find(kKernelsDigest);
+  if (expected == rows.end() || expected->second != kernels_digest(list)) return false;
+  signed_checksums = std::move(found);
+  return true;
 }
 
 bool Pack::Impl::kernel_list_is_intact() const {
@@ -309,7 +326,7 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
   });
   if (is_named) {
     const std::lock_guard lock(mutex());
-    return impl_->kernel_list_is_intact() ? std::string() : "its kernels are not those that were signed";
+    return impl_->remember_signed_kernels() ? std::string() : "its kernels are not those that were signed";
   }
   const std::string owner = impl_->path.empty() ? "bytes in memory have no owner" : why_untrusted(impl_->path);
   if (owner.empty()) return {};
@@ -322,7 +339,12 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
 std::optional<StoredKernel> Pack::kernel(const std::string& digest) const try {
   const std::lock_guard lock(mutex());
   Statement& row = impl_->of_digest.with(std::string_view(digest));
-  return row.step() ? impl_->kernel_at(row, 0, digest) : std::nullopt;
+  if (!row.step()) return std::nullopt;
+  if (!impl_->signed_checksums.empty()) {
+    const auto known = impl_->signed_checksums.find(digest);
+    if (known == impl_->signed_checksums.end() || known->second != row.text(1, kMaxText)) return std::nullopt;
+  }
+  return impl_->kernel_at(row, 0, digest);
 } catch (const StoreError&) {
   return std::nullopt;
 }
