@@ -50,6 +50,13 @@ install(EXPORT fourtuneTargets NAMESPACE fourtune:: DESTINATION ${package})
 install(EXPORT fourtuneStaticTargets NAMESPACE fourtune:: DESTINATION ${package})
 install(DIRECTORY include/fourtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Tuned plans that come with the library, which looks for them beside itself, here as in an installation.
+file(GLOB packs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/packs/*.pack)
+foreach(pack ${packs})
+  get_filename_component(name ${pack} NAME)
+  configure_file(${pack} ${PROJECT_BINARY_DIR}/share/fourtune/packs/${name} COPYONLY)
+endforeach()
+install(FILES ${packs} DESTINATION ${CMAKE_INSTALL_DATADIR}/fourtune/packs)
 
 configure_package_config_file(cmake/fourtuneConfig.cmake.in ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake
                               INSTALL_DESTINATION ${package})

@@ -3,6 +3,9 @@
 #include <hwy/targets.h>
 
 namespace hwy {
+namespace {
+std::int64_t disabled = 0;
+}
 
 std::int64_t SupportedTargets() {
   std::int64_t targets = HWY_SCALAR;  // Highway's word for the baseline
@@ -21,7 +24,12 @@ std::int64_t SupportedTargets() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd"))
     targets |= HWY_AVX3;
 #endif
-  return targets;
+  return (targets & ~disabled) != 0 ? targets & ~disabled : HWY_STATIC_TARGET;
+}
+
+void DisableTargets(std::int64_t targets) {
+  disabled = targets;
+  GetChosenTarget().DeInit();
 }
 
 ChosenTarget& GetChosenTarget() {

@@ -62,6 +62,7 @@ double traits_distance(std::string_view a, std::string_view b) {
   if (!left.is_object() || !right.is_object() || left.size() != right.size()) return kInfinity;
   double distance = 0;
   for (const auto& [key, value] : left.items()) {
+    if (key == "memory_gib") continue;
     const auto other = right.find(key);
     if (other == right.end() || !value.is_number() || !other->is_number()) return kInfinity;
     const auto size = [](const nlohmann::json& number) { return std::log2(std::max(number.get<double>(), 1.0)); };

@@ -39,12 +39,18 @@ std::vector<fs::path> files_in(const fs::path& folder, const char* ending) {
   return files;
 }
 
-fs::path shipped_folder() {
+fs::path folder_beside_library() {
   Dl_info library{};
   if (::dladdr(reinterpret_cast<const void*>(&shared_lookup), &library) == 0 || !library.dli_fname) return {};
   std::error_code error;
   const fs::path file = fs::canonical(library.dli_fname, error);
   return error ? fs::path() : file.parent_path().parent_path() / "share" / "fourtune" / "packs";
+}
+
+fs::path shipped_folder() {
+  if (const char* other = std::getenv("FOURTUNE_SHIPPED_PACKS")) return other;
+  static const fs::path beside = folder_beside_library();
+  return beside;
 }
 
 std::vector<fs::path> default_packs() {
@@ -62,8 +68,8 @@ std::vector<fs::path> default_packs() {
         packs.emplace_back(entry);
     }
   add_folder(fs::path(kSystemFolder) / "packs");
-  static const fs::path shipped = shipped_folder();
-  if (!shipped.empty()) add_folder(shipped);
+  const auto shipped = shipped_packs();
+  packs.insert(packs.end(), shipped.begin(), shipped.end());
   return packs;
 }
 
@@ -139,6 +145,11 @@ std::vector<std::string> trusted_keys(const Options& options) {
 }
 
 }  // namespace
+
+std::vector<fs::path> shipped_packs() {
+  const fs::path folder = shipped_folder();
+  return folder.empty() ? std::vector<fs::path>() : files_in(folder, ".pack");
+}
 
 std::shared_ptr<const db::Lookup> shared_lookup(const Options& options) {
   std::vector<db::PlanSource> sources;

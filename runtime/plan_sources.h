@@ -2,8 +2,8 @@
 //
 // In this order, the first going first: the user's database; the options' packs in memory and databases, the last listed
 // first; what FOURTUNE_PACKS lists (files and folders, separated by ':'); /etc/fourtune/packs; packs installed beside
-// the library (../share/fourtune/packs). Of a folder: its files *.pack, by name. Options without default databases leave
-// only what they list.
+// the library (../share/fourtune/packs, or FOURTUNE_SHIPPED_PACKS; empty: none). Of a folder: its files *.pack, by name.
+// Options without default databases leave only what they list.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +18,9 @@ namespace fourtune::runtime {
 
 // One for all transforms of the process with the same options, read again when a file has changed.
 std::shared_ptr<const db::Lookup> shared_lookup(const Options& options);
+
+// The files of the packs that come with the library.
+std::vector<std::filesystem::path> shipped_packs();
 
 // This database, or pack, in the place of the user's, and the packs of this machine.
 db::Lookup lookup_beside(const std::filesystem::path& user);

@@ -26,6 +26,7 @@ const char* to_string(Source source) noexcept;
 struct Resolution {
   generator::Plan plan;
   Source source = Source::model;
+  std::string from;     // the database or pack of a verdict, by name; empty for the other sources
   std::string wisdom;   // FFTW wisdom stored with the winner, if any
   std::string explain;  // a few lines: what was looked for, what was found and why this plan was chosen
 };

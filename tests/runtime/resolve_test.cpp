@@ -110,7 +110,9 @@ TEST_F(Resolve, APlanOfFftwIsPassedOverWhereTheBuildHasNone) {
 // Measured on another device of the same instruction set.
 TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
   db::Environment kindred = environment_here(traits_);
-  kindred.device = "Another CPU", kindred.traits = R"({"cores":64})";
+  DeviceTraits other = traits_;
+  other.cores *= 2;
+  kindred.device = "Another CPU", kindred.traits = db::traits_text(other);
   const Resolution out = resolve_in(store("a.db", kToken, odd_plan(kToken), kindred), kToken);
   EXPECT_EQ(out.source, Source::nearest) << out.explain;
   EXPECT_EQ(out.plan.cpu().spread.cap, 777);
@@ -120,6 +122,10 @@ TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
   const auto both = store("both.db", kToken, odd_plan(kToken), kindred);
   store("both.db", neighbour, odd_plan(neighbour));
   EXPECT_NE(resolve_in(both, kToken).explain.find("tuned for " + std::string(neighbour)), std::string::npos);
+  // A device eight times as large is too far.
+  db::Environment far = kindred;
+  other.cores *= 4, far.traits = db::traits_text(other);
+  EXPECT_EQ(resolve_in(store("far.db", kToken, odd_plan(kToken), far), kToken).source, Source::model);
   // A plan that takes nine times the grid for few points.
   const char* const few = "nufft:type=1,n=512x512,m=2000,prec=f32,tol=1e-3";
   const Problem problem = parse_problem(few);

@@ -60,6 +60,7 @@ void explain(const Arguments& arguments) {
     const nlohmann::ordered_json all{{"problem", to_token(problem)},
                                      {"plan", plan},
                                      {"source", runtime::to_string(found.source)},
+                                     {"from", found.from},
                                      {"explain", found.explain},
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},

@@ -137,7 +137,7 @@ void add_options(CLI::App& command, Arguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("S");
-  command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates or adapted ones");
+  command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates, adapted or shipped ones");
   command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
       ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
@@ -156,11 +156,11 @@ void add_soak(CLI::App& app) {
   CLI::App* command = app.add_subcommand("soak", "Hunt for problems that go wrong, on problems drawn at random");
   add_options(*command, *arguments);
   command->footer(
-      "Each problem runs in a process of its own with the default plan, a random candidate of the tuner and a plan\n"
-      "adapted from a neighbour. Arrays lie between closed pages (on a GPU between patterns); results are compared "
-      "with\n"
-      "direct sums, adjoints and a second run. A failure is made small and printed with the command that repeats it,\n"
-      "and ends with exit code 1. No tuning database is used.\n\n"
+      "Each problem runs in a process of its own with the default plan, a random candidate of the tuner, a plan adapted\n"
+      "from a neighbour and, if there is one, the plan of the packs that come with the library. Arrays lie between\n"
+      "closed pages (on a GPU between patterns); results are compared with direct sums, adjoints and a second run. A\n"
+      "failure is made small and printed with the command that repeats it, and ends with exit code 1. No tuning\n"
+      "database is used.\n\n"
       "Example:\n"
       "  fourtune soak --seconds 120 --seed 7\n"
       "  fourtune soak --backend cuda --count 500 --fft --csv runs.csv\n"

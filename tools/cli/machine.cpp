@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "fourtune/device_traits.h"
+#include "runtime/backend_table.h"
 #include "runtime/environment.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/text.h"
@@ -54,7 +55,7 @@ const char* to_string(State state) noexcept {
 }
 
 std::vector<Finding> examine_processor() {
-  const DeviceTraits traits = cpu_traits();
+  const DeviceTraits traits = runtime::find_backend("cpu").traits();
   std::vector<Finding> findings;
   findings.push_back(
       {"processor",

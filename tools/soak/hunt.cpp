@@ -77,13 +77,13 @@ class Hunt {
 
   void try_all(SoakWorker& worker, const Drawn& drawn) {
     report_progress(drawn.token);
-    for (const PlanKind kind : {PlanKind::untuned, PlanKind::candidate, PlanKind::adapted}) {
+    for (const PlanKind kind : {PlanKind::untuned, PlanKind::candidate, PlanKind::adapted, PlanKind::shipped}) {
       if (kind != PlanKind::untuned && (options_.untuned_only || time_is_up() || stopped())) break;
       HuntRun run{drawn.index, drawn.token, {drawn.one, kind, {}, {}}};
       if (kind != PlanKind::untuned) {
         const SoakOutcome plan = worker.draw(
             drawn.one, kind,
-            options_.seed * 31 + static_cast<std::uint64_t>(drawn.index) * 3 + static_cast<std::uint64_t>(kind));
+            options_.seed * 31 + static_cast<std::uint64_t>(drawn.index) * 4 + static_cast<std::uint64_t>(kind));
         if (plan.failure.empty() && plan.plan.empty()) continue;  // there is nothing to adapt
         run.trial.plan = plan.plan;
         run.trial.outcome = plan;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "db/lookup.h"
 #include "generator/candidates.h"
 #include "generator/plan/accuracy.h"
+#include "runtime/plan_sources.h"
+#include "runtime/resolve.h"
 
 namespace fourtune::tools {
 namespace {
@@ -47,7 +50,7 @@ generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits
 }  // namespace
 
 const char* to_string(PlanKind kind) noexcept {
-  static constexpr const char* names[] = {"untuned", "candidate", "adapted", "given"};
+  static constexpr const char* names[] = {"untuned", "candidate", "adapted", "shipped", "given"};
   return names[static_cast<int>(kind)];
 }
 
@@ -60,6 +63,11 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
     return generator::to_text(one.deterministic ? generator::reproducible(plan, problem, traits) : plan, problem);
   };
   if (kind == PlanKind::candidate) return text(any_candidate(problem, traits, random));
+  if (kind == PlanKind::shipped) {
+    static const db::Lookup packs = db::Lookup::load({}, runtime::shipped_packs());
+    const runtime::Resolution found = runtime::resolve(problem, traits, &packs, "");
+    return found.source == runtime::Source::model ? std::string() : text(found.plan);
+  }
   const Problem near = neighbour(problem, random);
   const bool tuned = random.uniform() < 0.5;
   const generator::Plan stored = tuned ? any_candidate(near, traits, random) : generator::default_plan(near, traits);

@@ -13,11 +13,12 @@ enum class PlanKind {
   untuned,    // the plan that the library chooses by default
   candidate,  // any plan that the tuner would measure
   adapted,    // made for a neighbouring problem and adapted, as the library does with a stored plan
+  shipped,    // found, and adapted if need be, in the packs that come with the library
   given,      // given by the user
 };
 const char* to_string(PlanKind kind) noexcept;
 
-// The text of a candidate or an adapted plan; empty if there is none (nothing to adapt). Throws what the generator
+// The text of a candidate, an adapted or a shipped plan; empty if there is none (nothing to adapt). Throws what the generator
 // throws for a valid problem, which is then a finding.
 std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& traits, std::uint64_t seed);
 // The plan of one case, adapted to another case. Throws Error{invalid_plan} if that is impossible.

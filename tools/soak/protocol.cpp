@@ -40,7 +40,8 @@ SoakOutcome to_outcome(const Json& json) {
 }
 
 PlanKind plan_kind_from(const std::string& text) {
-  for (const PlanKind kind : {PlanKind::untuned, PlanKind::candidate, PlanKind::adapted, PlanKind::given})
+  for (const PlanKind kind :
+       {PlanKind::untuned, PlanKind::candidate, PlanKind::adapted, PlanKind::shipped, PlanKind::given})
     if (text == to_string(kind)) return kind;
   throw UsageError("'" + text + "' is no kind of plan");
 }

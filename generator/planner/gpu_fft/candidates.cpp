@@ -1,5 +1,5 @@
-// Candidates for uniform transforms on GPUs: the library, the plain plan, the best known plan with variations, and
-// plans from the enumeration, in the forms that the emitter distinguishes.
+// Candidates for uniform transforms on GPUs: the library, the plain plan with variations, and plans from the
+// enumeration, in the forms that the emitter distinguishes.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/plan/fft/geometry.h"
-#include "generator/planner/gpu_fft/known_plans.h"
+#include "generator/planner/gpu_fft/fitted_plan.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
 #include "generator/planner/gpu_fft/planner.h"
 #include "generator/planner/gpu_fft/program.h"
@@ -42,6 +42,13 @@ fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
     });
   if (!hold) through_workspace(plan);
   return plan;
+}
+
+// Bulk copies of the caller's array need dense rows.
+void load_without_bulk_copies(fft::Kernel& kernel) {
+  if (kernel.with.load != fft::Load::bulk) return;
+  kernel.with.load = fft::Load::plain;
+  kernel.with.pipeline = 0;
 }
 
 // The adjoint of a complex transform uses the same plan, from the second array to the first.
@@ -212,10 +219,10 @@ class FftSpace {
     const std::size_t listed = found.list.size();
     tried_ = 0, added_ = 0;
     try {
-      const fft::FftPlan known = fft::known_plan(options_, traits_);
-      take(known);
-      vary(known, traits_, [this](const fft::FftPlan& plan) { take(plan); });
-    } catch (const Error&) {  // no known plan fits this device
+      const fft::FftPlan plain = fft::fitted_plan(options_, traits_);
+      take(plain);
+      vary(plain, traits_, [this](const fft::FftPlan& plan) { take(plan); });
+    } catch (const Error&) {  // it does not fit this device
     }
     for (std::size_t i = 0; i < listed; ++i) take(found.list[i].plan);
     for (std::size_t i = 0; i < std::min<std::size_t>(listed, static_cast<std::size_t>(limits.block_orders) / 2); ++i)
@@ -302,29 +309,6 @@ bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const Device
          (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past_cache);
 }
 
-}  // namespace
-
-namespace {
-
-// The plan that won for such a transform on another device, if this device and the arrays allow it.
-std::optional<Plan> measured_elsewhere(const Problem& problem, const DeviceTraits& traits) {
-  const bool notation = problem.fft_type == FftType::c2c || problem.n[0] > 1;
-  if (!notation || mode_count(problem) == 1 || !has_codelets(problem)) return {};
-  fft::EmitOptions options = notation_options(problem);
-  options.device = traits;
-  try {
-    auto known = fft::measured_plan(options, traits);
-    if (!known) return {};
-    known = for_arrays(*known, options);
-    if (!fft::check(*known, problem).empty() || !why_not_both_ways(*known, options).empty()) return {};
-    Plan plan = plan_of(traits, GpuFftFamily::interleaved);
-    plan.gpu().fft.plan = fft::parse_notation(fft::to_text(*known));
-    return plan;
-  } catch (const Error&) {  // these arrays break a rule
-    return {};
-  }
-}
-
 // The plain plan in the notation; a plan without kernels if it cannot be written in it.
 fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
   if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
@@ -342,13 +326,11 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   };
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
   const bool choice = has_library(traits) && library_takes(problem);
-  if (const auto known = measured_elsewhere(problem, traits))
-    return chosen(*known, "the known plan of this size, the winner on an H200; not measured on this device");
   try {
     if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
       return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
     check_gpu_fft(problem, plain, traits);
-    return chosen(plain, "generated kernels that take any size; no plan of this size is known");
+    return chosen(plain, "generated kernels that take any size");
   } catch (const Error& error) {
     if (choice)
       return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
@@ -366,6 +348,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
     options.device = traits;
     chosen.plan.place = problem.place;
     chosen.plan = for_arrays(chosen.plan, options);
+    if (problem.input_layout || problem.output_layout) load_without_bulk_copies(chosen.plan.kernels.front());
     if (!fft::check(chosen.plan, problem).empty()) through_workspace(chosen.plan);  // needed in place
     if (const auto wrong = fft::check(chosen.plan, problem); !wrong.empty())
       throw Error(Status::invalid_plan, "fft: " + wrong.front().message);

@@ -15,13 +15,12 @@ struct GpuFftSpace {
   Space space;
   std::vector<fft::RuleCount> counts;  // what every rule left, in the order of the rules
 };
-// Returns cufft (not on the emulated backend), plain, the best known plan with its variations, and plans enumerated
-// from the traits, all in natural order. Every plan parses back and has a program; the coordinates are choices of the
+// Returns cufft (not on the emulated backend), plain, the plain one in the notation with its variations, and plans
+// enumerated from the traits, all in natural order. Every plan parses back and has a program; the coordinates are choices of the
 // kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});
-// The known winner for this size; else cuFFT where it was faster; else kernels for any size; else cuFFT if there are
-// none.
+// cuFFT where it was faster; else kernels for any size; else cuFFT if there are none.
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);

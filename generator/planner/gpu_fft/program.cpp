@@ -6,7 +6,7 @@
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
-#include "generator/planner/gpu_fft/known_plans.h"
+#include "generator/planner/gpu_fft/fitted_plan.h"
 
 namespace fourtune::generator {
 namespace {
@@ -41,7 +41,7 @@ GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
     if (!fft::has_codelets(n))
       throw Error(Status::unsupported,
                   fmt::format("fft=plain: length {} needs more shared memory than a block of {} has", n, traits.name));
-  return fft::emit_program(fft::known_plan(options, traits), options);  // known_plan made the plan fit
+  return fft::emit_program(fft::fitted_plan(options, traits), options);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "generator/plan/plan.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
+#include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 #include "tools/bench/measure/contender.h"
 
@@ -72,13 +73,15 @@ class Ours final : public Contender {
   Transform transform_;
 };
 
+// Untuned is what an installation does before anything is tuned, with the packs that come with it.
+std::vector<std::filesystem::path> databases_of(const OursOptions& options) {
+  return options.db.empty() ? runtime::shipped_packs() : std::vector<std::filesystem::path>{options.db};
+}
+
 // Resolves the plan as Transform does with these options.
 runtime::Resolution resolved(const Problem& problem, const OursOptions& options) {
-  db::Lookup lookup;
-  if (!options.db.empty()) {
-    const std::filesystem::path packs[] = {options.db};
-    lookup = db::Lookup::load({}, packs);
-  }
+  const auto databases = databases_of(options);
+  const db::Lookup lookup = db::Lookup::load({}, databases);
   DeviceTraits traits = runtime::find_backend(options.backend).traits(options.device);
   if (options.threads > 0) traits.cores = options.threads;
   return runtime::resolve(problem, traits, &lookup, options.plan);
@@ -89,7 +92,7 @@ runtime::Resolution resolved(const Problem& problem, const OursOptions& options)
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& wanted) {
   Options options;
   options.default_databases = false;
-  if (!wanted.db.empty()) options.databases = {wanted.db};
+  for (const std::filesystem::path& database : databases_of(wanted)) options.databases.push_back(database);
   options.backend = wanted.backend;
   options.threads = wanted.threads;
   options.plan = wanted.plan;

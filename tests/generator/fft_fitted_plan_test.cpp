@@ -1,0 +1,69 @@
+// Plain plans are right for the problem, and the device can run them.
+#include <gtest/gtest.h>
+
+#include "base/known_devices.h"
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/fitted_plan.h"
+
+namespace fourtune::generator::fft {
+namespace {
+
+EmitOptions cube(std::int64_t n, Precision precision, bool in_place = false) {
+  EmitOptions o;
+  o.n = {n, n, n};
+  o.precision = precision;
+  o.in_place = in_place;
+  return o;
+}
+
+TEST(FftFittedPlan, FitEveryDeviceAndEmit) {
+  for (const auto& name : known_device_names()) {
+    const DeviceTraits device = *known_device(name);
+    for (const std::int64_t n : {100, 128, 256, 512, 1024})
+      for (const Precision precision : {Precision::f32, Precision::f64})
+        for (const bool in_place : {false, true}) {
+          const EmitOptions o = cube(n, precision, in_place);
+          const FftPlan plan = fitted_plan(o, device);
+          SCOPED_TRACE(name + " " + to_text(plan));
+          EXPECT_TRUE(check(plan, o.n).empty());
+          EXPECT_EQ(plan.precision, precision);
+          EXPECT_EQ(plan.place, in_place ? Place::in : Place::out);
+          EXPECT_EQ(plan.order, Order::natural);
+          const GpuProgram program = emit_program(plan, o);
+          for (const auto& kernel : program.kernels) EXPECT_LE(kernel.shared_bytes, device.shared_per_block);
+        }
+  }
+}
+
+TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
+  EmitOptions o;
+  o.n = {128, 8192, 4};
+  const FftPlan joined = plain_plan(o);
+  ASSERT_EQ(joined.kernels.size(), 3u);
+  EXPECT_EQ(joined.kernels.back().subs.back().dim, Dim::z);
+  EXPECT_TRUE(check(joined, o.n).empty());
+  o.hooks[2].output = Window{};
+  o.hooks[2].output->kept = 2;
+  EXPECT_EQ(plain_plan(o).kernels.size(), 4u);
+}
+
+TEST(FftPlainPlans, TilesOfShortLinesHoldManyOfThem) {
+  EmitOptions o;
+  o.n = {40, 40, 5};
+  for (const Kernel& kernel : plain_plan(o).kernels) {
+    std::int64_t values = 1;
+    for (const SubFft& sub : kernel.subs) values *= sub.radix;
+    for (const int carried : kernel.with.tile) values *= carried;
+    EXPECT_GE(values, 512) << to_text(kernel);
+    EXPECT_LE(values, 8192) << to_text(kernel);
+  }
+}
+
+TEST(FftFittedPlan, LengthsWithoutCodeletsAreRefused) {
+  EmitOptions o = cube(67, Precision::f32);
+  EXPECT_THROW(fitted_plan(o, *known_device("h200")), Error);
+}
+
+}  // namespace
+}  // namespace fourtune::generator::fft
