@@ -5,7 +5,7 @@ jobs=${JOBS:-$(nproc)}
 build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-dev libsqlite3-dev libcli11-dev
   nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev)
 # Additional packages of tools/check; some of its stages install more themselves.
-check_packages=(git gnuplot-nox)
+check_packages=(git gnuplot-nox python3)
 fuzz_packages=(clang libclang-rt-dev)
 
 say() { printf '\n== %s\n' "$*"; }
