@@ -3,7 +3,15 @@
 
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "base/text.h"
 #include "base/usable_threads.h"
@@ -25,10 +33,22 @@ std::string processor_name() {
       const auto at = line.find_first_not_of(" \t", line.find(':') + 1);
       if (at != std::string::npos) return line.substr(at);
     }
+#if defined(__x86_64__)  // the same text, where there is no /proc
+  std::array<unsigned, 12> words{};
+  unsigned last = __get_cpuid_max(0x80000000u, nullptr);
+  for (unsigned part = 0; part < 3 && last >= 0x80000004u; ++part)
+    __get_cpuid(0x80000002u + part, &words[4 * part], &words[4 * part + 1], &words[4 * part + 2], &words[4 * part + 3]);
+  std::array<char, sizeof words + 1> brand{};
+  std::memcpy(brand.data(), words.data(), sizeof words);
+  const std::string_view name = brand.data();
+  const auto first = name.find_first_not_of(' '), end = name.find_last_not_of(' ') + 1;
+  if (end > 0) return std::string(name.substr(first, end - first));
+#endif
   return "unknown processor";
 }
 
-// Reads sizes such as "48K" from /sys/devices/system/cpu/cpu0/cache/index*/size.
+// Reads sizes such as "48K" from /sys/devices/system/cpu/cpu0/cache/index*/size; where there is no /sys, the C library
+// asks the processor.
 void read_caches(DeviceTraits& traits) {
   for (int index = 0; index < 6; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
@@ -43,6 +63,12 @@ void read_caches(DeviceTraits& traits) {
     if (level == "2") traits.l2_bytes = bytes;
     if (level == "3") traits.l3_bytes = bytes;
   }
+  const auto ask = [](std::int64_t& bytes, int name) {
+    if (bytes == 0) bytes = std::max(0L, sysconf(name));
+  };
+  ask(traits.l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
+  ask(traits.l2_bytes, _SC_LEVEL2_CACHE_SIZE);
+  ask(traits.l3_bytes, _SC_LEVEL3_CACHE_SIZE);
 }
 
 const char* instruction_set() {

@@ -66,7 +66,7 @@ double traits_distance(std::string_view a, std::string_view b) {
     const auto other = right.find(key);
     if (other == right.end() || !value.is_number() || !other->is_number()) return kInfinity;
     const auto size = [](const nlohmann::json& number) { return std::log2(std::max(number.get<double>(), 1.0)); };
-    distance += std::abs(size(value) - size(*other));
+    if (value != 0 && *other != 0) distance += std::abs(size(value) - size(*other));
   }
   return std::isfinite(distance) ? distance : kInfinity;
 }

@@ -49,7 +49,8 @@ enum class Freshness {
 Freshness freshness(const Environment& measured, const Environment& here) noexcept;
 const char* to_string(Freshness) noexcept;
 // How different two devices are: the sum of |log2| of the ratios of their numbers; infinite for texts that are not from
-// traits_text() of one kind of device. Memory does not count: a plan that does not fit is refused anyway.
+// traits_text() of one kind of device. Memory does not count, since a plan that does not fit is
+// refused anyway, and neither does a number that is not known (0).
 double traits_distance(std::string_view a, std::string_view b);
 
 // How one measurement ended. A failure is stored like any other result.

@@ -232,6 +232,7 @@ class Resolver {
 
 // One line per database that was searched.
 std::string layer_text(const db::LayerReport& layer) {
+  if (layer.usable && layer.path.empty()) return {};  // there is no user's database
   if (!layer.usable)
     return fmt::format("not usable: {} ({})\n", shown(layer.path.string()), text::shown(layer.reason, kLongestReason));
   return fmt::format("looked in: {} ({} {}{})\n", layer_place(layer), layer.verdicts, layer.pack ? "plans" : "verdicts",

@@ -283,6 +283,7 @@ TEST(TraitsDistance, AddsTheLogarithmsOfTheRatios) {
   EXPECT_DOUBLE_EQ(traits_distance(R"({"cores":2,"l2":8})", R"({"cores":8,"l2":4})"), 3);
   EXPECT_DOUBLE_EQ(traits_distance(R"({"cores":8,"l2":4})", R"({"cores":2,"l2":8})"), 3);
   EXPECT_EQ(traits_distance(R"({"cores":2,"memory_gib":1})", R"({"cores":2,"memory_gib":64})"), 0);
+  EXPECT_EQ(traits_distance(R"({"cores":2,"l3_bytes":0})", R"({"cores":2,"l3_bytes":64})"), 0) << "one is not known";
   for (const char* other : {"", "[]", "{}", R"({"l2":2})", R"({"cores":"2"})", R"({"cores":2,"l2":1})"})
     EXPECT_TRUE(std::isinf(traits_distance(R"({"cores":2})", other))) << other;
 }
