@@ -32,7 +32,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool instrumented = false;  // checks races, uninitialised reads, exact bounds; about ten times slower
   bool undefined = false;     // traps on undefined behaviour
-  double seconds = 120;       // limit for one launch
+  double seconds = 120;       // of processor time, limit for one launch
 };
 
 class Engine {

@@ -129,7 +129,7 @@ void Engine::raise(const Trouble& trouble) {
       text = "an operation without a defined result, or a trap";
       break;
     case FaultKind::endless:
-      text = fmt::format("the launch did not end within {} s", options_.seconds);
+      text = fmt::format("the launch did not end within {} s of processor time", options_.seconds);
       break;
     default:
       break;

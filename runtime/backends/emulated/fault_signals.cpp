@@ -110,7 +110,7 @@ FaultSignals::FaultSignals(Ours ours, Handler fiber_fault, double seconds) {
   event.sigev_signo = kTimeSignal;
   event._sigev_un._tid = static_cast<pid_t>(::syscall(SYS_gettid));
   timer_t timer;
-  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return;  // then there is no time limit
+  if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return;  // then there is no time limit
   timer_ = timer;
   timing_ = true;
   itimerspec limit{};
