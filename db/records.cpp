@@ -71,6 +71,13 @@ double traits_distance(std::string_view a, std::string_view b) {
   return std::isfinite(distance) ? distance : kInfinity;
 }
 
+int cores_in(std::string_view traits) {
+  const auto numbers = nlohmann::json::parse(traits, nullptr, false);
+  const auto cores = numbers.is_object() ? numbers.find("cores") : numbers.end();
+  return cores != numbers.end() && cores->is_number_unsigned() ? static_cast<int>(std::min(cores->get<double>(), 1e6))
+                                                               : 0;
+}
+
 const char* to_string(Freshness freshness) noexcept {
   switch (freshness) {
     case Freshness::current:

@@ -53,6 +53,9 @@ const char* to_string(Freshness) noexcept;
 // refused anyway, and neither does a number that is not known (0).
 double traits_distance(std::string_view a, std::string_view b);
 
+// The cores in a text of traits_text(); 0 for a GPU's and for other texts.
+int cores_in(std::string_view traits);
+
 // How one measurement ended. A failure is stored like any other result.
 enum class RunStatus {
   ok,

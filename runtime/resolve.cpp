@@ -155,7 +155,8 @@ class Resolver {
   bool take(const db::LookupEntry& entry, Source source, Resolution& out) {
     try {
       const Problem measured = parse_problem(entry.verdict.problem);
-      const generator::Plan stored = generator::parse_plan(entry.verdict.plan, measured);
+      generator::Plan stored = generator::parse_plan(entry.verdict.plan, measured);
+      take_all_cores(stored, db::cores_in(entry.verdict.environment.traits));
       // Inside its validity the stored plan runs as it is, width included, because that is what was proved right.
       std::string why;
       const bool inside = measured == problem_ || measured == recorded_problem(problem_) ||
@@ -188,6 +189,13 @@ class Resolver {
                     layer_place(lookup_.layers()[entry.layer]), validity,
                     entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "");
     return true;
+  }
+
+  // A plan that used all cores where it was measured takes as many here as the cost model's choice does.
+  void take_all_cores(generator::Plan& plan, int measured_cores) const {
+    if (generator::is_gpu(plan.backend) || plan.backend != traits_.backend) return;
+    if (plan.cpu().threads == measured_cores && traits_.cores > measured_cores)
+      plan.cpu().threads = generator::default_plan(problem_, traits_).cpu().threads;
   }
 
   // Throws when the plan parses but must not run.

@@ -288,6 +288,16 @@ TEST(TraitsDistance, AddsTheLogarithmsOfTheRatios) {
     EXPECT_TRUE(std::isinf(traits_distance(R"({"cores":2})", other))) << other;
 }
 
+TEST(CoresIn, AreThoseOfAProcessor) {
+  DeviceTraits traits;
+  traits.cores = 12;
+  EXPECT_EQ(cores_in(traits_text(traits)), 12);
+  traits.compute_capability = 90;
+  EXPECT_EQ(cores_in(traits_text(traits)), 0);
+  for (const char* other : {"", "[]", "3", R"({"cores":"2"})", R"({"cores":-2})", R"({"cores":2.5})"})
+    EXPECT_EQ(cores_in(other), 0) << other;
+}
+
 TEST(TraitsText, RoundsMemoryAndKeepsTheRest) {
   DeviceTraits traits;
   traits.cores = 8;

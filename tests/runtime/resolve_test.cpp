@@ -107,6 +107,20 @@ TEST_F(Resolve, APlanOfFftwIsPassedOverWhereTheBuildHasNone) {
       << out.explain;
 }
 
+// Tuned with two cores, used with more, as on a larger machine of the same name.
+TEST_F(Resolve, APlanOfAllCoresTakesThoseThatTheModelWouldTakeHere) {
+  const auto path = store("a.db", kToken, odd_plan(kToken));
+  const std::string one_thread = "cpu;threads=1" + odd_plan(kToken).substr(std::string("cpu;threads=2").size());
+  const auto few = store("few.db", kToken, one_thread);
+  traits_.cores = 6;
+  const Resolution more = resolve_in(path, kToken);
+  EXPECT_EQ(more.source, Source::verdict) << more.explain;
+  EXPECT_EQ(more.plan.cpu().threads, generator::default_plan(parse_problem(kToken), traits_).cpu().threads);
+  EXPECT_GT(more.plan.cpu().threads, 2);
+  EXPECT_EQ(more.plan.cpu().spread.cap, 777);
+  EXPECT_EQ(resolve_in(few, kToken).plan.cpu().threads, 1) << "fewer than all were better";
+}
+
 // Measured on another device of the same instruction set.
 TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
   db::Environment kindred = environment_here(traits_);
