@@ -140,10 +140,11 @@ struct Pack::Impl {
   std::optional<StoredKernel> kernel_at(const Statement& row, int column, const std::string& digest) const;
   // The key whose signature of the manifest is right, else empty; `fault` says what is wrong with a signature.
   std::string signer(std::string& fault) const;
-  bool kernel_list_is_intact() const;
-  // Whoever can write a signed file could change it later, so what was found intact is remembered.
-  bool remember_signed_kernels();
-  std::unordered_map<std::string, std::string> signed_checksums;  // by digest; empty: trusted as a file
+  using Checksums = std::unordered_map<std::string, std::string>;  // of kernels, by digest
+  // None unless the kernels are those that the manifest names.
+  std::optional<Checksums> intact_kernels() const;
+  // Whoever can write a signed file could change it later, so what was signed is remembered. None: trusted as a file.
+  std::optional<Checksums> signed_kernels;
 
   const std::string where;
   const std::filesystem::path path;  // empty: bytes in memory
@@ -214,27 +215,17 @@ std::string Pack::Impl::signer(std::string& fault) const {
   return {};
 }
 
-bool Pack::Impl::remember_signed_kernels() {
+std::optional<Pack::Impl::Checksums> Pack::Impl::intact_kernels() const {
   std::vector<std::string> list;
-  std::unordered_map<std::string, std::string> found;
+  Checksums checksums;
   Statement all = database.prepare("SELECT digest, checksum FROM kernel ORDER BY id");
   while (all.step() && list.size() < 2 * kMaxKernels) {
     list.insert(list.end(), {all.text(0, kMaxText), all.text(1, kMaxText)});
-    found[list[list.size() - 2]] = list.back();
+    checksums[list[list.size() - 2]] = list.back();
   }
   const auto expected = rows.find(kKernelsDigest);
-  if (expected == rows.end() || expected->second != kernels_digest(list)) return false;
-  signed_checksums = std::move(found);
-  return true;
-}
-
-bool Pack::Impl::kernel_list_is_intact() const {
-  std::vector<std::string> list;
-  Statement all = database.prepare("SELECT digest, checksum FROM kernel ORDER BY id");
-  while (all.step() && list.size() < 2 * kMaxKernels)
-    list.insert(list.end(), {all.text(0, kMaxText), all.text(1, kMaxText)});
-  const auto expected = rows.find(kKernelsDigest);
-  return expected != rows.end() && expected->second == kernels_digest(list);
+  if (expected == rows.end() || expected->second != kernels_digest(list)) return std::nullopt;
+  return checksums;
 }
 
 Pack::Pack(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -326,7 +317,8 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
   });
   if (is_named) {
     const std::lock_guard lock(mutex());
-    return impl_->remember_signed_kernels() ? std::string() : "its kernels are not those that were signed";
+    impl_->signed_kernels = impl_->intact_kernels();
+    return impl_->signed_kernels ? std::string() : "its kernels are not those that were signed";
   }
   const std::string owner = impl_->path.empty() ? "bytes in memory have no owner" : why_untrusted(impl_->path);
   if (owner.empty()) return {};
@@ -340,9 +332,9 @@ std::optional<StoredKernel> Pack::kernel(const std::string& digest) const try {
   const std::lock_guard lock(mutex());
   Statement& row = impl_->of_digest.with(std::string_view(digest));
   if (!row.step()) return std::nullopt;
-  if (!impl_->signed_checksums.empty()) {
-    const auto known = impl_->signed_checksums.find(digest);
-    if (known == impl_->signed_checksums.end() || known->second != row.text(1, kMaxText)) return std::nullopt;
+  if (impl_->signed_kernels) {
+    const auto known = impl_->signed_kernels->find(digest);
+    if (known == impl_->signed_kernels->end() || known->second != row.text(1, kMaxText)) return std::nullopt;
   }
   return impl_->kernel_at(row, 0, digest);
 } catch (const StoreError&) {
@@ -389,7 +381,7 @@ PackCheck Pack::check() const {
   const std::lock_guard lock(mutex());
   check.is_complete = check.damaged == 0 && says(kPlansDigest, plans_digest(checksums)) &&
                       says(kPlanCount, std::to_string(check.plans)) &&
-                      says(kKernelCount, std::to_string(check.kernels)) && impl_->kernel_list_is_intact();
+                      says(kKernelCount, std::to_string(check.kernels)) && impl_->intact_kernels().has_value();
   check.signer = impl_->signer(check.signature_fault);
   if (!check.signer.empty()) check.signature_fault.clear();
   return check;

@@ -177,15 +177,7 @@ void build(const Arguments& arguments) {
   choice.note_missing();
   auto merged = db::merge(inputs, {db::merge_policy_from(arguments.policy), arguments.runners_up});
   add_kernels(merged.contents, arguments);
-  const WrittenPack written = write_pack(std::move(merged.contents), arguments.output);
-  if (arguments.output.format == "json") {
-    Json result = json_of(written);
-    result["conflicts"] = json_of(merged.conflicts);
-    fmt::print("{}", json_text(result));
-    return;
-  }
-  print_conflicts(merged.conflicts);
-  fmt::print("{}", text_of(written));
+  write_and_report(std::move(merged), arguments.output);
 }
 
 }  // namespace

@@ -32,15 +32,7 @@ void merge(const MergeArguments& arguments) {
   for (const std::string& path : arguments.inputs) inputs.push_back(contents_of_pack(path));
   auto merged =
       db::merge(inputs, {db::merge_policy_from(arguments.policy), arguments.runners_up.value_or(db::kAllRunnersUp)});
-  const WrittenPack written = write_pack(std::move(merged.contents), arguments.output);
-  if (arguments.output.format == "json") {
-    Json result = json_of(written);
-    result["conflicts"] = json_of(merged.conflicts);
-    fmt::print("{}", json_text(result));
-    return;
-  }
-  print_conflicts(merged.conflicts);
-  fmt::print("{}", text_of(written));
+  write_and_report(std::move(merged), arguments.output);
 }
 
 // ---- split

@@ -232,7 +232,9 @@ std::string gain_text(const db::PackPlan& plan) {
                                        : "-";
 }
 
-Json json_of(const std::vector<db::MergeConflict>& conflicts) {
+namespace {
+
+Json conflicts_json(const std::vector<db::MergeConflict>& conflicts) {
   Json list = Json::array();
   for (const db::MergeConflict& conflict : conflicts) {
     Json others = Json::array();
@@ -255,6 +257,20 @@ void print_conflicts(const std::vector<db::MergeConflict>& conflicts) {
   }
   fmt::print("{} with different winners:\n{}", count_text(conflicts.size(), "problem", "problems"),
              shown_table(std::move(rows), {4}));
+}
+
+}  // namespace
+
+void write_and_report(db::Merged merged, const PackOutput& output) {
+  const WrittenPack written = write_pack(std::move(merged.contents), output);
+  if (output.format == "json") {
+    Json result = json_of(written);
+    result["conflicts"] = conflicts_json(merged.conflicts);
+    fmt::print("{}", json_text(result));
+    return;
+  }
+  print_conflicts(merged.conflicts);
+  fmt::print("{}", text_of(written));
 }
 
 }  // namespace fourtune::tools
