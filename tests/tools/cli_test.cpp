@@ -404,6 +404,11 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
                            "GPU emulation", "SQLite", "database", "huge pages", "problem lists"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_EQ(run({"doctor", "--db", file("foreign.db", "not a database")}).code, 0);
+  const std::string packs = FOURTUNE_SOURCE_DIR "/db/packs", bad = file("bad.pack", "not a pack");
+  const Finished with_packs = run_program({fourtune_program(), "doctor"}, folder.path(),
+                                          {{"FOURTUNE_SHIPPED_PACKS", packs}, {"FOURTUNE_PACKS", bad}});
+  EXPECT_NE(with_packs.out.find("h200 1.0: 35 plans, " + packs + "/h200.pack"), std::string::npos) << with_packs.out;
+  EXPECT_NE(with_packs.out.find("it is not used: tuning database '" + bad), std::string::npos) << with_packs.out;
 }
 
 TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {

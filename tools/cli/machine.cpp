@@ -145,7 +145,7 @@ std::vector<Finding> examine_memory() {
 std::vector<Finding> examine_machine(const std::filesystem::path& database, std::optional<int> gpu) {
   std::vector<Finding> all;
   for (auto&& part : {examine_processor(), examine_memory(), examine_backends(), examine_fftw(), examine_gpu(gpu),
-                      examine_emulation(), examine_database(database)})
+                      examine_emulation(), examine_database(database), examine_packs()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

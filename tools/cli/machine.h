@@ -29,5 +29,6 @@ std::vector<Finding> examine_gpu(std::optional<int> gpu = {});  // driver, GPUs,
 std::vector<Finding> examine_emulation();                       // CUDA kernels emulated on the processor, for tests
 std::vector<Finding> examine_memory();
 std::vector<Finding> examine_database(const std::filesystem::path& database);
+std::vector<Finding> examine_packs();  // those that every program of this machine finds
 
 }  // namespace fourtune::tools

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "db/lookup.h"
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "fourtune/status.h"
+#include "runtime/plan_sources.h"
 #include "tools/cli/machine.h"
 #include "tools/common/problem_list.h"
 
@@ -87,6 +89,26 @@ std::vector<Finding> examine_database(const std::filesystem::path& database) {
                         "builtin:quick and the others cannot be named; FOURTUNE_CASES gives their folder"});
   else
     findings.push_back({"problem lists", State::ok, lists.string(), {}});
+  return findings;
+}
+
+std::vector<Finding> examine_packs() {
+  std::vector<Finding> findings;
+  const db::Lookup lookup = runtime::lookup_beside({});
+  for (const db::LayerReport& layer : lookup.layers()) {
+    if (layer.path.empty()) continue;
+    if (!layer.usable) {
+      findings.push_back({"pack", State::note, layer.path.string(), "it is not used: " + layer.reason});
+      continue;
+    }
+    const std::string name =
+        layer.pack ? fmt::format("{} {}", layer.pack->manifest().name, layer.pack->manifest().version) : "a database";
+    findings.push_back(
+        {"pack",
+         State::ok,
+         fmt::format("{}: {} plan{}, {}", name, layer.verdicts, layer.verdicts == 1 ? "" : "s", layer.path.string()),
+         {}});
+  }
   return findings;
 }
 
