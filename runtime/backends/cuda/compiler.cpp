@@ -31,6 +31,11 @@ int number_before(std::string_view line, std::string_view words) {
   return value;
 }
 
+// Whether this NVRTC knows --minimal, which leaves out what our texts do not use (textures, launches by kernels) and
+// nothing else: machine code stays the same, so it is no part of the store's key. An unknown option is refused before
+// the text is read; then it is not tried again.
+std::atomic<bool> knows_minimal{true};
+
 int past_deadline(void* payload, void*) { return Clock::now() > *static_cast<const Clock::time_point*>(payload); }
 
 }  // namespace
@@ -81,7 +86,17 @@ CompiledKernel compile(const generator::KernelSource& source, int compute_capabi
   const std::vector<std::string> options = compile_options(source, compute_capability);
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());
-  const nvrtcResult result = api.nvrtcCompileProgram(program.get(), static_cast<int>(words.size()), words.data());
+  const auto run = [&] { return api.nvrtcCompileProgram(program.get(), static_cast<int>(words.size()), words.data()); };
+  nvrtcResult result = NVRTC_ERROR_INVALID_OPTION;
+  if (knows_minimal) {
+    words.push_back("--minimal");
+    result = run();
+    words.pop_back();
+  }
+  if (result == NVRTC_ERROR_INVALID_OPTION) {
+    knows_minimal = false;
+    result = run();
+  }
   CompiledKernel compiled;
   compiled.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   compiled.log = program.log();

@@ -33,7 +33,7 @@ struct CompiledKernel {
   double seconds = 0;  // time that compiling took
 };
 
-// The options with which every kernel is compiled for compute capability 10 major + minor; part of the store's key.
+// The options that decide what a kernel compiles to, for compute capability 10 major + minor; part of the store's key.
 std::vector<std::string> compile_options(const generator::KernelSource& source, int compute_capability);
 // For example "nvrtc 13.0".
 std::string nvrtc_version_text();
