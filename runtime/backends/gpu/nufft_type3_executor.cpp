@@ -197,7 +197,9 @@ class Type3Executor final : public Executor, private Type3Slots {
     const std::int64_t sizes[2] = {stages_.chunk(), problem_.batch % stages_.chunk()};
     if (const std::int64_t bytes = stages_.scaled_bytes(adjoint)) runner_.reserve(kScaled, bytes, "scaled values");
     std::array<std::vector<GpuProgram>, 2> programs;
-    std::vector<const GpuProgram*> all;
+    // What sort() loads is compiled together with these.
+    const GpuProgram sorts = stages_.sorts(), products = stages_.products();
+    std::vector<const GpuProgram*> all{&sorts, &products};
     for (std::size_t i = 0; i < 2; ++i) {
       if (sizes[i] == 0) continue;
       for (GpuProgram& program : stages_.transform(sizes[i], adjoint)) programs[i].push_back(std::move(program));
