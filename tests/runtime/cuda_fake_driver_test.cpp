@@ -412,6 +412,42 @@ TEST_F(FakeDriver, PreparedNonuniformTransformsFindTheirKernelsInTheStore) {
   for (const KernelReport& kernel : executor->kernels()) EXPECT_FALSE(kernel.compiled) << kernel.entry;
 }
 
+TEST_F(FakeDriver, KernelsAreLoadedByTheThreadsThatCompileThemAndComeInTheOrderOfTheirTexts) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  if (std::find(known.begin(), known.end(), 90) == known.end()) GTEST_SKIP() << "NOT TESTED: no sm_90";
+  std::vector<generator::KernelSource> sources;
+  for (int i = 0; i < 9; ++i) {
+    sources.push_back(source());
+    sources.back().entry = "kernel_" + std::to_string(i);
+    sources.back().block = {32 * (1u + static_cast<unsigned>(i)), 1, 1};
+    sources.back().text = "extern \"C\" __global__ void " + sources.back().entry +
+                          "(int* at) { *at = " + std::string(static_cast<std::size_t>(9 * (i % 4)), ' ') +
+                          std::to_string(i) + "; }\n";
+  }
+  const auto device = Device::open(0);
+  db::KernelStore store("");
+  const int modules = number("fake_modules");
+  for (const bool stored : {false, true}) {
+    std::vector<KernelReport> reports;
+    const std::vector<Kernel> kernels = load_kernels(device, sources, store, 4, 60, reports);
+    EXPECT_EQ(number("fake_modules"), modules + 9);
+    EXPECT_EQ(number("fake_pushed"), 0);
+    ASSERT_EQ(kernels.size(), 9u);
+    for (std::size_t i = 0; i < 9; ++i) {
+      EXPECT_EQ(kernels[i].block(), sources[i].block);
+      EXPECT_EQ(reports[i].entry, sources[i].entry);
+      EXPECT_EQ(reports[i].compiled, !stored);
+    }
+  }
+  EXPECT_EQ(number("fake_modules"), modules);
+  db::KernelStore empty("");
+  number("fake_load_result") = 209;
+  std::vector<KernelReport> reports;
+  EXPECT_EQ(failure([&] { load_kernels(device, sources, empty, 4, 60, reports); }).first, Status::unsupported);
+  EXPECT_EQ(number("fake_modules"), modules);
+}
+
 TEST_F(FakeDriver, ANonuniformTransformThatDoesNotFitSaysWhatItNeedsAndWhatWouldNeedLess) {
   const CudaBackend backend(direct_programs(), "/nowhere/no.db");
   number("fake_alloc_result") = 2;

@@ -17,9 +17,10 @@ int fake_lost_result;  // the result of every call that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
-int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_pushed, fake_retained, fake_modules;
-int fake_peers;   // the devices see each other's memory
-int fake_starts;  // starts of the driver
+int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_retained;
+_Atomic int fake_pushed, fake_modules;  // kernels are loaded by several threads
+int fake_peers;                         // the devices see each other's memory
+int fake_starts;                        // starts of the driver
 unsigned fake_last_shared;
 void* fake_last_stream;
 // Per device: the present contexts and arrays, and all that ever existed.

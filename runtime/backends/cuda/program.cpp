@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "runtime/backends/cuda/compiler.h"
@@ -101,34 +103,30 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
                                  int threads, double seconds, std::vector<KernelReport>& reports) {
   const DeviceTraits& traits = device->traits();
-  std::vector<db::StoredKernel> images(sources.size());
-  std::vector<std::size_t> missing, weights;
+  std::vector<std::optional<db::StoredKernel>> found(sources.size());
+  std::vector<std::optional<Kernel>> loaded(sources.size());
+  std::vector<std::size_t> weights;
   reports.assign(sources.size(), {});
   for (std::size_t i = 0; i < sources.size(); ++i) {
+    found[i] = shelf.find(origin_of(sources[i], traits));
     reports[i].entry = sources[i].entry;
-    if (auto found = shelf.find(origin_of(sources[i], traits))) {
-      images[i] = std::move(*found);
-    } else {
-      reports[i].compiled = true;
-      missing.push_back(i);
-      weights.push_back(sources[i].text.size());
-    }
+    reports[i].compiled = !found[i];
+    weights.push_back(found[i] ? 0 : sources[i].text.size());
   }
-  run_longest_first(weights, threads, [&](std::size_t m) {
-    const std::size_t i = missing[m];
-    images[i] = compiled(sources[i], traits, shelf, seconds);
-  });
-  std::vector<Kernel> kernels;
-  kernels.reserve(sources.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    kernels.emplace_back(device, sources[i], images[i].image);
-    const KernelResources& taken = kernels.back().resources();
-    const CompileReport said = parse_ptxas_log(images[i].log, sources[i].entry);
+  const bool all = std::all_of(found.begin(), found.end(), [](const auto& one) { return one.has_value(); });
+  // The driver loads a kernel while others are still being compiled.
+  run_longest_first(weights, all ? 1 : threads, [&](std::size_t i) {
+    const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], traits, shelf, seconds);
+    const KernelResources& taken = loaded[i].emplace(device, sources[i], kernel.image).resources();
+    const CompileReport said = parse_ptxas_log(kernel.log, sources[i].entry);
     reports[i].registers = taken.registers;
     reports[i].spill_bytes = said.spill_store_bytes + said.spill_load_bytes;
     reports[i].shared_bytes = taken.static_shared_bytes + static_cast<std::int64_t>(sources[i].shared_bytes);
     reports[i].blocks = taken.blocks_per_multiprocessor;
-  }
+  });
+  std::vector<Kernel> kernels;
+  kernels.reserve(sources.size());
+  for (std::optional<Kernel>& one : loaded) kernels.push_back(std::move(*one));
   return kernels;
 }
 
