@@ -1,14 +1,5 @@
 // Device functions that every NUFFT kernel uses. Defined above by the generator: real, real2, count (of points), the
-// constants NUFFT_*, and nufft_window. What a processor cannot run is in a dev_ function with a second, plain body.
-#if defined(FOURTUNE_EMULATED)
-#define NUFFT_DEVICE inline
-#define NUFFT_SHARED(type, name) FOURTUNE_SHARED(type, name)
-#else
-#define NUFFT_DEVICE __device__ __forceinline__
-#define NUFFT_SHARED(type, name)                                      \
-  extern __shared__ __align__(16) unsigned char nufft_shared_bytes[]; \
-  type* name = reinterpret_cast<type*>(nufft_shared_bytes)
-#endif
+// constants NUFFT_*, and nufft_window; how functions are declared is in nufft_device.cuh. What a processor cannot run is in a dev_ function with a second, plain body.
 
 // A subproblem: points [start, stop) of one group of bins, in sorted order.
 struct Task {
@@ -35,26 +26,6 @@ NUFFT_DEVICE Corner nufft_corner(const Task& task) {
   at.z = NUFFT_SLIDE == 2 ? 0 : static_cast<int>(task.group / NUFFT_NB0 / NUFFT_NB1) * NUFFT_B2;
 #endif
   return at;
-}
-
-// Subproblem i of all: equal shares of its group, not full ones and a rest. parts: subproblems before each group.
-NUFFT_DEVICE Task nufft_task(const count* offsets, const count* parts, long long groups, count i) {
-  long long g = 0, end = groups;  // its group: the last with parts[g] <= i
-  while (end - g > 1) {
-    const long long middle = (g + end) / 2;
-    if (parts[middle] <= i)
-      g = middle;
-    else
-      end = middle;
-  }
-  const count start = offsets[g * NUFFT_GROUP_BINS], stop = offsets[(g + 1) * NUFFT_GROUP_BINS];
-  const count k = i - parts[g], n = parts[g + 1] - parts[g];
-  Task task;
-  task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
-  task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
-  task.group = static_cast<unsigned>(g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS));
-  task.unused = 0;
-  return task;
 }
 
 NUFFT_DEVICE real2 nufft_make(real x, real y) {

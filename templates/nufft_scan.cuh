@@ -1,5 +1,6 @@
-// Integer work of the sort: clearing, exclusive sums of a long array, and the list of subproblems. One kernel a text,
-// chosen by NUFFT_PASS; 256 threads. Sums take three launches: tiles of 2048, then the sums of tiles, then the rest.
+// Clearing, and exclusive sums of a long array. One kernel a text, chosen by NUFFT_PASS; 256 threads. Sums take three
+// launches: tiles of 2048, then the sums of tiles, then the rest. These texts depend on nothing but the type `count`, so
+// that all problems, and both sides of a type 3, share the compiled kernels.
 
 // Exclusive sum of one value a thread over the block; `total` is the sum of all. sums: 9 values of shared memory.
 NUFFT_DEVICE count nufft_block_scan(count value, count* sums, count& total) {
@@ -21,13 +22,13 @@ NUFFT_DEVICE count nufft_block_scan(count value, count* sums, count& total) {
   return before + inclusive - value;
 }
 
-#if NUFFT_PASS == 0  // clear
+#if NUFFT_PASS == 0  // clear, and set the status of a sort (marks: its three words; 0: there is none)
 extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(unsigned long long* at, long long words, long long value) {
+    NUFFT_ENTRY(unsigned long long* at, long long words, unsigned long long* status, long long marks) {
   dev_follow();
-  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < words;
-       i += static_cast<long long>(gridDim.x) * 256)
-    at[i] = static_cast<unsigned long long>(value);
+  const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
+  if (first < marks) status[first] = first < 2 ? ~0ull : 0;
 }
 #elif NUFFT_PASS == 1  // sums of tiles
 extern "C" __global__ void __launch_bounds__(256)
@@ -64,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(count* values, lon
     carry += total;
   }
 }
-#elif NUFFT_PASS == 3  // exclusive sums in place, tile_sums being exclusive sums of the tiles
+#else                  // exclusive sums in place, tile_sums being exclusive sums of the tiles
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(count* values, const count* __restrict__ tile_sums, long long n) {
   dev_follow();
@@ -80,35 +81,5 @@ extern "C" __global__ void __launch_bounds__(256)
     if (first + k < n) values[first + k] = before;
     before += v[k];
   }
-}
-#elif NUFFT_PASS == 4  // subproblems of each group; one more entry, 0, for the total
-extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const count* __restrict__ offsets, count* __restrict__ parts, long long groups) {
-  dev_follow();
-  const long long g = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (g > groups) return;
-  count n = 0;
-  if (g < groups) {
-    const count points = offsets[(g + 1) * NUFFT_GROUP_BINS] - offsets[g * NUFFT_GROUP_BINS];
-    n = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-  }
-  parts[g] = n;
-}
-#elif NUFFT_PASS == 6  // what a sort needs clear: counts, and the status
-extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(unsigned long long* at, long long words, unsigned long long* status) {
-  dev_follow();
-  const long long first = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
-  if (first < 3) status[first] = first < 2 ? ~0ull : 0;
-}
-#else                  // the list, a thread a subproblem
-extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const count* __restrict__ offsets, const count* __restrict__ parts, Task* __restrict__ tasks,
-                long long groups) {
-  dev_follow();
-  const count i = static_cast<count>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= parts[groups]) return;
-  tasks[i] = nufft_task(offsets, parts, groups, i);
 }
 #endif

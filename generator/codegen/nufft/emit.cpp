@@ -13,7 +13,6 @@
 #include "nufft_interpolate_text.h"
 #include "nufft_interpolate_window_text.h"
 #include "nufft_matrix_text.h"
-#include "nufft_scan_text.h"
 #include "nufft_spread_points_text.h"
 #include "nufft_spread_tile_text.h"
 #include "nufft_spread_window_text.h"
@@ -80,11 +79,10 @@ std::string Kernels::window_constants(bool spreads) const {
 
 void Kernels::emit_clear(GpuProgram& program, const Arrays& arrays, std::int64_t transforms) const {
   const std::int64_t words = shape_.cells() * transforms * real_bytes() * 2 / 8;
-  const int at =
-      add(program, kernel("clear", nufft_scan_text, "#define NUFFT_PASS 0\n", plain_block(256, 9 * 8), false));
+  const int at = add(program, scan_kernel("clear", 0));
   program.launches.push_back({at,
                               {std::min(blocks(words, 256 * 8), 8192u), 1, 1},
-                              {arrays.grid, words, std::int64_t{0}},
+                              {arrays.grid, words, arrays.grid, std::int64_t{0}},
                               "spread",
                               words * 8,
                               0});
@@ -108,25 +106,28 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
   const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins_.count() * bins_.slices(m);
   const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
   const std::int64_t most = 16ll * shape_.multiprocessors;  // blocks, which loop over the items
-  const auto launch = [&](const char* name, const char* text, int pass, std::int64_t items,
-                          std::vector<LaunchArgument> arguments, std::int64_t bytes) {
-    const int at = add(program, kernel(name, text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass),
-                                       plain_block(256, 9 * 8), false));
+  const auto launch = [&](KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,
+                          std::int64_t bytes) {
+    const int at = add(program, std::move(source));
     program.launches.push_back(
         {at, {blocks(std::min(items, 1024 * most), 1024), 1, 1}, std::move(arguments), "spread", bytes, 0});
+  };
+  const auto fixed = [&](const char* name, int pass) {
+    return kernel(name, nufft_fixed_text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass),
+                  plain_block(256, 9 * 8), false);
   };
   for (std::int64_t t = 0; t < transforms; ++t) {
     Arrays one = arrays;
     one.values.byte_offset += t * m * 2 * real;
     one.grid.byte_offset += t * cells * 2 * real;
-    launch("clear", nufft_scan_text, 0, 2 * cells + 2, {bounds, 2 * cells + 2, std::int64_t{0}}, 16 * cells);
-    launch("fixed_bounds", nufft_fixed_text, 0, std::max(m, sorted_bins),
+    launch(scan_kernel("clear", 0), 2 * cells + 2, {bounds, 2 * cells + 2, bounds, std::int64_t{0}}, 16 * cells);
+    launch(fixed("fixed_bounds", 0), std::max(m, sorted_bins),
            {one.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real);
     const BufferRef target = one.grid;
     one.grid = sums;
     emit_spreader(program, one, m, 1, family);
     program.launches.back().arguments.emplace_back(bounds);
-    launch("fixed_add", nufft_fixed_text, 1, cells, {sums, bounds, target, m, cells}, cells * (16 + 4 * real));
+    launch(fixed("fixed_add", 1), cells, {sums, bounds, target, m, cells}, cells * (16 + 4 * real));
   }
 }
 

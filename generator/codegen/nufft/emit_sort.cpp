@@ -10,7 +10,6 @@
 #include "nufft_block_sums_text.h"
 #include "nufft_locate_text.h"
 #include "nufft_points_text.h"
-#include "nufft_scan_text.h"
 #include "nufft_sort_text.h"
 #include "nufft_tasks_text.h"
 
@@ -62,11 +61,12 @@ struct Kernels::SortLaunches {
   }
   void scan_text(const char* name, int pass, std::uint32_t grid, std::vector<LaunchArgument> arguments,
                  std::int64_t bytes) const {
-    (*this)(name, nufft_scan_text, fmt::format("#define NUFFT_PASS {}\n", pass), grid, 256, 9 * 8, std::move(arguments),
-            bytes);
+    const int at = add(program, kernels.scan_kernel(name, pass));
+    program.launches.push_back({at, {grid, 1, 1}, std::move(arguments), "sort", bytes, 0});
   }
-  void clear(BufferRef at, std::int64_t bytes, std::int64_t value) const {
-    scan_text("clear", 0, std::min(blocks(bytes / 8, 256 * 8), 4096u), {at, (bytes + 7) / 8, value}, bytes);
+  // Clears so many words of counts, and sets the status.
+  void clear(BufferRef at, std::int64_t words, BufferRef status) const {
+    scan_text("clear", 0, std::min(blocks(words, 256 * 8), 4096u), {at, words, status, std::int64_t{3}}, 8 * words);
   }
   void scan(BufferRef values, BufferRef sums, std::int64_t n, std::int64_t count) const {
     const std::uint32_t tiles = blocks(n, 2048);
@@ -180,14 +180,14 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   // With 32-bit counts, one word more than needed may be cleared; there is room for it.
   const std::int64_t all = bins_.count() * bins_.slices(m);
   const std::int64_t words = ((all + 1) * count + 7) / 8;
-  out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {offsets, words, status}, 8 * words);
+  out.clear(offsets, words, status);
   if (m > 0 && (sorted || parameters_.check))
     launch("count", 0, out.with_points(arrays, m, {offsets, place, of_point, work(arrays, kScratch), status}),
            coordinates + (gather ? 2 : 1) * m * count + (staged ? records : 0));
   if (at_once)
-    one_block_kernel(out, "offsets", 8,
-                     {offsets, task_parts(arrays, m), work(arrays, kTasks), bins_.count(), bins_.groups()},
-                     (bins_.count() + bins_.groups()) * count * 3);
+    task_kernel(out, "offsets", 3, 1, 1024,
+                {offsets, task_parts(arrays, m), work(arrays, kTasks), bins_.count(), bins_.groups()},
+                (bins_.count() + bins_.groups()) * count * 3);
   else if (sorted)
     out.scan(offsets, work(arrays, kSums), all + 1, count);
   if (m == 0) return;
@@ -244,8 +244,7 @@ void Kernels::emit_two_levels(SortLaunches& out, const Arrays& arrays, std::int6
 
   // Clearing one word too many is harmless: it is written later.
   const std::int64_t words = (l.coarse * count + 7) / 8;
-  out.scan_text("clear_counts", 6, std::min(blocks(words, 256 * 8), 4096u), {launch.counts, words, launch.status},
-                8 * words);
+  out.clear(launch.counts, words, launch.status);
   launch("coarse_count", 0, std::min(blocks(m, kCountPoints), static_cast<std::uint32_t>(4 * shape_.multiprocessors)),
          kCountThreads, kCountPoints, l.most_coarse * 4,
          out.with_points(arrays, m, {coarse, launch.counts, launch.status}), coordinates);
@@ -281,10 +280,10 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   launch("large_place", 6, few, kFineThreads, l.segment, l.large_bytes, arguments, 0);
 }
 
-void Kernels::one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
-                               std::int64_t bytes) const {
+void Kernels::task_kernel(SortLaunches& out, const char* name, int pass, std::uint32_t grid, int threads,
+                          std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
   out(name, std::string(nufft_block_sums_text) + nufft_tasks_text,
-      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_THREADS 1024\n", pass), 1, 1024,
+      fmt::format("#define NUFFT_PASS {}\n#define NUFFT_THREADS {}\n", pass, threads), grid, threads,
       32 * (shape_.large_counts ? 8 : 4), std::move(arguments), bytes);
 }
 
@@ -293,13 +292,13 @@ void Kernels::emit_tasks(SortLaunches& out, const Arrays& arrays, std::int64_t m
   const std::int64_t all = bins_.groups() * bins_.slices(m);
   const BufferRef offsets = work(arrays, kOffsets), parts = task_parts(arrays, m);
   if (bins_.groups_in_one_block()) {  // the same kernels for any number of points
-    one_block_kernel(out, "groups", 7, {offsets, parts, all}, all * count * 3);
+    task_kernel(out, "groups", 2, 1, 1024, {offsets, parts, all}, all * count * 3);
   } else {
-    out.scan_text("count_tasks", 4, blocks(all + 1, 256), {offsets, parts, all}, all * count * 2);
+    task_kernel(out, "count_tasks", 0, blocks(all + 1, 256), 256, {offsets, parts, all}, all * count * 2);
     out.scan(parts, work(arrays, kSums), all + 1, count);
   }
-  out.scan_text("list_tasks", 5, blocks(bins_.most_tasks(m), 256), {offsets, parts, work(arrays, kTasks), all},
-                all * count * 2);
+  task_kernel(out, "list_tasks", 1, blocks(bins_.most_tasks(m), 256), 256, {offsets, parts, work(arrays, kTasks), all},
+              all * count * 2);
 }
 
 }  // namespace fourtune::generator::nufft

@@ -10,7 +10,9 @@
 #include "generator/plan/nufft/rules.h"
 #include "launch_order_text.h"
 #include "nufft_common_text.h"
+#include "nufft_device_text.h"
 #include "nufft_record_text.h"
+#include "nufft_scan_text.h"
 
 namespace fourtune::generator::nufft {
 namespace {
@@ -34,8 +36,7 @@ const Parameters& checked(const Shape& shape, const Parameters& parameters) {
 
 std::string window_text(const PiecewisePolynomial& window, Precision precision) {
   const int w = window.width, degree = window.degree;
-  std::string text =
-      "NUFFT_DEVICE_FUNCTION void nufft_window(real z, real* v) {\n  const real t = z * z;\n  real e, o;\n";
+  std::string text = "NUFFT_DEVICE void nufft_window(real z, real* v) {\n  const real t = z * z;\n  real e, o;\n";
   for (int p = 0; p <= (w - 1) / 2; ++p) {
     const bool middle = 2 * p == w - 1;
     for (const int parity : {0, 1}) {
@@ -98,13 +99,9 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
   text += fmt::format("#define NUFFT_GROUP_BINS {}ll\n#define NUFFT_CAP {}u\n", bins_.count() / bins_.groups(),
                       parameters_.cap);
   text += more;
-  text +=
-      "#if defined(FOURTUNE_EMULATED)\n#define NUFFT_DEVICE_FUNCTION inline\n#else\n"
-      "#define NUFFT_DEVICE_FUNCTION __device__ __forceinline__\n#endif\n";
-  text +=
-      fmt::format("NUFFT_DEVICE_FUNCTION {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
-  if (f32)
-    text += "NUFFT_DEVICE_FUNCTION double nufft_fma(double a, double b, double c) { return __fma_rn(a, b, c); }\n";
+  text += nufft_device_text;
+  text += fmt::format("NUFFT_DEVICE {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);
+  if (f32) text += "NUFFT_DEVICE double nufft_fma(double a, double b, double c) { return __fma_rn(a, b, c); }\n";
   return with_window ? text + window_text(window_, shape_.precision) : text;
 }
 
@@ -119,6 +116,18 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
     throw Error(Status::internal, fmt::format("{}: no rule excludes {} bytes of shared memory, {} are allowed",
                                               source.entry, block.shared_bytes, shape_.shared_bytes));
   source.shared_bytes = static_cast<std::uint32_t>(block.shared_bytes);
+  return source;
+}
+
+KernelSource Kernels::scan_kernel(const std::string& name, int pass) const {
+  const bool large = shape_.large_counts;
+  KernelSource source;
+  source.entry = fmt::format("nufft_{}_{}", name, large ? 64 : 32);
+  source.text = fmt::format("typedef {} count;\n#define NUFFT_ENTRY {}\n#define NUFFT_PASS {}\n",
+                            large ? "unsigned long long" : "unsigned", source.entry, pass);
+  source.text += std::string(nufft_device_text) + launch_order_text + nufft_scan_text;
+  source.block = {256, 1, 1};
+  source.shared_bytes = pass == 0 ? 0 : 9 * 8;
   return source;
 }
 

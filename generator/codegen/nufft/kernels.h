@@ -119,6 +119,8 @@ class Kernels {
   KernelSource kernel(const std::string& entry, const std::string& body, const std::string& more, const Block& block,
                       bool with_window = true) const;
   std::string suffix() const;
+  // The same for every shape, but for the type of counts (templates/nufft_scan.cuh).
+  KernelSource scan_kernel(const std::string& name, int pass) const;
   // The sort's launches (emit_sort.cpp).
   struct SortLaunches;
   struct LevelLaunches;
@@ -130,8 +132,8 @@ class Kernels {
   // Stored after the subproblems: the number of subproblems before each group, and their total number.
   BufferRef task_parts(const Arrays& arrays, std::int64_t m) const;
   BufferRef task_total(const Arrays& arrays, std::int64_t m) const;
-  void one_block_kernel(SortLaunches& out, const char* name, int pass, std::vector<LaunchArgument> arguments,
-                        std::int64_t bytes) const;
+  void task_kernel(SortLaunches& out, const char* name, int pass, std::uint32_t grid, int threads,
+                   std::vector<LaunchArgument> arguments, std::int64_t bytes) const;
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
