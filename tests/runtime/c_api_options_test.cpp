@@ -180,7 +180,7 @@ TEST_F(COptions, PointsBoundsAndExecutesArriveInOrder) {
 
 // A structure of `size` bytes with every option set, followed by other bytes.
 struct Sized {
-  explicit Sized(std::size_t size, int stream_tag, unsigned char behind) : bytes(400, behind) {
+  explicit Sized(std::size_t size, void* stream, unsigned char behind) : bytes(400, behind) {
     fourtune_options options;
     fourtune_options_init(&options);
     static const char* const none[] = {""};
@@ -189,7 +189,7 @@ struct Sized {
     options.device = 3;
     options.threads = 2;
     options.deterministic = 1;
-    options.stream = reinterpret_cast<void*>(static_cast<std::uintptr_t>(stream_tag));
+    options.stream = stream;
     options.mode_order = FOURTUNE_MODES_FFT;
     options.trust_points = options.distinct_points = 1;
     options.only = FOURTUNE_SPREAD_ONLY;
@@ -205,10 +205,11 @@ struct Sized {
 TEST_F(COptions, StructuresOfEverySizeKeepDefaultsBeyondTheirEnd) {
 #define ENDS(field) (offsetof(fourtune_options, field) + sizeof(fourtune_options::field))
   ASSERT_LE(sizeof(fourtune_options), 200u) << "the sizes below cover it";
+  int stream = 0;
   for (std::size_t size = 0; size <= 200; ++size) {
     SCOPED_TRACE(size);
     const bool larger = size > sizeof(fourtune_options);
-    const Sized given(size, 0x1230, larger ? 0 : 0xff);
+    const Sized given(size, &stream, larger ? 0 : 0xff);
     const fourtune_status status = create(given.get());
     if (size < sizeof(std::size_t)) {
       EXPECT_EQ(status, FOURTUNE_INVALID_OPTION);
@@ -223,7 +224,7 @@ TEST_F(COptions, StructuresOfEverySizeKeepDefaultsBeyondTheirEnd) {
     EXPECT_EQ(seen.device, size >= ENDS(device) ? 3 : 0);
     EXPECT_LE(probe().plan.cpu().threads, size >= ENDS(threads) ? 2 : 3);
     EXPECT_EQ(seen.deterministic, size >= ENDS(deterministic));
-    EXPECT_EQ(seen.stream, size >= ENDS(stream) ? reinterpret_cast<void*>(0x1230) : nullptr);
+    EXPECT_EQ(seen.stream, size >= ENDS(stream) ? &stream : nullptr);
     EXPECT_EQ(seen.mode_order, size >= ENDS(mode_order) ? ModeOrder::fft : ModeOrder::centred);
     EXPECT_EQ(seen.trust_points, size >= ENDS(trust_points));
     EXPECT_EQ(seen.only, size >= ENDS(only) ? Only::spread : Only::whole);
@@ -234,7 +235,7 @@ TEST_F(COptions, StructuresOfEverySizeKeepDefaultsBeyondTheirEnd) {
 
 TEST_F(COptions, AnOptionThatThisLibraryDoesNotHaveIsRefused) {
   for (const std::size_t size : {sizeof(fourtune_options) + 1, sizeof(fourtune_options) + 8, std::size_t{200}}) {
-    Sized given(size, 0, 0);
+    Sized given(size, nullptr, 0);
     EXPECT_EQ(create(given.get()), FOURTUNE_SUCCESS) << fourtune_last_error();
     given.bytes[size] = 1;  // the first byte after it
     EXPECT_EQ(create(given.get()), FOURTUNE_SUCCESS) << fourtune_last_error();
@@ -242,7 +243,7 @@ TEST_F(COptions, AnOptionThatThisLibraryDoesNotHaveIsRefused) {
     EXPECT_EQ(create(given.get()), FOURTUNE_INVALID_OPTION);
     EXPECT_NE(std::string(fourtune_last_error()).find("does not have"), std::string::npos) << fourtune_last_error();
   }
-  Sized given(200, 0, 0);
+  Sized given(200, nullptr, 0);
   const std::size_t huge = std::size_t{1} << 40;
   std::memcpy(given.bytes.data(), &huge, sizeof huge);
   EXPECT_EQ(create(given.get()), FOURTUNE_INVALID_OPTION);

@@ -41,7 +41,7 @@ generator::PiecewisePolynomial polynomial(int width) {
   generator::PiecewisePolynomial p;
   p.width = width;
   p.degree = width + 2;
-  p.coefficients.resize(static_cast<std::size_t>(width * (p.degree + 1)));
+  p.coefficients.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(p.degree + 1));
   for (std::size_t i = 0; i < p.coefficients.size(); ++i) p.coefficients[i] = 0.37 + 0.011 * static_cast<double>(i);
   return p;
 }

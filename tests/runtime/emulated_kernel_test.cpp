@@ -102,7 +102,7 @@ std::string seen_in_some_order(const Case& c) {
       RunOptions options;
       options.threads = order;
       options.copies = landing;
-      const std::string what = seen(c, options);
+      std::string what = seen(c, options);
       if (!what.empty()) return what;
     }
   return {};

@@ -40,11 +40,14 @@ TEST(GridFfts, WorkInTheGridsMemory) {
   using generator::BufferRef;
   const BufferRef grid{BufferRef::Where::workspace, 0, 0}, first{BufferRef::Where::first, 0, 0},
       second{BufferRef::Where::second, 0, 0};
-  for (const auto& [fine, n] :
-       {std::pair<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>{{64, 48, 1}, {32, 24, 1}},
-        {{64, 60, 1}, {41, 50, 1}},
-        {{32, 24, 20}, {16, 12, 10}},
-        {{24, 30, 32}, {17, 20, 25}}}) {
+  struct Sizes {
+    std::array<std::int64_t, 3> fine, n;
+  };
+  for (const Sizes& sizes : {Sizes{{64, 48, 1}, {32, 24, 1}},
+                             {{64, 60, 1}, {41, 50, 1}},
+                             {{32, 24, 20}, {16, 12, 10}},
+                             {{24, 30, 32}, {17, 20, 25}}}) {
+    const std::array<std::int64_t, 3>&fine = sizes.fine, &n = sizes.n;
     GridFft spec;
     spec.dim = fine[2] > 1 ? 3 : 2;
     spec.precision = Precision::f64;

@@ -72,7 +72,7 @@ TEST(EmulatedNufftPoints, CoarseBinsOfExactlyOneSegmentAndOnePointMore) {
       for (int kx = -15; kx <= 15; ++kx) {
         std::complex<double> sum = 0;
         for (std::size_t j = 0; j < c.size(); ++j) sum += c[j] * std::polar(1.0, -(kx * x[j] + ky * y[j]));
-        const auto k = static_cast<std::size_t>((ky + 15) * 31 + kx + 15);
+        const auto k = static_cast<std::size_t>(ky + 15) * 31 + static_cast<std::size_t>(kx + 15);
         difference += std::norm(modes[k] - sum), norm += std::norm(sum);
       }
     EXPECT_LE(std::sqrt(difference / norm), 3e-6) << m << " points in one coarse bin";

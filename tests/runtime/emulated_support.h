@@ -204,7 +204,8 @@ inline std::vector<float> ramp(std::size_t count) {
 inline std::span<std::byte> bytes_of(std::vector<float>& values) { return std::as_writable_bytes(std::span(values)); }
 
 // One kernel on arrays of floats: its arguments are both arrays, then `extra`.
-inline GpuProgram program_of(const KernelSource& kernel, std::uint32_t blocks, std::vector<std::int64_t> extra = {}) {
+inline GpuProgram program_of(const KernelSource& kernel, std::uint32_t blocks,
+                             const std::vector<std::int64_t>& extra = {}) {
   GpuProgram program;
   program.kernels = {kernel};
   Launch launch{0, {blocks, 1, 1}, {kFirst, kSecond}, "test", 0, 0};

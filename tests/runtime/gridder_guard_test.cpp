@@ -100,7 +100,7 @@ class GuardedRun {
     std::array<const void*, 6> axes{};
     for (int d = 0; d < p.dim; ++d) {
       axes[static_cast<std::size_t>(d)] = coordinates(m, random);
-      if (p.type == 3) axes[static_cast<std::size_t>(3 + d)] = coordinates(targets, random);
+      if (p.type == 3) axes[3 + static_cast<std::size_t>(d)] = coordinates(targets, random);
     }
     const auto executor = runtime::find_backend("cpu").bind(p, case_.plan, case_.options);
     executor->set_points({m, axes[0], axes[1], axes[2], p.type == 3 ? targets : 0, axes[3], axes[4], axes[5]});

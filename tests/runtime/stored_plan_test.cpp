@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "db/tuning_store.h"
 #include "fourtune/transform.h"
@@ -103,7 +104,7 @@ class StoredPlan : public testing::Test {
     return options;
   }
   static std::function<void(const generator::Plan&)> refuses(std::vector<int> caps, std::function<void()> how) {
-    return [caps, how](const generator::Plan& plan) {
+    return [caps = std::move(caps), how = std::move(how)](const generator::Plan& plan) {
       if (std::find(caps.begin(), caps.end(), plan.cpu().spread.cap) != caps.end()) how();
     };
   }
