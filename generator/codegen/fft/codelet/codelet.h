@@ -5,8 +5,8 @@
 // The unscaled inverse is the same code with real and imaginary parts exchanged on both sides, so only the forward DFT
 // exists. A DFT is built from smaller ones by the cheapest algorithm: split radix (plain or scaled), Cooley-Tukey,
 // prime factors (Good), for primes the symmetric direct form or Rader's convolution in halves, and Winograd's forms for
-// 7, 9, 11 and 13. Algorithms are in codelet.cpp (tangent.h, winograd.h), scheduling in codelet_schedule.cpp, text in
-// codelet_text.cpp.
+// 7, 9, 11 and 13. codelet.cpp chooses, builder.h has the algorithms (tangent.h, winograd.h), codelet_schedule.cpp the
+// schedule and codelet_text.cpp the text.
 #pragma once
 
 #include <string>
