@@ -461,6 +461,11 @@ TEST_F(FakeDriver, ANonuniformTransformThatDoesNotFitSaysWhatItNeedsAndWhatWould
   for (const char* part : {"the fine grids", "12345", "the transform needs", "of points", "chunk=1 needs",
                            "an oversampling of 1.25 in place of 2 needs about"})
     EXPECT_NE(words.find(part), std::string::npos) << part << " in: " << words;
+  const auto megabytes = [&](const std::string& behind) {
+    return std::stod(words.substr(words.find(behind) + behind.size()));
+  };
+  EXPECT_LT(megabytes("chunk=1 needs "), megabytes("the transform needs ")) << words;
+  EXPECT_LT(megabytes("in place of 2 needs about "), megabytes("the transform needs ")) << words;
   number("fake_alloc_result") = 0;
 }
 

@@ -137,6 +137,13 @@ TEST(EmulatedWarp, AMaskWithoutTheCallerOrTheSourceIsNamed) {
                FaultKind::bad_warp_mask, 5, {"reads lane 9"});
 }
 
+TEST(EmulatedFault, NamesBlockAndThreadInAllThreeDimensions) {
+  FaultPlace place;
+  place.kernel = "tested", place.line = 7, place.block = {1, 2, 3}, place.thread = {4, 5, 6};
+  EXPECT_STREQ(KernelFault(FaultKind::race, place, "it").what(),
+               "kernel tested line 7, block (1,2,3), thread (4,5,6): race: it");
+}
+
 // ---- memory ----------------------------------------------------------------------------------------------------
 TEST(EmulatedMemory, UninitialisedSharedMemoryIsNanAndFound) {
   const KernelSource kernel =

@@ -420,16 +420,21 @@ TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
       EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
     EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
   }
-  const std::string test = run({"completion", "bash"}).out +
-                           "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune pack m); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune pack show --li); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-                           "COMP_WORDS=(fourtune pack merge --policy fa); COMP_CWORD=4; _fourtune;"
-                           "echo \"${COMPREPLY[*]}\"\n";
+  const std::string test =
+      run({"completion", "bash"}).out +
+      "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune pack m); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune pack show --li); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune pack merge --policy fa); COMP_CWORD=4; _fourtune;"
+      "echo \"${COMPREPLY[*]}\"\n"
+      "COMP_WORDS=(fourtune show --db " +
+      (folder / "complet").string() +
+      "); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]##*/}\"\n"
+      "COMP_WORDS=(fourtune tune --seconds c); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n";
   const Finished completed = run_program({"bash", file("completion.sh", test)});
-  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\n") << completed.err;
+  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\ncompletion.sh\n\n") << completed.err;
 }
 
 }  // namespace

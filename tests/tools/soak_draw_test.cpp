@@ -9,6 +9,7 @@
 #include "tools/soak/case.h"
 #include "tools/soak/data.h"
 #include "tools/soak/draw.h"
+#include "tools/soak/plan.h"
 #include "tools/soak/python.h"
 
 namespace fourtune::tools {
@@ -108,6 +109,18 @@ TEST(SoakCase, WhatIsNoCaseIsRefusedByName) {
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 at=home"), UsageError);
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f32 threads=two"), UsageError);
   EXPECT_THROW(parse_case("fft:type=c2c,n=8,prec=f31"), Error);
+}
+
+// Only what the tuner itself may drop, or a paper's rule of thumb, may miss the bound.
+TEST(SoakPlan, CandidatesAndThePapersGaussianHaveSlack) {
+  const SoakCase type1 = parse_case("nufft:type=1,n=8x8,m=50,prec=f32,tol=1e-2"),
+                 type3 = parse_case("nufft:type=3,dim=1,m=50,k=20,prec=f64,tol=1e-6");
+  EXPECT_EQ(slack_of(type1, PlanKind::candidate, "cpu"), 10);
+  for (const PlanKind kind : {PlanKind::untuned, PlanKind::adapted, PlanKind::shipped, PlanKind::given}) {
+    EXPECT_EQ(slack_of(type1, kind, "cpu;window=pswf"), 1) << to_string(kind);
+    EXPECT_EQ(slack_of(type1, kind, "cpu;window=gaussian"), 1) << to_string(kind);
+    EXPECT_GT(slack_of(type3, kind, "cpu;type3=gaussian"), 1e6) << to_string(kind);
+  }
 }
 
 }  // namespace
