@@ -21,7 +21,7 @@ std::string fault_of(const std::string& path) {
     const FinufftLibrary library(path);
     return "accepted as " + library.version();
   } catch (const PeerError& error) {
-    const std::string name = to_string(error.fault());
+    std::string name = to_string(error.fault());
     EXPECT_TRUE(std::string(error.what()).starts_with(name + ": ")) << error.what();
     EXPECT_FALSE(error.hint().empty());
     return name;

@@ -180,7 +180,7 @@ TEST_F(Commands, DoctorAndEveryRefusalKnowTheSameBackends) {
 }
 
 TEST_F(Commands, WithoutABackendTheProcessorIsMeant) {
-  const std::string token = kFfts[0];
+  const std::string& token = kFfts[0];
   EXPECT_EQ(std::string(json_of({"run", token, "--repeat", "1", "--json"})["plan"]).rfind("cpu;", 0), 0u);
   EXPECT_EQ(std::string(json_of({"explain", token, "--json"})["plan"]).rfind("cpu;", 0), 0u);
   for (const char* command : {"tune", "run", "bench", "explain"}) {

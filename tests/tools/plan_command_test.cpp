@@ -57,7 +57,7 @@ TEST_F(PlanCommand, ListsCandidatesThatItReadsBack) {
   ASSERT_EQ(result.code, 0) << result.err;
   for (const char* words : {"NVIDIA V100", "groupings", "register-file", "estimate", "order=natural"})
     EXPECT_NE(result.out.find(words), std::string::npos) << words << "\n" << result.out;
-  const auto at = result.out.find("{", result.out.find("estimate  "));
+  const auto at = result.out.find('{', result.out.find("estimate  "));
   ASSERT_NE(at, std::string::npos);
   const std::string plan = result.out.substr(at, result.out.find_first_of(" \n", at) - at);
   EXPECT_EQ(run({plan, "--n", "32x32x32", "--device", "v100"}).code, 0) << plan;

@@ -77,9 +77,9 @@ TEST_F(RunCommand, RealTransformsInPlaceAreRightOnEveryBackend) {
 
 // A window of two cells gives two correct digits, however many are requested.
 TEST_F(RunCommand, AWrongResultEndsItWithOne) {
-  const std::vector<std::string> words{"nufft:type=1,n=16,m=50,prec=f64,tol=1e-9", "--backend", "cpu", "--plan",
-                                       "cpu;threads=1;window=pswf(sigma=2,width=2,fine=32);sort=none;spread=atomic;"
-                                       "interp=direct;fft=pruned"};
+  const std::string plan =
+      "cpu;threads=1;window=pswf(sigma=2,width=2,fine=32);sort=none;spread=atomic;interp=direct;fft=pruned";
+  const std::vector<std::string> words{"nufft:type=1,n=16,m=50,prec=f64,tol=1e-9", "--backend", "cpu", "--plan", plan};
   const Finished text = run(words);
   EXPECT_EQ(text.code, 1) << text.out << text.err;
   EXPECT_NE(text.out.find("WRONG"), std::string::npos) << text.out;

@@ -225,7 +225,7 @@ TEST_F(Finals, OfAMachineThatWasBusyOnceAreHeldWithTheTwoThatMatter) {
 TEST_F(Finals, AnIncumbentThatCannotBeRightIsWithdrawnBeforeTheSearch) {
   const std::string token = "nufft:type=1,n=64x64,m=5000,prec=f64,tol=1e-6";
   const Problem problem = parse_problem(token);
-  const generator::Plan right = generator::default_plan(problem, FakeBackend().traits());
+  generator::Plan right = generator::default_plan(problem, FakeBackend().traits());
   generator::Plan wrong = right;
   wrong.window.width = 3;
   const std::string wrong_text = generator::to_text(wrong, problem), right_text = generator::to_text(right, problem);
