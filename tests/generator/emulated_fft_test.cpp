@@ -57,6 +57,12 @@ const PlanCase kPlans[] = {
     {"{X(1,7,1,7,no-tw)}[threads=32,tile=1x8x1]{Y(1,11,1,11,no-tw)}[threads=32,tile=4x1x1]{Z(1,13,1,13,no-tw)}[threads="
      "32,tile=4x1x1]:order=natural,place=in",
      -1, 3},
+    // A kernel that carries 16 of 20 neighbours writes what the next one reads in whole tiles; the same along a batch.
+    {"{Z(10,2,10,20,tw)}[threads=32,tile=1,store=grouped]{Y(1,4,1,4,no-tw)}[threads=64,tile=1x1x16,to=work]{X(1,3,1,3,"
+     "no-tw),Z(2,10,1,10,no-tw)}[threads=32,tile=1x2,load=bulk,pipeline=1]:order=natural,prec=f64"},
+    {"{Y(1,4,1,4,no-tw)}[threads=32,tile=1x1x3,to=work]{X(1,8,1,8,no-tw)}[threads=32,tile=1x1x2,load=bulk,pipeline=1]:"
+     "order=natural,prec=f64",
+     1, 4},
     // The batch follows y in memory and in registers, but is not a digit of y's DFT.
     {"{Y(1,6,1,6,no-tw),X(2,4,2,8,tw),X(4,2,1,2,no-tw)}[threads=32,tile=1x1x8]:order=natural", -1, 8},
 };

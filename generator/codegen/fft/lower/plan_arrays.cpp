@@ -37,7 +37,7 @@ Placings Planner::between(int k) {
   std::int64_t low = 1;
   for (int d = 0; d < 4; ++d) {
     const std::int64_t cut = tile_cut(d, k);
-    if (cut == 0) return out;
+    if (cut == 0 || (cut < axes_[at(d)].n && carries_in_part(d, k - 1))) return out;
     tiled[at(d)] = {cut, low, 0};
     low *= cut;
   }
@@ -46,6 +46,12 @@ Placings Planner::between(int k) {
     low *= axes_[at(d)].n / tiled[at(d)].cut;
   }
   return tiled;
+}
+
+bool Planner::carries_in_part(int d, int k) const {
+  const auto& digits = axes_[at(d)].digits;
+  const bool active = std::any_of(digits.begin(), digits.end(), [&](const Digit& digit) { return digit.kernel == k; });
+  return !active && length_between(d, k) % tile_along(d, k) != 0;
 }
 
 std::int64_t Planner::tile_cut(int d, int k) const {
