@@ -44,8 +44,8 @@ enum class Freshness {
   kindred,    // another device of the same backend and instruction set: its plan, adapted, is often a good one
   foreign,    // another instruction set or backend
 };
-// An empty compiler or libraries of `here` means that nobody has looked, since asking would load them; they then count as
-// equal.
+// An empty compiler or libraries of `here` means that nobody has looked, since asking would load them; they then count
+// as equal.
 Freshness freshness(const Environment& measured, const Environment& here) noexcept;
 const char* to_string(Freshness) noexcept;
 // How different two devices are: the sum of |log2| of the ratios of their numbers; infinite for texts that are not from

@@ -61,6 +61,14 @@ TEST_F(MakePack, NamesWhatItCannotDo) {
   EXPECT_NE(bad.code, 0);
   EXPECT_NE(bad.err.find("no pack is made"), std::string::npos) << bad.err;
   EXPECT_FALSE(fs::exists(folder_ / "out.pack"));
+  for (const char* drawn : {"fft", "fft:x:2", "dft:1:2", "fft:1:2:3"}) {
+    const Finished wrong = make({"out.pack", "--backend", "cpu", "--drawn", drawn});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_EQ(wrong.err,
+              std::string("error: --drawn ") + drawn + ": it is KIND:SEED:COUNT, such as fft:7:40 or nufft:7:40\n");
+  }
+  const Finished unread = make({"out.pack", "--problems", "none.txt"});
+  EXPECT_EQ(unread.err.find("error: --problems none.txt: "), 0u) << unread.err;
   const Finished missing = make({"out.pack", "--fourtune", "/nowhere/fourtune", "--problems", "list.txt"});
   EXPECT_NE(missing.err.find("/nowhere/fourtune is not there"), std::string::npos) << missing.err;
 }

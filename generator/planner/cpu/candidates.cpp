@@ -279,8 +279,8 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   stages.sort.tile = axes.tiles[at[kTile]];
   stages.spread.cap = stages.interp.cap = kCaps[at[kCap]];
   stages.sort.copy = at[kRecords] < 2;
-  // Sorting inside a tile too costs up to a quarter of set_points. In 3D it saves 2 to 20 % of spreading and 0 to 50 % of
-  // interpolation (docs/design/cpu-choices.md).
+  // Sorting inside a tile too costs up to a quarter of set_points. In 3D it saves 2 to 20 % of spreading and 0 to 50 %
+  // of interpolation (docs/design/cpu-choices.md).
   stages.sort.local = axes.dim == 3 && at[kRecords] == 0;
   stages.threads = axes.threads[at[kThreads]];
   plan.chunk = axes.chunk[at[kChunk]];

@@ -16,8 +16,8 @@ struct GpuFftSpace {
   std::vector<fft::RuleCount> counts;  // what every rule left, in the order of the rules
 };
 // Returns cufft (not on the emulated backend), plain, the plain one in the notation with its variations, and plans
-// enumerated from the traits, all in natural order. Every plan parses back and has a program; the coordinates are choices of the
-// kernels. The list has at most `limits.plans` plans plus the variations.
+// enumerated from the traits, all in natural order. Every plan parses back and has a program; the coordinates are
+// choices of the kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});
 // cuFFT where it was faster; else kernels for any size; else cuFFT if there are none.

@@ -1,5 +1,5 @@
-// Builds the DAG of a DFT by a given algorithm; private to codelets, codelet.cpp chooses the algorithms. Those for sizes
-// with factors are in composite.cpp, those for primes and 9 in prime.cpp.
+// Builds the DAG of a DFT by a given algorithm; private to codelets, codelet.cpp chooses the algorithms. Those for
+// sizes with factors are in composite.cpp, those for primes and 9 in prime.cpp.
 #pragma once
 
 #include <cstddef>

@@ -82,7 +82,8 @@ class Planner {
   // do not divide the axis or the digit in which they end.
   std::int64_t tile_cut(int d, int k) const;
   int tile_along(int d, int k) const;
-  // Whether kernel k carries neighbours along an axis that do not divide it. They are one number, which needs one stride.
+  // Whether kernel k carries neighbours along an axis that do not divide it. They are one number, which needs one
+  // stride.
   bool carries_in_part(int d, int k) const;
 
   // ---- tiles and transforms (plan_tiles.cpp)
