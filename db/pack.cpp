@@ -11,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "base/fork_safe_mutex.h"
 #include "base/text.h"
@@ -317,8 +318,10 @@ std::string Pack::why_kernels_not_trusted(std::span<const std::string> keys) con
   });
   if (is_named) {
     const std::lock_guard lock(mutex());
-    impl_->signed_kernels = impl_->intact_kernels();
-    return impl_->signed_kernels ? std::string() : "its kernels are not those that were signed";
+    auto intact = impl_->intact_kernels();
+    if (!intact) return "its kernels are not those that were signed";  // what was remembered before still holds
+    impl_->signed_kernels = std::move(intact);
+    return {};
   }
   const std::string owner = impl_->path.empty() ? "bytes in memory have no owner" : why_untrusted(impl_->path);
   if (owner.empty()) return {};
