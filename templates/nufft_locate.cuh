@@ -14,7 +14,7 @@ struct Maps {
 };
 
 // What points hardly ever need is called and not copied to every place that may need it: inlined, it was 85 % of the
-// machine code of a sort.
+// machine code of a sort in f64 and more than half of one in f32.
 #if defined(FOURTUNE_EMULATED)
 #define NUFFT_CALLED inline
 #else
@@ -118,11 +118,8 @@ NUFFT_CALLED Far nufft_locate_far(double x, double centre, double factor, double
 
 // First cell of the window and place in it of coordinate x. Turns are taken off exactly, products are kept with
 // their rounding errors, so that nothing is lost however fine the grid is.
-NUFFT_DEVICE bool nufft_locate(real x, const Map& map, int n, int& cell, Part& part) {
+NUFFT_DEVICE bool nufft_locate_exact(real x, const Map& map, int n, int& cell, Part& part) {
   const double centre = map.centre, factor = map.factor;
-#if !NUFFT_DOUBLE
-  if (n < 1 << 19 && nufft_locate_near(x, centre, factor, n, cell, part)) return true;
-#endif
   const double at = static_cast<double>(x), fine = n;
   const double s = at - centre, p = s * factor;
 #if NUFFT_DOUBLE
@@ -147,6 +144,40 @@ NUFFT_DEVICE bool nufft_locate(real x, const Map& map, int n, int& cell, Part& p
   return finite;
 }
 
+// The same by a call, for points that hardly ever need it.
+struct Found {
+  int cell;
+  Part part;
+  bool finite;
+};
+NUFFT_CALLED Found nufft_find(real x, double centre, double centre_low, double factor, double factor_low, int n) {
+  const Map map = {centre, centre_low, factor, factor_low};
+  Found found;
+  found.finite = nufft_locate_exact(x, map, n, found.cell, found.part);
+  return found;
+}
+NUFFT_DEVICE bool nufft_locate_rare(real x, const Map& map, int n, int& cell, Part& part) {
+  const Found found = nufft_find(x, map.centre, map.centre_low, map.factor, map.factor_low, n);
+  cell = found.cell, part = found.part;
+  return found.finite;
+}
+
+// In f32 nearly every point is near.
+NUFFT_DEVICE bool nufft_locate(real x, const Map& map, int n, int& cell, Part& part) {
+#if !NUFFT_DOUBLE
+  if (n < 1 << 19)
+    return nufft_locate_near(x, map.centre, map.factor, n, cell, part) || nufft_locate_rare(x, map, n, cell, part);
+#endif
+  return nufft_locate_exact(x, map, n, cell, part);
+}
+
+// Of point i, whether its coordinates are finite.
+NUFFT_DEVICE void nufft_note(bool finite, long long i, unsigned long long* bad) {
+  if (!NUFFT_CHECK || finite) return;
+  dev_wait_earlier();  // for the word, which is cleared
+  atomicMin(bad, static_cast<unsigned long long>(i));
+}
+
 // The point with these coordinates; the first index of one that is not finite goes to *bad.
 NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const Maps& maps, unsigned long long* bad) {
   Placed p;
@@ -159,10 +190,7 @@ NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const Maps& maps, un
 #if NUFFT_DIM > 2
   finite = nufft_locate(x[2], maps.of[2], NUFFT_N2, p.cell[2], p.part[2]) && finite;
 #endif
-  if (NUFFT_CHECK && !finite) {
-    dev_wait_earlier();  // for the word, which is cleared
-    atomicMin(bad, static_cast<unsigned long long>(i));
-  }
+  nufft_note(finite, i, bad);
   return p;
 }
 
@@ -209,8 +237,18 @@ NUFFT_DEVICE Placed nufft_cells(const real* x, long long i, const Maps& maps, un
   near = nufft_cell_near(x[2], maps.of[2], NUFFT_N2, p.cell[2]) && near;
 #endif
   if (near) return p;
+  bool finite = nufft_locate_rare(x[0], maps.of[0], NUFFT_N0, p.cell[0], p.part[0]);
+#if NUFFT_DIM > 1
+  finite = nufft_locate_rare(x[1], maps.of[1], NUFFT_N1, p.cell[1], p.part[1]) && finite;
 #endif
+#if NUFFT_DIM > 2
+  finite = nufft_locate_rare(x[2], maps.of[2], NUFFT_N2, p.cell[2], p.part[2]) && finite;
+#endif
+  nufft_note(finite, i, bad);
+  return p;
+#else
   return nufft_place(x, i, maps, bad);
+#endif
 }
 
 // Groups of NUFFT_GROUP_BINS bins lie together: the bins of a column along the slide dimension, or single bins. Every
