@@ -21,9 +21,6 @@ Plan default_plan(const Problem& problem, const DeviceTraits& traits, std::strin
 // are kept; what follows from size and tolerance (width, fine grid, chunk, threads) is bound anew. Throws
 // Error{invalid_plan} if that is impossible.
 Plan adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
-// The plan to run where results must be the same bits every time. On a GPU these come from sums in fixed point, which
-// have fewer digits in double precision, so the oversampling factor rises until deconvolution leaves enough of them.
-Plan reproducible(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 // Lower bound on the time of execute (bytes and multiply-adds at the device's peak): a plan whose bound is above the
 // best time cannot win.

@@ -123,13 +123,6 @@ struct Transform::State {
   }
   void resolve() {
     resolution = runtime::resolve(planned(), traits, lookup.get(), options.plan, refused);
-    if (options.deterministic && resolution.source != runtime::Source::forced) {
-      const generator::Plan plan = generator::reproducible(resolution.plan, planned(), traits);
-      if (plan != resolution.plan)
-        resolution.explain += fmt::format("deterministic: {} instead, as sums in fixed point need more oversampling\n",
-                                          generator::to_text(plan, planned()));
-      resolution.plan = plan;
-    }
     plan_text = generator::to_text(resolution.plan, planned());
   }
   bool is_stored() const {

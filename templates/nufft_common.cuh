@@ -69,6 +69,7 @@ NUFFT_DEVICE void dev_add(double2* at, double2 value) {
 }
 
 // What spreaders sum up in. NUFFT_FIXED: multiples of a unit in 64 bits, sums of which do not depend on their order.
+// NUFFT_REST: what rounding to multiples of that unit leaves, in units that are smaller by NUFFT_REST_UNITS.
 #ifndef NUFFT_FIXED
 #define NUFFT_FIXED 0
 #endif
@@ -86,8 +87,13 @@ NUFFT_DEVICE double nufft_fixed_scale(const unsigned long long* bounds, long lon
   const int e = min(max(min(49 - exponent(one), 60 - exponent(one * points)), -1000), 1000);
   return __longlong_as_double(static_cast<long long>(e + 1023) << 52);
 }
+#define NUFFT_REST_UNITS 0x1p31
 NUFFT_DEVICE unsigned long long nufft_fixed(real value, double scale) {
-  const double shifted = nufft_fma(static_cast<double>(value), scale, 0x1.8p52);
+  double shifted = nufft_fma(static_cast<double>(value), scale, 0x1.8p52);
+#if NUFFT_REST
+  const double rest = nufft_fma(static_cast<double>(value), scale, 0x1.8p52 - shifted);  // exact, at most a half
+  shifted = nufft_fma(rest, NUFFT_REST_UNITS, 0x1.8p52);
+#endif
   return static_cast<unsigned long long>(__double_as_longlong(shifted)) -
          static_cast<unsigned long long>(__double_as_longlong(0x1.8p52));
 }

@@ -33,7 +33,11 @@ extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const Cell* __restrict__ sums, const unsigned long long* __restrict__ bounds, real2* __restrict__ grid,
                 long long m, long long cells) {
   dev_follow();
+#if NUFFT_REST
+  const double unit = 1 / (nufft_fixed_scale(bounds, m) * NUFFT_REST_UNITS);
+#else
   const double unit = 1 / nufft_fixed_scale(bounds, m);
+#endif
   for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < cells;
        i += static_cast<long long>(gridDim.x) * 256) {
     const Cell sum = sums[i];

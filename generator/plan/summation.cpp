@@ -47,10 +47,14 @@ std::int64_t crowd(const Problem& problem, const WindowChoice& window) {
   return static_cast<std::int64_t>(std::min(static_cast<double>(points), 100 * mean));
 }
 
-double fixed_point_rounding(const Problem& problem, const WindowChoice& window) {
+bool fixed_point_is_enough(const Problem& problem, const Plan& plan) {
   constexpr double kUnits = 6;  // the scale is a power of two, and a cell is smaller than its largest weights allow
-  const double points = static_cast<double>(crowd(problem, window));
-  return std::max(epsilon(problem.precision), kUnits * std::max(0x1p-49, 0x1p-60 * points));
+  const double points = static_cast<double>(crowd(problem, plan.window));
+  const double eps = epsilon(problem.precision), rounding = std::max(eps, kUnits * std::max(0x1p-49, 0x1p-60 * points));
+  if (plan.type3 == Type3Rule::gaussian) return false;  // what its deconvolution magnifies is not modelled
+  double magnified = magnification(plan.window, problem.dim);
+  if (problem.type == 3) magnified *= magnification(plan.inner, problem.dim);
+  return rounding * magnified <= std::max(0.5 * problem.tol, 8 * eps);
 }
 
 bool may_add_directly(const Problem& problem, const WindowChoice& window) {

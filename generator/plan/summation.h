@@ -30,8 +30,9 @@ std::int64_t crowd(const Problem& problem, const WindowChoice& window);
 // Whether so many may be added to a cell one after another, as spreaders do that add to the grid directly.
 bool may_add_directly(const Problem& problem, const WindowChoice& window);
 
-// Rounding of sums in fixed point, which GPUs use for reproducible results, relative to the sum: the unit must leave
-// room for all points that may share a cell (templates/nufft_common.cuh).
-double fixed_point_rounding(const Problem& problem, const WindowChoice& window);
+// Whether sums in fixed point, which GPUs use for deterministic results, keep the digits that the tolerance needs. Their
+// unit must leave room for all points that may share a cell (templates/nufft_common.cuh); where it leaves too few
+// digits, a second sum takes what the unit leaves out.
+bool fixed_point_is_enough(const Problem& problem, const Plan& plan);
 
 }  // namespace fourtune::generator

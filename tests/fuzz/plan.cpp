@@ -40,7 +40,6 @@ void use(const Plan& plan, const Problem& problem) {
     fuzz::accepted([&] { estimate(plan, problem, *any); });
     fuzz::accepted([&] { floor_seconds(plan, problem, *any); });
     fuzz::accepted([&] { adapt(plan, problem, *any); });
-    fuzz::accepted([&] { reproducible(plan, problem, *any); });
   }
   fuzz::accepted([&] {
     const Plan adapted = adapt(plan, problem, traits);

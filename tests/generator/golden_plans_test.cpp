@@ -80,7 +80,6 @@ std::string candidates_text(const Problem& problem, const DeviceTraits& traits) 
     const Plan& plan = space.candidates[i].plan;
     costs.add(cost_text(plan, problem, traits));
     adapted.add(text_or_refusal([&] { return to_text(adapt(plan, near, traits), near); }));
-    adapted.add(text_or_refusal([&] { return to_text(reproducible(plan, problem, traits), problem); }));
   }
   return fmt::format("{} candidates {}, costs {}, adapted {}\n  best {}", space.candidates.size(), digest.text(),
                      costs.text(), adapted.text(), best ? to_text(best->plan, problem) : "none");

@@ -182,8 +182,9 @@ TEST(GpuNufftCandidates, BatchesShareWeightsInGroupsThatTheirChunksHold) {
     EXPECT_EQ(largest(adapt(usual, one, h200())), 1);
     EXPECT_EQ(largest(default_plan(one, h200())), 1);
     const auto lead = problem.type == 1 ? gpu_nufft::Lead::spread : gpu_nufft::Lead::interpolate;
-    const auto fixed = gpu_nufft::deterministic(usual.gpu().points, shape_of(problem, usual), lead);
+    const auto fixed = gpu_nufft::deterministic(usual.gpu().points, shape_of(problem, usual), lead, false);
     EXPECT_EQ(fixed.spread_with.group, 1);
+    EXPECT_FALSE(fixed.spread_with.twice);
     EXPECT_EQ(gpu_nufft::why_not(fixed, shape_of(problem, usual)), "");
   }
 }
@@ -232,9 +233,10 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
                                                      default_parameters(shape, nufft::Interpolate::window));
     ASSERT_EQ(choice.spread, nufft::Spread::window) << token;
     choice.spread_with.run = 2, choice.spread_with.group = 4;
-    const auto fixed = gpu_nufft::deterministic(choice, shape, lead);
+    const auto fixed = gpu_nufft::deterministic(choice, shape, lead, true);
     EXPECT_NE(fixed.spread, nufft::Spread::window);
     EXPECT_TRUE(fixed.spread_with.deterministic);
+    EXPECT_TRUE(fixed.spread_with.twice);
     EXPECT_EQ(fixed.spread_with.run, 1);
     EXPECT_EQ(fixed.spread_with.group, 1);
     EXPECT_EQ(gpu_nufft::why_not(fixed, shape), "");
@@ -247,7 +249,8 @@ TEST(GpuNufftCandidates, DeterministicChoicesDoNotUseRegisterWindows) {
   const Problem flat = parse_problem("nufft:type=1,n=512x512,m=5000,prec=f32,tol=1e-5");
   const Plan points = default_plan(flat, h200());
   ASSERT_EQ(points.gpu().points.spread, nufft::Spread::points);
-  const auto fixed = gpu_nufft::deterministic(points.gpu().points, shape_of(flat, points), gpu_nufft::Lead::spread);
+  const auto fixed =
+      gpu_nufft::deterministic(points.gpu().points, shape_of(flat, points), gpu_nufft::Lead::spread, false);
   EXPECT_EQ(fixed.spread, nufft::Spread::points);
   EXPECT_TRUE(fixed.spread_with.deterministic);
 }

@@ -313,6 +313,7 @@ std::vector<Case> deterministic_cases() {
         c.transforms = dim == 1 ? 2 : 1;
         if (dim == 3 && family == Spread::points) c.parameters.order = Order::caller;
         if (dim == 2) c.points = Points::clustered;
+        c.parameters.twice = dim == 1 || (dim == 3 && precision == Precision::f64);
         cases.push_back(c);
       }
   return cases;
@@ -337,6 +338,36 @@ TEST_P(NufftDeterministic, GivesTheSameBitsInEveryOrderOfBlocksAndThreads) {
     }
     seen = second;
   }
+}
+// One strength is 2^40 times the others, so the unit of its sums is larger than a thousandth of theirs. Cells that it does
+// not reach show what they have lost.
+TEST(NufftDeterministic, TwiceKeepsWhatTheUnitLeavesOut) {
+  for (const Spread family : {Spread::points, Spread::tile_atomic, Spread::tile_owned})
+    for (const bool twice : {false, true}) {
+      Case c = spreading("Twice", 2, Precision::f64, 7, family);
+      c.parameters.deterministic = true, c.parameters.twice = twice;
+      c.points = Points::spot;
+      const Prepared p = prepare(c);
+      const auto points = make_points(c);
+      const auto spread = [&](Complex strength) {
+        std::vector<Complex> values = unpacked(p.first, Precision::f64);
+        values[0] = strength;
+        std::vector<std::byte> first = packed_complex(values, Precision::f64), second = p.second;
+        run_program(p.program, first, second, {});
+        return unpacked(second, Precision::f64);
+      };
+      std::vector<Complex> with = spread({0x1p40, -0x1p40}), without = spread(0);
+      const Window& window = window_of(c.shape.width);
+      const Reached x = reached(points[0][0], 45, window), y = reached(points[1][0], 38, window);
+      for (const int row : y.cell)
+        for (const int column : x.cell)
+          with[static_cast<std::size_t>(row * 45 + column)] = without[static_cast<std::size_t>(row * 45 + column)] = 0;
+      const double error = distance(with, without);
+      if (twice)
+        EXPECT_LE(error, 1e-11) << static_cast<int>(family);
+      else
+        EXPECT_GE(error, 1e-5) << static_cast<int>(family) << ": the case must be one that a single sum cannot do";
+    }
 }
 INSTANTIATE_TEST_SUITE_P(All, NufftDeterministic, ::testing::ValuesIn(deterministic_cases()), name_of);
 

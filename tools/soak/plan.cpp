@@ -59,9 +59,7 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
   DeviceTraits traits = all;
   if (one.threads > 0) traits.cores = one.threads;
   const Problem problem = planned_problem(one);
-  const auto text = [&](const generator::Plan& plan) {  // a given plan runs as it is
-    return generator::to_text(one.deterministic ? generator::reproducible(plan, problem, traits) : plan, problem);
-  };
+  const auto text = [&](const generator::Plan& plan) { return generator::to_text(plan, problem); };
   if (kind == PlanKind::candidate) return text(any_candidate(problem, traits, random));
   if (kind == PlanKind::shipped) {
     static const db::Lookup packs = db::Lookup::load({}, runtime::shipped_packs());

@@ -112,34 +112,45 @@ void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t
     program.launches.push_back(
         {at, {blocks(std::min(items, 1024 * most), 1024), 1, 1}, std::move(arguments), "spread", bytes, 0});
   };
-  const auto fixed = [&](const char* name, int pass) {
-    return kernel(name, nufft_fixed_text, fixed_constants() + fmt::format("#define NUFFT_PASS {}\n", pass),
+  const auto fixed = [&](const char* name, int pass, bool rest) {
+    return kernel(name, nufft_fixed_text, fixed_constants(rest) + fmt::format("#define NUFFT_PASS {}\n", pass),
                   plain_block(256, 9 * 8), false);
   };
   for (std::int64_t t = 0; t < transforms; ++t) {
     Arrays one = arrays;
     one.values.byte_offset += t * m * 2 * real;
     one.grid.byte_offset += t * cells * 2 * real;
-    launch(scan_kernel("clear", 0), 2 * cells + 2, {bounds, 2 * cells + 2, bounds, std::int64_t{0}}, 16 * cells);
-    launch(fixed("fixed_bounds", 0), std::max(m, sorted_bins),
-           {one.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real);
     const BufferRef target = one.grid;
     one.grid = sums;
-    emit_spreader(program, one, m, 1, family);
-    program.launches.back().arguments.emplace_back(bounds);
-    launch(fixed("fixed_add", 1), cells, {sums, bounds, target, m, cells}, cells * (16 + 4 * real));
+    const auto clear = [&](const BufferRef& first, std::int64_t words) {
+      launch(scan_kernel("clear", 0), words, {first, words, first, std::int64_t{0}}, 8 * words);
+    };
+    const auto spread = [&](bool rest) {
+      emit_spreader(program, one, m, 1, family, rest);
+      program.launches.back().arguments.emplace_back(bounds);
+      launch(fixed(rest ? "fixed_add_rest" : "fixed_add", 1, rest), cells, {sums, bounds, target, m, cells},
+             cells * (16 + 4 * real));
+    };
+    clear(bounds, 2 * cells + 2);
+    launch(fixed("fixed_bounds", 0, false), std::max(m, sorted_bins),
+           {one.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real);
+    spread(false);
+    if (!parameters_.twice) continue;
+    clear(sums, 2 * cells);
+    spread(true);
   }
 }
 
-std::string Kernels::fixed_constants() const {
+std::string Kernels::fixed_constants(bool rest) const {
   if (!parameters_.deterministic) return "";
   double reach = 1;
   for (int d = 0; d < shape_.dim; ++d) reach *= bins_on_a_cell(window_, parameters_.bin[static_cast<std::size_t>(d)]);
-  return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {:.17g}\n", reach);
+  return fmt::format("#define NUFFT_FIXED 1\n#define NUFFT_REACH {:.17g}\n{}", reach,
+                     rest ? "#define NUFFT_REST 1\n" : "");
 }
 
 void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                            Spread family) const {
+                            Spread family, bool rest) const {
   const int w = shape_.width, dim = shape_.dim, real = real_bytes();
   const Parameters& p = parameters_;
   const std::int64_t cells = shape_.cells();
@@ -160,10 +171,11 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
     const std::string more = fmt::format(
         "#define NUFFT_LANES {}\n#define NUFFT_NUMBERS {}\n#define NUFFT_STAGE_WARP {}\n#define NUFFT_RUN {}\n"
         "#define NUFFT_WARPS {}\n{}",
-        p.lanes, block.numbers, block.stage, p.run, block.warps, fixed_constants());
-    launch(kernel(fmt::format("spread_points_l{}", p.lanes), nufft_spread_points_text, more, block),
-           blocks(m, block.threads()),
-           {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, distances(m, cells)});
+        p.lanes, block.numbers, block.stage, p.run, block.warps, fixed_constants(rest));
+    launch(
+        kernel(fmt::format("spread_points_l{}{}", p.lanes, rest ? "_rest" : ""), nufft_spread_points_text, more, block),
+        blocks(m, block.threads()),
+        {work(arrays, kRecords), work(arrays, kIndex), arrays.values, arrays.grid, m, distances(m, cells)});
     return;
   }
   const std::vector<LaunchArgument> arguments{work(arrays, kRecords), work(arrays, kIndex), work(arrays, kTasks), total,
@@ -179,9 +191,10 @@ void Kernels::emit_spreader(GpuProgram& program, const Arrays& arrays, std::int6
   const Block block = spread_tile_block(shape_, p, family);
   const std::string more = fmt::format(
       "#define NUFFT_ATOMIC {}\n#define NUFFT_THREADS {}\n#define NUFFT_STAGE {}\n#define NUFFT_CELLS {}\n{}",
-      atomic ? 1 : 0, block.threads(), block.stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants());
-  launch(kernel(atomic ? "spread_tile_atomic" : "spread_tile_owned", nufft_spread_tile_text, more, block), grid,
-         arguments);
+      atomic ? 1 : 0, block.threads(), block.stage, divided_up(dim == 1 ? w : w * w, 32), fixed_constants(rest));
+  launch(kernel(fmt::format("spread_tile_{}{}", atomic ? "atomic" : "owned", rest ? "_rest" : ""),
+                nufft_spread_tile_text, more, block),
+         grid, arguments);
 }
 
 KernelSource Kernels::matrix_interpolator() const {

@@ -140,9 +140,10 @@ class Kernels {
   // Deterministic spreading: the launches before and after the spreader, for each transform.
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
-  void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                     Spread family) const;
-  std::string fixed_constants() const;
+  // rest: what the unit of deterministic sums has left out (Parameters::twice).
+  void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms, Spread family,
+                     bool rest = false) const;
+  std::string fixed_constants(bool rest) const;
   // Several transforms at once (emit_group.cpp).
   Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
   struct GroupKernel;

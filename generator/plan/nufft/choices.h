@@ -60,6 +60,9 @@ struct Parameters {
   // Spreading: sums in 64-bit fixed point, which give the same bits whatever the order of points and blocks. Not for
   // window; needs run 1.
   bool deterministic = false;
+  // Deterministic: spreads twice, the second time what the unit of the first sums has left out. For f64 where many
+  // points may share a cell (fixed_point_is_enough).
+  bool twice = false;
   bool check = true;  // check for coordinates that are not finite
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

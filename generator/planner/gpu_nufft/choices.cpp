@@ -171,9 +171,9 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
   return out;
 }
 
-GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead) {
-  const auto fixed = [](Parameters with) {
-    with.deterministic = true, with.run = 1, with.group = 1;
+GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead, bool twice) {
+  const auto fixed = [twice](Parameters with) {
+    with.deterministic = true, with.twice = twice, with.run = 1, with.group = 1;
     return with;
   };
   GpuPointsChoice out = choice;

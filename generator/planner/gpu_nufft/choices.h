@@ -41,8 +41,8 @@ GpuPointsChoice with_partner_of_interpolate(const nufft::Shape& shape, nufft::In
                                             const nufft::Parameters& with);
 
 // Makes the choice bit-reproducible: spreading uses fixed point, and padded bins or direct access to the grid in place
-// of register windows. A spreader that follows an interpolator's sort keeps that sort.
-GpuPointsChoice deterministic(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead);
+// of register windows. A spreader that follows an interpolator's sort keeps that sort. `twice` as in nufft::Parameters.
+GpuPointsChoice deterministic(const GpuPointsChoice& choice, const nufft::Shape& shape, Lead lead, bool twice);
 
 // The choice with a sort that m points can have: one level, where two have too many bins for this device.
 GpuPointsChoice sortable(const GpuPointsChoice& choice, const nufft::Shape& shape, std::int64_t m);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/plan/summation.h"
+
 namespace fourtune::runtime::gpu {
 namespace {
 
@@ -63,7 +65,9 @@ void Type12Programs::make_kernels(std::int64_t m) {
     check_wide_enough(shape);
     points = generator::gpu_nufft::refit(points, shape, lead);
   }
-  if (options_.deterministic) points = generator::gpu_nufft::deterministic(points, shape, lead);
+  if (options_.deterministic)
+    points =
+        generator::gpu_nufft::deterministic(points, shape, lead, !generator::fixed_point_is_enough(problem_, plan_));
   generator::nufft::Parameters spread = points.spread_with, interp = points.interp_with;
   if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
       spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "generator/plan/summation.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/window/polynomial.h"
 
@@ -122,7 +123,9 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   side.choice = sources ? generator::gpu_nufft::with_partner_of_spread(shape, points.spread, points.spread_with)
                         : generator::gpu_nufft::with_partner_of_interpolate(shape, points.interp, points.interp_with);
   side.choice = generator::gpu_nufft::refit(side.choice, shape, lead);
-  if (deterministic_) side.choice = generator::gpu_nufft::deterministic(side.choice, shape, lead);
+  if (deterministic_)
+    side.choice = generator::gpu_nufft::deterministic(side.choice, shape, lead,
+                                                      !generator::fixed_point_is_enough(problem_, plan_));
   side.choice.spread_with.check = side.choice.interp_with.check = false;  // find_geometry has checked all points
   const double error =
       beta_ > 0 ? 0 : generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim);
