@@ -31,6 +31,21 @@ GaussianRule gaussian_rule(double accuracy, double r) {
   return rule;
 }
 
+std::array<double, 3> type3_extent(const Problem& problem) {
+  if (problem.extent) return *problem.extent;
+  const double points = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
+  std::array<double, 3> out{};
+  for (int d = 0; d < problem.dim; ++d)
+    out[static_cast<std::size_t>(d)] = kPi / 2 * std::pow(points, 1.0 / problem.dim);
+  return out;
+}
+
+double type3_source_half(const Problem& problem, int d, double source_half, double target_half) {
+  const double product = source_half * target_half, full = type3_extent(problem)[static_cast<std::size_t>(d)];
+  if (product <= 0 || product > full || product < (problem.extent ? 0.8 : 0.9999) * full) return source_half;
+  return full / target_half;
+}
+
 Interval type3_interval(double low, double high) {
   Interval out{(low + high) / 2, (high - low) / 2};
   if (std::abs(out.centre) < 0.1 * out.half) {

@@ -43,6 +43,15 @@ struct GaussianRule {
 // wide.
 GaussianRule gaussian_rule(double accuracy, double r);
 
+// X_d S_d in each dimension, as the problem says it (extent); else a guess, (pi/2) k^(1/dim), with k targets or, if that
+// number is not known either, m or a million.
+std::array<double, 3> type3_extent(const Problem& problem);
+
+// The half-width of the sources for which grids are made: the given one or, where the points nearly fill the problem's
+// extent, the one that fills it. So the same kernels serve all points that do, and can be compiled before they are
+// known. Nearly: at least 0.8 of an extent that the problem says, and 0.9999, for rounding to f32, of a guess.
+double type3_source_half(const Problem& problem, int d, double source_half, double target_half);
+
 // Centre and half-width of coordinates from low to high. The centre becomes 0 if it is within a tenth of the
 // half-width, so that no phase factor is needed.
 Interval type3_interval(double low, double high);

@@ -107,7 +107,8 @@ FOURTUNE_API fourtune_status fourtune_create(const char* problem, const fourtune
 typedef int (*fourtune_prepare_progress)(size_t done, size_t all, const char* problem, void* user);
 
 /* Compiles what transforms of these problems will need on a GPU, and keeps it in the user's database, so that their first
- * use does not wait for a compiler. Works on options->threads threads (0: as many as are useful). Those that fail do not
+ * use does not wait for a compiler; for a type 3, if its points fill the token's extent, at least to 0.8 (transform.h).
+ * Adjoints are not prepared. Works on options->threads threads (0: as many as are useful). Those that fail do not
  * keep others from being prepared; the first failure is returned. `progress` may be NULL; when it ends the work the
  * status is interrupted. */
 FOURTUNE_API fourtune_status fourtune_prepare(const char* const* problems, size_t count,

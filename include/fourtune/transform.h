@@ -81,7 +81,9 @@ class FOURTUNE_API Transform {
   Transform& operator=(Transform&&) noexcept;
 
   // Compiles what a transform of this problem will need, and keeps it in the user's database; does nothing on the cpu
-  // backend. The token needs m (and k). May be called from any thread. Throws as the constructor does.
+  // backend. The token needs m (and k). A type 3 is prepared for points that fill the token's extent, at least to 0.8,
+  // or, without one, (pi/2) k^(1/dim); other points compile other kernels. Adjoints are not prepared. May be called from
+  // any thread. Throws as the constructor does.
   static void prepare(std::string_view problem, const Options& options = {});
 
   // Throws Error{invalid_argument} for null, surplus or misaligned arrays, Error{invalid_point} for a coordinate that
@@ -99,7 +101,7 @@ class FOURTUNE_API Transform {
   // GPU backends queue later work on this stream. The cpu backend throws Error{invalid_argument} unless it is null.
   void set_stream(void* stream);
 
-  const Problem& problem() const noexcept;  // set_points fills in m, k and extent
+  const Problem& problem() const noexcept;  // set_points fills in m and k
   MemoryUse memory() const;
   // Text of the plan in use, and the reason for it. Without m (and k) in the token, set_points chooses the plan.
   const std::string& plan() const noexcept;

@@ -16,10 +16,12 @@
 namespace fourtune::runtime {
 namespace {
 
-// Loads and runs nothing, and notes how many kernels each load asks for. What is read says that all points are good.
+using Loads = std::vector<std::vector<generator::KernelSource>>;
+
+// Loads and runs nothing, and notes which kernels each load asks for. What is read says that all points are good.
 class NotingQueue final : public gpu::Queue {
  public:
-  NotingQueue(DeviceTraits traits, std::vector<std::size_t>& loads) : traits_(std::move(traits)), loads_(loads) {}
+  NotingQueue(DeviceTraits traits, Loads& loads) : traits_(std::move(traits)), loads_(loads) {}
 
   const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
@@ -29,7 +31,7 @@ class NotingQueue final : public gpu::Queue {
   }
   void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    loads_.push_back(sources.size());
+    loads_.emplace_back(sources.begin(), sources.end());
     std::vector<int> numbers;
     for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
     return numbers;
@@ -50,16 +52,17 @@ class NotingQueue final : public gpu::Queue {
     return one;
   }
   DeviceTraits traits_;
-  std::vector<std::size_t>& loads_;
+  Loads& loads_;
   int next_ = 0;
 };
 
-std::vector<std::size_t> loads_of(const std::string& token) {
+// Type 3: of points whose half-widths multiply to `product` in every dimension.
+Loads loads_of(const std::string& token, double product = 150) {
   const Problem problem = parse_problem(token);
   const DeviceTraits h200 = *generator::known_device("h200");
   ExecutorOptions options;
   options.trust_points = problem.type == 3;  // with bounds it then needs no extents
-  std::vector<std::size_t> loads;
+  Loads loads;
   const auto executor = gpu::make_gpu_nufft_executor(problem, generator::default_plan(problem, h200), options,
                                                      std::make_unique<NotingQueue>(h200, loads));
   alignas(256) static double array[32];
@@ -69,7 +72,7 @@ std::vector<std::size_t> loads_of(const std::string& token) {
   if (problem.type == 3) {
     Bounds bounds;
     for (std::size_t d = 0; d < 3; ++d)
-      bounds.low[d] = -3, bounds.high[d] = 3, bounds.low[3 + d] = -50, bounds.high[3 + d] = 50;
+      bounds.low[d] = -3, bounds.high[d] = 3, bounds.low[3 + d] = -product / 3, bounds.high[3 + d] = product / 3;
     executor->set_bounds(bounds);
   }
   executor->set_points(points);
@@ -77,16 +80,34 @@ std::vector<std::size_t> loads_of(const std::string& token) {
   return loads;
 }
 
-using Loads = std::vector<std::size_t>;
+using Counts = std::vector<std::size_t>;
+
+Counts counts_of(const std::string& token) {
+  Counts counts;
+  for (const auto& load : loads_of(token)) counts.push_back(load.size());
+  return counts;
+}
 
 TEST(KernelLoads, TypesOneAndTwoLoadAllTheirKernelsAtOnce) {
-  EXPECT_EQ(loads_of("nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral"), Loads({7}));
-  EXPECT_EQ(loads_of("nufft:type=2,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral"), Loads({9}));
-  EXPECT_EQ(loads_of("nufft:type=1,n=64x64x64,m=500000,prec=f64,tol=1e-6,points=radial"), Loads({14}));
+  EXPECT_EQ(counts_of("nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral"), Counts({7}));
+  EXPECT_EQ(counts_of("nufft:type=2,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral"), Counts({9}));
+  EXPECT_EQ(counts_of("nufft:type=1,n=64x64x64,m=500000,prec=f64,tol=1e-6,points=radial"), Counts({14}));
 }
 
 TEST(KernelLoads, TypeThreeLoadsWhatItsExtentsDecideAtOnce) {
-  EXPECT_EQ(loads_of("nufft:type=3,dim=2,m=16384,k=16384,prec=f64,tol=1e-10"), Loads({2, 13}));
+  EXPECT_EQ(counts_of("nufft:type=3,dim=2,m=16384,k=16384,prec=f64,tol=1e-10"), Counts({2, 13}));
+}
+
+// So they can be compiled before the points are known (CudaBackend::prepare_for), and moving points keep them.
+TEST(KernelLoads, TypeThreeHasTheSameKernelsForPointsThatNearlyFillItsExtent) {
+  const std::string token = "nufft:type=3,dim=2,m=16384,k=16384,prec=f64,tol=1e-10";
+  const double guess = 0.5 * 3.14159265358979323846 * 128;
+  EXPECT_EQ(loads_of(token, guess), loads_of(token, guess * (1 - 1e-6))) << "rounding to f32";
+  EXPECT_NE(loads_of(token, guess), loads_of(token, guess * 0.9));
+  EXPECT_NE(loads_of(token, guess), loads_of(token, guess * 1.1));
+  const std::string said = token + ",extent=150x150";
+  EXPECT_EQ(loads_of(said, 150), loads_of(said, 125));
+  EXPECT_NE(loads_of(said, 150), loads_of(said, 110)) << "grids that are much too large would take time";
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <string>
 
+#include "generator/plan/type3_geometry.h"
+
 namespace fourtune::tuner {
 namespace {
 
@@ -246,11 +248,8 @@ PointSet<T> make_targets(const Problem& problem, std::uint64_t seed) {
 }
 
 std::array<double, 3> resolved_extent(const Problem& problem) {
-  if (problem.extent) return *problem.extent;
-  const double side = std::pow(static_cast<double>(required(problem.k, "k")), 1.0 / problem.dim);
-  Vec3 extent{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) extent[d] = kPi / 2 * side;
-  return extent;
+  if (!problem.extent) required(problem.k, "k");
+  return generator::type3_extent(problem);
 }
 
 template <typename T>

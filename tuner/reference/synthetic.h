@@ -69,7 +69,7 @@ PointSet<T> make_points(const Problem& problem, std::uint64_t seed);
 template <typename T>
 PointSet<T> make_targets(const Problem& problem, std::uint64_t seed);
 
-// The extent of a type-3 problem: the given one, else (pi/2) k^(1/dim) in every dimension.
+// The extent of a type-3 problem: generator::type3_extent(), but its k must be known.
 std::array<double, 3> resolved_extent(const Problem& problem);
 
 // Independent complex (or real) values whose parts are uniform in [-1, 1). The f32 values are the rounded f64 values.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "generator/plan/type3_geometry.h"
 #include "generator/planner/cpu/planner.h"
 
 namespace fourtune::generator {
@@ -32,14 +33,14 @@ struct Geometry {
   std::array<double, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
 };
 
-Geometry geometry_of(const Plan& plan, const Problem& problem, double k) {
+Geometry geometry_of(const Plan& plan, const Problem& problem) {
   Geometry g;
+  const std::array<double, 3> extent = type3_extent(problem);
   const double pi = std::numbers::pi;
   const bool gaussian = plan.type3 == Type3Rule::gaussian;
   for (int d = 0; d < problem.dim; ++d) {
-    const double product = problem.extent ? (*problem.extent)[d] : pi / 2 * std::pow(k, 1.0 / problem.dim);
     const double sigma = gaussian ? plan.gaussian_r : plan.window.sigma;
-    const double band = 2 * sigma * product / pi;
+    const double band = 2 * sigma * extent[static_cast<std::size_t>(d)] / pi;
     g.outer[d] = band + plan.window.width + 2;
     g.inner[d] = gaussian ? plan.gaussian_r * g.outer[d]
                           : plan.inner.sigma * (band + 0.5 * plan.window.width) + 0.5 * plan.window.width + 2;
@@ -106,7 +107,7 @@ double inner_fft(const Plan& plan, const Problem& problem, const Geometry& g) {
 Cost type3_cost(const Plan& plan, const Problem& problem, const DeviceTraits& traits, double threads) {
   const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(10000)));
   const double m = static_cast<double>(problem.m.value_or(static_cast<std::int64_t>(k)));
-  const Geometry g = geometry_of(plan, problem, k);
+  const Geometry g = geometry_of(plan, problem);
   const double one = gridding(plan, problem, traits, plan.window.width, g.outer, m, true) +
                      gridding(plan, problem, traits, plan.inner.width, g.held, k, false) + inner_fft(plan, problem, g) +
                      kCell * product(g.outer);

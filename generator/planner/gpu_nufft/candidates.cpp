@@ -6,6 +6,7 @@
 
 #include "generator/plan/binding.h"
 #include "generator/plan/summation.h"
+#include "generator/plan/type3_geometry.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/planner/gpu_nufft/planner.h"
@@ -69,11 +70,10 @@ double density(const std::optional<std::int64_t>& count, const nufft::Shape& sha
 // The approximate grids that the points of a type 3 will lead to.
 nufft::Shape type3_shape(const Problem& problem, const DeviceTraits& traits, const Plan& plan, bool sources) {
   std::array<std::int64_t, 3> cells{1, 1, 1};
-  const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
+  const std::array<double, 3> extent = type3_extent(problem);
   const bool gaussian = plan.type3 == Type3Rule::gaussian;
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) {
-    const double half = problem.extent ? (*problem.extent)[d] : std::numbers::pi / 2 * std::pow(k, 1.0 / problem.dim);
-    const double outer = 2 * (gaussian ? plan.gaussian_r : plan.window.sigma) * half / std::numbers::pi;
+    const double outer = 2 * (gaussian ? plan.gaussian_r : plan.window.sigma) * extent[d] / std::numbers::pi;
     const double wanted = sources ? outer + plan.window.width + 2 : outer * plan.inner.sigma / plan.window.sigma;
     cells[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::min(wanted, 1e6)), 2 * kMaxWidth));
   }

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "generator/codegen/nufft/kernels.h"
+#include "generator/plan/type3_geometry.h"
 #include "generator/planner/gpu_nufft/choices.h"
 #include "generator/planner/gpu_nufft/planner.h"
 
@@ -213,12 +214,12 @@ Parts parts_of(const Plan& plan, const Problem& problem) {
   std::array<double, 3> modes{1, 1, 1}, fine{1, 1, 1}, held{1, 1, 1};
   const int dim = problem.dim;
   if (problem.type == 3) {
+    const std::array<double, 3> extent = type3_extent(problem);
     const double k = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));
     const bool gaussian = plan.type3 == Type3Rule::gaussian;
     const double sigma = gaussian ? plan.gaussian_r : plan.window.sigma;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) {
-      const double half = problem.extent ? (*problem.extent)[d] : std::numbers::pi / 2 * std::pow(k, 1.0 / dim);
-      modes[d] = std::ceil(2 * sigma * half / std::numbers::pi + plan.window.width + 2);
+      modes[d] = std::ceil(2 * sigma * extent[d] / std::numbers::pi + plan.window.width + 2);
       fine[d] = std::ceil((gaussian ? sigma : plan.inner.sigma) * modes[d]);
       held[d] = gaussian ? fine[d] : std::min(fine[d], std::ceil(fine[d] / sigma) + plan.inner.width + 2);
     }

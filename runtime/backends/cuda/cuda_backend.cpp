@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "db/tuning_store.h"
+#include "generator/plan/type3_geometry.h"
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/cufft_api.h"
 #include "runtime/backends/cuda/driver_api.h"
@@ -131,6 +133,21 @@ struct Current {
   ContextGuard guard;
 };
 
+// Lets a type 3 that runs nothing make its grids, and so its kernels, for points that fill the problem's extent.
+void expect_points(const Problem& problem, Executor& executor) {
+  if (!problem.m || !problem.k || *problem.m == 0 || *problem.k == 0) return;
+  Bounds bounds;
+  const std::array<double, 3> extent = generator::type3_extent(problem);
+  for (std::size_t d = 0; d < 3; ++d) {
+    bounds.low[d] = -1, bounds.high[d] = 1;
+    bounds.low[3 + d] = -extent[d], bounds.high[3 + d] = extent[d];
+  }
+  executor.set_bounds(bounds);
+  Points none;
+  none.m = *problem.m, none.k = *problem.k;
+  executor.set_points(none);
+}
+
 }  // namespace
 
 CudaBackend::CudaBackend(gpu::ProgramSource programs, std::filesystem::path store)
@@ -212,9 +229,12 @@ void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, c
 void CudaBackend::prepare_for(const DeviceTraits& device_traits, const Problem& problem, const generator::Plan& plan,
                               const ExecutorOptions& options) const {
   const KernelShelf shelf(store_, options.kernel_packs);
-  if (problem.kind == Kind::nufft) {  // for type 3, compiles only what does not depend on the points' extents
-    gpu::make_gpu_nufft_executor(problem, plan, options,
-                                 make_compile_queue(device_traits, shelf, options.compile_seconds));
+  if (problem.kind == Kind::nufft) {
+    ExecutorOptions unseen = options;
+    unseen.trust_points = options.trust_points || problem.type == 3;  // there are no points to look at
+    const auto executor = gpu::make_gpu_nufft_executor(
+        problem, plan, unseen, make_compile_queue(device_traits, shelf, options.compile_seconds));
+    if (problem.type == 3) expect_points(problem, *executor);
     return;
   }
   if (const auto program = programs_(problem, plan, device_traits))

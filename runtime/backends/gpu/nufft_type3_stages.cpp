@@ -80,14 +80,15 @@ bool Type3Stages::set_points(const std::array<generator::gpu_nufft::Type3Kernels
                              std::int64_t k) {
   std::array<std::int64_t, 3> outer{1, 1, 1}, inner{1, 1, 1}, held{1, 1, 1};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem_.dim); ++d) {
-    const generator::Interval source = generator::type3_interval(extents[d].low, extents[d].high);
+    generator::Interval source = generator::type3_interval(extents[d].low, extents[d].high);
     const generator::Interval target = generator::type3_interval(extents[d + 3].low, extents[d + 3].high);
-    geometry_[d] = generator::type3_dimension(plan_, source, target, gaussian_);
     if (problem_.extent && source.half * target.half > 1.001 * (*problem_.extent)[d] + 1e-300)
       throw Error(
           Status::contradiction,
           fmt::format("extent: half-widths of the points multiply to {} in dimension {}, but the problem says {}",
                       source.half * target.half, "xyz"[d], (*problem_.extent)[d]));
+    source.half = generator::type3_source_half(problem_, static_cast<int>(d), source.half, target.half);
+    geometry_[d] = generator::type3_dimension(plan_, source, target, gaussian_);
     outer[d] = std::max<std::int64_t>(geometry_[d].outer, plan_.window.width);
     inner[d] = geometry_[d].inner, held[d] = geometry_[d].held;
   }
@@ -251,8 +252,7 @@ GpuProgram Type3Stages::zeros(std::int64_t m, std::int64_t k, bool adjoint) cons
 std::int64_t Type3Stages::estimate_bytes() const {
   double cells = static_cast<double>(chunk_), outer = cells;
   for (int d = 0; d < problem_.dim; ++d) {
-    const double k = static_cast<double>(problem_.k.value_or(1));
-    const double product = problem_.extent ? (*problem_.extent)[d] : kPi / 2 * std::pow(k, 1.0 / problem_.dim);
+    const double product = generator::type3_extent(problem_)[static_cast<std::size_t>(d)];
     const Type3Dimension guess = generator::type3_dimension(plan_, {0, product}, {0, 1}, gaussian_);
     cells *= static_cast<double>(guess.held);
     outer *= static_cast<double>(guess.outer);

@@ -360,8 +360,7 @@ class Type3Executor final : public Executor {
   std::int64_t estimate_bytes() const {
     double cells = static_cast<double>(chunk_), outer = cells;
     for (int d = 0; d < problem_.dim; ++d) {
-      const double k = static_cast<double>(problem_.k.value_or(1));
-      const double product = problem_.extent ? (*problem_.extent)[d] : kPi / 2 * std::pow(k, 1.0 / problem_.dim);
+      const double product = generator::type3_extent(problem_)[static_cast<std::size_t>(d)];
       const Type3Dimension guess = type3_dimension(plan_, {0, product}, {0, 1}, gaussian_);
       cells *= static_cast<double>(guess.held);
       outer *= static_cast<double>(guess.outer);
