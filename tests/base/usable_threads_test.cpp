@@ -93,7 +93,7 @@ TEST_F(Quota, OfAGroupOutsideTheMountIsNotRead) {
 TEST_F(Quota, DamagedFilesAreNoQuota) {
   write("proc/self/cgroup", "nonsense\n::\n0::/a\n4:cpu:\n");
   for (const char* text :
-       {"", "\n", "x 100000\n", "100000\n", "100000 0\n", "-5 100000\n", "99999999999999999999 1\n"}) {
+       {"", "\n", "x 100000\n", "100000\n", "100000 0\n", "0 100000\n", "-5 100000\n", "99999999999999999999 1\n"}) {
     write("sys/fs/cgroup/a/cpu.max", text);
     EXPECT_EQ(quota(), 0) << text;
   }

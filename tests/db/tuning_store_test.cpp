@@ -288,6 +288,20 @@ TEST(TraitsDistance, AddsTheLogarithmsOfTheRatios) {
     EXPECT_TRUE(std::isinf(traits_distance(R"({"cores":2})", other))) << other;
 }
 
+TEST(TraitsText, HasWhatPlansDependOn) {
+  DeviceTraits traits;
+  traits.cores = 12, traits.l1_bytes = 32768, traits.l2_bytes = 1048576, traits.l3_bytes = 33554432;
+  traits.memory_bytes = (std::int64_t{31} << 30) + (std::int64_t{1} << 29);
+  EXPECT_EQ(traits_text(traits),
+            R"({"cores":12,"l1_bytes":32768,"l2_bytes":1048576,"l3_bytes":33554432,"memory_gib":32})");
+  traits.compute_capability = 90, traits.multiprocessors = 132, traits.shared_per_block = 232448;
+  traits.registers_per_multiprocessor = 65536;
+  --traits.memory_bytes;
+  EXPECT_EQ(
+      traits_text(traits),
+      R"({"multiprocessors":132,"shared_per_block":232448,"registers":65536,"l2_bytes":1048576,"memory_gib":31})");
+}
+
 TEST(CoresIn, AreThoseOfAProcessor) {
   DeviceTraits traits;
   traits.cores = 12;

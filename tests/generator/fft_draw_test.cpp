@@ -10,6 +10,7 @@
 #include "generator/planner/gpu_fft/enumerate.h"
 #include "generator/planner/gpu_fft/paper_plans.h"
 #include "tests/support/fft_plans.h"
+#include "tests/support/golden.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -38,6 +39,24 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
   return count;
 }
+
+// Header "3 h200": number of a paper's plan, and a device. Both texts whole, as digests.
+std::string drawn(const std::string& header) {
+  const auto space = header.find(' ');
+  const auto device = *known_device(header.substr(space + 1));
+  const FftPlan given = parse_fft_plan(corrected(paper_plans().at(std::stoul(header.substr(0, space)))));
+  const FftPlan plan = bind(given, device);
+  std::string text = header;
+  for (const std::string& one :
+       {to_svg(plan), to_svg(plan, &device), to_svg(given), report(plan), report(plan, &device)}) {
+    test::Digest digest;
+    digest.add(one);
+    text += "\n  " + digest.text();
+  }
+  return text + "\n";
+}
+
+TEST(FftDrawing, IsAsRecorded) { test::GoldenFile("drawings.txt", drawn).compare(0, 1); }
 
 TEST(FftDrawing, ShowsEveryKernelItsDigitsAndTheBytes) {
   const auto device = *known_device("h200");

@@ -1,33 +1,19 @@
-// What the planners make of drawn problems: plans, costs, candidates. tests/golden/plans.txt has them; every line that
-// a change moves is then seen in its diff. FOURTUNE_UPDATE_GOLDEN=1 writes the file anew, for the problems it lists.
+// What the planners make of drawn problems: plans, costs, candidates. tests/golden/plans.txt has them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/known_devices.h"
 #include "fourtune/problem.h"
 #include "generator/candidates.h"
+#include "tests/support/golden.h"
 
 namespace fourtune::generator {
 namespace {
 
-const std::string kPath = std::string(FOURTUNE_SOURCE_DIR) + "/tests/golden/plans.txt";
-
-// FNV-1a of many texts.
-class Digest {
- public:
-  void add(const std::string& text) {
-    for (const char c : text + "\n") sum_ = (sum_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  std::string text() const { return fmt::format("{:016x}", sum_); }
-
- private:
-  std::uint64_t sum_ = 0xcbf29ce484222325u;
-};
+using test::Digest;
 
 // A known GPU, or a processor: "cpu1" has one thread and small caches, "cpu24" has many and large ones.
 DeviceTraits device(const std::string& name) {
@@ -100,44 +86,12 @@ std::string planned(const std::string& header) {
   return text;
 }
 
-// Blocks of lines; the first line of each is not indented.
-std::vector<std::string> recorded() {
-  std::ifstream file(kPath);
-  std::vector<std::string> blocks;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    if (line[0] != ' ') blocks.emplace_back();
-    blocks.back() += line + "\n";
-  }
-  return blocks;
-}
-
-std::string header_of(const std::string& block) { return block.substr(0, block.find('\n')); }
-
-void write_anew() {
-  std::string text =
-      "# What the planners make of drawn problems. Written by FOURTUNE_UPDATE_GOLDEN=1 generator_golden_plans_test\n";
-  for (const std::string& block : recorded()) text += planned(header_of(block));
-  std::ofstream(kPath) << text;
-}
-
 class GoldenPlans : public ::testing::TestWithParam<int> {
  public:
-  static constexpr int kParts = 4;  // run side by side
+  static constexpr int kParts = 4;
 };
 
-TEST_P(GoldenPlans, AreAsRecorded) {
-  if (GetParam() == 0 && std::getenv("FOURTUNE_UPDATE_GOLDEN")) write_anew();
-  const std::vector<std::string> blocks = recorded();
-  ASSERT_GT(blocks.size(), 100u) << kPath;
-  int differ = 0;
-  for (std::size_t i = GetParam(); i < blocks.size() && differ < 3; i += kParts) {
-    const std::string now = planned(header_of(blocks[i]));
-    EXPECT_EQ(now, blocks[i]) << "if the change is meant: FOURTUNE_UPDATE_GOLDEN=1 "
-                              << ::testing::internal::GetArgvs()[0];
-    differ += now != blocks[i] ? 1 : 0;
-  }
-}
+TEST_P(GoldenPlans, AreAsRecorded) { test::GoldenFile("plans.txt", planned).compare(GetParam(), kParts); }
 
 INSTANTIATE_TEST_SUITE_P(Parts, GoldenPlans, ::testing::Range(0, GoldenPlans::kParts));
 

@@ -125,6 +125,18 @@ TEST(CInterface, PointsOfTheirOwnAndBounds) {
   EXPECT_EQ(fourtune_set_bounds(transform, high, low), FOURTUNE_INVALID_ARGUMENT);
   EXPECT_EQ(fourtune_set_bounds(transform, nullptr, high), FOURTUNE_INVALID_ARGUMENT);
   fourtune_destroy(transform);
+  ASSERT_EQ(fourtune_create("nufft:type=3,dim=2,prec=f64,tol=1e-6", &options, &transform), FOURTUNE_SUCCESS);
+  for (const std::size_t i : {0, 1, 3, 4}) {
+    double wrong[6] = {5, 5, 5, 5, 5, 5};
+    for (const double bad : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+      wrong[i] = bad;
+      EXPECT_EQ(fourtune_set_bounds(transform, low, wrong), FOURTUNE_INVALID_ARGUMENT) << i << " " << bad;
+      EXPECT_NE(std::string(fourtune_last_error()).find(std::string("set_bounds: ") + "xyzstu"[i]), std::string::npos);
+    }
+  }
+  const double unused[6] = {5, 5, -1, 5, 5, -1};
+  EXPECT_EQ(fourtune_set_bounds(transform, low, unused), FOURTUNE_SUCCESS) << "the third dimension is not there";
+  fourtune_destroy(transform);
 }
 
 TEST(CInterface, LastErrorBelongsToTheThread) {

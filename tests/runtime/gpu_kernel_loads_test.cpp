@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,50 +10,12 @@
 #include "base/known_devices.h"
 #include "generator/candidates.h"
 #include "runtime/backends/gpu/nufft_executor.h"
-#include "runtime/backends/gpu/nufft_queue.h"
+#include "tests/support/noting_queue.h"
 
 namespace fourtune::runtime {
 namespace {
 
 using Loads = std::vector<std::vector<generator::KernelSource>>;
-
-// Loads and runs nothing, and notes which kernels each load asks for. What is read says that all points are good.
-class NotingQueue final : public gpu::Queue {
- public:
-  NotingQueue(DeviceTraits traits, Loads& loads) : traits_(std::move(traits)), loads_(loads) {}
-
-  const DeviceTraits& traits() const override { return traits_; }
-  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
-    auto memory = std::make_unique<gpu::QueueMemory>();
-    memory->bytes = bytes, memory->data = nowhere();
-    return memory;
-  }
-  void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
-  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    loads_.emplace_back(sources.begin(), sources.end());
-    std::vector<int> numbers;
-    for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
-    return numbers;
-  }
-  std::vector<KernelReport> kernels() const override { return {}; }
-  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override { return nullptr; }
-  void begin(void*) override {}
-  std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return nowhere(); }
-  void launch(int, const generator::Extent3&, gpu::LaunchArguments&) override {}
-  void read(void* host, const std::byte*, std::size_t bytes) override { std::memset(host, 255, bytes); }
-  void end(bool) noexcept override {}
-  void mark(int) override {}
-  double seconds(int, int) override { return 0; }
-
- private:
-  static std::byte* nowhere() {
-    alignas(256) static std::byte one[256];
-    return one;
-  }
-  DeviceTraits traits_;
-  Loads& loads_;
-  int next_ = 0;
-};
 
 // Type 3: of points whose half-widths multiply to `product` in every dimension.
 Loads loads_of(const std::string& token, double product = 150) {
@@ -62,9 +23,9 @@ Loads loads_of(const std::string& token, double product = 150) {
   const DeviceTraits h200 = *generator::known_device("h200");
   ExecutorOptions options;
   options.trust_points = problem.type == 3;  // with bounds it then needs no extents
-  Loads loads;
+  test::Noted noted;
   const auto executor = gpu::make_gpu_nufft_executor(problem, generator::default_plan(problem, h200), options,
-                                                     std::make_unique<NotingQueue>(h200, loads));
+                                                     std::make_unique<test::NotingQueue>(h200, noted));
   alignas(256) static double array[32];
   PointSet points;
   points.m = *problem.m, points.k = problem.k.value_or(0);
@@ -77,7 +38,7 @@ Loads loads_of(const std::string& token, double product = 150) {
   }
   executor->set_points(points);
   executor->execute(array, array, false);
-  return loads;
+  return noted.loads;
 }
 
 using Counts = std::vector<std::size_t>;

@@ -435,6 +435,19 @@ TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
       "COMP_WORDS=(fourtune tune --seconds c); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n";
   const Finished completed = run_program({"bash", file("completion.sh", test)});
   EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\ncompletion.sh\n\n") << completed.err;
+  // A path is completed by files, another value by nothing.
+  const std::string bash = run({"completion", "bash"}).out, zsh = run({"completion", "zsh"}).out,
+                    fish = run({"completion", "fish"}).out;
+  EXPECT_NE(bash.find("'tune --db') COMPREPLY=($(compgen -f"), std::string::npos);
+  EXPECT_NE(bash.find("'tune --seconds') return"), std::string::npos);
+  const auto line = [](const std::string& text, const std::string& what) {
+    const auto at = text.find(what);
+    return at == text.npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_NE(line(zsh, "--db").find("_files"), std::string::npos);
+  EXPECT_EQ(line(zsh, "--seconds").find("_files"), std::string::npos);
+  EXPECT_NE(line(fish, "-l db").find(" -rF"), std::string::npos);
+  EXPECT_NE(line(fish, "-l seconds").find(" -x"), std::string::npos);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/known_devices.h"
+#include "tests/support/golden.h"
 #include "tools/common/errors.h"
 #include "tools/soak/case.h"
 #include "tools/soak/data.h"
@@ -66,6 +69,38 @@ TEST(SoakDraw, GivesTheTokensOfThePythonProgram) {
                                       "nufft:type=3,dim=3,m=1331,k=2789,prec=f64,tol=2.7e-03",
                                       "nufft:type=3,dim=3,m=1029,k=358,prec=f64,tol=1.1e-07"}));
 }
+
+// Cases of a seed, header "fft 5 1": kind, seed and megabytes; and the plans that a case is tried with on two devices.
+std::string cases_text(const std::string& header) {
+  std::istringstream words(header);
+  std::string kind;
+  std::uint64_t seed = 0;
+  double megabytes = 0;
+  words >> kind >> seed >> megabytes;
+  ProblemDraw draw(kind == "fft" ? Kind::fft : Kind::nufft, seed, megabytes);
+  tuner::Random random(seed + 1);
+  DeviceTraits processor;
+  processor.backend = "cpu", processor.isa = "avx2", processor.cores = 4;
+  processor.l1_bytes = 32 << 10, processor.l2_bytes = 1 << 20, processor.l3_bytes = 32 << 20;
+  std::string text = header + "\n";
+  for (int i = 0; i < 2; ++i) {
+    const SoakCase one = draw_case(draw.next(), random, megabytes);
+    text += "  " + to_text(one) + "\n";
+    for (const DeviceTraits& device : {processor, *generator::known_device("h200")})
+      for (const PlanKind plan : {PlanKind::candidate, PlanKind::adapted}) {
+        std::string chosen;
+        try {
+          chosen = draw_plan(one, plan, device, seed + static_cast<std::uint64_t>(i));
+        } catch (const Error& error) {
+          chosen = error.what();
+        }
+        text += "    " + chosen + "\n";
+      }
+  }
+  return text;
+}
+
+TEST(SoakDraw, ASeedGivesTheSameCasesAndPlansOnEveryMachine) { test::GoldenFile("soak.txt", cases_text).compare(0, 1); }
 
 TEST(SoakDraw, EveryTokenParsesAlsoAtTheLeastSize) {
   for (const Kind kind : {Kind::fft, Kind::nufft})
