@@ -40,6 +40,7 @@ struct ExecutorOptions {
   void* stream = nullptr;        // the caller's CUstream; null means the device's default stream
   bool time_stages = false;      // records events between the stages; without it stage_times() is empty
   double compile_seconds = 120;  // limit for compiling one kernel
+  bool crowded = false;          // makes the kernels for crowded bins at once, not when set_points first meets one
   std::vector<std::shared_ptr<const db::Pack>> kernel_packs;  // whose kernels may run
 };
 

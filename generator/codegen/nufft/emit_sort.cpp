@@ -273,6 +273,7 @@ void Kernels::emit_second_level(SortLaunches& out, const Arrays& arrays, std::in
   if (from == 0)
     launch("fine", 3, blocks(l.coarse, 1), kFineThreads, l.segment, l.fine_bytes, arguments,
            step > 0 ? 0 : 2 * m * l.staged + l.all * count);
+  if (scratch == 0) return;  // no room for the points of large coarse bins
   // Does nothing unless some coarse bin is large.
   const std::uint32_t few = std::min(blocks(m, l.segment), 264u);
   launch("large_count", 5, few, kFineThreads, l.segment, l.counter_bytes, arguments, 0);

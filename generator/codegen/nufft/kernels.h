@@ -97,8 +97,8 @@ class Kernels {
   std::int64_t late_bytes(std::int64_t m, const LargeBins& large) const;
   std::int64_t least_late_bytes(std::int64_t m, const LargeBins& large) const;
   // Each function appends the stage's kernels (each once) and launches. All transforms have the same points. scratch:
-  // number of bytes available. If points of large coarse bins need more, they stay unsorted, and emit_large must follow
-  // with at least least_late_bytes; everything else is complete. tasks: also lists the subproblems, for families that
+  // number of bytes available; with 0 there are no kernels for large coarse bins. If points of such bins need more, they
+  // stay unsorted, and emit_large must follow with at least least_late_bytes; everything else is complete. tasks: also lists the subproblems, for families that
   // work by them; emit_tasks can do that later.
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
                  std::int64_t scratch, bool tasks = true) const;

@@ -231,6 +231,7 @@ void CudaBackend::prepare_for(const DeviceTraits& device_traits, const Problem& 
   const KernelShelf shelf(store_, options.kernel_packs);
   if (problem.kind == Kind::nufft) {
     ExecutorOptions unseen = options;
+    unseen.crowded = true;
     unseen.trust_points = options.trust_points || problem.type == 3;  // there are no points to look at
     const auto executor = gpu::make_gpu_nufft_executor(
         problem, plan, unseen, make_compile_queue(device_traits, shelf, options.compile_seconds));

@@ -22,6 +22,7 @@ class Type12Executor final : public Executor {
                  std::unique_ptr<Queue> queue)
       : problem_(problem),
         trust_points_(options.trust_points),
+        crowded_(options.crowded || options.trust_points),
         stream_(options.stream),
         runner_(std::move(queue), Type12Programs::kSlots, options.time_stages),
         programs_(problem, plan, options, runner_.queue().traits()) {
@@ -38,7 +39,7 @@ class Type12Executor final : public Executor {
     for (int d = 0; d < problem_.dim; ++d) check_alignment(given[d], programs_.complex_bytes() / 2, kNames[d]);
     runner_.begin_set_points();
     const generator::nufft::LargeBins large = sort(points);
-    if (scratch_bytes() < programs_.sort_kernels().large_bytes(points.m, large.points)) sort_large(points.m, large);
+    if (sort_scratch() < programs_.sort_kernels().large_bytes(points.m, large.points)) sort_large(points.m, large);
     count_ = points.m;
   }
 
@@ -153,6 +154,7 @@ class Type12Executor final : public Executor {
     runner_.end_stages(true);
     if (moved) rehearse();  // the grid has moved
     run.complete();
+    if (!std::exchange(crowded_, true)) bound_ = -1;  // later points are probably like these
   }
 
   // Called before a direction is made: if it needs subproblems, later sorts list them, and those of the current points
@@ -182,7 +184,7 @@ class Type12Executor final : public Executor {
     std::array<GpuProgram, 2> points;
     std::array<std::vector<GpuProgram>, 2> fft;
     std::vector<const GpuProgram*> all;
-    const GpuProgram sort = programs_.sort_program(std::max<std::int64_t>(m, 1), scratch_bytes(), lists_tasks_);
+    const GpuProgram sort = programs_.sort_program(std::max<std::int64_t>(m, 1), sort_scratch(), lists_tasks_);
     if (!directions_[0].made) all.push_back(&sort);
     for (std::size_t i = 0; i < 2; ++i) {
       const std::int64_t transforms = programs_.chunks()[i];
@@ -242,6 +244,9 @@ class Type12Executor final : public Executor {
     return programs_.whole() ? static_cast<int>(kGrid) : kSort + static_cast<int>(generator::nufft::kScratch);
   }
   std::int64_t scratch_bytes() const { return runner_.slot_bytes(scratch_slot()); }
+  // What a first sort uses of it. Few points have crowded bins, whose three kernels take a quarter of the time to compile
+  // a 3D sort; so they are left to sort_large until there are such points. Trusted points are not looked at.
+  std::int64_t sort_scratch() const { return crowded_ ? std::max<std::int64_t>(1, scratch_bytes()) : 0; }
   std::int64_t point_bytes(std::int64_t m) const {
     std::int64_t sum = 0;
     for (const std::int64_t bytes : programs_.workspace_bytes(m, 0, lists_tasks_)) sum += bytes;
@@ -270,7 +275,7 @@ class Type12Executor final : public Executor {
   // Makes the launches for m points; the kernels are loaded already.
   void bind_points(std::int64_t m) {
     if (bound_ == m) return;
-    runner_.change(sort_, programs_.sort_program(m, scratch_bytes(), lists_tasks_));
+    runner_.change(sort_, programs_.sort_program(m, sort_scratch(), lists_tasks_));
     for (Direction& direction : directions_)
       for (std::size_t i = 0; i < 2; ++i)
         if (direction.made && programs_.chunks()[i] > 0)
@@ -285,6 +290,7 @@ class Type12Executor final : public Executor {
 
   Problem problem_;
   bool trust_points_;
+  bool crowded_;  // sorts have the kernels for large coarse bins
   void* stream_;
   mutable Runner runner_;
   Type12Programs programs_;
