@@ -52,6 +52,8 @@ struct KernelStore::Impl {
   const Database& writable() {
     if (!writer) {
       writer = open_for_writing(real_path(path), kBusyMs, Journal::automatic);
+      // With a log ahead the file stays sound when the power fails; only kernels may be lost, which are compiled again.
+      if (writer->text("PRAGMA journal_mode") == "wal") writer->execute("PRAGMA synchronous = NORMAL");
       reader.reset();
     }
     return *writer;
@@ -83,12 +85,22 @@ struct KernelStore::Impl {
   std::optional<StoredKernel> read(const std::string& digest);
   void remove(const std::string& digest);
   void note_use(const std::string& digest, std::int64_t used);
-  void write(const KernelOrigin& origin, const std::string& digest, const StoredKernel& kernel,
-             std::span<const std::byte> packed);
+  struct Packed {
+    KernelOrigin origin;
+    std::string digest;
+    StoredKernel kernel;
+    std::vector<std::byte> image;  // compressed
+  };
+  static std::optional<Packed> packed(const KernelOrigin& origin, StoredKernel kernel, std::int64_t limit);
+  bool keep(std::span<const Packed> kernels);
+  void write(const Database& database, const Packed& one);
+  void make_room(const Database& database, std::span<const Packed> newest);
 
   // For when the database cannot be used; at most as many bytes as the database would keep.
   std::optional<StoredKernel> remembered(const std::string& digest) {
     const std::lock_guard lock(mutex);
+    for (const Packed& one : waiting)
+      if (one.digest == digest) return one.kernel;
     const auto found = memory.find(digest);
     return found == memory.end() ? std::nullopt : std::optional(found->second);
   }
@@ -102,6 +114,7 @@ struct KernelStore::Impl {
   bool file_was_there = false;
   std::map<std::string, StoredKernel> memory;
   std::int64_t memory_bytes = 0;
+  std::vector<Packed> waiting;  // for flush()
 };
 
 KernelStore::KernelStore(std::filesystem::path path, std::int64_t limit) : impl_(std::make_unique<Impl>()) {
@@ -143,32 +156,59 @@ void KernelStore::Impl::note_use(const std::string& digest, std::int64_t used) {
   }
 }
 
-void KernelStore::Impl::write(const KernelOrigin& origin, const std::string& digest, const StoredKernel& kernel,
-                              std::span<const std::byte> packed) {
-  const Database& database = writable();
-  Transaction transaction(database);
+// Nullopt: a kernel that is not kept.
+std::optional<KernelStore::Impl::Packed> KernelStore::Impl::packed(const KernelOrigin& origin, StoredKernel kernel,
+                                                                   std::int64_t limit) {
+  if (kernel.image.empty() || kernel.image.size() > kMaxImage) return std::nullopt;
+  Packed out{origin, kernel_digest(origin), std::move(kernel), {}};
+  out.image = compress(out.kernel.image);
+  if (static_cast<std::int64_t>(out.image.size()) > limit) return std::nullopt;
+  return out;
+}
+
+bool KernelStore::Impl::keep(std::span<const Packed> kernels) {
+  const bool kept = attempt_trusted(false, [&] {
+    const Database& database = writable();
+    Transaction transaction(database);
+    for (const Packed& one : kernels) write(database, one);
+    make_room(database, kernels);
+    transaction.commit();
+    return true;
+  });
+  if (!kept)
+    for (const Packed& one : kernels) remember(one.digest, one.kernel);
+  return kept;
+}
+
+void KernelStore::Impl::write(const Database& database, const Packed& one) {
+  const std::string_view log = one.kernel.log;
   database
       .prepare(
           "INSERT INTO kernel (digest, entry, compiler, target, log, bytes, checksum, image, created_ms, used_ms)"
           " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET log = excluded.log,"
           " bytes = excluded.bytes, checksum = excluded.checksum, image = excluded.image, used_ms = excluded.used_ms")
-      .with(std::string_view(digest), std::string_view(origin.entry), std::string_view(origin.compiler),
-            std::string_view(origin.target),
-            std::string_view(kernel.log).substr(0, std::min(kernel.log.find('\0'), kMaxText)),
-            static_cast<std::int64_t>(kernel.image.size()), std::string_view(kernel_checksum(digest, kernel.image)),
-            packed, now_ms(), now_ms())
+      .with(std::string_view(one.digest), std::string_view(one.origin.entry), std::string_view(one.origin.compiler),
+            std::string_view(one.origin.target), log.substr(0, std::min(log.find('\0'), kMaxText)),
+            static_cast<std::int64_t>(one.kernel.image.size()),
+            std::string_view(kernel_checksum(one.digest, one.kernel.image)), std::span<const std::byte>(one.image),
+            now_ms(), now_ms())
       .run();
-  // Rows of the same millisecond are removed in the order in which they were added.
+}
+
+// Removes the kernels that were used least recently; the newest leave last. Rows of the same millisecond leave in the
+// order in which they were added.
+void KernelStore::Impl::make_room(const Database& database, std::span<const Packed> newest) {
   std::int64_t total = database.integer("SELECT coalesce(sum(length(image)), 0) FROM kernel");
-  Statement oldest = database.prepare("SELECT id, length(image) FROM kernel WHERE digest <> ? ORDER BY used_ms, id");
-  oldest.with(std::string_view(digest));
+  if (total <= limit) return;
+  Statement oldest = database.prepare("SELECT id, length(image), digest FROM kernel ORDER BY used_ms, id");
   std::vector<std::int64_t> leaving;
   while (total > limit && oldest.step()) {
+    const std::string digest = oldest.text(2, kMaxText);
+    if (digest == newest.back().digest) continue;
     leaving.push_back(oldest.integer(0));
     total -= oldest.integer(1);
   }
   for (const std::int64_t id : leaving) database.prepare("DELETE FROM kernel WHERE id = ?").with(id).run();
-  transaction.commit();
 }
 
 std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
@@ -178,15 +218,30 @@ std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
 }
 
 bool KernelStore::put(const KernelOrigin& origin, const StoredKernel& kernel) {
-  if (kernel.image.empty() || kernel.image.size() > kMaxImage) return false;
-  const std::vector<std::byte> packed = compress(kernel.image);
-  if (static_cast<std::int64_t>(packed.size()) > impl_->limit) return false;
-  const std::string digest = kernel_digest(origin);
-  const bool kept = impl_->attempt_trusted(false, [&] {
-    impl_->write(origin, digest, kernel, packed);
-    return true;
+  const auto packed = Impl::packed(origin, kernel, impl_->limit);
+  return packed && impl_->keep({&*packed, 1});
+}
+
+void KernelStore::put_later(const KernelOrigin& origin, StoredKernel kernel) {
+  auto packed = Impl::packed(origin, std::move(kernel), impl_->limit);
+  if (!packed) return;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->waiting.push_back(std::move(*packed));
+}
+
+bool KernelStore::flush() {
+  std::vector<Impl::Packed> kernels;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    kernels = impl_->waiting;
+  }
+  if (kernels.empty()) return true;
+  const bool kept = impl_->keep(kernels);
+  const std::lock_guard lock(impl_->mutex);  // now they are found in the database, or among those remembered
+  std::erase_if(impl_->waiting, [&](const Impl::Packed& one) {
+    return std::any_of(kernels.begin(), kernels.end(),
+                       [&](const Impl::Packed& written) { return written.digest == one.digest; });
   });
-  if (!kept) impl_->remember(digest, kernel);
   return kept;
 }
 

@@ -4,7 +4,7 @@
 //   1. A kernel is found only under the digest of text, options and target (kernel_digest).
 //   2. What find() returns matches its stored checksum; a row that does not match is removed, not returned.
 //   3. Nothing is loaded from or stored in a file that others than the user and root can write (trusted_file.h).
-//   4. After a put the compressed images together are within the store's limit; the least recently used go first.
+//   4. After a put or flush the compressed images together are within the store's limit; the least recently used go first.
 // The store is a cache: when the database cannot be read or written, why() says so, and kernels are kept in memory for
 // this process. Many processes, and all their threads, may use it.
 #pragma once
@@ -61,6 +61,11 @@ class KernelStore {
   std::optional<StoredKernel> find(const KernelOrigin& origin);
   // Returns false when the kernel was not kept in the database, which cannot be written, or whose limit it exceeds.
   bool put(const KernelOrigin& origin, const StoredKernel& kernel);
+  // Keeps a kernel in memory, where find() sees it at once, until flush() writes all such kernels in one transaction: a
+  // commit for each of a dozen kernels would take longer than compiling them in threads.
+  void put_later(const KernelOrigin& origin, StoredKernel kernel);
+  // Returns false as put() does, if so with any of them; those stay in memory.
+  bool flush();
   // Calls find, and if nothing is found compile and put. Exceptions of compile pass through.
   StoredKernel get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile);
 

@@ -73,6 +73,48 @@ TEST(KernelStore, GivesBackWhatWasPutAlsoToALaterProcess) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(KernelStore, WhatIsPutLaterIsFoundAtOnceAndInTheDatabaseAfterAFlush) {
+  const TempFolder folder;
+  const fs::path path = folder / "tuning.db";
+  KernelStore store(path), other(path);
+  EXPECT_TRUE(store.flush()) << "nothing to write";
+  EXPECT_FALSE(fs::exists(path));
+  for (unsigned i = 0; i < 3; ++i) store.put_later(origin_of(std::to_string(i)), kernel_of(i));
+  store.put_later(origin_of("empty"), {});
+  for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(store.find(origin_of(std::to_string(i))), kernel_of(i));
+  EXPECT_FALSE(store.find(origin_of("empty")));
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(store.flush());
+  for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(other.find(origin_of(std::to_string(i))), kernel_of(i));
+  EXPECT_EQ(store.size().kernels, 3);
+  store.put_later(origin_of("1"), kernel_of(7));
+  EXPECT_TRUE(store.flush());
+  EXPECT_EQ(other.find(origin_of("1")), kernel_of(7));
+  EXPECT_EQ(store.size().kernels, 3);
+}
+
+TEST(KernelStore, WhatCannotBeFlushedStaysInMemory) {
+  for (const fs::path& path : {fs::path(), fs::path("/proc/nowhere/tuning.db")}) {
+    KernelStore store(path);
+    store.put_later(origin_of("a"), kernel_of(1));
+    store.put_later(origin_of("b"), kernel_of(2));
+    EXPECT_FALSE(store.flush());
+    EXPECT_EQ(store.find(origin_of("a")), kernel_of(1)) << path;
+    EXPECT_EQ(store.find(origin_of("b")), kernel_of(2)) << path;
+    EXPECT_TRUE(store.flush()) << "nothing is left to write";
+  }
+}
+
+TEST(KernelStore, AFlushOfMoreThanTheLimitKeepsTheLastOnes) {
+  const TempFolder folder;
+  KernelStore store(folder / "tuning.db", 12000);
+  for (unsigned i = 0; i < 5; ++i) store.put_later(origin_of(std::to_string(i)), kernel_of(i));
+  EXPECT_TRUE(store.flush());
+  EXPECT_LE(store.size().bytes, 12000);
+  EXPECT_EQ(store.size().kernels, 2);
+  EXPECT_TRUE(store.find(origin_of("3")) && store.find(origin_of("4")));
+}
+
 TEST(KernelStore, TheSecondProcessCompilesNothing) {
   const TempFolder folder;
   const fs::path path = folder / "tuning.db";

@@ -26,7 +26,11 @@ class KernelShelf {
     }
     return store_->find(origin);
   }
-  void keep(const db::KernelOrigin& origin, const db::StoredKernel& kernel) const { store_->put(origin, kernel); }
+  // Found at once, and in the user's database after flush().
+  void keep(const db::KernelOrigin& origin, db::StoredKernel kernel) const {
+    store_->put_later(origin, std::move(kernel));
+  }
+  void flush() const { store_->flush(); }
 
  private:
   db::KernelStore* store_;

@@ -75,6 +75,23 @@ db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTra
   return kernel;
 }
 
+// Writes what was compiled in its life to the user's database, also when another kernel does not compile.
+class Kept {
+ public:
+  explicit Kept(const KernelShelf& shelf) : shelf_(shelf) {}
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() {
+    try {
+      shelf_.flush();
+    } catch (const std::exception&) {  // no memory for it: the store is a cache, and they are compiled again
+    }
+  }
+
+ private:
+  const KernelShelf& shelf_;
+};
+
 }  // namespace
 
 void check_device_pointer(const Device& device, const void* pointer) {
@@ -114,6 +131,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
     weights.push_back(found[i] ? 0 : sources[i].text.size());
   }
   const bool all = std::all_of(found.begin(), found.end(), [](const auto& one) { return one.has_value(); });
+  const Kept kept(shelf);
   // The driver loads a kernel while others are still being compiled.
   run_longest_first(weights, all ? 1 : threads, [&](std::size_t i) {
     const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], traits, shelf, seconds);
@@ -132,6 +150,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
 
 void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
                      const KernelShelf& shelf, double seconds) {
+  const Kept kept(shelf);
   for (const generator::KernelSource& source : sources)
     if (!shelf.find(origin_of(source, traits))) compiled(source, traits, shelf, seconds);
 }
