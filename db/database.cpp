@@ -42,13 +42,24 @@ int write_errno(sqlite3* connection) {
   return sqlite3_system_errno(connection);
 }
 
+// Packs are what is opened as files that never change.
+bool is_pack(const char* file) { return file && *file && sqlite3_uri_boolean(file, "immutable", 0) != 0; }
+
+std::string name_of(sqlite3* connection) {
+  const char* file = connection ? sqlite3_db_filename(connection, "main") : nullptr;
+  const char* kind = is_pack(file) ? "pack" : "tuning database";
+  return file && *file ? fmt::format("{} '{}'", kind, file) : kind;
+}
+
 [[noreturn]] void fail(sqlite3* connection, int code) {
   const int extended = connection ? sqlite3_extended_errcode(connection) : code;
   const int system_errno = !connection                      ? 0
                            : extended == SQLITE_IOERR_WRITE ? write_errno(connection)
                                                             : sqlite3_system_errno(connection);
-  const char* file = connection ? sqlite3_db_filename(connection, "main") : nullptr;
-  const std::string where = file && *file ? fmt::format("tuning database '{}'", file) : "tuning database";
+  const std::string where = name_of(connection);
+  const char* const damaged = connection && is_pack(sqlite3_db_filename(connection, "main"))
+                                  ? "is damaged; get it again"
+                                  : "is damaged; move it away, a new one is made when tuning";
   const std::string said = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
   const auto message = [&](const char* what) { return fmt::format("{} {} (SQLite: {})", where, what, said); };
   switch (code & 0xff) {
@@ -58,7 +69,7 @@ int write_errno(sqlite3* connection) {
       throw StoreError(StoreFault::foreign, message("is not a SQLite file; choose another path"));
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
-      throw StoreError(StoreFault::damaged, message("is damaged; move it away, a new one is made when tuning"));
+      throw StoreError(StoreFault::damaged, message(damaged));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw StoreError(StoreFault::busy, message("is held by another process; try again later"));
@@ -91,7 +102,7 @@ int write_errno(sqlite3* connection) {
     case SQLITE_ERROR:
       // A header that names a schema format which this SQLite does not know has no code of its own.
       if (std::strcmp(sqlite3_errmsg(connection), "unsupported file format") == 0)
-        throw StoreError(StoreFault::damaged, message("is damaged; move it away, a new one is made when tuning"));
+        throw StoreError(StoreFault::damaged, message(damaged));
       [[fallthrough]];
     default:
       throw Error(Status::internal, message("could not run a statement"));
@@ -176,9 +187,8 @@ std::string Statement::text(int column, std::size_t longest) const {
   const std::string_view view(data, size);
   if (size > longest || view.find('\0') != view.npos) {
     throw StoreError(StoreFault::damaged,
-                     fmt::format("tuning database '{}' has a bad text in '{}': {} bytes where at most {} without NUL "
-                                 "are allowed",
-                                 sqlite3_db_filename(connection_, "main"), name ? name : "?", size, longest));
+                     fmt::format("{} has a bad text in '{}': {} bytes where at most {} without NUL are allowed",
+                                 name_of(connection_), name ? name : "?", size, longest));
   }
   return std::string(view);
 }
@@ -187,10 +197,8 @@ std::vector<std::byte> Statement::blob(int column, std::size_t longest) const {
   const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
   if (size > longest) {
-    throw StoreError(StoreFault::damaged,
-                     fmt::format("tuning database '{}' has a blob of {} bytes where at most {} are "
-                                 "allowed",
-                                 sqlite3_db_filename(connection_, "main"), size, longest));
+    throw StoreError(StoreFault::damaged, fmt::format("{} has a blob of {} bytes where at most {} are allowed",
+                                                      name_of(connection_), size, longest));
   }
   return data ? std::vector<std::byte>(data, data + size) : std::vector<std::byte>();
 }

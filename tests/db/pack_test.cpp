@@ -194,6 +194,11 @@ TEST_F(Packs, ACutOrLongerFileIsRefused) {
   for (const std::size_t keep : {bytes.size() - 1, bytes.size() - 4096, bytes.size() / 2, std::size_t{100}}) {
     write_file(path, std::span(bytes).first(keep));
     fault_of([&] { Pack::open(path); });
+    try {
+      Pack::open(path);
+    } catch (const StoreError& error) {
+      EXPECT_EQ(std::string(error.what()).find("tuning database"), std::string::npos) << error.what();
+    }
     fault_of([&] { Pack::of_bytes(std::span(bytes).first(keep), "cut"); });
   }
   auto longer = bytes;
