@@ -55,9 +55,9 @@ void Engine<T>::point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspac
   const auto origin = tiling.origin(tile);
   std::size_t r = 0;
   for (int z = 0; z < tiling.padded[2]; ++z) {
-    std::complex<T>* plane = grid + (origin[2] + z) % tiling.fine[2] * spec.grid.stride[2];
+    std::complex<T>* plane = grid + place(2, origin[2], z) * spec.grid.stride[2];
     for (int y = 0; y < tiling.padded[1]; ++y) {
-      work.rows[r++] = plane + (origin[1] + y) % tiling.fine[1] * spec.grid.stride[1];
+      work.rows[r++] = plane + place(1, origin[1], y) * spec.grid.stride[1];
     }
   }
 }

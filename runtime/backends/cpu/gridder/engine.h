@@ -66,9 +66,18 @@ struct Engine {
 
   int workers() const { return static_cast<int>(workspaces.size()); }
 
+  // Where the cell `offset` cells after the origin of a tile is stored along dimension d.
+  std::int64_t place(int d, std::int64_t origin, std::int64_t offset) const {
+    const GridLayers& layers = spec.grid.layers;
+    if (layers.count == 0 || d != tiling.dim - 1) return (origin + offset) % tiling.fine[d];
+    const std::int64_t cell = origin - layers.first;
+    // Beyond a last tile with fewer cells, nothing is written and what is read has weight zero.
+    return std::min(cell / layers.cells * layers.stored + cell % layers.cells + offset, layers.last_place());
+  }
+  bool wraps(int d) const { return spec.grid.layers.count == 0 || d != tiling.dim - 1; }
   bool interior(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     for (int d = 0; d < tiling.dim; ++d) {
-      if (origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;
+      if (wraps(d) && origin[d] + b.cell[d][j] + tiling.width > tiling.fine[d]) return false;
     }
     return true;
   }
@@ -76,7 +85,7 @@ struct Engine {
   std::int64_t element(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     if (!interior(b, j, origin)) return -1;
     std::int64_t e = 0;
-    for (int d = 0; d < tiling.dim; ++d) e += (origin[d] + b.cell[d][j]) * spec.grid.stride[d];
+    for (int d = 0; d < tiling.dim; ++d) e += place(d, origin[d], b.cell[d][j]) * spec.grid.stride[d];
     return e;
   }
   // A tile with n points is worth a private copy when its points touch more rows than the copy has.

@@ -44,6 +44,13 @@ void check(const GridderSpec& spec) {
     throw Error(Status::unsupported, fmt::format("window width {}; {} to {} are allowed for this window",
                                                  spec.window.width, generator::kMinWidth, most));
   }
+  if (g.layers.count > 0) {
+    if (g.dim < 2) throw Error(Status::unsupported, "layers need a grid of 2 or 3 dimensions");
+    const std::int64_t side = std::min<std::int64_t>(spec.sort.tile[g.dim - 1], g.fine[g.dim - 1]);
+    if (spec.sort.family != SortFamily::tiles || g.layers.first % side != 0 ||
+        (g.layers.count > 1 && g.layers.cells % side != 0))
+      throw Error(Status::unsupported, "layers of a grid need points grouped by tiles, and whole tiles");
+  }
   if (spec.threads < 1) throw Error(Status::unsupported, fmt::format("{} threads; at least 1 is needed", spec.threads));
 }
 
@@ -80,12 +87,30 @@ class TiledGridder final : public Gridder<T> {
     e_.spread_units.clear();
     e_.interp_units.clear();
     e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers()}, e_.kernels);
+    check_layers();
     const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
     const std::int64_t cap =
         std::clamp<std::int64_t>(e_.spec.spread.cap, 1, std::max<std::int64_t>(e_.spec.longest_sum, 1));
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
     if (coloured_) order_by_colour();
+  }
+
+  void set_grid(const GridShape& grid) override {
+    GridderSpec spec = e_.spec;
+    spec.grid = grid;
+    if (grid.dim != e_.tiling.dim || grid.fine != e_.spec.grid.fine)
+      throw Error(Status::internal, "set_grid: another fine grid needs another gridder");
+    check(spec);
+    e_.spec.grid = grid;
+  }
+
+  void tile_rows(std::int64_t m, const T* x, const T* y, const T* z, const PointMap& map,
+                 std::int32_t* row) const override {
+    PointStore<T> points;
+    points.set(m, {x, y, z}, map, e_.tiling, {PointOrder::caller, false, e_.fraction, e_.workers()}, e_.kernels);
+    for (std::int64_t j = 0; j < m; ++j)
+      row[j] = static_cast<std::int32_t>(e_.tiling.position(points.tile_of(j))[e_.tiling.dim - 1]);
   }
 
   void spread(const std::complex<T>* values, std::int64_t value_distance, const std::complex<T>* factor,
@@ -143,6 +168,18 @@ class TiledGridder final : public Gridder<T> {
                               "are needed",
                               t.tile[0], t.tile[1], t.tile[2], kMaxPrivateBytes >> 20));
     }
+  }
+
+  // A point outside would be written beyond the array.
+  void check_layers() const {
+    const GridLayers& layers = e_.spec.grid.layers;
+    if (layers.count == 0 || e_.points.size() == 0) return;
+    const Tiling& t = e_.tiling;
+    const std::int64_t row = t.tiles() / t.count[t.dim - 1], side = t.tile[t.dim - 1];
+    const std::int64_t cells = (layers.count - 1) * layers.cells + layers.last_cells;
+    const std::int64_t begin = layers.first / side * row, end = (layers.first + cells + side - 1) / side * row;
+    if (e_.points.tile_start(begin) != 0 || e_.points.tile_start(end) != e_.points.size())
+      throw Error(Status::internal, "a point lies outside the layers of this process");
   }
 
   // A batch keeps the weights of many blocks, a single transform those of one block.

@@ -29,10 +29,10 @@ void spread_cells(const Engine<T>& e, const WeightBlock<T>& b, int j, const std:
   const int wy = g.dim > 1 ? g.width : 1, wz = g.dim > 2 ? g.width : 1;
   for (int z = 0; z < wz; ++z) {
     const T cz = g.dim > 2 ? b.z[z * kBlockPoints + j] : T{1};
-    const std::int64_t gz = (origin[2] + b.cell[2][j] + z) % g.fine[2] * e.spec.grid.stride[2];
+    const std::int64_t gz = e.place(2, origin[2], b.cell[2][j] + z) * e.spec.grid.stride[2];
     for (int y = 0; y < wy; ++y) {
       const T c = g.dim > 1 ? b.y[y * kBlockPoints + j] * cz : T{1};
-      std::complex<T>* row = grid + gz + (origin[1] + b.cell[1][j] + y) % g.fine[1] * e.spec.grid.stride[1];
+      std::complex<T>* row = grid + gz + e.place(1, origin[1], b.cell[1][j] + y) * e.spec.grid.stride[1];
       const T re = c * s.real(), im = c * s.imag();
       std::int64_t i = origin[0] + b.cell[0][j];
       for (int p = 0; p < g.width; ++p, ++i) {
