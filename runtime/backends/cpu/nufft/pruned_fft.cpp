@@ -15,6 +15,7 @@
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/library.h"
+#include "runtime/backends/cpu/fft/line_side.h"
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/cpu/fft/long.h"
 
@@ -25,19 +26,6 @@ namespace {
 constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
 
 using Extent = std::array<std::int64_t, 3>;
-
-// Where positions of a transform of length n lie in an array: those from 0 up, then those below 0 (as n - 1, n - 2,
-// ..).
-struct Side {
-  LineRange low, high;
-  std::int64_t low_at = 0, high_at = 0;
-};
-Side whole_side(std::int64_t n) { return {{0, n}, {n, 0}, 0, 0}; }
-Side part_side(std::int64_t n, std::int64_t count, ModeOrder order) {
-  const std::int64_t negative = count / 2, positive = count - negative;
-  const bool centred = order == ModeOrder::centred;
-  return {{0, positive}, {n - negative, negative}, centred ? negative : 0, centred ? 0 : positive};
-}
 
 // Passes that one thread runs together on one box.
 struct Step {
@@ -118,15 +106,7 @@ class PrunedLines final : public PrunedFft<T> {
     }
   }
 
-  // Stores the factors in the order of the caller's modes.
-  void make_factors(int d) {
-    const Side& side = modes_[d];
-    if (spec_.factors[d].empty()) return;
-    factor_[d].resize(static_cast<std::size_t>(spec_.modes[d]));
-    for (std::int64_t k = 0; k < side.low.count; ++k) factor_[d][side.low_at + k] = static_cast<T>(spec_.factors[d][k]);
-    for (std::int64_t k = 0; k < side.high.count; ++k)
-      factor_[d][side.high_at + k] = static_cast<T>(spec_.factors[d][side.high.count - k]);
-  }
+  void make_factors(int d) { factor_[d] = factors_in_order<T>(spec_.factors[d], modes_[d]); }
 
   int across(int d) const { return d == 0 ? 1 : 0; }
 
@@ -253,32 +233,18 @@ class PrunedLines final : public PrunedFft<T> {
     Value* kept = outside ? modes : grid;
     const T* factor = factor_[d].empty() ? nullptr : factor_[d].data();
     if (truncate) {
-      load(fft, work, grid, cells, cells_[d], nullptr);
-      store(fft, fft.transform(work, count), kept, packed, modes_[d], factor);
+      load_side<T>(fft, work, grid, cells, cells_[d], nullptr);
+      store_side<T>(fft, fft.transform(work, count), kept, packed, modes_[d], factor);
     } else {
-      load(fft, work, kept, packed, modes_[d], factor);
-      store(fft, fft.transform(work, count), grid, cells, cells_[d], nullptr);
+      load_side<T>(fft, work, kept, packed, modes_[d], factor);
+      store_side<T>(fft, fft.transform(work, count), grid, cells, cells_[d], nullptr);
     }
-  }
-  static const T* from(const T* factor, std::int64_t at) { return factor == nullptr ? nullptr : factor + at; }
-  static void load(const LineFft<T>& fft, void* work, const Value* array, const LinePlaces& places, const Side& side,
-                   const T* factor) {
-    fft.load(work, array + side.low_at * places.step, places, side.low, from(factor, side.low_at));
-    if (side.low.count < side.high.first) fft.zero(work, {side.low.count, side.high.first - side.low.count});
-    if (side.high.count > 0)
-      fft.load(work, array + side.high_at * places.step, places, side.high, from(factor, side.high_at));
-  }
-  static void store(const LineFft<T>& fft, const void* result, Value* array, const LinePlaces& places, const Side& side,
-                    const T* factor) {
-    fft.store(result, array + side.low_at * places.step, places, side.low, from(factor, side.low_at));
-    if (side.high.count > 0)
-      fft.store(result, array + side.high_at * places.step, places, side.high, from(factor, side.high_at));
   }
 
   PrunedFftSpec spec_;
   int dim_;
   Extent mode_stride_{};
-  std::array<Side, 3> cells_{}, modes_{};
+  std::array<LineSide, 3> cells_{}, modes_{};
   std::array<std::vector<T>, 3> factor_;
   std::array<std::unique_ptr<LineFft<T>>, 3> fft_;
   std::unique_ptr<LongFft<T>> long_;  // for one dimension
