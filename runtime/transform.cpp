@@ -7,14 +7,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <new>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include "db/lookup.h"
 #include "db/signature.h"
 #include "generator/candidates.h"
+#include "runtime/arguments.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
 #include "runtime/plan_sources.h"
@@ -23,19 +22,6 @@
 
 namespace fourtune {
 namespace {
-
-// No plan can meet a tolerance below the unit roundoff.
-Problem reachable(Problem problem, bool clamp) {
-  const double least = epsilon(problem.precision) / 2;
-  if (problem.kind == Kind::nufft && problem.tol < least) {
-    if (!clamp)
-      throw Error(Status::tolerance_unreachable,
-                  fmt::format("tol={:g} is below what {} can give; the least is {:.2g} (or set the clamp option)",
-                              problem.tol, to_string(problem.precision), least));
-    problem.tol = least;
-  }
-  return problem;
-}
 
 void check_options(const Problem& problem, const Options& options) {
   if (options.threads < 0) throw Error(Status::invalid_option, fmt::format("threads={} is negative", options.threads));
@@ -54,31 +40,11 @@ void check_stream(const runtime::Backend& backend, const Options& options) {
                 fmt::format("stream: the {} backend has no streams; pass none", backend.name()));
 }
 
-// Every backend reads whole numbers of the problem's precision, so arrays must be aligned. A null pointer passes.
-void check_alignment(const void* array, Precision precision, const char* name) {
-  const auto bytes = static_cast<std::uintptr_t>(real_bytes(precision));
-  if (const auto off = reinterpret_cast<std::uintptr_t>(array) % bytes; off != 0)
-    throw Error(Status::invalid_argument,
-                fmt::format("{} starts {} bytes past a multiple of {}, the size of an {} number", name, off, bytes,
-                            to_string(precision)));
-}
-
-// Whatever runs out of memory, the caller sees the same status. Call this in an exception handler.
-[[noreturn]] void rethrow_named() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw Error(Status::out_of_memory, "not enough memory for this problem and its plan");
-  } catch (const std::length_error&) {
-    throw Error(Status::out_of_memory, "the tables of this problem's plan are larger than any memory");
-  }
-}
-
 }  // namespace
 
 struct Transform::State {
   State(std::string_view token, const Options& chosen)
-      : asked(reachable(parse_problem(token), chosen.clamp_tolerance)), problem(asked), options(chosen) {
+      : asked(runtime::reachable(parse_problem(token), chosen.clamp_tolerance)), problem(asked), options(chosen) {
     check_options(problem, options);
     backend = &runtime::find_backend(options.backend);
     check_stream(*backend, options);
@@ -198,27 +164,7 @@ struct Transform::State {
   }
 
   void check_points(const Points& points) const {
-    const auto bad = [](const std::string& message) { throw Error(Status::invalid_argument, message); };
-    if (problem.kind == Kind::fft) bad("set_points: an fft has no points");
-    if (points.m < 0 || points.k < 0)
-      bad(fmt::format("set_points: counts m={}, k={} must not be negative", points.m, points.k));
-    const void* sources[] = {points.x, points.y, points.z};
-    const void* targets[] = {points.s, points.t, points.u};
-    for (int d = 0; d < 3; ++d) {
-      if (d < problem.dim && points.m > 0 && !sources[d]) bad(fmt::format("set_points: {} is null", "xyz"[d]));
-      if (d >= problem.dim && sources[d])
-        bad(fmt::format("set_points: {} is given, but the problem has dim={}", "xyz"[d], problem.dim));
-      if (problem.type == 3 && d < problem.dim && points.k > 0 && !targets[d])
-        bad(fmt::format("set_points: {} is null", "stu"[d]));
-      if ((problem.type != 3 || d >= problem.dim) && targets[d])
-        bad(fmt::format("set_points: target array {} is given, but the problem has none", "stu"[d]));
-      static constexpr const char* names[] = {"set_points: x", "set_points: y", "set_points: z",
-                                              "set_points: s", "set_points: t", "set_points: u"};
-      check_alignment(sources[d], problem.precision, names[d]);
-      check_alignment(targets[d], problem.precision, names[3 + d]);
-    }
-    if (problem.type != 3 && points.k != 0)
-      bad(fmt::format("set_points: k={} targets, but only type 3 has targets", points.k));
+    runtime::check_points(problem, points);
     const auto contradiction = [](const char* key, std::int64_t promised, std::int64_t given) {
       throw Error(Status::contradiction, fmt::format("set_points: {} {} points are given, but the problem says {}={}",
                                                      key[0] == 'm' ? "" : "target", given, key, promised));
@@ -235,13 +181,13 @@ struct Transform::State {
     if ((!first && !no_points) || (!second && !no_targets))
       throw Error(Status::invalid_argument,
                   fmt::format("execute: {} is null", !first && !no_points ? "point_values" : "mode_values"));
-    check_alignment(first, problem.precision, "execute: point_values");
-    check_alignment(second, problem.precision, "execute: mode_values");
+    runtime::check_alignment(first, problem.precision, "execute: point_values");
+    runtime::check_alignment(second, problem.precision, "execute: mode_values");
     if (problem.kind == Kind::nufft && first && first == second)
       throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
     executor->execute(first, second, adjoint);
   } catch (...) {
-    rethrow_named();
+    runtime::rethrow_named();
   }
 };
 
@@ -257,7 +203,7 @@ Transform::Transform(std::string_view problem, const Options& options) try
   state.resolve();
   state.with_a_plan_that_works([&] { state.bind(); });
 } catch (...) {
-  rethrow_named();
+  runtime::rethrow_named();
 }
 
 void Transform::prepare(std::string_view problem, const Options& options) try {
@@ -269,7 +215,7 @@ void Transform::prepare(std::string_view problem, const Options& options) try {
   state.with_a_plan_that_works(
       [&] { state.backend->prepare(state.problem, state.resolution.plan, state.executor_options()); });
 } catch (...) {
-  rethrow_named();
+  runtime::rethrow_named();
 }
 
 Transform::~Transform() = default;
@@ -300,7 +246,7 @@ void Transform::set_points(const Points& points) try {
   const std::string note = runtime::record_points(state.problem, points, *state.backend, state.options.device);
   if (std::string& explain = state.resolution.explain; explain.find(note) == std::string::npos) explain += note;
 } catch (...) {
-  rethrow_named();
+  runtime::rethrow_named();
 }
 
 void Transform::set_bounds(const Bounds& bounds) {
