@@ -38,6 +38,8 @@ const char* status_name(Status status) noexcept {
       return "interrupted";
     case Status::internal:
       return "internal";
+    case Status::communication:
+      return "communication";
   }
   return "unknown";
 }
@@ -78,6 +80,8 @@ const char* status_text(Status status) noexcept {
       return "stopped before the end; everything finished so far is kept";
     case Status::internal:
       return "internal error: a bug in Fourtune";
+    case Status::communication:
+      return "MPI failed between the ranks of a distributed transform";
   }
   return "unknown status";
 }

@@ -54,7 +54,8 @@ typedef enum fourtune_status {
   FOURTUNE_DATABASE = 13,
   FOURTUNE_IO = 14,
   FOURTUNE_INTERRUPTED = 15,
-  FOURTUNE_INTERNAL = 16
+  FOURTUNE_INTERNAL = 16,
+  FOURTUNE_COMMUNICATION = 17
 } fourtune_status;
 
 typedef struct fourtune_transform fourtune_transform;

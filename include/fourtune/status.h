@@ -27,6 +27,7 @@ enum class Status : int {
   io = 14,                   // a file is missing, unreadable or unwritable
   interrupted = 15,          // stopped by the user; everything finished so far is kept
   internal = 16,             // a bug in Fourtune
+  communication = 17,        // MPI failed between the ranks of a distributed transform
 };
 
 // The enumerator's name ("invalid_point"), in static storage.

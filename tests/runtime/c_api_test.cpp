@@ -149,13 +149,13 @@ TEST(CInterface, LastErrorBelongsToTheThread) {
 }
 
 TEST(CInterface, StatusNumbersAreThoseOfTheCxxInterface) {
-  for (int value = FOURTUNE_SUCCESS; value <= FOURTUNE_INTERNAL; ++value) {
+  for (int value = FOURTUNE_SUCCESS; value <= FOURTUNE_COMMUNICATION; ++value) {
     EXPECT_STREQ(fourtune_status_name(static_cast<fourtune_status>(value)),
                  fourtune::status_name(static_cast<fourtune::Status>(value)));
     EXPECT_GT(std::strlen(fourtune_status_text(static_cast<fourtune_status>(value))), 5u);
   }
   EXPECT_STREQ(fourtune_status_name(FOURTUNE_POINTS_NOT_SET), "points_not_set");
-  EXPECT_EQ(static_cast<int>(fourtune::Status::internal), FOURTUNE_INTERNAL);
+  EXPECT_EQ(static_cast<int>(fourtune::Status::communication), FOURTUNE_COMMUNICATION);
   EXPECT_STRNE(fourtune_version(), "");
 }
 
