@@ -109,6 +109,7 @@ const std::vector<Stranger> kStrangers{
     {std::regex("CLI/.*"), {"tools/", "examples/"}},
     {std::regex("nlohmann/.*"), {"db/", "runtime/", "tools/", "tuner/", "tests/"}},
     {std::regex("gtest/.*"), {"tests/"}},
+    {std::regex("mpi\\.h"), {"runtime/distributed/", "tests/distributed/", "examples/", "tools/"}},
 };
 
 // Some includes of other projects use quotes too; those projects live in folders that are not ours.

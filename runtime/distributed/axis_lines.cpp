@@ -1,0 +1,37 @@
+#include "runtime/distributed/axis_lines.h"
+
+#include <algorithm>
+
+#include "runtime/backends/cpu/base/team.h"
+
+namespace fourtune::runtime::distributed {
+
+template <class T>
+AxisLines<T>::AxisLines(std::int64_t n, int sign, std::int64_t usual, const generator::FftChoice& choice, int threads) {
+  // Nothing is measured: ranks that measured would choose differently.
+  generator::FftChoice fft = choice;
+  fft.rigor = generator::Rigor::estimate;
+  fft_ = cpu::make_line_fft<T>({n, sign, usual, fft, {}});
+  workers_ = cpu::team_size(threads);
+  // Pages of their own, at different places of the caches' sets.
+  work_stride_ = (fft_->work_bytes() + 4095) / 4096 * 4096 + 256;
+  work_ = cpu::AlignedBytes(work_stride_ * workers_);
+}
+
+template <class T>
+void AxisLines<T>::run(const std::complex<T>* from, const AxisSide<T>& from_side, std::complex<T>* to,
+                       const AxisSide<T>& to_side, std::int64_t lines) const {
+  const std::int64_t block = fft_->lines();
+  cpu::parallel_for(workers_, (lines + block - 1) / block, [&](std::int64_t b, int worker) {
+    void* const work = work_.as<char>() + worker * work_stride_;
+    const cpu::LinePlaces places{lines, 1, static_cast<int>(std::min(block, lines - b * block))};
+    cpu::load_side<T>(*fft_, work, from + b * block, places, from_side.side, from_side.factor);
+    const void* const result = fft_->transform(work, places.count);
+    cpu::store_side<T>(*fft_, result, to + b * block, places, to_side.side, to_side.factor);
+  });
+}
+
+template class AxisLines<float>;
+template class AxisLines<double>;
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,152 @@
+#include "runtime/distributed/choose_plan.h"
+
+#include <fmt/format.h>
+
+#include "db/lookup.h"
+#include "runtime/backends/families.h"
+#include "runtime/plan_sources.h"
+#include "runtime/resolve.h"
+
+namespace fourtune::runtime::distributed {
+namespace {
+
+// What slabs of an fft run untuned: our own lines, which need no planning.
+generator::Plan fft_plan(int threads) {
+  generator::Plan plan = generator::plan_for("cpu");
+  plan.cpu().threads = threads;
+  plan.cpu().fft.family = generator::FftFamily::rows;
+  plan.cpu().fft.rigor = generator::Rigor::estimate;
+  return plan;
+}
+
+// Why types 1 and 2 and ffts with these options are replicated, or not; empty: they may be slabs.
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits) {
+  if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
+  if (generator::is_gpu(traits.backend))
+    return fmt::format("slabs are computed on the processor, not by {}", traits.backend);
+  return {};
+}
+
+class Chooser {
+ public:
+  Chooser(const Communicator& ranks, const Problem& problem, const DeviceTraits& traits, const Options& options)
+      : ranks_(ranks), problem_(problem), traits_(traits), options_(options) {
+    forced_ = parse_forced(options.plan, problem);
+    no_slabs_ = why_not_slabs(problem, traits);
+  }
+
+  ChosenPlan choose() {
+    ChosenPlan chosen;
+    chosen.plan.balance = forced_.balance.value_or(Balance::points);
+    if (forced_.decomposition == Decomposition::replicated) {
+      if (problem_.kind == Kind::fft)
+        throw Error(Status::invalid_plan, "ranks=replicated: an fft is split by ranks=slabs, as it has no points");
+      return replicated(chosen, "forced by the caller");
+    }
+    if (!no_slabs_.empty()) {
+      if (forced_.decomposition) throw Error(Status::unsupported, "ranks=slabs: " + no_slabs_);
+      if (problem_.kind == Kind::fft) throw Error(Status::unsupported, "an fft is split by slabs, and " + no_slabs_);
+      return replicated(chosen, no_slabs_);
+    }
+    return slabs(chosen);
+  }
+
+ private:
+  ChosenPlan replicated(ChosenPlan chosen, const std::string& why) {
+    if (options_.deterministic && ranks_.size() > 1)
+      throw Error(Status::unsupported,
+                  fmt::format("deterministic: a replicated plan adds up in another order on another "
+                              "number of ranks, and slabs are not used: {}",
+                              why));
+    chosen.plan.decomposition = Decomposition::replicated;
+    chosen.forced_local = forced_.local;
+    chosen.explain = explained("ranks=replicated", why, {});
+    return chosen;
+  }
+
+  ChosenPlan slabs(ChosenPlan chosen) {
+    std::string source, fault;
+    chosen.plan.decomposition = Decomposition::slabs;
+    if (problem_.kind == Kind::fft) {
+      chosen.plan.local = forced_.local.empty() ? fft_plan(traits_.cores) : forced_plan();
+      source = "ffts are split by slabs\n";
+    } else if (!forced_.local.empty()) {
+      chosen.plan.local = forced_plan();
+      fault = slabs_fault(chosen.plan.local, problem_);
+    } else {
+      const Resolution resolution = resolve(problem_, chooser_traits(), lookup().get(), {});
+      chosen.plan.local = fit_for_slabs(resolution.plan, problem_, options_.deterministic);
+      fault = slabs_fault(chosen.plan.local, problem_);
+      source = resolution.explain;
+    }
+    if (!fault.empty()) {
+      if (forced_.decomposition || options_.deterministic) throw Error(Status::invalid_plan, "ranks=slabs: " + fault);
+      return replicated(chosen, fault);
+    }
+    std::string why = forced_.decomposition ? "forced by the caller" : "less work, or less to send, than replicated";
+    if (options_.deterministic) {
+      why = "deterministic";
+    } else if (!forced_.decomposition && choose_kind(chosen.plan.local) == Decomposition::replicated) {
+      return replicated(chosen, ranks_.size() == 1 ? "one rank" : "few cells per point: less to send than with slabs");
+    }
+    chosen.explain = explained(to_text(chosen.plan, problem_), why, source);
+    return chosen;
+  }
+
+  Decomposition choose_kind(const generator::Plan& plan) const {
+    return distributed::choose(plan, problem_, ranks_.size());
+  }
+  generator::Plan forced_plan() const {
+    generator::Plan plan = generator::parse_plan(forced_.local, problem_);
+    if (generator::is_gpu(plan.backend))
+      throw Error(Status::invalid_plan, "ranks=slabs: " + slabs_fault(plan, problem_));
+    require_families(plan);
+    return plan;
+  }
+  // Where bits must not depend on the number of ranks, the plan must not depend on this rank's number of cores.
+  DeviceTraits chooser_traits() const {
+    DeviceTraits traits = traits_;
+    if (options_.deterministic) traits.cores = 1;
+    return traits;
+  }
+  std::shared_ptr<const db::Lookup> lookup() const { return shared_lookup(options_); }
+
+  std::string explained(const std::string& plan, const std::string& why, const std::string& local) const {
+    return fmt::format("problem: {}\nranks: {}\nplan: {}\nwhy: {}\n{}", to_token(problem_), ranks_.size(), plan, why,
+                       local.empty() ? "" : "plan of one rank:\n" + local);
+  }
+
+  const Communicator& ranks_;
+  const Problem& problem_;
+  const DeviceTraits& traits_;
+  const Options& options_;
+  ForcedPlan forced_;
+  std::string no_slabs_;
+};
+
+}  // namespace
+
+ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const DeviceTraits& traits,
+                       const Options& options) {
+  ChosenPlan chosen;
+  std::string text;
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    chosen = Chooser(ranks, problem, traits, options).choose();
+    text = to_text(chosen.plan, problem);
+  });
+  ranks.take_first(text);
+  ranks.take_first(chosen.explain);
+  ranks.take_first(chosen.forced_local);
+  ranks.together([&] {
+    const ForcedPlan first = parse_forced(text, problem);
+    chosen.plan.decomposition = *first.decomposition;
+    chosen.plan.balance = first.balance.value_or(Balance::points);
+    if (chosen.plan.decomposition == Decomposition::replicated) return;
+    chosen.plan.local = generator::parse_plan(first.local, problem);
+    chosen.plan.local.cpu().threads = traits.cores;
+  });
+  return chosen;
+}
+
+}  // namespace fourtune::runtime::distributed

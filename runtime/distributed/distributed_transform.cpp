@@ -1,0 +1,210 @@
+// The public transform over ranks: takes a problem and options, and holds a plan and its executor on every rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fourtune/distributed.h"
+#include "runtime/arguments.h"
+#include "runtime/backend_table.h"
+#include "runtime/distributed/choose_plan.h"
+#include "runtime/distributed/communicator.h"
+#include "runtime/distributed/rank_executor.h"
+
+namespace fourtune {
+namespace {
+
+using runtime::distributed::Split;
+
+void check_problem(const Problem& problem) {
+  if (problem.dim == 1)
+    throw Error(Status::unsupported, "a problem of one dimension is not split over ranks; 2 or 3 dimensions are");
+  if (problem.kind != Kind::fft) return;
+  if (problem.place == Place::in)
+    throw Error(Status::unsupported,
+                "place=in: the parts of input and output differ, so an fft over ranks is place=out");
+  if (problem.input_layout || problem.output_layout)
+    throw Error(Status::unsupported, "layout: the parts of a distributed array are dense");
+}
+
+void check_options(const Options& options) {
+  const auto bad = [](const std::string& message) { throw Error(Status::invalid_option, message); };
+  if (options.threads < 0) bad(fmt::format("threads={} is negative", options.threads));
+  if (options.stream != nullptr) bad("stream: a transform over ranks waits for its work; pass none");
+  if (options.only != Only::whole) bad("only: a transform over ranks is whole");
+  if (options.distinct_points) bad("distinct_points: the transforms of a batch over ranks share their points");
+}
+
+// What has to be the same on every rank, as a text.
+std::string agreed(std::string_view problem, const Options& options) {
+  return fmt::format("{};plan={};deterministic={};mode_order={};clamp_tolerance={};trust_points={}", problem,
+                     options.plan, options.deterministic, options.mode_order == ModeOrder::fft ? "fft" : "centred",
+                     options.clamp_tolerance, options.trust_points);
+}
+
+}  // namespace
+
+struct DistributedTransform::State {
+  State(std::string_view token, int communicator, const Options& given) : options(given), ranks(communicator) {
+    ranks.require_same(agreed(token, options), "the problem with its options");
+    ranks.together([&] {
+      asked = runtime::reachable(parse_problem(token), options.clamp_tolerance);
+      problem = asked;
+      check_problem(problem);
+      check_options(options);
+      const runtime::Backend& backend = runtime::find_backend(options.backend);
+      if (options.device < 0) options.device = ranks.rank_on_machine() % std::max(1, backend.device_count());
+      traits = backend.traits(options.device);
+      const int share = std::max(1, traits.cores / ranks.sharing());
+      if (!generator::is_gpu(traits.backend))
+        traits.cores = options.threads > 0 ? std::min(options.threads, traits.cores) : share;
+    });
+    if (problem.kind == Kind::fft) bind();
+  }
+
+  Options options;
+  runtime::distributed::Communicator ranks;  // ends last
+  Problem asked, problem;
+  DeviceTraits traits;
+  runtime::distributed::ChosenPlan chosen;
+  std::string plan_text;
+  std::unique_ptr<runtime::distributed::RankExecutor> executor;
+  bool points_set = false;
+  bool no_points = false, no_targets = false;  // on this rank
+
+  void bind() {
+    namespace distributed = runtime::distributed;
+    chosen = distributed::choose_plan(ranks, problem, traits, options);
+    const std::string text = distributed::to_text(chosen.plan, problem);
+    if (executor && text == plan_text) return;
+    executor.reset();
+    plan_text = text;
+    const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
+    ranks.together([&] {
+      if (problem.kind == Kind::fft) {
+        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan.local, own);
+      } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
+        executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
+      } else {
+        Options local = options;
+        local.plan = chosen.forced_local;
+        if (!generator::is_gpu(traits.backend)) local.threads = traits.cores;
+        executor = distributed::make_replicated(ranks, problem, local);
+      }
+    });
+  }
+
+  void count_points(const Points& points) {
+    const std::vector<std::int64_t> counts = ranks.sum(std::vector<std::int64_t>{points.m, points.k});
+    const auto check = [&](const char* key, const std::optional<std::int64_t>& promised, std::int64_t given) {
+      if (promised && *promised != given)
+        throw Error(Status::contradiction, fmt::format("set_points: {} points are given on all ranks together, but the "
+                                                       "problem says {}={}",
+                                                       given, key, *promised));
+    };
+    ranks.together([&] {
+      check("m", asked.m, counts[0]);
+      if (asked.type == 3) check("k", asked.k, counts[1]);
+      Problem now = asked;
+      now.m = counts[0];
+      if (now.type == 3) now.k = counts[1];
+      validate(now);
+      problem = now;
+    });
+  }
+
+  void run(void* first, void* second, bool adjoint) {
+    ranks.together([&] {
+      if (problem.kind == Kind::nufft && !points_set)
+        throw Error(Status::points_not_set, "execute: call set_points first");
+      const bool none = problem.kind == Kind::nufft ? no_points : part(0).count() == 0;
+      const bool none_after = problem.type == 3 && problem.kind == Kind::nufft ? no_targets : part(1).count() == 0;
+      if ((!first && !none) || (!second && !none_after))
+        throw Error(Status::invalid_argument,
+                    fmt::format("execute: {} is null", !first && !none ? "point_values" : "mode_values"));
+      runtime::check_alignment(first, problem.precision, "execute: point_values");
+      runtime::check_alignment(second, problem.precision, "execute: mode_values");
+      if (first != nullptr && first == second)
+        throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
+    });
+    executor->execute(first, second, adjoint);
+  }
+
+  // Which: 0 for the first array, 1 for the second.
+  Part part(int which) const {
+    const int last = problem.dim - 1;
+    std::array<std::int64_t, 3> sizes = problem.n;
+    bool spectrum = which == 1;
+    if (problem.kind == Kind::fft) {
+      sizes = which == 0 ? input_sizes(problem) : output_sizes(problem);
+      const bool to_spectrum =
+          problem.fft_type == FftType::r2c || (problem.fft_type == FftType::c2c && problem.sign < 0);
+      spectrum = to_spectrum == (which == 1);
+    }
+    const auto at = static_cast<std::size_t>(spectrum ? last - 1 : last);
+    const Split split = Split::even(sizes[at], ranks.size());
+    Part own;
+    own.size = sizes;
+    own.first[at] = split.begin(ranks.rank());
+    own.size[at] = split.size(ranks.rank());
+    return own;
+  }
+};
+
+DistributedTransform::DistributedTransform(std::string_view problem, int communicator, const Options& options) try
+    : state_(std::make_unique<State>(problem, communicator, options)) {
+} catch (...) {
+  runtime::rethrow_named();
+}
+DistributedTransform::~DistributedTransform() = default;
+DistributedTransform::DistributedTransform(DistributedTransform&&) noexcept = default;
+DistributedTransform& DistributedTransform::operator=(DistributedTransform&&) noexcept = default;
+
+void DistributedTransform::set_points(const Points& points) try {
+  State& state = *state_;
+  state.points_set = false;
+  state.ranks.together([&] { runtime::check_points(state.problem, points); });
+  state.count_points(points);
+  state.bind();
+  state.executor->set_points(points);
+  state.no_points = points.m == 0;
+  state.no_targets = points.k == 0;
+  state.points_set = true;
+} catch (...) {
+  runtime::rethrow_named();
+}
+
+void DistributedTransform::execute(void* point_values, void* mode_values) {
+  state_->run(point_values, mode_values, false);
+}
+void DistributedTransform::execute_adjoint(void* point_values, void* mode_values) {
+  state_->run(point_values, mode_values, true);
+}
+
+Part DistributedTransform::modes() const {
+  if (state_->problem.kind != Kind::nufft || state_->problem.type == 3)
+    throw Error(Status::invalid_argument, "modes: only types 1 and 2 have modes");
+  return state_->part(1);
+}
+Part DistributedTransform::first_part() const {
+  if (state_->problem.kind != Kind::fft) throw Error(Status::invalid_argument, "first_part: not an fft; see modes");
+  return state_->part(0);
+}
+Part DistributedTransform::second_part() const {
+  if (state_->problem.kind != Kind::fft) throw Error(Status::invalid_argument, "second_part: not an fft; see modes");
+  return state_->part(1);
+}
+
+int DistributedTransform::rank() const noexcept { return state_->ranks.rank(); }
+int DistributedTransform::ranks() const noexcept { return state_->ranks.size(); }
+const Problem& DistributedTransform::problem() const noexcept { return state_->problem; }
+MemoryUse DistributedTransform::memory() const { return state_->executor ? state_->executor->memory() : MemoryUse{}; }
+const std::string& DistributedTransform::plan() const noexcept { return state_->plan_text; }
+const std::string& DistributedTransform::explain() const noexcept { return state_->chosen.explain; }
+
+std::vector<StageTime> DistributedTransform::stage_times() const {
+  if (!state_->executor) return {};
+  const auto times = state_->executor->stage_times();
+  return {times.begin(), times.end()};
+}
+
+}  // namespace fourtune

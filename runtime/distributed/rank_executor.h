@@ -1,0 +1,66 @@
+// One distributed transform, bound on every rank. All functions that communicate are called by all ranks.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "fourtune/problem.h"
+#include "runtime/backends/backend.h"
+#include "runtime/distributed/communicator.h"
+#include "runtime/distributed/rank_plan.h"
+#include "runtime/distributed/split.h"
+
+namespace fourtune::runtime::distributed {
+
+struct RankOptions {
+  bool deterministic = false;
+  bool trust_points = false;
+  ModeOrder mode_order = ModeOrder::centred;
+};
+
+class RankExecutor {
+ public:
+  virtual ~RankExecutor() = default;
+  // This rank's points. Throws the same Error on every rank.
+  virtual void set_points(const PointSet& points) = 0;
+  // This rank's parts of the arrays (fourtune/distributed.h). Throws the same Error on every rank.
+  virtual void execute(void* first, void* second, bool adjoint) = 0;
+  virtual MemoryUse memory() const = 0;
+  virtual std::span<const StageTime> stage_times() const = 0;
+};
+
+// The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
+std::unique_ptr<RankExecutor> make_fft_slabs(const Communicator& ranks, const Problem& problem,
+                                             const generator::Plan& plan, const RankOptions& options);
+std::unique_ptr<RankExecutor> make_nufft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                               const RankOptions& options);
+std::unique_ptr<RankExecutor> make_replicated(const Communicator& ranks, const Problem& problem,
+                                              const fourtune::Options& options);
+
+// How the columns of modes are split over the ranks: the last dimension but one.
+Split mode_columns(const Problem& problem, int ranks);
+
+// Work of one rank between exchanges. After a failure it runs nothing more, so that this rank still takes part in the
+// exchanges that follow; rethrow() then fails.
+class LocalWork {
+ public:
+  template <class Work>
+  void run(Work&& work) {
+    if (error_) return;
+    try {
+      work();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
+}  // namespace fourtune::runtime::distributed

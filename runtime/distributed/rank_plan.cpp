@@ -1,0 +1,119 @@
+#include "runtime/distributed/rank_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace fourtune::runtime::distributed {
+namespace {
+
+constexpr std::string_view kStage = "ranks=";
+constexpr int kLargestTile = 256;  // that the gridder takes
+constexpr int kUsualTile = 16;     // cells along the last dimension (docs/design/cpu-choices.md)
+
+[[noreturn]] void refuse(std::string_view text) {
+  throw Error(Status::invalid_plan,
+              fmt::format("'{}': ranks= takes replicated, slabs, slabs(balance=points) or slabs(balance=planes)",
+                          text::shown(std::string(text))));
+}
+
+// Whether tiles of `side` cells leave no layer thinner than `least`.
+bool tiles_fit(std::int64_t cells, std::int64_t side, std::int64_t least) {
+  return side >= least && (cells % side == 0 || cells % side >= least) && (side <= cells);
+}
+
+std::int64_t least_layer(const generator::Plan& plan) { return std::max(1, plan.window.width - 1); }
+
+}  // namespace
+
+ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
+  ForcedPlan forced;
+  if (!text.starts_with(kStage)) {
+    forced.local = text;
+    return forced;
+  }
+  const std::size_t end = std::min(text.find(';'), text.size());
+  const std::string_view family = text.substr(kStage.size(), end - kStage.size());
+  forced.local = end < text.size() ? text.substr(end + 1) : std::string_view();
+  if (family == "replicated") {
+    forced.decomposition = Decomposition::replicated;
+    return forced;
+  }
+  forced.decomposition = Decomposition::slabs;
+  if (family == "slabs(balance=points)") {
+    forced.balance = Balance::points;
+  } else if (family == "slabs(balance=planes)") {
+    forced.balance = Balance::planes;
+  } else if (family != "slabs") {
+    refuse(family);
+  }
+  if (forced.balance && problem.kind == Kind::fft) refuse(family);  // an fft has no points
+  return forced;
+}
+
+std::string to_text(const RankPlan& plan, const Problem& problem) {
+  if (plan.decomposition == Decomposition::replicated) return "ranks=replicated";
+  const std::string_view balance = problem.kind == Kind::fft         ? ""
+                                   : plan.balance == Balance::points ? "(balance=points)"
+                                                                     : "(balance=planes)";
+  return fmt::format("ranks=slabs{};{}", balance, generator::to_text(plan.local, problem));
+}
+
+std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
+  if (generator::is_gpu(plan.backend))
+    return fmt::format("backend {}: slabs are computed on the processor", plan.backend);
+  if (problem.kind == Kind::fft) return {};
+  const generator::CpuStages& stages = plan.cpu();
+  if (stages.sort.family != generator::SortFamily::tiles || !stages.sort.copy)
+    return "slabs need sort=tiles(...,copy=1)";
+  if (stages.spread.family != generator::SpreadFamily::subgrid) return "slabs need spread=subgrid";
+  const int last = problem.dim - 1;
+  const std::int64_t least = least_layer(plan), cells = plan.window.fine[last], side = stages.sort.tile[last];
+  if (cells < least) return fmt::format("{} cells along the last dimension are fewer than a window reaches", cells);
+  if (!tiles_fit(cells, std::min(side, cells), least))
+    return fmt::format("tiles of {} cells along the last dimension leave a layer thinner than {} of {} cells", side,
+                       least, cells);
+  return {};
+}
+
+generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, bool deterministic) {
+  generator::Plan fitted = plan;
+  if (problem.kind == Kind::fft || generator::is_gpu(plan.backend)) return fitted;
+  generator::CpuStages& stages = fitted.cpu();
+  stages.sort.family = generator::SortFamily::tiles;
+  stages.sort.copy = true;
+  // The order inside a tile may depend on how many points there are on this rank; sums would too.
+  if (deterministic) stages.sort.local = false;
+  stages.spread.family = generator::SpreadFamily::subgrid;
+  if (deterministic) stages.spread.add = generator::AddRule::colour;
+  const int last = problem.dim - 1;
+  const std::int64_t least = least_layer(plan), cells = plan.window.fine[last];
+  // The plan's tile, else a power of two (points are located faster), else the first that fits.
+  std::vector<std::int64_t> sides{stages.sort.tile[last], kUsualTile, 2 * kUsualTile, 4 * kUsualTile, kUsualTile / 2};
+  for (std::int64_t side = least; side <= kLargestTile; ++side) sides.push_back(side);
+  for (const std::int64_t side : sides)
+    if (tiles_fit(cells, std::min(side, cells), least)) {
+      stages.sort.tile[last] = static_cast<int>(side);
+      break;
+    }
+  return fitted;
+}
+
+Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks) {
+  if (problem.kind == Kind::fft) return Decomposition::slabs;
+  if (ranks == 1 || problem.type == 3 || !slabs_fault(plan, problem).empty()) return Decomposition::replicated;
+  // Replicated: every rank transforms the whole grid. Slabs: every point's value moves. So grids with few cells per
+  // point are replicated. A cell costs some 3 log2(cells) operations on the ranks that repeat it; a point that moves
+  // costs about 400 (packing, two copies by MPI, unpacking; two ranks of a Zen 4 core pair).
+  double cells = 1;
+  for (int d = 0; d < problem.dim; ++d) cells *= static_cast<double>(plan.window.fine[d]);
+  const double repeated = 3 * std::log2(std::max(cells, 2.0)) * cells * (1 - 1.0 / ranks);
+  const double moved = 400 * static_cast<double>(problem.m.value_or(0)) / ranks;
+  return repeated < moved ? Decomposition::replicated : Decomposition::slabs;
+}
+
+}  // namespace fourtune::runtime::distributed

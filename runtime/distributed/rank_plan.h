@@ -1,0 +1,57 @@
+// How a distributed transform is split over the ranks, and what each rank computes.
+//
+//   ranks=slabs(balance=points);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
+//   ranks=slabs;cpu;threads=1;fft=rows(...)                                           (an fft)
+//   ranks=replicated;cpu;threads=1;...
+//
+// The rest of the text is a plan of generator/plan/plan.h. It may be left out: `ranks=slabs` leaves the rest to the
+// library, and a text without `ranks=` leaves the decomposition to it. docs/design/distributed.md describes both.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fourtune/problem.h"
+#include "generator/plan/plan.h"
+
+namespace fourtune::runtime::distributed {
+
+enum class Decomposition {
+  replicated,  // points stay where they are, every rank computes on a grid of its own, and modes are added up
+  slabs,       // the grid is cut along its last dimension, and points move to the rank of their cell
+};
+enum class Balance {
+  points,  // slabs of equal cost, points and cells together
+  planes,  // slabs of equal numbers of cells
+};
+
+struct RankPlan {
+  Decomposition decomposition = Decomposition::slabs;
+  Balance balance = Balance::points;
+  generator::Plan local;
+};
+
+// What a text forces.
+struct ForcedPlan {
+  std::optional<Decomposition> decomposition;
+  std::optional<Balance> balance;
+  std::string local;  // empty: the library chooses
+};
+// Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
+ForcedPlan parse_forced(std::string_view text, const Problem& problem);
+
+// The canonical text; without the local plan where that is each rank's own (replicated).
+std::string to_text(const RankPlan& plan, const Problem& problem);
+
+// Why this problem cannot be cut into slabs with this local plan; empty: it can.
+std::string slabs_fault(const generator::Plan& plan, const Problem& problem);
+// The local plan with the families and tiles that slabs need. A layer of tiles, the last one too, is at least as thick
+// as a window reaches, so that a cell gets sums of two layers at most.
+generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, bool deterministic);
+
+// Whether slabs should be used where both are possible.
+Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks);
+
+}  // namespace fourtune::runtime::distributed
