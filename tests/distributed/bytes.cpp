@@ -1,0 +1,196 @@
+// The bytes that a rank sends, counted between the library and MPI, against the bounds of docs/design/distributed.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <regex>
+
+#include "tests/distributed/support.h"
+
+namespace {
+
+std::int64_t sent = 0;  // bytes of this rank's messages since it was last set to 0
+
+std::int64_t bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<std::int64_t>(count) * size;
+}
+std::int64_t others(MPI_Comm comm) { return fourtune::test::size_of(comm) - 1; }
+
+}  // namespace
+
+// MPI lets a program define its functions and call the real ones as PMPI_.
+#define SEEN extern "C" __attribute__((visibility("default")))
+SEEN int MPI_Isend(const void* at, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  sent += bytes_of(count, type);
+  return PMPI_Isend(at, count, type, to, tag, comm, request);
+}
+// What a rank contributes to a collective counts once for each other rank that gets it.
+SEEN int MPI_Alltoall(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
+                      MPI_Comm comm) {
+  sent += bytes_of(count, type) * others(comm);
+  return PMPI_Alltoall(from, count, type, to, to_count, to_type, comm);
+}
+SEEN int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  sent += bytes_of(count, type) * (others(comm) > 0 ? 2 : 0);
+  return PMPI_Allreduce(from, to, count, type, op, comm);
+}
+SEEN int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
+                       MPI_Comm comm) {
+  sent += bytes_of(count, type) * others(comm);
+  return PMPI_Allgather(from, count, type, to, to_count, to_type, comm);
+}
+#undef SEEN
+
+namespace fourtune::test {
+namespace {
+
+Options forced(const std::string& plan, bool deterministic = false) {
+  Options options;
+  options.default_databases = false;
+  options.threads = 1;
+  options.plan = plan;
+  options.deterministic = deterministic;
+  return options;
+}
+
+// The geometry of a plan, from its text.
+struct Geometry {
+  std::array<std::int64_t, 3> fine{1, 1, 1}, tile{1, 1, 1};
+  std::int64_t width = 0;
+};
+std::array<std::int64_t, 3> sizes_in(const std::string& text, const std::string& key) {
+  std::array<std::int64_t, 3> sizes{1, 1, 1};
+  std::smatch found;
+  std::regex_search(text, found, std::regex(key + "=(\\d+)x(\\d+)(?:x(\\d+))?"));
+  for (std::size_t d = 0; d < 3; ++d)
+    if (found[d + 1].matched) sizes[d] = std::stoll(found[d + 1]);
+  return sizes;
+}
+Geometry geometry_of(const std::string& plan) {
+  std::smatch found;
+  std::regex_search(plan, found, std::regex("width=(\\d+)"));
+  return {sizes_in(plan, "fine"), sizes_in(plan, "tile"), std::stoll(found[1])};
+}
+
+// The cells of the last dimension where every rank begins, with balance=planes: rows of tiles whose middle lies before
+// a rank's share of the cells.
+std::vector<std::int64_t> cuts(std::int64_t cells, std::int64_t side, int ranks) {
+  std::vector<std::int64_t> starts{0};
+  std::int64_t at = 0;
+  for (int r = 1; r < ranks; ++r) {
+    while (at < cells && (static_cast<double>(at) + static_cast<double>(std::min(side, cells - at)) / 2) * ranks <=
+                             static_cast<double>(cells) * r)
+      at += std::min(side, cells - at);
+    starts.push_back(at);
+  }
+  starts.push_back(cells);
+  return starts;
+}
+
+std::int64_t part_of(std::int64_t n, int rank, int ranks) { return n / ranks + (rank < n % ranks ? 1 : 0); }
+
+template <class T>
+void count_nufft(const std::string& token, bool deterministic) {
+  SCOPED_TRACE(token);
+  const Whole<T> whole = draw<T>(token, 7);
+  const Problem& p = whole.problem;
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD),
+                                 forced("ranks=slabs(balance=planes)", deterministic));
+  const Range mine = dealt(Deal::even, *p.m, rank, ranks);
+  const auto last = static_cast<std::size_t>(p.dim - 1);
+  Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin,
+                p.dim == 3 ? whole.x[2].data() + mine.begin : nullptr};
+  sent = 0;
+  transform.set_points(points);
+  const std::int64_t of_points = sent;
+
+  const Geometry g = geometry_of(transform.plan());
+  const auto starts = cuts(g.fine[last], std::min(g.tile[last], g.fine[last]), ranks);
+  std::vector<std::int64_t> by_rank(static_cast<std::size_t>(ranks), 0);
+  std::int64_t leave = 0, come = 0;
+  for (std::int64_t j = 0; j < *p.m; ++j) {
+    const double turns = static_cast<double>(whole.x[last][static_cast<std::size_t>(j)]) / (2 * std::numbers::pi);
+    double u = (turns - std::floor(turns)) * static_cast<double>(g.fine[last]);
+    auto cell = static_cast<std::int64_t>(std::ceil(u - static_cast<double>(g.width) / 2));
+    cell = (cell + g.fine[last]) % g.fine[last];
+    const int owner = static_cast<int>(std::upper_bound(starts.begin(), starts.end() - 1, cell) - starts.begin()) - 1;
+    const bool own = j >= mine.begin && j < mine.end;
+    leave += own && owner != rank;
+    come += !own && owner == rank;
+  }
+  const std::int64_t value = sizeof(std::complex<T>), real = sizeof(T);
+  const auto at = static_cast<std::size_t>(rank);
+  const std::int64_t planes = starts[at + 1] - starts[at];
+  int with_planes = 0;
+  for (int r = 0; r < ranks; ++r)
+    with_planes += starts[static_cast<std::size_t>(r) + 1] > starts[static_cast<std::size_t>(r)];
+  std::int64_t plane = 1, modes_of_plane = 1;
+  for (std::size_t d = 0; d < last; ++d) plane *= g.fine[d], modes_of_plane *= p.n[d];
+  const std::int64_t columns = p.n[last - 1], run = modes_of_plane / columns,
+                     own_columns = part_of(columns, rank, ranks);
+  const std::int64_t shared = planes > 0 && with_planes > 1 ? (g.width - 1) * plane * value : 0;
+
+  EXPECT_LE(static_cast<double>(of_points), 1.05 * static_cast<double>(leave * p.dim * real) + 4096);
+
+  std::vector<std::complex<T>> values(static_cast<std::size_t>(mine.size() * p.batch));
+  std::vector<std::complex<T>> modes(static_cast<std::size_t>(transform.modes().count() * p.batch) + 1);
+  sent = 0;
+  transform.execute(values.data(), modes.data());
+  const std::int64_t to_columns = planes * (columns - own_columns) * run * value;
+  const std::int64_t to_planes = (g.fine[last] - planes) * own_columns * run * value;
+  const std::int64_t bound = p.type == 1 ? leave * value + shared + to_columns : come * value + shared + to_planes;
+  EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(bound * p.batch) + 256)
+      << "bound " << bound * p.batch;
+}
+
+TEST(DistributedBytes, SlabsOfTypesOneAndTwo) {
+  for (const bool deterministic : {false, true}) {
+    count_nufft<float>("nufft:type=1,n=40x44x96,m=60000,prec=f32,tol=1e-5", deterministic);
+    count_nufft<double>("nufft:type=2,n=40x44x96,m=60000,prec=f64,tol=1e-6", deterministic);
+    count_nufft<double>("nufft:type=1,n=200x220,m=30000,prec=f64,tol=1e-6,batch=2", deterministic);
+    count_nufft<float>("nufft:type=2,n=200x220,m=30000,prec=f32,tol=1e-4", deterministic);
+  }
+}
+
+TEST(DistributedBytes, Ffts) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  DistributedTransform c2c("fft:type=c2c,n=48x50x52,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  std::vector<std::complex<double>> in(static_cast<std::size_t>(c2c.first_part().count())),
+      out(static_cast<std::size_t>(c2c.second_part().count()));
+  sent = 0;
+  c2c.execute(in.data(), out.data());
+  const std::int64_t bound = part_of(52, rank, ranks) * 48 * (50 - part_of(50, rank, ranks)) * 16;
+  EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(bound) + 256);
+  DistributedTransform c2r("fft:type=c2r,n=90x200,prec=f32", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  std::vector<std::complex<float>> half(static_cast<std::size_t>(c2r.first_part().count()));
+  std::vector<float> real(static_cast<std::size_t>(c2r.second_part().count()));
+  sent = 0;
+  c2r.execute(half.data(), real.data());
+  const std::int64_t back = (200 - part_of(200, rank, ranks)) * part_of(46, rank, ranks) * 8;
+  EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(back) + 256);
+}
+
+TEST(DistributedBytes, ReplicatedTransforms) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  const std::int64_t all = 40 * 44 * 36 * 8, own = part_of(44, rank, ranks) * 40 * 36 * 8;
+  for (const int type : {1, 2}) {
+    const std::string token = "nufft:type=" + std::to_string(type) + ",n=40x44x36,m=900,prec=f32,tol=1e-4";
+    const Whole<float> whole = draw<float>(token, 7);
+    DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), forced("ranks=replicated"));
+    const Range mine = dealt(Deal::even, 900, rank, ranks);
+    transform.set_points(
+        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
+    std::vector<std::complex<float>> values(900), modes(static_cast<std::size_t>(transform.modes().count()) + 1);
+    sent = 0;
+    transform.execute(values.data(), modes.data());
+    const std::int64_t bound = type == 1 ? all - own : own * (ranks - 1);
+    EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(bound) + 256);
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::test

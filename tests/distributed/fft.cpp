@@ -1,0 +1,156 @@
+// Uniform FFTs over ranks against those of one process.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <type_traits>
+
+#include "tests/distributed/support.h"
+
+namespace fourtune::test {
+namespace {
+
+// What one process writes, and what the ranks write, gathered; real arrays are vectors of real numbers.
+template <class In, class Out>
+struct Results {
+  std::vector<In> first;
+  std::vector<Out> second;
+};
+
+template <class E>
+std::vector<E> drawn(std::size_t count, unsigned seed) {
+  std::vector<E> values(count);
+  unsigned state = seed;
+  const auto next = [&] { return static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / 8388608.0 - 1; };
+  for (E& value : values) {
+    if constexpr (std::is_floating_point_v<E>) {
+      value = static_cast<E>(next());
+    } else {
+      value = {static_cast<typename E::value_type>(next()), static_cast<typename E::value_type>(next())};
+    }
+  }
+  return values;
+}
+
+std::int64_t count(const std::array<std::int64_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+template <class In, class Out>
+Results<In, Out> alone(const Problem& problem, bool adjoint, Options options) {
+  const std::int64_t in = problem.batch * count(input_sizes(problem)),
+                     out = problem.batch * count(output_sizes(problem));
+  Results<In, Out> r{drawn<In>(static_cast<std::size_t>(in), 1), drawn<Out>(static_cast<std::size_t>(out), 2)};
+  options.plan.clear();
+  Transform transform(to_token(problem), options);
+  adjoint ? transform.execute_adjoint(r.first.data(), r.second.data())
+          : transform.execute(r.first.data(), r.second.data());
+  return r;
+}
+
+template <class In, class Out>
+Results<In, Out> together(const Problem& problem, bool adjoint, const Options& options, MPI_Comm comm) {
+  const auto in = input_sizes(problem), out = output_sizes(problem);
+  const auto first = drawn<In>(static_cast<std::size_t>(problem.batch * count(in)), 1);
+  const auto second = drawn<Out>(static_cast<std::size_t>(problem.batch * count(out)), 2);
+  DistributedTransform transform(to_token(problem), MPI_Comm_c2f(comm), options);
+  const Part a = transform.first_part(), b = transform.second_part();
+  auto one = take(first, in, a, problem.batch);
+  auto two = take(second, out, b, problem.batch);
+  adjoint ? transform.execute_adjoint(one.data(), two.data()) : transform.execute(one.data(), two.data());
+  return {gathered(one, in, a, problem.batch, comm), gathered(two, out, b, problem.batch, comm)};
+}
+
+Options one_thread() {
+  Options options;
+  options.default_databases = false;
+  options.threads = 1;
+  return options;
+}
+
+template <class In, class Out>
+void compare(const Problem& problem) {
+  for (const bool adjoint : {false, true}) {
+    SCOPED_TRACE(to_token(problem) + (adjoint ? " adjoint" : ""));
+    const auto right = alone<In, Out>(problem, adjoint, one_thread());
+    const auto result = together<In, Out>(problem, adjoint, one_thread(), MPI_COMM_WORLD);
+    const double allowed = 30 * epsilon(problem.precision);
+    EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
+    EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
+  }
+}
+
+template <class T>
+void compare_any(const Problem& problem) {
+  switch (problem.fft_type) {
+    case FftType::c2c:
+      compare<std::complex<T>, std::complex<T>>(problem);
+      break;
+    case FftType::r2c:
+      compare<T, std::complex<T>>(problem);
+      break;
+    case FftType::c2r:
+      compare<std::complex<T>, T>(problem);
+      break;
+  }
+}
+
+void compare_any(const std::string& token) {
+  const Problem problem = parse_problem(token);
+  problem.precision == Precision::f32 ? compare_any<float>(problem) : compare_any<double>(problem);
+}
+
+TEST(DistributedFft, EveryTypeSignAndPrecision) {
+  for (const char* size : {"24x20", "16x18x20"})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      for (const char* precision : {"f32", "f64"})
+        for (const char* sign : {"-1", "1"})
+          compare_any(std::string("fft:type=") + type + ",n=" + size + ",prec=" + precision + ",sign=" + sign);
+}
+
+TEST(DistributedFft, OddAndPrimeAndTinySizes) {
+  for (const char* size : {"7x11", "1x9", "9x1", "13x3x17", "5x1x6", "1x4x31", "6x7x1", "33x2x5"})
+    for (const char* type : {"c2c", "r2c", "c2r"})
+      compare_any(std::string("fft:type=") + type + ",n=" + size + ",prec=f64");
+}
+
+TEST(DistributedFft, Batches) {
+  for (const char* type : {"c2c", "r2c", "c2r"}) {
+    compare_any(std::string("fft:type=") + type + ",n=12x14x10,prec=f32,batch=3");
+    compare_any(std::string("fft:type=") + type + ",n=30x16,prec=f64,batch=5");
+  }
+}
+
+TEST(DistributedFft, AForcedLibraryPlanRunsOnEveryRank) {
+  Options options = one_thread();
+  options.plan = "cpu;threads=1;fft=fftw(rigor=estimate)";
+  const Problem problem = parse_problem("fft:type=c2c,n=16x12x20,prec=f64");
+  std::string message;
+  const Status status = status_of(
+      [&] {
+        const auto result =
+            together<std::complex<double>, std::complex<double>>(problem, false, options, MPI_COMM_WORLD);
+        const auto right = alone<std::complex<double>, std::complex<double>>(problem, false, one_thread());
+        EXPECT_LE(error_of(result.second, right.second), 30 * epsilon(problem.precision));
+      },
+      &message);
+  // A build without FFTW says so.
+  EXPECT_TRUE(status == Status::success || status == Status::unsupported) << message;
+}
+
+TEST(DistributedFft, AnInverseTakesThePartsOfItsForwardTransform) {
+  const int world = MPI_Comm_c2f(MPI_COMM_WORLD);
+  DistributedTransform forward("fft:type=r2c,n=18x14x16,prec=f64", world, one_thread());
+  DistributedTransform inverse("fft:type=c2r,n=18x14x16,prec=f64,sign=1", world, one_thread());
+  EXPECT_EQ(forward.first_part().size, inverse.second_part().size);
+  EXPECT_EQ(forward.second_part().first, inverse.first_part().first);
+  EXPECT_EQ(forward.second_part().size, inverse.first_part().size);
+  const auto whole = drawn<double>(18 * 14 * 16, 5);
+  const auto mine = take(whole, {18, 14, 16}, forward.first_part(), 1);
+  std::vector<double> in = mine, out(mine.size());
+  std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(forward.second_part().count()));
+  forward.execute(in.data(), spectrum.data());
+  inverse.execute(spectrum.data(), out.data());
+  for (double& value : out) value /= 18 * 14 * 16;
+  EXPECT_LE(error_of(out, mine), 1e-14);
+}
+
+}  // namespace
+}  // namespace fourtune::test

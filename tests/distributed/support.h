@@ -1,0 +1,81 @@
+// Whole problems that every rank can make alone, and their parts.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fourtune/distributed.h"
+
+namespace fourtune::test {
+
+int rank_of(MPI_Comm comm);
+int size_of(MPI_Comm comm);
+
+// How points are dealt to the ranks, in the order of the list.
+enum class Deal { even, all_on_last, uneven };
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+Range dealt(Deal deal, std::int64_t m, int rank, int ranks);
+
+// One transform on a communicator: made, given its part of the points and executed; the result has this rank's part.
+struct Way {
+  Options options;
+  MPI_Comm comm = MPI_COMM_WORLD;
+  Deal deal = Deal::even;
+  bool adjoint = false;
+};
+
+template <class T>
+struct Whole {
+  using Complex = std::complex<T>;
+  Problem problem;
+  std::array<std::vector<T>, 3> x, s;  // points and targets
+  std::vector<Complex> points, modes;  // values, of all transforms; modes are targets' values for type 3
+};
+
+// Drawn by the seed, the same on every rank. Points lie in several periods.
+template <class T>
+Whole<T> draw(const std::string& token, unsigned seed);
+
+// The sums by their definition in double precision: what execute writes.
+template <class T>
+std::vector<std::complex<double>> direct(const Whole<T>& whole, bool adjoint, ModeOrder order);
+
+// What a run writes, gathered on every rank as one array.
+template <class T>
+std::vector<std::complex<T>> result_of(const Whole<T>& whole, const Way& way, std::string* explain = nullptr);
+
+// Copies a part of an array of these sizes; `put` is the reverse.
+template <class T>
+std::vector<T> take(const std::vector<T>& whole, const std::array<std::int64_t, 3>& sizes, const Part& part,
+                    std::int64_t batch);
+template <class T>
+std::vector<T> gathered(const std::vector<T>& own, const std::array<std::int64_t, 3>& sizes, const Part& part,
+                        std::int64_t batch, MPI_Comm comm);
+// The values of every rank one after the other, for each transform of a batch.
+template <class T>
+std::vector<T> gathered(const std::vector<T>& own, Deal deal, std::int64_t m, std::int64_t batch, MPI_Comm comm);
+
+// The relative l2 error.
+template <class A, class B>
+double error_of(const std::vector<A>& result, const std::vector<B>& right) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    difference += std::norm(std::complex<double>(result[i]) - std::complex<double>(right[i]));
+    size += std::norm(std::complex<double>(right[i]));
+  }
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
+// The status that `work` throws; success when it throws nothing. `message` gets what it says.
+Status status_of(const std::function<void()>& work, std::string* message = nullptr);
+
+}  // namespace fourtune::test
