@@ -20,6 +20,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/start_ranks.h"
 #include "tools/common/stopwatch.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
@@ -35,6 +36,7 @@ struct Arguments {
   std::shared_ptr<std::string> db;
   std::string output;
   int repeat = 5;
+  int ranks = 0;  // 0: this process alone
   bool unchecked = false;
   bool json = false;
 };
@@ -171,8 +173,27 @@ void print_json(const Outcome& outcome) {
   fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+// The same problem on the ranks of an mpirun.
+[[noreturn]] void run_on_ranks(const Arguments& arguments, const Problem& problem) {
+  const RunRequest& request = arguments.request;
+  if (!request.points.empty() || !request.targets.empty() || !request.values.empty() || !arguments.output.empty() ||
+      !arguments.db->empty() || arguments.json)
+    throw UsageError("--ranks: not with files, --db or --json", "the arrays are made from --seed");
+  std::string text = fmt::format("{} seed={}", to_token(problem), request.seed);
+  if (request.adjoint) text += " adjoint";
+  if (arguments.options.deterministic) text += " deterministic";
+  std::vector<std::string> words{"run",       text,
+                                 "--repeat",  std::to_string(arguments.repeat),
+                                 "--threads", std::to_string(arguments.options.threads)};
+  if (!arguments.options.plan.empty()) words.insert(words.end(), {"--plan", arguments.options.plan});
+  if (!arguments.options.backend.empty()) words.insert(words.end(), {"--backend", arguments.options.backend});
+  if (arguments.unchecked) words.emplace_back("--no-check");
+  start_ranks(arguments.ranks, words);
+}
+
 void run(Arguments arguments) {
   Problem problem = problem_from_argument(arguments.token);
+  if (arguments.ranks > 0) run_on_ranks(arguments, problem);
   require_database(*arguments.db);
   if (!arguments.db->empty()) {
     arguments.options.default_databases = false;
@@ -213,6 +234,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--adjoint", request.adjoint, "Run the conjugate transpose");
   command.add_flag("--deterministic", arguments.options.deterministic, "Bit-identical results from run to run");
   command.add_flag("--no-check", arguments.unchecked, "Do not compare with direct sums");
+  command.add_option("--ranks", arguments.ranks, "Run on so many ranks of an mpirun")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
   command.add_flag("--json", arguments.json, "Print JSON");
   arguments.db = add_database_option(command);
 }

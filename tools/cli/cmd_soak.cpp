@@ -11,6 +11,7 @@
 #include "tools/cli/progress.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/soak/draw.h"
 #include "tools/soak/hunt.h"
@@ -25,6 +26,7 @@ struct Arguments {
   double megabytes = 0;  // 0: the default of the backend
   std::string repeat, plan;
   std::string csv;
+  int ranks = 0;  // 0: this process alone
   bool json = false, list = false, quiet = false, worker = false;
 };
 
@@ -91,7 +93,24 @@ void settle(Arguments& arguments) {
     throw UsageError("--plan belongs to --repeat", "`fourtune soak --repeat 'PROBLEM' --plan 'TEXT'`");
 }
 
+// The same kind of hunt on the ranks of an mpirun.
+[[noreturn]] void run_on_ranks(const Arguments& arguments) {
+  const HuntOptions& hunt = arguments.hunt;
+  if (!arguments.repeat.empty() || !arguments.plan.empty() || !arguments.csv.empty() || arguments.json ||
+      arguments.list || arguments.fft || arguments.nufft || !hunt.worker.peers.empty() || hunt.jobs > 1)
+    throw UsageError("--ranks: only with --seconds, --count, --seed, --megabytes and --backend",
+                     "what `fourtune soak --ranks` prints of a failure repeats it");
+  std::vector<std::string> words{"soak", "--seed", std::to_string(hunt.seed)};
+  const bool endless = hunt.count == 0;
+  words.insert(words.end(), {"--count", std::to_string(endless ? 1000000000 : hunt.count)});
+  words.insert(words.end(), {"--seconds", fmt::format("{}", endless && hunt.seconds == 0 ? 60 : hunt.seconds)});
+  if (arguments.megabytes > 0) words.insert(words.end(), {"--megabytes", fmt::format("{}", arguments.megabytes)});
+  words.insert(words.end(), {"--backend", hunt.worker.backend});
+  start_ranks(arguments.ranks, words);
+}
+
 void run(Arguments arguments) {
+  if (arguments.ranks > 0) run_on_ranks(arguments);
   if (arguments.worker) return soak_worker_main(arguments.hunt.worker);
   settle(arguments);
   if (arguments.list) return list_tokens(arguments);
@@ -146,6 +165,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--list", arguments.list, "Print the tokens that would be drawn (--count of them) and do nothing");
   command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");
   command.add_option("--plan", arguments.plan, "With --repeat: force this plan")->type_name("TEXT");
+  command.add_option("--ranks", arguments.ranks, "Try transforms over so many ranks of an mpirun")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
   command.add_flag("--worker", arguments.worker)->group("");
 }
 
