@@ -1,5 +1,7 @@
 // A type 1 over MPI ranks: each rank brings its own points and gets its part of the modes.
 //   mpirun -n 4 distributed_cpp
+#include "fourtune/distributed.h"
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include <cstdio>
 #include <random>
 #include <vector>
-
-#include "fourtune/distributed.h"
 
 namespace {
 

@@ -59,7 +59,7 @@ class FftSlabs final : public RankExecutor {
       char* const planes = space + b * own_planes_ * space_plane_ * reals * (real_space ? 1 : 2);
       one(planes, spectrum + b * length_ * lines_count_, adjoint, local);
     }
-    ranks_.together([&] { local.rethrow(); });
+    local.end(ranks_, warm_[adjoint]);
   }
 
   MemoryUse memory() const override {
@@ -133,6 +133,7 @@ class FftSlabs final : public RankExecutor {
   std::unique_ptr<Executor> plane_fft_;
   std::array<std::unique_ptr<AxisLines<T>>, 2> lines_;  // forward and, made on first use, adjoint
   cpu::Buffer<Complex> by_planes_, by_columns_;
+  std::array<bool, 2> warm_{false, false};  // forward, adjoint
   cpu::StageClock clock_;
 };
 

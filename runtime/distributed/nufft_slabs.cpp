@@ -54,6 +54,7 @@ class NufftSlabs final : public RankExecutor {
 
   void set_points(const PointSet& points) override {
     clock_.begin_set_points();
+    warm_ = {false, false};
 
     const std::array<const T*, 3> own{static_cast<const T*>(points.x), static_cast<const T*>(points.y),
                                       static_cast<const T*>(points.z)};
@@ -100,7 +101,7 @@ class NufftSlabs final : public RankExecutor {
       to_modes ? forward(values + b * count_, modes + b * mode_count, now, adjoint, local)
                : backward(values + b * count_, modes + b * mode_count, now, adjoint, local);
     }
-    ranks_.together([&] { local.rethrow(); });
+    local.end(ranks_, warm_[adjoint]);
   }
 
   MemoryUse memory() const override {
@@ -291,6 +292,7 @@ class NufftSlabs final : public RankExecutor {
   Transposition exchange_;
   std::array<Ffts, 2> ffts_;  // forward, adjoint
   cpu::Buffer<Complex> by_planes_, by_columns_, values_;
+  std::array<bool, 2> warm_{false, false};  // forward, adjoint
   cpu::StageClock clock_;
 };
 

@@ -58,6 +58,13 @@ class LocalWork {
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
+  // The end of an execute. Only what makes or allocates something can fail, and that happens once: later calls need no
+  // agreement. All ranks pass the same `warm`.
+  void end(const Communicator& ranks, bool& warm) const {
+    if (warm) return rethrow();
+    ranks.together([&] { rethrow(); });
+    warm = true;
+  }
 
  private:
   std::exception_ptr error_;
