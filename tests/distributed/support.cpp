@@ -195,6 +195,7 @@ Status status_of(const std::function<void()>& work, std::string* message) {
   return Status::success;
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define FOR_REAL(T)                                                                       \
   template Whole<T> draw<T>(const std::string&, unsigned);                                \
   template std::vector<std::complex<double>> direct<T>(const Whole<T>&, bool, ModeOrder); \
@@ -213,5 +214,6 @@ FOR_NUMBER(double)
 FOR_NUMBER(std::complex<float>)
 FOR_NUMBER(std::complex<double>)
 #undef FOR_NUMBER
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace fourtune::test
