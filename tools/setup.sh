@@ -3,9 +3,9 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
 build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-dev libsqlite3-dev libcli11-dev
-  nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev libopenmpi-dev openmpi-bin)
+  nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev)
 # Additional packages of tools/check; some of its stages install more themselves.
-check_packages=(git gnuplot-nox python3)
+check_packages=(git gnuplot-nox python3 libopenmpi-dev openmpi-bin)
 fuzz_packages=(clang libclang-rt-dev)
 
 say() { printf '\n== %s\n' "$*"; }
