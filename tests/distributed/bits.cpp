@@ -30,11 +30,11 @@ void compare(const std::string& token) {
     std::string explain;
     const auto alone = result_of(whole, Way{reproducible(1), MPI_COMM_SELF, Deal::even, adjoint}, &explain);
     EXPECT_NE(explain.find("ranks=slabs"), std::string::npos) << explain;
-    for (const Deal deal : {Deal::even, Deal::uneven, Deal::all_on_last})
-      for (const int threads : {1, 3}) {
-        const auto ranks = result_of(whole, Way{reproducible(threads), MPI_COMM_WORLD, deal, adjoint});
-        EXPECT_TRUE(same_bits(ranks, alone)) << "deal " << static_cast<int>(deal) << ", " << threads << " threads";
-      }
+    for (const Deal deal : {Deal::even, Deal::uneven, Deal::all_on_last}) {
+      const int threads = deal == Deal::uneven ? 3 : 1;
+      const auto ranks = result_of(whole, Way{reproducible(threads), MPI_COMM_WORLD, deal, adjoint});
+      EXPECT_TRUE(same_bits(ranks, alone)) << "deal " << static_cast<int>(deal) << ", " << threads << " threads";
+    }
     // Also of some of the ranks.
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % 2, 0, &half);
