@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace fourtune::runtime {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPerCount = 0.3;  // weight of m and k of a type 3
 
 double log_of(double size) { return std::log2(std::max(size, 1.0)); }

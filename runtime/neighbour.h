@@ -1,6 +1,7 @@
 // How far apart two problems are when one borrows the plan of the other.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "fourtune/problem.h"
@@ -9,8 +10,9 @@ namespace fourtune::runtime {
 
 // Beyond this distance the cost model is a better guess than a borrowed plan; 4 is, say, a factor of 4 in every size.
 inline constexpr double kTooFar = 4;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Infinite when the plan cannot be borrowed at all. The terms are logarithms of ratios of sizes, counts and tolerances.
+// kInfinity when the plan cannot be borrowed at all. The terms are logarithms of ratios of sizes, counts and tolerances.
 double distance_between(const Problem& a, const Problem& b);
 
 // Where a problem stands among others, so that its neighbours are found without looking at everything: problems of

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -24,7 +23,6 @@
 namespace fourtune::runtime {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // The longest stored text and the longest reason that an explanation shows, in bytes.
 constexpr std::size_t kLongestStored = 5000, kLongestReason = 1000;
 

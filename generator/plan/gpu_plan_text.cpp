@@ -110,7 +110,7 @@ void parse_kernel(StageText& text, nufft::Parameters& with) {
   if (with.interleave && with.group == 1) bad(text.stage() + ": interleave=1 is for groups, as group=8");
 }
 
-std::vector<std::string> stages_of(const Problem& problem) {
+std::vector<std::string> gpu_stages_of(const Problem& problem) {
   if (problem.kind == Kind::fft) return {"fft"};
   if (problem.type == 3) return {"type3", "window", "inner", "sort", "targets", "spread", "interp", "fft", "chunk"};
   return {"window", "sort", "spread", "interp", "fft", "chunk"};
@@ -122,7 +122,7 @@ std::string gpu_to_text(const Plan& plan, const Problem& problem) {
   std::string out = plan.backend;
   const auto& [fft, points] = plan.gpu();
   const bool gaussian = plan.type3 == Type3Rule::gaussian && problem.type == 3;
-  for (const std::string& stage : stages_of(problem)) {
+  for (const std::string& stage : gpu_stages_of(problem)) {
     if (stage == "fft") out += ";" + print_fft(fft);
     if (stage == "type3") out += ";" + print_type3(plan);
     if (stage == "window" && !gaussian) out += ";" + print_window("window", plan.window, problem);
@@ -140,7 +140,7 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
   Plan plan;
   GpuStages& stages = plan.stages.emplace<GpuStages>();
   GpuPointsChoice& points = stages.points;
-  const auto known = stages_of(problem);
+  const auto known = gpu_stages_of(problem);
   std::set<std::string> seen;
   plan.backend = for_each_stage(plan_text, known, seen, [&](StageText& text) {
     const std::string& stage = text.stage();

@@ -80,7 +80,7 @@ InterpChoice parse_interp(StageText& text) {
 }
 
 // Returns every stage that plans of this problem have, in printing order.
-std::vector<std::string> stages_of(const Problem& problem) {
+std::vector<std::string> cpu_stages_of(const Problem& problem) {
   if (problem.kind == Kind::fft) return {"fft"};
   std::vector<std::string> stages = {"window"};
   if (problem.type == 3) stages = {"type3", "window", "inner"};
@@ -114,7 +114,7 @@ std::string to_text(const Plan& plan, const Problem& problem) {
   if (is_gpu(plan.backend)) return gpu_to_text(plan, problem);
   const CpuStages& stages = plan.cpu();
   std::string out = fmt::format("{};threads={}", plan.backend, stages.threads);
-  for (const std::string& stage : stages_of(problem)) {
+  for (const std::string& stage : cpu_stages_of(problem)) {
     if (stage == "fft") out += ";" + print_fft(stages.fft);
     if (stage == "type3") out += ";" + print_type3(plan);
     if (plan.type3 == Type3Rule::gaussian && problem.type == 3 && (stage == "window" || stage == "inner")) continue;
@@ -133,7 +133,7 @@ Plan parse_plan(std::string_view plan_text, const Problem& problem) {
   if (is_gpu(plan_text.substr(0, plan_text.find(';')))) return parse_gpu_plan(plan_text, problem);
   Plan plan;
   CpuStages& stages = plan.cpu();
-  auto known = stages_of(problem);
+  auto known = cpu_stages_of(problem);
   known.insert(known.begin(), "threads");
   std::set<std::string> seen;
   plan.backend = for_each_stage(plan_text, known, seen, [&](StageText& text) {
@@ -148,7 +148,7 @@ Plan parse_plan(std::string_view plan_text, const Problem& problem) {
     if (stage == "interp") stages.interp = parse_interp(text);
     if (stage == "type3") parse_type3(text, plan);
   });
-  check_stages(plan, problem, stages_of(problem), seen);
+  check_stages(plan, problem, cpu_stages_of(problem), seen);
   if (problem.kind == Kind::nufft) check_families(stages);
   return plan;
 }

@@ -25,7 +25,7 @@ namespace {
 
 namespace fft = generator::fft;
 
-struct Arguments {
+struct EmitArguments {
   std::string plan;          // or the token of a problem
   std::string problem_plan;  // the plan of that problem
   std::string device = "h200";
@@ -93,7 +93,7 @@ struct Subject {
   generator::Plan plan;  // plan of the problem
 };
 
-Subject subject_of_plan(const Arguments& arguments, const DeviceTraits& device) {
+Subject subject_of_plan(const EmitArguments& arguments, const DeviceTraits& device) {
   Subject out{device, {}, fft::bind(fft_plan_argument(arguments.plan), device, arguments.batch), {}, {}};
   fft::EmitOptions& options = out.options;
   options.n = fft::lengths(*out.notation);
@@ -105,7 +105,7 @@ Subject subject_of_plan(const Arguments& arguments, const DeviceTraits& device) 
   return out;
 }
 
-Subject subject_of_problem(const Arguments& arguments, const DeviceTraits& device) {
+Subject subject_of_problem(const EmitArguments& arguments, const DeviceTraits& device) {
   Subject out{device, {}, {}, parse_problem(arguments.plan), {}};
   const Problem& problem = *out.problem;
   if (problem.kind != Kind::fft)
@@ -147,7 +147,7 @@ void expect_fit(const fft::FftPlan& plan, const DeviceTraits& device) {
       throw UsageError(fmt::format("{} ({})", broken.message, device.name), "--device names the GPU that it is for");
 }
 
-std::string text_of(const Arguments& arguments) {
+std::string text_of(const EmitArguments& arguments) {
   if (arguments.codelet > 0) {
     const fft::Codelet codelet = fft::make_codelet(arguments.codelet);
     if (arguments.stage == "dag") return fft::dag_text(codelet);
@@ -177,7 +177,7 @@ std::string text_of(const Arguments& arguments) {
   return fft::emit_standalone(program, fmt::format("{} {}", to_token(*subject.problem), title), subject.options);
 }
 
-void emit_command(const Arguments& arguments) {
+void emit_command(const EmitArguments& arguments) {
   if (arguments.plan.empty() == (arguments.codelet == 0))
     throw UsageError("either a plan or --codelet", "`fourtune emit --help` has an example");
   if (!arguments.problem_plan.empty() && !is_token(arguments.plan))
@@ -195,7 +195,7 @@ void emit_command(const Arguments& arguments) {
 }  // namespace
 
 void add_emit(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EmitArguments>();
   CLI::App* command =
       app.add_subcommand("emit", "Write the CUDA source of a GPU FFT plan as one file that checks itself");
   command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation, or the token of an FFT problem")

@@ -23,7 +23,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
   std::string token;
   std::string plan;
   std::string backend;
@@ -33,7 +33,7 @@ struct Arguments {
   bool json = false;
 };
 
-DeviceTraits traits_of(const Arguments& arguments) {
+DeviceTraits traits_of(const ExplainArguments& arguments) {
   if (!names_known_gpu(arguments.device)) {
     const int number = gpu_number(arguments.device);
     return checked_backend(arguments.backend, number).traits(number);
@@ -47,7 +47,7 @@ DeviceTraits traits_of(const Arguments& arguments) {
   return traits;
 }
 
-void explain(const Arguments& arguments) {
+void explain(const ExplainArguments& arguments) {
   const Problem problem = problem_from_argument(arguments.token);
   DeviceTraits traits = traits_of(arguments);
   if (arguments.threads > 0) traits.cores = arguments.threads;
@@ -78,7 +78,7 @@ void explain(const Arguments& arguments) {
 }  // namespace
 
 void add_explain(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command = app.add_subcommand("explain", "Which plan would run a problem, and why");
   command->add_option("PROBLEM", arguments->token, "Problem token")->required()->type_name("TOKEN");
   arguments->db = add_database_option(*command);

@@ -30,7 +30,7 @@ namespace {
 
 namespace fft = generator::fft;
 
-struct Arguments {
+struct PlanArguments {
   std::string plan;
   std::string lengths;
   std::string svg;
@@ -54,7 +54,7 @@ fft::Lengths lengths_from(const std::string& text) {
   return out;
 }
 
-void show_plan(const Arguments& arguments) {
+void show_plan(const PlanArguments& arguments) {
   fft::FftPlan plan = fft_plan_argument(
       arguments.plan, arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths));
   std::optional<DeviceTraits> device;
@@ -107,7 +107,7 @@ void list_whole_plans(const Problem& problem, const DeviceTraits& device, int co
              found.counts, rows);
 }
 
-void list_candidates(const Arguments& arguments) {
+void list_candidates(const PlanArguments& arguments) {
   const Problem problem = parse_problem(arguments.list);
   if (problem.kind != Kind::fft)
     throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
@@ -134,7 +134,7 @@ void list_candidates(const Arguments& arguments) {
   print_list(fmt::format("{} on {}", to_token(problem), device.name), found.counts, rows);
 }
 
-void plan_command(const Arguments& arguments) {
+void plan_command(const PlanArguments& arguments) {
   if (arguments.plan.empty() == arguments.list.empty())
     throw UsageError("either a plan or --list with a problem", "`fourtune plan --help` has an example");
   if (arguments.plan.empty())
@@ -146,7 +146,7 @@ void plan_command(const Arguments& arguments) {
 }  // namespace
 
 void add_plan(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = app.add_subcommand("plan", "Check, print, draw or list plans of GPU FFT kernels");
   command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation")->type_name("TEXT");
   command->add_option("--n", arguments->lengths, "Lengths that the plan has to have")->type_name("NXxNYxNZ");

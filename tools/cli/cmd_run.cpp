@@ -29,7 +29,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string token;
   RunRequest request;
   Options options;
@@ -57,7 +57,7 @@ struct Outcome {
 };
 
 // Runs a second instance that times its stages and launches, which itself takes time.
-void look_inside(const Arguments& arguments, const Transform& transform, const runtime::Backend& backend,
+void look_inside(const RunArguments& arguments, const Transform& transform, const runtime::Backend& backend,
                  RunMemory& arrays, Outcome& outcome) {
   runtime::ExecutorOptions options;
   options.time_stages = true;
@@ -77,7 +77,7 @@ void look_inside(const Arguments& arguments, const Transform& transform, const r
 }
 
 // The numbered steps of an application, timed.
-Outcome carry_out(const Arguments& arguments, const Problem& problem, RunArrays& host) {
+Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArrays& host) {
   Outcome outcome;
   const runtime::Backend& backend = bench_backend(arguments.options.backend);
   const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend, arguments.options.device);
@@ -174,7 +174,7 @@ void print_json(const Outcome& outcome) {
 }
 
 // The same problem on the ranks of an mpirun.
-[[noreturn]] void run_on_ranks(const Arguments& arguments, const Problem& problem) {
+[[noreturn]] void run_on_ranks(const RunArguments& arguments, const Problem& problem) {
   const RunRequest& request = arguments.request;
   if (!request.points.empty() || !request.targets.empty() || !request.values.empty() || !arguments.output.empty() ||
       !arguments.db->empty() || arguments.json)
@@ -191,7 +191,7 @@ void print_json(const Outcome& outcome) {
   start_ranks(arguments.ranks, words);
 }
 
-void run(Arguments arguments) {
+void run(RunArguments arguments) {
   Problem problem = problem_from_argument(arguments.token);
   if (arguments.ranks > 0) run_on_ranks(arguments, problem);
   require_database(*arguments.db);
@@ -210,7 +210,7 @@ void run(Arguments arguments) {
                   "please report it with this command line");
 }
 
-void add_options(CLI::App& command, Arguments& arguments) {
+void add_run_options(CLI::App& command, RunArguments& arguments) {
   RunRequest& request = arguments.request;
   command.add_option("PROBLEM", arguments.token, "Problem token")->required()->type_name("TOKEN");
   command.add_option("--points", request.points, "Coordinates of the points in radians, shape (m, dim) or (dim, m)")
@@ -244,9 +244,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Time and check one problem, stage by stage");
-  add_options(*command, *arguments);
+  add_run_options(*command, *arguments);
   command->footer(
       "Arrays that are not given are made from the seed. The result is checked against direct sums at sampled\n"
       "outputs; a wrong one ends with exit code 1.\n\n"

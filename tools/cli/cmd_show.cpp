@@ -17,14 +17,14 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct ShowArguments {
   std::vector<std::string> problems;
   std::shared_ptr<std::string> db;
   std::string format = "table";
   std::size_t runner_ups = 2;
 };
 
-void show(const Arguments& arguments) {
+void show(const ShowArguments& arguments) {
   const std::filesystem::path path = database_path(*arguments.db);
   require_database(*arguments.db);
   if (db::is_pack(path))
@@ -54,7 +54,7 @@ void show(const Arguments& arguments) {
 }  // namespace
 
 void add_show(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = app.add_subcommand("show", "Winners, runner-ups and gains in the tuning database");
   command->add_option("PROBLEM", arguments->problems, "Problem tokens (default: all)")->type_name("TOKEN");
   arguments->db = add_database_option(*command);

@@ -20,7 +20,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct SoakArguments {
   HuntOptions hunt;
   bool fft = false, nufft = false;
   double megabytes = 0;  // 0: the default of the backend
@@ -31,14 +31,14 @@ struct Arguments {
 };
 
 // The tokens that a hunt with these options would draw.
-void list_tokens(const Arguments& arguments) {
+void list_tokens(const SoakArguments& arguments) {
   const HuntOptions& options = arguments.hunt;
   ProblemDraw ffts(Kind::fft, options.seed, options.megabytes), nuffts(Kind::nufft, options.seed, options.megabytes);
   for (std::int64_t i = 0; i < std::max<std::int64_t>(1, options.count); ++i)
     fmt::print("{}\n", (options.ffts && (!options.nuffts || i % 2 == 1) ? ffts : nuffts).next());
 }
 
-void repeat_one(const Arguments& arguments) {
+void repeat_one(const SoakArguments& arguments) {
   Trial trial{
       parse_case(arguments.repeat), arguments.plan.empty() ? PlanKind::untuned : PlanKind::given, arguments.plan, {}};
   SoakWorker worker(arguments.hunt.worker);
@@ -50,7 +50,7 @@ void repeat_one(const Arguments& arguments) {
     throw Failure(fmt::format("this plan was refused: {}", trial.outcome.refused));
 }
 
-void run_hunt(const Arguments& arguments) {
+void run_hunt(const SoakArguments& arguments) {
   const HuntOptions& options = arguments.hunt;
   SoakReport report(options, arguments.csv);
   ProgressLine line(stderr);
@@ -74,7 +74,7 @@ void run_hunt(const Arguments& arguments) {
                   "every line above ends with a command that repeats it");
 }
 
-void settle(Arguments& arguments) {
+void settle(SoakArguments& arguments) {
   HuntOptions& options = arguments.hunt;
   if (arguments.fft || arguments.nufft) options.ffts = arguments.fft, options.nuffts = arguments.nufft;
   options.megabytes =
@@ -94,7 +94,7 @@ void settle(Arguments& arguments) {
 }
 
 // The same kind of hunt on the ranks of an mpirun.
-[[noreturn]] void run_on_ranks(const Arguments& arguments) {
+[[noreturn]] void run_on_ranks(const SoakArguments& arguments) {
   const HuntOptions& hunt = arguments.hunt;
   if (!arguments.repeat.empty() || !arguments.plan.empty() || !arguments.csv.empty() || arguments.json ||
       arguments.list || arguments.fft || arguments.nufft || !hunt.worker.peers.empty() || hunt.jobs > 1)
@@ -109,7 +109,7 @@ void settle(Arguments& arguments) {
   start_ranks(arguments.ranks, words);
 }
 
-void run(Arguments arguments) {
+void run(SoakArguments arguments) {
   if (arguments.ranks > 0) run_on_ranks(arguments);
   if (arguments.worker) return soak_worker_main(arguments.hunt.worker);
   settle(arguments);
@@ -120,7 +120,7 @@ void run(Arguments arguments) {
   arguments.repeat.empty() ? run_hunt(arguments) : repeat_one(arguments);
 }
 
-void add_options(CLI::App& command, Arguments& arguments) {
+void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   HuntOptions& hunt = arguments.hunt;
   SoakWorkerOptions& worker = hunt.worker;
   command.add_option("--backend", worker.backend, "Backend to try: cpu, cuda, emulated")
@@ -174,9 +174,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_soak(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SoakArguments>();
   CLI::App* command = app.add_subcommand("soak", "Hunt for problems that go wrong, on problems drawn at random");
-  add_options(*command, *arguments);
+  add_soak_options(*command, *arguments);
   command->footer(
       "Each problem runs in a process of its own with the default plan, a random candidate of the tuner, a plan adapted\n"
       "from a neighbour and, if there is one, the plan of the packs that come with the library. Arrays lie between\n"

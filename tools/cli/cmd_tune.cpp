@@ -29,7 +29,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct TuneArguments {
   std::vector<std::string> tokens;
   std::string file;
   std::shared_ptr<std::string> db;
@@ -42,7 +42,7 @@ struct Arguments {
   tuner::SessionOptions session;
 };
 
-std::vector<Problem> problems_of(const Arguments& arguments) {
+std::vector<Problem> problems_of(const TuneArguments& arguments) {
   std::vector<Problem> problems;
   if (!arguments.file.empty()) problems = problems_from_file(arguments.file);
   for (const std::string& token : arguments.tokens) {
@@ -86,7 +86,7 @@ void make_folder(const std::string& folder) {
   if (error) throw Failure(fmt::format("{}: cannot be made: {}", folder, error.message()));
 }
 
-void tune(Arguments arguments) {
+void tune(TuneArguments arguments) {
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
   const auto format = tuner::format_from(arguments.format);
@@ -138,7 +138,7 @@ void tune(Arguments arguments) {
   if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
 }
 
-void add_options(CLI::App& command, Arguments& arguments) {
+void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   tuner::SessionOptions& session = arguments.session;
   command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->type_name("TOKEN");
   command
@@ -184,9 +184,9 @@ void add_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_tune(CLI::App& app, const std::string& command_line) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TuneArguments>();
   CLI::App* command = app.add_subcommand("tune", "Measure plans for problems and keep the winners");
-  add_options(*command, *arguments);
+  add_tune_options(*command, *arguments);
   command->footer(
       "Every measurement is kept as soon as it is made: Ctrl-C loses nothing, and the same command resumes.\n\n"
       "Example:\n"

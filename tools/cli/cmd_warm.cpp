@@ -19,14 +19,14 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct WarmArguments {
   std::vector<std::string> problems;
   std::string list, backend = "cuda", gpu;
   int threads = 0;
   bool quiet = false;
 };
 
-void warm(const Arguments& arguments) {
+void warm(const WarmArguments& arguments) {
   std::vector<std::string> tokens;
   for (const std::string& token : arguments.problems) tokens.push_back(to_token(problem_from_argument(token)));
   if (!arguments.list.empty())
@@ -55,7 +55,7 @@ void warm(const Arguments& arguments) {
 }  // namespace
 
 void add_warm(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<WarmArguments>();
   CLI::App* command = app.add_subcommand("warm", "Compile ahead what transforms need, so that first use does not wait");
   command->add_option("PROBLEM", arguments->problems, "Problem tokens")->type_name("TOKEN");
   command->add_option("--problems", arguments->list, "Problems from a file, one per line, or builtin:quick and others")

@@ -25,7 +25,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct BuildArguments {
   PackOutput output;
   std::vector<std::string> from, kernels;
   std::string device, backend, problems, filter, plan_language;
@@ -41,7 +41,7 @@ std::string lower(std::string text) {
 // What the user asked for, and what was seen while it was looked for.
 class Choice {
  public:
-  explicit Choice(const Arguments& arguments) : arguments_(arguments), device_(lower(arguments.device)) {
+  explicit Choice(const BuildArguments& arguments) : arguments_(arguments), device_(lower(arguments.device)) {
     if (arguments.problems.empty()) return;
     for (const Problem& problem : problems_from_file(arguments.problems)) missing_.insert(to_token(problem));
     asked_ = missing_;
@@ -83,7 +83,7 @@ class Choice {
   }
 
  private:
-  const Arguments& arguments_;
+  const BuildArguments& arguments_;
   const std::string device_;
   std::set<std::string> asked_, missing_, devices_, languages_;
 };
@@ -94,7 +94,7 @@ void place(db::PackPlan& plan) {
   plan.size = where.size;
 }
 
-db::PackContents contents_of_database(const std::string& path, const Arguments& arguments, Choice& choice) try {
+db::PackContents contents_of_database(const std::string& path, const BuildArguments& arguments, Choice& choice) try {
   const auto store = db::TuningStore::open_for_reading(path);
   db::FromDatabase options;
   options.keep = [&](const std::string& problem, const db::Environment& e) { return choice.keeps(problem, e); };
@@ -123,14 +123,14 @@ db::PackContents contents_of_database(const std::string& path, const Arguments& 
   throw Failure(error.what(), "--from takes tuning databases and packs");
 }
 
-db::PackContents contents_of(const std::string& path, const Arguments& arguments, Choice& choice) {
+db::PackContents contents_of(const std::string& path, const BuildArguments& arguments, Choice& choice) {
   if (!db::is_pack(path)) return contents_of_database(path, arguments, choice);
   return db::filtered(contents_of_pack(path),
                       [&](const std::string& problem, const db::Environment& e) { return choice.keeps(problem, e); });
 }
 
 // Adds the kernels of the winners for every target asked for; those that the inputs had stay.
-void add_kernels(db::PackContents& contents, const Arguments& arguments) {
+void add_kernels(db::PackContents& contents, const BuildArguments& arguments) {
   std::vector<db::PackPlan> winners;
   for (const db::PackPlan& plan : contents.plans)
     if (plan.rank == 0) winners.push_back(plan);
@@ -155,7 +155,7 @@ void add_kernels(db::PackContents& contents, const Arguments& arguments) {
   }
 }
 
-void build(const Arguments& arguments) {
+void build(const BuildArguments& arguments) {
   require_free(arguments.output);
   signing_key(arguments.output);  // a wrong one is named before the work
   std::vector<std::string> from = arguments.from;
@@ -183,7 +183,7 @@ void build(const Arguments& arguments) {
 }  // namespace
 
 void add_pack_build(CLI::App& pack) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BuildArguments>();
   CLI::App* command = pack.add_subcommand("build", "Make a pack of tuned plans");
   add_pack_output(*command, arguments->output);
   command->add_option("--from", arguments->from, "Tuning databases and packs (default: the user's database)")

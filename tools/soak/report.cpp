@@ -18,7 +18,7 @@
 namespace fourtune::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Adds quotes where CSV needs them.
 std::string cell(std::string text) {
@@ -98,25 +98,25 @@ void SoakReport::print_text(const HuntState& state) const {
 }
 
 void SoakReport::print_json(const HuntState& state) const {
-  Json all{{"problems", state.problems},
-           {"runs", state.runs},
-           {"failures", failures_},
-           {"refused", refusals_},
-           {"seed", options_.seed},
-           {"backend", options_.worker.backend},
-           {"device", options_.worker.device},
-           {"seconds", state.elapsed},
-           {"interrupted", state.interrupted}};
+  OrderedJson all{{"problems", state.problems},
+                  {"runs", state.runs},
+                  {"failures", failures_},
+                  {"refused", refusals_},
+                  {"seed", options_.seed},
+                  {"backend", options_.worker.backend},
+                  {"device", options_.worker.device},
+                  {"seconds", state.elapsed},
+                  {"interrupted", state.interrupted}};
   if (!options_.worker.peers.empty()) {
     const Ratios ratios = ratios_of(state);
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const HuntRatio& one : state.ratios)
       if (one.times.skipped.empty())
         list.push_back({{"token", one.token}, {"peer", one.times.name}, {"ratio", one.times.peer / one.times.ours}});
     all["ratios"] = list;
     if (!ratios.all.empty()) all["geometric_mean"] = geometric_mean(ratios.all), all["least"] = ratios.least;
   }
-  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", all.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 std::string summary_text(const HuntState& state, const HuntOptions& options) {

@@ -8,14 +8,13 @@
 #include <numbers>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "launch_order_text.h"
 #include "nufft_modes_text.h"
 
 namespace fourtune::generator::gpu_nufft {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The frequency of element i of an array of modes.
 std::int64_t frequency(std::int64_t i, std::int64_t modes, fft::Window::Kind order) {

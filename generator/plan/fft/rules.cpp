@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t overflow_mark = most_length * 64;  // larger than any allowed length
 
 // a * b for positive numbers, stopping at overflow_mark.
-std::int64_t times(std::int64_t a, std::int64_t b) { return a > overflow_mark / b ? overflow_mark : a * b; }
+std::int64_t product_of(std::int64_t a, std::int64_t b) { return a > overflow_mark / b ? overflow_mark : a * b; }
 
 // State of a dimension while its sub-FFTs are read in order.
 struct Progress {
@@ -34,8 +34,8 @@ std::int64_t stated_length(const FftPlan& plan, Dim dim) {
     for (const SubFft& sub : kernel.subs) {
       if (sub.dim != dim) continue;
       if (first_n == 0) first_n = sub.n;
-      product = times(product, sub.radix);
-      ++votes[times(sub.count, sub.radix)];
+      product = product_of(product, sub.radix);
+      ++votes[product_of(sub.count, sub.radix)];
     }
   if (first_n == 0) return 1;
   ++votes[product];
@@ -187,7 +187,7 @@ class NotationCheck {
       if (asked_[d] != 0 && asked_[d] != dims_[d].length)
         add(Rule::length, 0, -1,
             fmt::format("the plan's {} has length {}, asked for is {}", "XYZ"[d], dims_[d].length, asked_[d]));
-    if (times(times(dims_[0].length, dims_[1].length), dims_[2].length) > most_length)
+    if (product_of(product_of(dims_[0].length, dims_[1].length), dims_[2].length) > most_length)
       add(Rule::length, 0, -1, "the plan has more than 2^40 values");
   }
 

@@ -48,15 +48,16 @@ std::int64_t smallest_tile(const Grouping& grouping, std::size_t k, const FftReq
 
 // The least time in seconds that memory needs if tiles of this grouping have the longest possible runs along x, and the
 // number of pieces into which dimensions are cut.
-struct Bound {
+struct GroupingFloor {
   double seconds = 0;
   int pieces = 0;
 };
-Bound bound_of(const Grouping& grouping, const FftRequest& request, const DeviceTraits& device, std::int64_t largest) {
+GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, const DeviceTraits& device,
+                       std::int64_t largest) {
   const double complex_bytes = static_cast<double>(2 * real_bytes(request.precision));
   const double values = static_cast<double>(request.lengths[0]) * static_cast<double>(request.lengths[1]) *
                         static_cast<double>(request.lengths[2]) * static_cast<double>(request.batch);
-  Bound out;
+  GroupingFloor out;
   std::int64_t below = request.lengths[0];
   for (const auto& part : grouping) {
     below /= part[0];
@@ -86,8 +87,8 @@ Bound bound_of(const Grouping& grouping, const FftRequest& request, const Device
 std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest& request, const DeviceTraits& device,
                                      double& best_seconds, const EnumerationLimits& limits, CountTable& counts) {
   const std::int64_t largest = largest_tile(device, request.precision) / largest_cluster(device);
-  std::vector<std::pair<Bound, std::size_t>> order;
-  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(bound_of(all[i], request, device, largest), i);
+  std::vector<std::pair<GroupingFloor, std::size_t>> order;
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(floor_of(all[i], request, device, largest), i);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     if (a.first.seconds != b.first.seconds) return a.first.seconds < b.first.seconds;
     return a.first.pieces != b.first.pieces ? a.first.pieces < b.first.pieces : a.second < b.second;

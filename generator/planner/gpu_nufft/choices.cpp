@@ -16,11 +16,6 @@ using nufft::Placement;
 using nufft::Shape;
 using nufft::Spread;
 
-// Points per cell below which tiles are mostly empty (kThin), and below which there is hardly one point per tile
-// (kSparse).
-constexpr double kThin = 0.3, kSparse = 0.03;
-// With fewer points only latency matters: use many small subproblems.
-constexpr double kFewPoints = 1e5;
 // Narrow windows in 2D: register windows add 262 144 points of w = 3 on 448^2 cells in 14 us and padded bins in 17 us;
 // for 4.2 M points, padded bins are faster (H200).
 constexpr double kFairlyMany = 5e5;

@@ -11,9 +11,6 @@ using nufft::Parameters;
 using nufft::Shape;
 using nufft::Spread;
 
-// Points per cell below which tiles are mostly empty (kThin), and below which they are hardly worthwhile (kSparse).
-constexpr double kThin = 0.3, kSparse = 0.03;
-constexpr double kFewPoints = 1e5;  // with fewer points there is not enough parallel work
 // Shared memory per block that lets two interpolation blocks, or four spreading blocks (of one warp), be resident at
 // once.
 constexpr std::int64_t kInterpolateBytes = 113 * 1024, kSpreadBytes = 56 * 1024;

@@ -10,15 +10,9 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-template <class Function>
-bool load(const DynamicLibrary& library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(library.find(symbol));
-  return function != nullptr;
-}
-
 const char* load_all(const DynamicLibrary& library, CufftApi& api) {
 #define FOURTUNE_LOAD(name) \
-  if (!load(library, #name, api.name)) return #name;
+  if (!library.load(#name, api.name)) return #name;
   FOURTUNE_LOAD(cufftGetVersion)
   FOURTUNE_LOAD(cufftCreate)
   FOURTUNE_LOAD(cufftDestroy)
@@ -36,15 +30,15 @@ const char* load_all(const DynamicLibrary& library, CufftApi& api) {
   return nullptr;
 }
 
-struct Loaded {
+struct LoadedCufft {
   CufftApi api{};
   std::string why;
 };
 
-const Loaded& loaded_cufft() {
-  static const Loaded& loaded = *[] {
-    auto* const loaded_once = new Loaded;  // outlives every plan
-    Loaded& made = *loaded_once;
+const LoadedCufft& loaded_cufft() {
+  static const LoadedCufft& loaded = *[] {
+    auto* const loaded_once = new LoadedCufft;  // outlives every plan
+    LoadedCufft& made = *loaded_once;
     std::vector<std::string> names{"libcufft.so.12", "libcufft.so.11"};  // from CUDA 13 and 12
     if (why_no_driver().empty() && driver().version < 13000) names.erase(names.begin());
     const DynamicLibrary library = DynamicLibrary::open(names);
@@ -95,7 +89,7 @@ cufftType type_of(const Problem& problem) {
 std::string why_no_cufft() { return loaded_cufft().why; }
 
 const CufftApi& cufft() {
-  const Loaded& loaded = loaded_cufft();
+  const LoadedCufft& loaded = loaded_cufft();
   if (!loaded.why.empty()) throw Error(Status::backend_unavailable, loaded.why);
   return loaded.api;
 }

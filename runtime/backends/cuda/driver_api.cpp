@@ -16,16 +16,10 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-template <class Function>
-bool load(const DynamicLibrary& library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(library.find(symbol));
-  return function != nullptr;
-}
-
 // The _v2 names are the ones to which the CUDA headers have referred since version 3.2 or 4.0.
 const char* load_all(const DynamicLibrary& library, DriverApi& api) {
 #define FOURTUNE_LOAD(name, symbol) \
-  if (!load(library, symbol, api.name)) return symbol;
+  if (!library.load(symbol, api.name)) return symbol;
   FOURTUNE_LOAD(cuInit, "cuInit")
   FOURTUNE_LOAD(cuDriverGetVersion, "cuDriverGetVersion")
   FOURTUNE_LOAD(cuDeviceGetCount, "cuDeviceGetCount")
@@ -65,20 +59,20 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   FOURTUNE_LOAD(cuGetErrorName, "cuGetErrorName")
   FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
 #undef FOURTUNE_LOAD
-  load(library, "cuLaunchKernelEx", api.cuLaunchKernelEx);
-  load(library, "cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
-  load(library, "cuMemPoolTrimTo", api.cuMemPoolTrimTo);
-  if (!load(library, "cuMemFreeHost", api.cuMemFreeHost) || !load(library, "cuMemAllocHost_v2", api.cuMemAllocHost))
+  library.load("cuLaunchKernelEx", api.cuLaunchKernelEx);
+  library.load("cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
+  library.load("cuMemPoolTrimTo", api.cuMemPoolTrimTo);
+  if (!library.load("cuMemFreeHost", api.cuMemFreeHost) || !library.load("cuMemAllocHost_v2", api.cuMemAllocHost))
     api.cuMemAllocHost = nullptr;
-  load(library, "cuStreamIsCapturing", api.cuStreamIsCapturing);
+  library.load("cuStreamIsCapturing", api.cuStreamIsCapturing);
   api.has_graphs =
-      load(library, "cuGraphCreate", api.cuGraphCreate) && load(library, "cuGraphDestroy", api.cuGraphDestroy) &&
-      load(library, "cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
-      load(library, "cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
-      load(library, "cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
-      load(library, "cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
-      load(library, "cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
-      load(library, "cuGraphLaunch", api.cuGraphLaunch) && load(library, "cuGraphExecDestroy", api.cuGraphExecDestroy);
+      library.load("cuGraphCreate", api.cuGraphCreate) && library.load("cuGraphDestroy", api.cuGraphDestroy) &&
+      library.load("cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
+      library.load("cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
+      library.load("cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
+      library.load("cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
+      library.load("cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
+      library.load("cuGraphLaunch", api.cuGraphLaunch) && library.load("cuGraphExecDestroy", api.cuGraphExecDestroy);
   return nullptr;
 }
 
@@ -91,13 +85,13 @@ std::string name_of(const DriverApi& api, CUresult result) {
                      words ? words : "no description");
 }
 
-struct Loaded {
+struct LoadedDriver {
   DriverApi api{};
   std::string why;  // empty when usable
 };
 
-Loaded load_driver() {
-  Loaded loaded;
+LoadedDriver load_driver() {
+  LoadedDriver loaded;
   DriverApi& api = loaded.api;
   std::vector<std::string> names{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
   if (const char* forced = std::getenv("FOURTUNE_CUDA_DRIVER"); forced && *forced) names = {forced};
@@ -134,7 +128,7 @@ constexpr auto kForked = static_cast<CUresult>(3);  // CUDA_ERROR_NOT_INITIALIZE
 constexpr const char* kWhyForked =
     "this process was forked from one that had begun to use the GPU, and CUDA works only there: fork before the first "
     "use of the GPU, start a new program, or use the backend cpu";
-std::atomic<Loaded*> driver_in_use{nullptr};
+std::atomic<LoadedDriver*> driver_in_use{nullptr};
 std::atomic<bool> forked{false};
 
 template <class... Arguments>
@@ -199,15 +193,15 @@ void refuse_all(DriverApi& api) {
 }
 
 const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
-  if (Loaded* const loaded = driver_in_use.load()) {
+  if (LoadedDriver* const loaded = driver_in_use.load()) {
     refuse_all(loaded->api);
     forked = true;
   }
 });
 
-const Loaded& loaded_driver() {
-  static const Loaded& loaded = []() -> const Loaded& {
-    auto* const made = new Loaded(load_driver());  // outlives every owner of a handle
+const LoadedDriver& loaded_driver() {
+  static const LoadedDriver& loaded = []() -> const LoadedDriver& {
+    auto* const made = new LoadedDriver(load_driver());  // outlives every owner of a handle
     if (made->why.empty()) driver_in_use = made;
     return *made;
   }();
@@ -226,12 +220,12 @@ bool loses_context(CUresult result) {
 }  // namespace
 
 std::string why_no_driver() {
-  const Loaded& loaded = loaded_driver();
+  const LoadedDriver& loaded = loaded_driver();
   return forked ? kWhyForked : loaded.why;
 }
 
 const DriverApi& driver() {
-  const Loaded& loaded = loaded_driver();
+  const LoadedDriver& loaded = loaded_driver();
   if (!loaded.why.empty()) throw Error(Status::backend_unavailable, loaded.why);
   return loaded.api;
 }

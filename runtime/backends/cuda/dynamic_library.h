@@ -19,6 +19,11 @@ class DynamicLibrary {
   const std::string& path() const { return path_; }  // the path as opened
   const std::string& why() const { return why_; }
   void* find(const char* symbol) const;  // null when not found
+  template <class Function>
+  bool load(const char* symbol, Function& function) const {  // false, and a null function, when not found
+    function = reinterpret_cast<Function>(find(symbol));
+    return function != nullptr;
+  }
 
  private:
   struct Close {

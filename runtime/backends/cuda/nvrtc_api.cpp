@@ -11,20 +11,14 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-template <class Function>
-bool load(const DynamicLibrary& library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(library.find(symbol));
-  return function != nullptr;
-}
-
-struct Loaded {
+struct LoadedNvrtc {
   NvrtcApi api{};
   std::string why;
 };
 
 const char* load_all(const DynamicLibrary& library, NvrtcApi& api) {
 #define FOURTUNE_LOAD(name) \
-  if (!load(library, #name, api.name)) return #name;
+  if (!library.load(#name, api.name)) return #name;
   FOURTUNE_LOAD(nvrtcVersion)
   FOURTUNE_LOAD(nvrtcGetNumSupportedArchs)
   FOURTUNE_LOAD(nvrtcGetSupportedArchs)
@@ -37,12 +31,12 @@ const char* load_all(const DynamicLibrary& library, NvrtcApi& api) {
   FOURTUNE_LOAD(nvrtcGetProgramLog)
   FOURTUNE_LOAD(nvrtcGetErrorString)
 #undef FOURTUNE_LOAD
-  load(library, "nvrtcSetFlowCallback", api.nvrtcSetFlowCallback);
+  library.load("nvrtcSetFlowCallback", api.nvrtcSetFlowCallback);
   return nullptr;
 }
 
-Loaded load_nvrtc() {
-  Loaded loaded;
+LoadedNvrtc load_nvrtc() {
+  LoadedNvrtc loaded;
   std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
   // A driver loads code from compilers of its major version or older.
   if (why_no_driver().empty() && driver().version < 13000) names.erase(names.begin());
@@ -73,8 +67,8 @@ Loaded load_nvrtc() {
   return loaded;
 }
 
-const Loaded& loaded_nvrtc() {
-  static const Loaded& loaded = *new Loaded(load_nvrtc());
+const LoadedNvrtc& loaded_nvrtc() {
+  static const LoadedNvrtc& loaded = *new LoadedNvrtc(load_nvrtc());
   return loaded;
 }
 
@@ -83,7 +77,7 @@ const Loaded& loaded_nvrtc() {
 std::string why_no_nvrtc() { return loaded_nvrtc().why; }
 
 const NvrtcApi& nvrtc() {
-  const Loaded& loaded = loaded_nvrtc();
+  const LoadedNvrtc& loaded = loaded_nvrtc();
   if (!loaded.why.empty()) throw Error(Status::backend_unavailable, loaded.why);
   return loaded.api;
 }

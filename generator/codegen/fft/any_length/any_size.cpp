@@ -10,14 +10,13 @@
 #include <optional>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/bluestein.h"
 #include "generator/codegen/fft/lower/copy_pass.h"
 #include "generator/codegen/fft/lower/reach.h"
 
 namespace fourtune::generator::fft {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // An array that holds the values between two dimensions.
 struct Place3 {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/lower/roots.h"
 
@@ -14,7 +15,6 @@ namespace fourtune::generator::fft {
 namespace {
 
 using Complex = std::complex<long double>;
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // DFT of any length with the kernel exp(-...), by decimation in time; fast if the length has small factors. Values are
 // `stride` apart in x; turns are those of a multiple of n, the powers for n are `apart` apart.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/any_length/bluestein.h"
 #include "generator/codegen/fft/lower/arrange.h"
 #include "generator/codegen/fft/lower/tables.h"
@@ -15,7 +16,6 @@ namespace fourtune::generator::fft {
 namespace {
 
 using Complex = std::complex<long double>;
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Adjacent lines: `n` of them at constant distances in all arrays.
 struct Beside {

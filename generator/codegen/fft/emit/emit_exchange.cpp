@@ -1,13 +1,12 @@
 // Exchange of values between threads through the shared memory of a block or of a cluster.
 #include <algorithm>
 
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/emit/index_text.h"
 #include "generator/codegen/fft/emit/pass_writer.h"
 
 namespace fourtune::generator::fft {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Exclusive-or contributions of consecutive bits of a number: bit i of number / divisor contributes first << i, so the
 // contributions add up without carries.

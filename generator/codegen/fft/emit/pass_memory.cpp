@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/emit/pass_writer.h"
 
 namespace fourtune::generator::fft {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::int64_t real_size(const PassSpec& pass) { return pass.precision == Precision::f32 ? 4 : 8; }
 std::int64_t size(const PassSpec& pass, int atom) { return pass.atoms[at(atom)].size; }
 

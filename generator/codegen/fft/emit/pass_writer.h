@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/emit/emit_pass.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
 
@@ -22,8 +23,6 @@ class PassWriter {
   PassText run();
 
  private:
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
   // ---- sizes
   std::int64_t size(int atom) const { return pass_.atoms[at(atom)].size; }
   std::int64_t product(const std::vector<int>& atoms) const;

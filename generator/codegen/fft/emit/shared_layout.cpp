@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <array>
 
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
 
 namespace fourtune::generator::fft {
 namespace {
 
 using Strides = std::vector<std::int64_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Shared-memory passes per access, relative to the minimum, averaged over the first warps.
 double conflicts_of(const PassSpec& pass, const Round& round, const Strides& stride, int word) {

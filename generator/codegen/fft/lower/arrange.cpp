@@ -6,11 +6,10 @@
 #include <functional>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 
 namespace fourtune::generator::fft {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t weight_of(const Index& index, int atom) {
   std::int64_t weight = 0;

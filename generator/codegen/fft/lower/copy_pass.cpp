@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/lower/arrange.h"
 #include "generator/codegen/fft/lower/reach.h"
 
 namespace fourtune::generator::fft {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The dimension along which tiles lie: the nearest in memory that is long, else the longest.
 int tiled_dimension(const std::array<std::int64_t, 4>& n, const CopySide& to) {

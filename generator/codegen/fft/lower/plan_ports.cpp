@@ -1,12 +1,11 @@
 // Operations fused into loads and stores: windows, factors, real arrays.
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/lower/planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
 namespace fourtune::generator::fft {
 
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t position_in_transform(const std::optional<Window>& hook, std::int64_t i, std::int64_t kept,
                                    std::int64_t n) {

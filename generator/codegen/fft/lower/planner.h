@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "fourtune/status.h"
+#include "generator/codegen/at.h"
 #include "generator/codegen/fft/lower/lower.h"
 #include "generator/codegen/fft/lower/placing.h"
 #include "generator/plan/fft/geometry.h"
@@ -52,7 +53,6 @@ class Planner {
   PlannedProgram run();
 
  private:
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[noreturn]] static void bad(const std::string& message) { throw Error(Status::invalid_plan, message); }
   int kernels() const { return static_cast<int>(plan_.kernels.size()); }
   const KernelParameters& with(int k) const { return plan_.kernels[at(k)].with; }
