@@ -259,11 +259,7 @@ class FftSpace {
     if (plan.kernels.size() > Coordinates::most_kernels || !fft::check(plan, problem_).empty() ||
         !fft::check_device(plan, traits_).empty())
       return false;
-    try {
-      return why_not_both_ways(plan, options_).empty();
-    } catch (const Error&) {
-      return false;
-    }
+    return why_not_both_ways(plan, options_).empty();
   }
 
   static constexpr std::size_t tight_ones_ = 200;

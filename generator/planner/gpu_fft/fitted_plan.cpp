@@ -17,14 +17,7 @@ bool halve(FftPlan& plan, std::size_t k, const EmitOptions& options) {
   auto& tile = kernel.with.tile;
   const auto most = std::max_element(tile.begin(), tile.end());
   if (*most < 2) return false;
-  const auto may_carry = [&] {
-    try {
-      plan_passes(plan, options);
-      return true;
-    } catch (const Error&) {  // rule tile
-      return false;
-    }
-  };
+  const auto may_carry = [&] { return lower(plan, options).refusal.empty(); };
   *most /= 2;
   while (*most > 1 && !may_carry()) --*most;
   if (kernel.with.threads % 64 == 0) kernel.with.threads /= 2;

@@ -6,6 +6,7 @@
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
+#include "generator/codegen/fft/lower/reach.h"
 #include "generator/planner/gpu_fft/fitted_plan.h"
 
 namespace fourtune::generator {
@@ -76,7 +77,8 @@ fft::EmitOptions notation_options(const Problem& problem) {
 }
 
 std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& options) {
-  const fft::PlannedProgram planned = fft::plan_passes(plan, options);
+  const auto [planned, refusal] = fft::lower(plan, options);
+  if (!refusal.empty()) return refusal;
   if (options.type == FftType::c2r && completes_too_early(plan))
     return "a half spectrum needs x in kernels of its own behind all others";
   const bool hold = output_may_hold(options);
@@ -94,7 +96,7 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
           "threads",
           k + 1, bytes, options.device.shared_per_block);
   }
-  return {};
+  return fft::beyond_reach(planned, options);
 }
 
 GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits) {

@@ -18,9 +18,9 @@ fft::EmitOptions emit_options(const Problem& problem);
 // Error{invalid_plan} if that would change which dimension a real transform halves.
 fft::EmitOptions notation_options(const Problem& problem);
 
-// Why the kernels of this plan would be wrong for these options even though every rule of the notation holds: a pass
-// that cannot be written (fft::broken_rule), or intermediate values in an array that cannot hold them. Empty: the kernels
-// are right. Throws Error{invalid_plan} where plan_passes does.
+// Why the kernels of this plan would be wrong for these options even though every rule of the notation holds: digits
+// that cannot be placed (fft::lower), a pass that cannot be written (fft::broken_rule), or intermediate values in an
+// array that cannot hold them. Empty: the kernels are right.
 std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& options);
 
 // The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft) runs it. Throws

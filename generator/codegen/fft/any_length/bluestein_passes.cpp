@@ -100,7 +100,7 @@ class Convolver {
     finish_ports(out, part);
     add_lines(spec, part, tile.lines);
     finish(spec, part, tile);
-    arrange(spec, transforms);
+    assert_arranged(spec, transforms);
     return out;
   }
 

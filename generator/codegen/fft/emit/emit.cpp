@@ -80,15 +80,6 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
   return port.bounds.empty() ? first : 0;
 }
 
-// Number of values up to the last one that a port reaches, if its tiles do not extend beyond the array.
-std::int64_t reach_of(const PassSpec& pass, const Port& port) {
-  std::int64_t reach = 1;
-  for (const auto& term : port.address)
-    reach += (pass.atoms[static_cast<std::size_t>(term.atom)].size - 1) * term.weight;
-  for (const Window& window : port.windows) reach += (window.kept - 1) * window.stride;
-  return reach;
-}
-
 // Number of blocks of a persistent kernel: as many as the device can hold at once, each with the same number of tiles.
 std::int64_t persistent_blocks(const PassSpec& pass, const KernelSource& kernel, const DeviceTraits& device) {
   std::int64_t held = 1;
@@ -156,13 +147,9 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
 GpuProgram emit_program(const PlannedProgram& planned, const EmitOptions& options) {
   GpuProgram program;
   const std::int64_t real = real_bytes(options.precision);
-  program.workspace_bytes.assign(static_cast<std::size_t>(planned.workspaces), 0);
-  for (const PlannedPass& pass : planned.passes) {  // every workspace is as large as what is written there
-    if (pass.to != BufferRef::Where::workspace) continue;
-    std::int64_t& bytes = program.workspace_bytes[static_cast<std::size_t>(pass.to_index)];
-    bytes = std::max(bytes, std::min(reach_of(pass.spec, pass.spec.store), planned.work_values) * 2 * real);
-  }
-  check_reach(planned, program.workspace_bytes, options);
+  program.workspace_bytes = workspace_bytes(planned, options);
+  if (const std::string refusal = beyond_reach(planned, options); !refusal.empty())
+    throw Error(Status::invalid_plan, refusal);
   std::vector<Launch> whole;
   for (const PlannedPass& pass : planned.passes) {
     constexpr int bulk_alignment = 16;

@@ -26,13 +26,14 @@ class Arranger {
  public:
   Arranger(PassSpec& pass, std::vector<Transform> transforms) : pass_(pass), transforms_(std::move(transforms)) {}
 
-  void run() {
+  std::string run() {
     const std::int64_t values = tile_values(pass_);
     per_thread_ = std::max<std::int64_t>(1, values / pass_.threads / pass_.cluster);
     const bool even = values % (pass_.threads * pass_.cluster) == 0 && !pass_.resident;
     if (!even && pass_.cluster > 1)
-      bad_cluster(fmt::format("the tile's {} values are no multiple of its {} blocks of {} threads; other threads",
-                              values, pass_.cluster, pass_.threads));
+      return bad_cluster(
+          fmt::format("the tile's {} values are no multiple of its {} blocks of {} threads; other threads", values,
+                      pass_.cluster, pass_.threads));
     if (even) split_all();
     for (std::size_t i = 0; i < transforms_.size();) {
       Round round;
@@ -50,9 +51,11 @@ class Arranger {
     }
     transforms_.clear();  // the rounds contain them now
     if (pass_.rounds.empty()) pass_.rounds.emplace_back();
-    if (pass_.cluster > 1) choose_blocks();
+    if (pass_.cluster > 1)
+      if (std::string refusal = choose_blocks(); !refusal.empty()) return refusal;
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
     join();
+    return {};
   }
 
  private:
@@ -106,16 +109,15 @@ class Arranger {
   }
 
   // ---- clusters ----
-  [[noreturn]] void bad_cluster(const std::string& what) const {
-    throw Error(Status::invalid_plan,
-                fmt::format("rule cluster: {}: cluster={}: {}", pass_.title, pass_.cluster, what));
+  std::string bad_cluster(const std::string& what) const {
+    return fmt::format("rule cluster: {}: cluster={}: {}", pass_.title, pass_.cluster, what);
   }
   // Values move to other blocks between the first two rounds. An atom that the second round needs in registers is
   // distributed over the blocks in the first round; in exchange, an atom that the first round has in registers is
   // distributed over the blocks from then on.
-  void choose_blocks() {
+  std::string choose_blocks() {
     if (pass_.rounds.size() < 2)
-      bad_cluster(
+      return bad_cluster(
           "values cross its blocks between two rounds, and a thread's registers hold all at once; more threads");
     const auto later = [&](int atom, std::size_t from) {
       for (std::size_t r = from; r < pass_.rounds.size(); ++r)
@@ -128,12 +130,13 @@ class Arranger {
                        [&](int a, int b) { return weight_of(address, a) > weight_of(address, b); });
       for (const int atom : sorted)
         if (allowed(atom) && pass_.cluster % (product(picked) * size(atom)) == 0) picked.push_back(atom);
-      if (product(picked) != pass_.cluster)
-        bad_cluster("it does not divide the DFTs of the first two rounds; a smaller one");
       return picked;
     };
     first_blocks_ = pick(pass_.rounds[1].registers, pass_.load.address, [](int) { return true; });
     later_blocks_ = pick(pass_.rounds[0].registers, pass_.store.address, [&](int atom) { return !later(atom, 1); });
+    if (product(first_blocks_) != pass_.cluster || product(later_blocks_) != pass_.cluster)
+      return bad_cluster("it does not divide the DFTs of the first two rounds; a smaller one");
+    return {};
   }
 
   // ---- registers and threads of a round ----
@@ -246,6 +249,12 @@ class Arranger {
 
 }  // namespace
 
-void arrange(PassSpec& pass, const std::vector<Transform>& transforms) { Arranger(pass, transforms).run(); }
+std::string arrange(PassSpec& pass, const std::vector<Transform>& transforms) {
+  return Arranger(pass, transforms).run();
+}
+
+void assert_arranged(PassSpec& pass, const std::vector<Transform>& transforms) {
+  if (const std::string refusal = arrange(pass, transforms); !refusal.empty()) throw Error(Status::internal, refusal);
+}
 
 }  // namespace fourtune::generator::fft

@@ -55,7 +55,7 @@ PlannedPass copy_pass(const EmitOptions& options, const std::array<std::int64_t,
     spec.loaded *= n[at(d)], spec.stored *= n[at(d)];
   }
   spec.wide = last > 0x7fffffff;
-  arrange(spec, {});
+  assert_arranged(spec, {});
   return out;
 }
 

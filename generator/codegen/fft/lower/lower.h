@@ -1,6 +1,5 @@
 // Turns a plan into passes: what a transform requires, and the kernels (pass.h), workspaces and tables that perform it.
-// emit/ turns them into text. plan_passes is in plan_passes.cpp and the other plan_*.cpp files, the adjoint in
-// adjoint.cpp.
+// emit/ turns them into text. lower is in plan_passes.cpp and the other plan_*.cpp files, the adjoint in adjoint.cpp.
 #pragma once
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/known_devices.h"
@@ -66,6 +66,14 @@ struct PlannedProgram {
   int workspaces = 0;
   Slabs slabs;
 };
+// A program or a refusal. Some rules need the digits in their places: which neighbours share a tile ("rule tile"), which
+// array a kernel may write ("rule target"), how a cluster shares its values ("rule cluster").
+struct Lowering {
+  PlannedProgram program;
+  std::string refusal;  // names the rule and what breaks it; empty: there is a program
+};
+Lowering lower(const FftPlan& plan, const EmitOptions& options);
+// The program of a plan that is not refused; of others, throws Error{invalid_plan} with the refusal.
 PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options);
 
 // The adjoint for the real inner product Re sum conj(u) v on the arrays as stored: sign, arrays and hooks are

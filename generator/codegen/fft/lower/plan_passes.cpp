@@ -18,22 +18,24 @@ Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan),
     for (auto& digit : axis.digits) digit.out = done, done *= digit.radix;
     if (axis.digits.empty()) axis.digits.push_back({axis.n, 1, 1, -1}), done = axis.n;
     if (done != axis.n)
-      bad(fmt::format("rule length: {}: the plan's radices give length {}, the transform has {}", axis.name, done,
-                      axis.n));
+      refuse(fmt::format("rule length: {}: the plan's radices give length {}, the transform has {}", axis.name, done,
+                         axis.n));
   }
 }
 
-PlannedProgram Planner::run() {
+Lowering Planner::run() {
   PlannedProgram out;
-  for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
+  for (std::size_t k = 0; k < plan_.kernels.size() && !refused(); ++k) {
     out.passes.push_back(pass(static_cast<int>(k)));
+    if (refused()) break;
     choose_workspace(k ? &out.passes[k - 1] : nullptr, out.passes[k], static_cast<int>(k));
     for (const PlannedPass& last = out.passes.back();
          last.to == BufferRef::Where::workspace && last.to_index >= out.workspaces;)
       ++out.workspaces;
   }
   out.work_values = work_values_;
-  return out;
+  if (refused()) return {{}, refusal_};
+  return {std::move(out), {}};
 }
 
 bool Planner::moves_values(const PassSpec& spec) {
@@ -43,7 +45,7 @@ bool Planner::moves_values(const PassSpec& spec) {
   return false;
 }
 
-void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const {
+void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) {
   using Where = BufferRef::Where;
   pass.from_index = before ? before->to_index : 0;
   pass.to_index = pass.to == Where::workspace ? pass.from_index : 0;
@@ -54,7 +56,7 @@ void Planner::choose_workspace(const PlannedPass* before, PlannedPass& pass, int
   if (pass.to == Where::workspace)
     pass.to_index = 1 - pass.from_index;
   else
-    bad(fmt::format(
+    refuse(fmt::format(
         "rule target: kernel {} writes the array that it reads, but gives its values other places: let the kernel "
         "before write to=work",
         k + 1));
@@ -86,6 +88,7 @@ PlannedPass Planner::pass(int k) {
   std::array<std::size_t, 3> next{};
   std::array<std::vector<Part>, 4> parts;
   for (int d = 0; d < 4; ++d) parts[at(d)] = split_axis(spec, d, k, in[at(d)], store[at(d)]);
+  if (refused()) return out;
   for (std::size_t s = 0; s < transforms.size(); ++s) {
     const SubFft& sub = plan_.kernels[at(k)].subs[s];
     const int d = index(sub.dim);
@@ -103,7 +106,7 @@ PlannedPass Planner::pass(int k) {
   spec.loaded = spec.stored = 1;
   for (int d = 0; d < 4; ++d) spec.loaded *= length_between(d, k), spec.stored *= length_between(d, k + 1);
   spec.wide = last_element() > 0x7fffffff;
-  arrange(spec, transforms);
+  if (!refused()) refuse(arrange(spec, transforms));
   out.from = first                            ? BufferRef::Where::first
              : with(k - 1).to == Target::work ? BufferRef::Where::workspace
                                               : BufferRef::Where::second;
@@ -123,6 +126,12 @@ std::int64_t Planner::last_element() const {
   return most;
 }
 
-PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options) { return Planner(plan, options).run(); }
+Lowering lower(const FftPlan& plan, const EmitOptions& options) { return Planner(plan, options).run(); }
+
+PlannedProgram plan_passes(const FftPlan& plan, const EmitOptions& options) {
+  Lowering lowered = lower(plan, options);
+  if (!lowered.refusal.empty()) throw Error(Status::invalid_plan, lowered.refusal);
+  return std::move(lowered.program);
+}
 
 }  // namespace fourtune::generator::fft

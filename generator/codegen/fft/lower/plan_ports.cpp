@@ -58,7 +58,7 @@ void Planner::finish_ports(PlannedPass& out, int k, const std::array<std::vector
         continue;
       }
       if (!hook) window.kind = Window::Kind::head, window.kept = axis.n / 2 + 1;  // r2c
-      if (!load && plan_.order != Order::natural) bad("truncated output needs natural order");
+      if (!load && plan_.order != Order::natural) refuse("rule order: a truncated output needs order=natural");
       port.windows.push_back(window);
     }
   }

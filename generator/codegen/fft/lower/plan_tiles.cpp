@@ -51,7 +51,7 @@ void Planner::add_parts(PassSpec& spec, std::vector<Part>& parts, const std::str
   for (const auto low : {split_for(in, part.before, size), split_for(out, part.after, size)}) {
     if (low == 0) continue;
     if (low == 1 || size % low != 0)
-      bad(fmt::format(
+      return refuse(fmt::format(
           "rule tile: {}: {} neighbours of {} do not divide the digit that lies across tiles of the workspace", name,
           low, size));
     add_parts(spec, parts, name + "l", low, tile, part, in, out);
@@ -94,9 +94,11 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
   std::int64_t left = tile;
   for (const Run& run : passive_runs(axis, k, before, after)) {
     const std::int64_t low = std::min(left, run.size);
-    if (run.size % low || left % low)
-      bad(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile,
-                      axis.name, run.size));
+    if (run.size % low || left % low) {
+      refuse(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} does not divide its {}", k + 1, tile,
+                         axis.name, run.size));
+      return parts;
+    }
     left /= low;
     const std::string name = fmt::format("{}{}", axis.name, run.digit + 1);
     add_parts(spec, parts, name + "_in", low, true, {0, run.digit, run.in, run.out, run.before, run.after, 0, 0}, in,
@@ -105,8 +107,8 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
               {0, run.digit, run.in * low, run.out * low, run.before * low, run.after * low, 0, 0}, in, out);
   }
   if (left > 1)
-    bad(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile,
-                    axis.name));
+    refuse(fmt::format("rule tile: kernel {}: a tile of {} neighbours along {} is more than there are", k + 1, tile,
+                       axis.name));
   for (const Part& part : parts) {
     if (!windowed(d, k, true)) spec.load.address.push_back({part.atom, part.load});
     if (!windowed(d, k, false)) spec.store.address.push_back({part.atom, part.store});

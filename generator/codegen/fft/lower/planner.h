@@ -1,4 +1,4 @@
-// Turns a plan into passes; private to plan_passes. Every sub-FFT of a dimension is one digit of its index: value n_i
+// Turns a plan into passes; private to lower(). Every sub-FFT of a dimension is one digit of its index: value n_i
 // with weight n/radix in the input. A transformed digit keeps its place (its atom); only the weights that the arrays
 // give it change. This is how natural order, grouped and sorted stores, and workspaces laid out for the next kernel are
 // made. Passes are in plan_passes.cpp, the other parts in the files named below.
@@ -50,10 +50,14 @@ struct Run {
 class Planner {
  public:
   Planner(const FftPlan& plan, const EmitOptions& options);
-  PlannedProgram run();
+  Lowering run();
 
  private:
-  [[noreturn]] static void bad(const std::string& message) { throw Error(Status::invalid_plan, message); }
+  // The first refusal counts. Steps that follow it do no harm, but what they make means nothing.
+  void refuse(std::string why) {
+    if (refusal_.empty()) refusal_ = std::move(why);
+  }
+  bool refused() const { return !refusal_.empty(); }
   int kernels() const { return static_cast<int>(plan_.kernels.size()); }
   const KernelParameters& with(int k) const { return plan_.kernels[at(k)].with; }
   static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_in(spec.load.address, atom); }
@@ -63,7 +67,7 @@ class Planner {
   // Whether a kernel's blocks write places that other blocks have yet to read, if both arrays are the same.
   static bool moves_values(const PassSpec& spec);
   // A kernel that reads a workspace and moves its values writes the other workspace.
-  void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k) const;
+  void choose_workspace(const PlannedPass* before, PlannedPass& pass, int k);
   PlannedPass pass(int k);
   // Number of the last element of the largest array.
   std::int64_t last_element() const;
@@ -114,6 +118,7 @@ class Planner {
   const EmitOptions& options_;
   std::vector<Line> axes_;
   std::int64_t work_values_ = 0;
+  std::string refusal_;
 };
 
 }  // namespace fourtune::generator::fft

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "fourtune/status.h"
 #include "generator/codegen/at.h"
 
 namespace fourtune::generator::fft {
@@ -50,7 +49,8 @@ class ReachCheck {
   ReachCheck(const std::vector<std::int64_t>& workspace_bytes, const EmitOptions& options)
       : workspace_bytes_(workspace_bytes), options_(options), real_(real_bytes(options.precision)) {}
 
-  void check(const PlannedPass& pass, std::size_t kernel) const {
+  // The first refusal; empty: none.
+  std::string refusal(const PlannedPass& pass, std::size_t kernel) {
     const PassSpec& spec = pass.spec;
     side(spec, spec.load, pass.from, pass.from_index, fmt::format("kernel {} reads", kernel + 1));
     side(spec, spec.store, pass.to, pass.to_index, fmt::format("kernel {} writes", kernel + 1));
@@ -68,17 +68,21 @@ class ReachCheck {
         factors(transform.before);
         if (transform.period > 1) lookup(largest(spec, transform.index), transform.period, looks);
       }
+    return std::move(refusal_);
   }
 
  private:
   // The table is longer than the period by some factor, and look-ups use that multiple of the index; checking the index
   // against the period is enough.
-  static void lookup(std::int64_t last, std::int64_t length, const std::string& looks) {
-    if (last >= length)
-      throw Error(Status::invalid_plan, fmt::format("rule target: {} factor {} of {}", looks, last + 1, length));
+  void lookup(std::int64_t last, std::int64_t length, const std::string& looks) {
+    if (last >= length) refuse(fmt::format("rule target: {} factor {} of {}", looks, last + 1, length));
   }
 
-  void side(const PassSpec& pass, const Port& port, BufferRef::Where where, int index, const std::string& does) const {
+  void refuse(std::string why) {
+    if (refusal_.empty()) refusal_ = std::move(why);
+  }
+
+  void side(const PassSpec& pass, const Port& port, BufferRef::Where where, int index, const std::string& does) {
     const std::int64_t bytes = reach(pass, port) * real_ * (port.values == Values::real ? 1 : 2);
     const bool workspace = where == BufferRef::Where::workspace;
     const std::int64_t there =
@@ -87,13 +91,13 @@ class ReachCheck {
     const char* const array = workspace                          ? "a workspace"
                               : where == BufferRef::Where::first ? "the input array"
                                                                  : "the output array; to=work before";
-    throw Error(Status::invalid_plan,
-                fmt::format("rule target: {} {} bytes, there are {} of {}", does, bytes, there, array));
+    refuse(fmt::format("rule target: {} {} bytes, there are {} of {}", does, bytes, there, array));
   }
 
   const std::vector<std::int64_t>& workspace_bytes_;
   const EmitOptions& options_;
   std::int64_t real_;
+  std::string refusal_;
 };
 
 }  // namespace
@@ -134,10 +138,29 @@ std::int64_t reach(const PassSpec& pass, const Port& port) {
   return last + 1;
 }
 
-void check_reach(const PlannedProgram& planned, const std::vector<std::int64_t>& workspace_bytes,
-                 const EmitOptions& options) {
-  const ReachCheck check(workspace_bytes, options);
-  for (std::size_t i = 0; i < planned.passes.size(); ++i) check.check(planned.passes[i], i);
+std::vector<std::int64_t> workspace_bytes(const PlannedProgram& planned, const EmitOptions& options) {
+  // The values up to the last one that a port reaches, if its tiles do not extend beyond the array.
+  const auto values = [](const PassSpec& pass, const Port& port) {
+    std::int64_t last = largest(pass, port.address);
+    for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
+    return last + 1;
+  };
+  std::vector<std::int64_t> all(at(planned.workspaces), 0);
+  for (const PlannedPass& pass : planned.passes) {
+    if (pass.to != BufferRef::Where::workspace) continue;
+    std::int64_t& bytes = all[at(pass.to_index)];
+    bytes = std::max(
+        bytes, std::min(values(pass.spec, pass.spec.store), planned.work_values) * 2 * real_bytes(options.precision));
+  }
+  return all;
+}
+
+std::string beyond_reach(const PlannedProgram& planned, const EmitOptions& options) {
+  const std::vector<std::int64_t> workspaces = workspace_bytes(planned, options);
+  for (std::size_t i = 0; i < planned.passes.size(); ++i)
+    if (std::string refusal = ReachCheck(workspaces, options).refusal(planned.passes[i], i); !refusal.empty())
+      return refusal;
+  return {};
 }
 
 }  // namespace fourtune::generator::fft

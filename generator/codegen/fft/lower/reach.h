@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "generator/codegen/fft/lower/lower.h"
@@ -22,9 +23,11 @@ std::int64_t array_bytes(const EmitOptions& options, bool input);
 // tiles.
 std::int64_t reach(const PassSpec& pass, const Port& port);
 
-// Throws Error{invalid_plan}, "rule target", if a kernel would read or write beyond the end of an array or a workspace,
-// or look up beyond the end of a table of factors.
-void check_reach(const PlannedProgram& planned, const std::vector<std::int64_t>& workspace_bytes,
-                 const EmitOptions& options);
+// Bytes of every workspace: each is as large as what is written there.
+std::vector<std::int64_t> workspace_bytes(const PlannedProgram& planned, const EmitOptions& options);
+
+// The refusal ("rule target") if a kernel would read or write beyond the end of an array or a workspace, or look up
+// beyond the end of a table of factors; empty: none does.
+std::string beyond_reach(const PlannedProgram& planned, const EmitOptions& options);
 
 }  // namespace fourtune::generator::fft
