@@ -37,9 +37,11 @@ need() {
   fi
 }
 
-# configure PRESET [OPTION...]: uses ccache if it is available.
+# configure PRESET [OPTION...]: uses ccache if it is available. A new folder of the release build compiles several files
+# together; one that is there stays as it was configured. Builds with sanitizers would gain little.
 configure() {
-  local launcher=()
-  command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  (cd "$root" && cmake --preset "$1" "${launcher[@]}" "${@:2}")
+  local options=()
+  command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  [ "$1" != release ] || [ -f "$root/build/CMakeCache.txt" ] || options+=(-DFOURTUNE_UNITY=ON)
+  (cd "$root" && cmake --preset "$1" "${options[@]}" "${@:2}")
 }

@@ -71,7 +71,7 @@ std::string runs_words(const FftPlan& plan, int k) {
 }
 
 // ---- the drawing ---------------------------------------------------------------------------------------------------
-constexpr int width = 960, left = 150, row = 150, bar = 22, gap = 28, top = 64;
+constexpr int width = 960, margin = 150, row = 150, bar = 22, gap = 28, top = 64;
 constexpr const char* colours[] = {"#3b7dd8", "#d9822b", "#3a9e5f"};  // x, y, z
 
 class Drawing {
@@ -125,19 +125,19 @@ class Drawing {
     words(16, y + 62, 11, bytes_text(static_cast<double>(kernel_bytes(plan_))), "start", "#555");
     words(16, y + 78, 11, flops_text(kernel_flops(plan_, k)), "start", "#555");
     const int dims = rank(plan_);
-    const int each = (width - left - 16 - (dims - 1) * gap) / dims;
-    for (int d = 0; d < dims; ++d) digits(k, d, left + d * (each + gap), y + 34, each);
+    const int each = (width - margin - 16 - (dims - 1) * gap) / dims;
+    for (int d = 0; d < dims; ++d) digits(k, d, margin + d * (each + gap), y + 34, each);
     int line = y + 34 + bar + 20;
     std::string subs;
     for (std::size_t i = 0; i < kernel.subs.size(); ++i) {
       subs += (subs.empty() ? "" : ", ") + to_text(kernel.subs[i]);
       if (subs.size() < 110 && i + 1 < kernel.subs.size()) continue;
-      words(left, line, 11, subs);
+      words(margin, line, 11, subs);
       subs.clear();
       line += 16;
     }
     if (kernel.with.threads != 0 && kernel.with.tile[0] != 0)
-      words(left, line, 11, tile_words(plan_, k) + "; " + runs_words(plan_, k), "start", "#555");
+      words(margin, line, 11, tile_words(plan_, k) + "; " + runs_words(plan_, k), "start", "#555");
     out_ += fmt::format("<path d=\"M{0} {1} v{2} m-4 -6 l4 6 l4 -6\" fill=\"none\" stroke=\"#999\"/>\n", width / 2,
                         y + 122, 22);
   }
