@@ -20,13 +20,15 @@ namespace {
 using Matrix = std::vector<std::vector<double>>;  // lower triangle: row i has i + 1 entries
 
 // Factorises in place. The matrix must be positive definite (there is noise on its diagonal).
+// Column by column, so that the subtractions of a row do not wait for each other.
 void cholesky(Matrix& a) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = a[i][j];
-      for (std::size_t k = 0; k < j; ++k) sum -= a[i][k] * a[j][k];
-      a[i][j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / a[j][j];
-    }
+  std::vector<double> column(a.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    a[k][k] = std::sqrt(std::max(a[k][k], 1e-12));
+    for (std::size_t i = k + 1; i < a.size(); ++i) column[i] = a[i][k] /= a[k][k];
+    for (std::size_t i = k + 1; i < a.size(); ++i)
+      for (std::size_t j = k + 1; j <= i; ++j) a[i][j] -= column[i] * column[j];
+  }
 }
 void solve_lower(const Matrix& l, std::vector<double>& x) {
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -238,18 +240,30 @@ class SurrogateSearch : public Search {
     }
   }
 
-  double mean(std::size_t candidate) const {
-    double sum = offset_ + slope_ * feature(candidate);
-    for (std::size_t o = 0; o < told_.size(); ++o) sum += weights_[o] * covariance_(columns_[o][candidate]);
-    return sum;
+  // What the process expects of every candidate.
+  std::vector<double> means() const {
+    std::vector<double> all(space_.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = offset_ + slope_ * feature(i);
+    for (std::size_t o = 0; o < told_.size(); ++o)
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += weights_[o] * covariance_(columns_[o][i]);
+    return all;
   }
-  double deviation(std::size_t candidate) const {
-    std::vector<double> x(told_.size());
-    for (std::size_t o = 0; o < x.size(); ++o) x[o] = covariance_(columns_[o][candidate]);
-    solve_lower(factor_, x);
-    double variance = 1;
-    for (const double v : x) variance -= v * v;
-    return std::sqrt(amplitude_ * std::max(variance, 1e-6));
+  // The standard deviations of some candidates. One triangular system is solved for all of them together.
+  std::vector<double> deviations(const std::vector<std::size_t>& candidates) const {
+    std::vector<double> all(candidates.size(), 1);
+    std::vector<std::vector<double>> x;  // [observation][candidate]
+    for (std::size_t o = 0; o < told_.size(); ++o) {
+      std::vector<double>& row = x.emplace_back(candidates.size());
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] = covariance_(columns_[o][candidates[c]]);
+      for (std::size_t k = 0; k < o; ++k)
+        for (std::size_t c = 0; c < row.size(); ++c) row[c] -= factor_[o][k] * x[k][c];
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        row[c] /= factor_[o][o];
+        all[c] -= row[c] * row[c];
+      }
+    }
+    for (double& variance : all) variance = std::sqrt(amplitude_ * std::max(variance, 1e-6));
+    return all;
   }
   // Most failures follow from a single choice (a family that does not compile, a tile that is too large). Each failure
   // is blamed on its choices in proportion to how suspicious they are: the blame that they have beside their successes.
@@ -270,18 +284,22 @@ class SurrogateSearch : public Search {
       }
     }
   }
-  // The chance that a candidate gives a right result: that of its neighbours, or of its worst choice.
-  double success(std::size_t candidate) {
+  // The chance that each candidate gives a right result: that of its neighbours, or of its worst choice.
+  std::vector<double> success() {
     constexpr double kOk = 0.3, kBad = 0.02;  // a weak belief that the candidate works
-    double ok = kOk, bad = kBad;
-    for (const auto& column : columns_) ok += column[candidate].product;
-    for (const auto& column : failure_columns_) bad += column[candidate].product;
-    double chance = ok / (ok + bad);
-    for (std::size_t a = 0; a < space_.axes(); ++a) {
-      const Outcomes& outcome = of(a, candidate);
-      chance = std::min(chance, (outcome.right + 0.5) / (outcome.right + outcome.blame + 0.55));
+    std::vector<double> all(space_.size(), kOk), bad(space_.size(), kBad);
+    for (const auto& column : columns_)
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += column[i].product;
+    for (const auto& column : failure_columns_)
+      for (std::size_t i = 0; i < all.size(); ++i) bad[i] += column[i].product;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] /= all[i] + bad[i];
+      for (std::size_t a = 0; a < space_.axes(); ++a) {
+        const Outcomes& outcome = of(a, i);
+        all[i] = std::min(all[i], (outcome.right + 0.5) / (outcome.right + outcome.blame + 0.55));
+      }
     }
-    return chance;
+    return all;
   }
 
   std::size_t best_expected_improvement() {
@@ -291,9 +309,10 @@ class SurrogateSearch : public Search {
     constexpr double kProbablyFails = 0.25;
     const bool careful = asked_ % 8 != 0;
     blame();
+    const std::vector<double> expected = means(), chance = success();
     std::vector<std::pair<double, std::size_t>> pool, doubtful;
     for (std::size_t i = 0; i < space_.size(); ++i)
-      if (!taken_[i]) (careful && success(i) < kProbablyFails ? doubtful : pool).emplace_back(mean(i), i);
+      if (!taken_[i]) (careful && chance[i] < kProbablyFails ? doubtful : pool).emplace_back(expected[i], i);
     if (pool.empty()) pool.swap(doubtful);
     // The deviation is expensive, so it is computed only for the best means and for a random sample of the rest.
     const std::size_t kept = std::min<std::size_t>(pool.size(), 100);
@@ -301,13 +320,17 @@ class SurrogateSearch : public Search {
     for (std::size_t extra = 0; extra < 50 && kept + extra < pool.size(); ++extra)
       std::swap(pool[kept + extra], pool[kept + extra + random_.below(pool.size() - kept - extra)]);
     pool.resize(std::min<std::size_t>(pool.size(), kept + 50));
+    std::vector<std::size_t> candidates;
+    for (const auto& [predicted, i] : pool) candidates.push_back(i);
+    const std::vector<double> spread = deviations(candidates);
     std::size_t choice = pool.front().second;
     double largest = -1;
-    for (const auto& [predicted, i] : pool) {
-      const double s = deviation(i);
+    for (std::size_t c = 0; c < pool.size(); ++c) {
+      const auto& [predicted, i] = pool[c];
+      const double s = spread[c];
       const double z = (best - predicted) / s;
       const double density = std::exp(-0.5 * z * z) * 0.3989422804014327;
-      const double improvement = s * (z * 0.5 * std::erfc(-z * 0.7071067811865476) + density) * success(i);
+      const double improvement = s * (z * 0.5 * std::erfc(-z * 0.7071067811865476) + density) * chance[i];
       if (improvement > largest) {
         largest = improvement;
         choice = i;
