@@ -13,7 +13,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string text;
   RanksOptions options;
   bool unchecked = false;
@@ -30,7 +30,7 @@ void print(const RanksOutcome& outcome, int ranks) {
     fmt::print("  {:<12} {}\n", stage.stage, tuner::format_seconds(stage.seconds));
 }
 
-void run(const Arguments& arguments) {
+void run(const RunArguments& arguments) {
   const SoakCase one = parse_case(arguments.text);
   if (const std::string why = cannot_split(one); !why.empty()) throw UsageError(why);
   command_backends();  // the emulated one too
@@ -58,7 +58,7 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_ranks_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   arguments->options.repeat = 5;
   CLI::App* command = app.add_subcommand("run", "Run one problem on all ranks, time it and check it");
   command->add_option("problem", arguments->text, "A token with m (and k); words of `fourtune soak` may follow it")

@@ -16,7 +16,7 @@
 namespace fourtune::tools {
 namespace {
 
-struct Arguments {
+struct SoakArguments {
   std::string backend;
   std::int64_t count = 20;
   double seconds = 0, megabytes = 2;
@@ -32,7 +32,7 @@ int rank_of_world() {
 // Draws cases on every rank alike, and tries each with one of the plans.
 class RanksHunt {
  public:
-  explicit RanksHunt(const Arguments& arguments)
+  explicit RanksHunt(const SoakArguments& arguments)
       : arguments_(arguments),
         random_(arguments.seed),
         ffts_(Kind::fft, arguments.seed, arguments.megabytes),
@@ -125,7 +125,7 @@ class RanksHunt {
                options.backend.empty() ? "" : " --backend " + options.backend, to_text(one));
   }
 
-  const Arguments& arguments_;
+  const SoakArguments& arguments_;
   tuner::Random random_;
   ProblemDraw ffts_, nuffts_;
   int ranks_ = 1;
@@ -133,7 +133,7 @@ class RanksHunt {
   std::int64_t tried_ = 0, refused_ = 0, failures_ = 0;
 };
 
-void run(const Arguments& arguments) {
+void run(const SoakArguments& arguments) {
   if (arguments.megabytes < kLeastMegabytes)
     throw UsageError(fmt::format("--megabytes {}: no problem is that small", arguments.megabytes),
                      fmt::format("{} is the least", kLeastMegabytes));
@@ -144,7 +144,7 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_ranks_soak(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SoakArguments>();
   CLI::App* command =
       app.add_subcommand("soak", "Hunt for problems that go wrong on ranks, on problems drawn at random");
   command->add_option("--count", arguments->count, "Problems to draw")
