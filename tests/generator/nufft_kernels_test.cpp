@@ -360,8 +360,10 @@ TEST(NufftDeterministic, TwiceKeepsWhatTheUnitLeavesOut) {
       const Window& window = window_of(c.shape.width);
       const Reached x = reached(points[0][0], 45, window), y = reached(points[1][0], 38, window);
       for (const int row : y.cell)
-        for (const int column : x.cell)
-          with[static_cast<std::size_t>(row * 45 + column)] = without[static_cast<std::size_t>(row * 45 + column)] = 0;
+        for (const int column : x.cell) {
+          const auto cell = 45 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column);
+          with[cell] = without[cell] = 0;
+        }
       const double error = distance(with, without);
       if (twice)
         EXPECT_LE(error, 1e-11) << static_cast<int>(family);

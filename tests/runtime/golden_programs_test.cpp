@@ -72,6 +72,7 @@ struct Digests {
   struct LaunchArgumentsOf {
     explicit LaunchArgumentsOf(const generator::Launch& launch) {
       const gpu::LaunchArguments bound(launch, [](const generator::BufferRef& ref) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that is only compared
         return reinterpret_cast<std::byte*>(
             (static_cast<std::uintptr_t>(ref.where) * 100 + static_cast<std::uintptr_t>(ref.index) + 1) << 40);
       });

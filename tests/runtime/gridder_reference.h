@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -27,7 +28,7 @@ __extension__ typedef __float128 Quad;
 
 template <class T>
 struct Points {
-  std::vector<T> c[3];
+  std::array<std::vector<T>, 3> c;
   std::int64_t size() const { return static_cast<std::int64_t>(c[0].size()); }
   const T* data(int d, int dim) const { return d < dim ? c[d].data() : nullptr; }
 };
