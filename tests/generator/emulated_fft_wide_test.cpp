@@ -45,13 +45,13 @@ void run(const generator::GpuProgram& program, void* first, void* second) {
   runtime::emulated::Engine engine({});
   for (const generator::Launch& launch : program.launches) {
     const generator::KernelSource& kernel = program.kernels[static_cast<std::size_t>(launch.kernel)];
-    runtime::emulated::Module module(kernel, {});
+    const auto module = runtime::emulated::compile_modules({&kernel, 1}, {});
     runtime::gpu::LaunchArguments arguments(launch, [&](const BufferRef& ref) {
       return (ref.where == BufferRef::Where::workspace ? workspaces : constants)[static_cast<std::size_t>(ref.index)]
           .data();
     });
     arguments.set_arrays(first, second);
-    engine.launch(module, kernel, launch.grid, arguments.pointers().data());
+    engine.launch(*module.front(), kernel, launch.grid, arguments.pointers().data());
   }
 }
 

@@ -381,6 +381,35 @@ TEST(EmulatedCompile, HappensOncePerText) {
   EXPECT_EQ(compilations(), before);
 }
 
+// A program's kernels are compiled together.
+TEST(EmulatedCompile, KernelsOfOneProgramDoNotSeeEachOther) {
+  const auto adding = [](const std::string& entry, const std::string& definition, const std::string& body) {
+    KernelSource kernel = kernel_of("");
+    kernel.entry = entry;
+    kernel.text = definition + "typedef float number;\nstatic __device__ number step() { return STEP; }\n" +
+                  "#ifdef SEEN\nthere is no such text\n#endif\n#define SEEN\nextern \"C\" __global__ void " + entry +
+                  "(const float* in, float* out) {\n  const int t = threadIdx.x;\n" + body + "\n}\n";
+    return kernel;
+  };
+  const std::string add = "  out[t] = (out == in ? out[t] : in[t]) + step();";
+  GpuProgram program;
+  program.kernels = {adding("one", "#define STEP 1.0f\n", add), adding("two", "#define STEP 20.0f\n", add),
+                     adding("two", "#define STEP 300.0f\n", add),  // of the same name
+                     adding("far", "#define STEP 4000.0f\n", "  out[t + 4096] = step();")};
+  for (const int kernel : {0, 1, 2}) program.launches.push_back({kernel, {1, 1, 1}, {kFirst, kFirst}, "add", 0, 0});
+  std::vector<float> values(64);
+  run_program(program, bytes_of(values), bytes_of(values));
+  EXPECT_EQ(values, std::vector<float>(64, 321.0f));
+  // The line of a fault is that of its kernel's text.
+  program.launches = {{3, {1, 1, 1}, {kFirst, kSecond}, "far", 0, 0}};
+  for (const bool exact : {false, true}) {
+    const auto fault = fault_of(program, ramp(64), std::vector<float>(64), exact ? instrumented() : RunOptions{});
+    ASSERT_TRUE(fault);
+    EXPECT_EQ(fault->place().line, 10) << fault->what();
+    EXPECT_EQ(fault->place().kernel, "far");
+  }
+}
+
 TEST(EmulatedCompile, WithoutACompilerSaysWhatIsMissing) {
   ASSERT_EQ(::setenv("FOURTUNE_EMULATED_CXX", "/nonexistent/compiler", 1), 0);
   try {

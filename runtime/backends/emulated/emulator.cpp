@@ -45,8 +45,7 @@ Buffers make_buffers(const generator::GpuProgram& program, std::span<std::byte> 
 
 Program::Program(generator::GpuProgram program, const CompileOptions& options) : program_(std::move(program)) {
   gpu::check_program(program_);
-  for (const generator::KernelSource& kernel : program_.kernels)
-    modules_.push_back(std::make_unique<Module>(kernel, options));
+  modules_ = compile_modules(program_.kernels, options);
 }
 
 void Program::run(std::span<std::byte> first, std::span<std::byte> second, const RunOptions& options,

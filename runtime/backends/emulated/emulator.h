@@ -1,6 +1,6 @@
 // Runs a GpuProgram on the processor, with every check that a GPU does not make. For tests only.
 //
-//   emulated::Program program(gpu_program);           // compiles each kernel once, cached by digest
+//   emulated::Program program(gpu_program);           // compiles it once, cached by digest
 //   emulated::RunOptions options;
 //   options.threads = emulated::Order::reverse;
 //   program.run(std::as_bytes(in), std::as_writable_bytes(out), options);

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <set>
 
 #include "db/digest.h"
 #include "embedded_texts.h"
@@ -126,7 +126,33 @@ void trim(const fs::path& folder) {
   for (std::size_t i = 0; i < modules.size() / 2; ++i) fs::remove(modules[i].second, ignored);
 }
 
-void compile(const generator::KernelSource& source, const CompileOptions& options, const fs::path& file) {
+// The macros that a kernel's text defines.
+std::set<std::string_view> macros_of(std::string_view text) {
+  constexpr std::string_view kDefine = "#define ";
+  std::set<std::string_view> names;
+  for (std::size_t at = text.find(kDefine); at != std::string_view::npos; at = text.find(kDefine, at)) {
+    at += kDefine.size();
+    names.insert(text.substr(at, text.find_first_of(" (\n", at) - at));
+  }
+  return names;
+}
+
+// What the compiler receives after the shim: each kernel's unchanged text in a namespace, and the function that calls it.
+// Macros end with the text that defines them, and faults name lines of the kernel's text.
+std::string compiled_text(std::span<const generator::KernelSource> kernels) {
+  std::string text;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto macros = macros_of(kernels[i].text);
+    for (const std::string_view name : macros) text += fmt::format("#pragma push_macro(\"{}\")\n", name);
+    text += fmt::format("namespace fourtune_kernel_{} {{\n#line 1 \"{}.cpp\"\n{}\n}}\n", i, kernels[i].entry,
+                        kernels[i].text);
+    for (const std::string_view name : macros) text += fmt::format("#pragma pop_macro(\"{}\")\n", name);
+    text += fmt::format("FOURTUNE_ENTRY({0}, fourtune_kernel_{0}::{1})\n", i, kernels[i].entry);
+  }
+  return text;
+}
+
+void compile(const std::string& code, const std::string& names, const CompileOptions& options, const fs::path& file) {
   const fs::path folder = file.parent_path();
   const fs::path text = unique_name(folder, ".cpp"), object = unique_name(folder, ".o"),
                  made = unique_name(folder, ".so"), log = unique_name(folder, ".log"),
@@ -145,10 +171,10 @@ void compile(const generator::KernelSource& source, const CompileOptions& option
           fmt::format("the emulated backend needs a C++ compiler and '{}' cannot be started; install g++ or set "
                       "FOURTUNE_EMULATED_CXX",
                       words[0]));
-    throw Error(Status::internal, fmt::format("kernel {} does not compile for the processor:\n{}", source.entry,
-                                              output.text.substr(0, 8000)));
+    throw Error(Status::internal,
+                fmt::format("kernel {} does not compile for the processor:\n{}", names, output.text.substr(0, 8000)));
   };
-  std::ofstream(text, std::ios::binary) << compiled_text(source);
+  std::ofstream(text, std::ios::binary) << code;
   std::ofstream(shim, std::ios::binary) << kHostTableText << kShimText;
   if (compilations_done++ % 64 == 0) trim(folder);
   std::vector<std::string> words{compiler()};
@@ -196,10 +222,6 @@ int find_range(dl_phdr_info* info, std::size_t, void* data) {
 
 int compilations() noexcept { return compilations_done; }
 
-std::string compiled_text(const generator::KernelSource& source) {
-  return fmt::format("{}\nFOURTUNE_ENTRY({})\n", source.text, source.entry);
-}
-
 fs::path cache_folder() {
   const char* chosen = std::getenv("FOURTUNE_EMULATED_CACHE");
   fs::path folder = chosen && *chosen ? fs::path(chosen)
@@ -223,49 +245,83 @@ std::string compiler_version() {
   return version;
 }
 
-void Module::Close::operator()(void* handle) const noexcept { ::dlclose(handle); }
-
-Module::Module(const generator::KernelSource& source, const CompileOptions& options)
-    : entry_(source.entry), options_(options) {
-  std::string all_flags;
-  for (const std::string& flag : flags(options)) all_flags += flag + " ";
-  const std::string digest = db::sha256(
-      {compiled_text(source), kHostTableText, kShimText, kHooksText, all_flags, compiler(), compiler_version()});
-  file_ = cache_folder() / (digest.substr(0, 40) + ".so");
-  // Load a private copy: the built-in variables belong to one Module, and dlopen opens the same file only once.
-  const fs::path own = unique_name(file_.parent_path(), ".so");
-  std::error_code missing;
-  if (!fs::copy_file(file_, own, missing)) {
-    compile(source, options, file_);
-    fs::copy_file(file_, own);
+// A loaded library of compiled kernels.
+struct Binary {
+  // Loads `copy`, which is private, and deletes it: the built-in variables belong to one Binary, and dlopen opens the
+  // same file only once. The original has the lines of addresses.
+  Binary(const fs::path& copy, fs::path original) : file(std::move(original)) {
+    handle = ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+    Range range{copy.c_str()};
+    if (handle) ::dl_iterate_phdr(find_range, &range);
+    begin = range.begin, end = range.end;
+    fs::remove(copy);
+    if (!handle) throw Error(Status::internal, fmt::format("compiled kernels cannot be loaded: {}", ::dlerror()));
   }
-  handle_.reset(::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL));
-  Range range{own.c_str()};
-  if (handle_) ::dl_iterate_phdr(find_range, &range);
-  fs::remove(own);
-  if (!handle_) throw Error(Status::internal, fmt::format("compiled kernel cannot be loaded: {}", ::dlerror()));
-  begin_ = range.begin, end_ = range.end;
-  const auto find = [&](const char* name) {
-    void* symbol = ::dlsym(handle_.get(), name);
-    if (!symbol) throw Error(Status::internal, fmt::format("compiled kernel {} lacks {}", entry_, name));
+  Binary(const Binary&) = delete;
+  Binary& operator=(const Binary&) = delete;
+  ~Binary() { ::dlclose(handle); }
+
+  void* find(const std::string& name) const {
+    void* symbol = ::dlsym(handle, name.c_str());
+    if (!symbol) throw Error(Status::internal, fmt::format("a compiled kernel lacks {}", name));
     return symbol;
-  };
-  thread_index = static_cast<Index3*>(find("threadIdx"));
-  block_index = static_cast<Index3*>(find("blockIdx"));
-  block_dim = static_cast<Index3*>(find("blockDim"));
-  grid_dim = static_cast<Index3*>(find("gridDim"));
-  call = reinterpret_cast<void (*)(void**)>(find("fourtune_emulated_call"));
-  parameters_ = reinterpret_cast<int (*)()>(find("fourtune_emulated_parameters"))();
-  *static_cast<FourtuneEmulatedHost*>(find("fourtune_emulated_host")) = Engine::host_table;
+  }
+
+  fs::path file;
+  void* handle = nullptr;
+  const void* begin = nullptr;
+  const void* end = nullptr;
+};
+
+Module::Module(std::shared_ptr<const Binary> binary, int number, std::string entry, const CompileOptions& options)
+    : binary_(std::move(binary)),
+      entry_(std::move(entry)),
+      options_(options),
+      begin_(binary_->begin),
+      end_(binary_->end) {
+  thread_index = static_cast<Index3*>(binary_->find("threadIdx"));
+  block_index = static_cast<Index3*>(binary_->find("blockIdx"));
+  block_dim = static_cast<Index3*>(binary_->find("blockDim"));
+  grid_dim = static_cast<Index3*>(binary_->find("gridDim"));
+  call = reinterpret_cast<void (*)(void**)>(binary_->find(fmt::format("fourtune_emulated_call_{}", number)));
+  parameters_ = reinterpret_cast<int (*)()>(binary_->find(fmt::format("fourtune_emulated_parameters_{}", number)))();
 }
 
-Module::~Module() = default;
+std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::KernelSource> kernels,
+                                                     const CompileOptions& options) {
+  std::string all_flags;
+  for (const std::string& flag : flags(options)) all_flags += flag + " ";
+  std::vector<std::unique_ptr<Module>> modules;
+  while (!kernels.empty()) {
+    // Names of entries are global, so kernels of the same name are compiled apart.
+    std::set<std::string> names;
+    std::size_t count = 0;
+    while (count < kernels.size() && names.insert(kernels[count].entry).second) ++count;
+    const auto together = kernels.first(count);
+    kernels = kernels.subspan(count);
+    const std::string code = compiled_text(together);
+    const std::string digest =
+        db::sha256({code, kHostTableText, kShimText, kHooksText, all_flags, compiler(), compiler_version()});
+    const fs::path file = cache_folder() / (digest.substr(0, 40) + ".so");
+    const fs::path copy = unique_name(file.parent_path(), ".so");
+    std::error_code missing;
+    if (!fs::copy_file(file, copy, missing)) {
+      compile(code, fmt::format("{}", fmt::join(names, ", ")), options, file);
+      fs::copy_file(file, copy);
+    }
+    const auto binary = std::make_shared<const Binary>(copy, file);
+    *static_cast<FourtuneEmulatedHost*>(binary->find("fourtune_emulated_host")) = Engine::host_table;
+    for (std::size_t i = 0; i < count; ++i)
+      modules.push_back(std::make_unique<Module>(binary, static_cast<int>(i), together[i].entry, options));
+  }
+  return modules;
+}
 
 int Module::line_of(const void* where) const {
   if (!holds(where)) return 0;
   const auto offset = static_cast<const char*>(where) - static_cast<const char*>(begin_) - 1;
-  const Output output = run({"addr2line", "-i", "-e", file_.string(), fmt::format("0x{:x}", offset)},
-                            unique_name(file_.parent_path(), ".log"));
+  const Output output = run({"addr2line", "-i", "-e", binary_->file.string(), fmt::format("0x{:x}", offset)},
+                            unique_name(binary_->file.parent_path(), ".log"));
   // There is one line per inlined call, innermost first; the first one inside the kernel's text counts.
   const std::string text = output.code == 0 ? output.text : "";
   for (std::size_t at = 0; at < text.size();) {

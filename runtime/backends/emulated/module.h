@@ -1,11 +1,13 @@
-// A kernel text compiled for the processor and loaded.
+// Kernels compiled for the processor and loaded.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "generator/codegen/kernel_source.h"
 #include "runtime/backends/emulated/host_table.h"
@@ -20,16 +22,12 @@ struct CompileOptions {
 
 using Index3 = std::array<std::uint32_t, 3>;
 
-// Threads: compile and load from any thread; run from one thread at a time (the module has the built-in variables).
+struct Binary;
+
+// One kernel. Kernels that were compiled together share their built-in variables.
 class Module {
  public:
-  // Compiles with the C++ compiler $FOURTUNE_EMULATED_CXX, else g++ on the PATH, into cache_folder(), where the result
-  // is found again by the digest of text, options and compiler. Throws Error{backend_unavailable} without a compiler
-  // and Error{internal} with the compiler's messages when the text does not compile.
-  Module(const generator::KernelSource& source, const CompileOptions& options);
-  Module(const Module&) = delete;
-  Module& operator=(const Module&) = delete;
-  ~Module();
+  Module(std::shared_ptr<const Binary> binary, int number, std::string entry, const CompileOptions& options);
 
   const std::string& entry() const { return entry_; }
   const CompileOptions& options() const { return options_; }
@@ -49,20 +47,22 @@ class Module {
   int line_of(const void* where) const;
 
  private:
-  struct Close {
-    void operator()(void* handle) const noexcept;
-  };
+  std::shared_ptr<const Binary> binary_;
   std::string entry_;
   CompileOptions options_;
-  std::filesystem::path file_;
-  std::unique_ptr<void, Close> handle_;
   const void* begin_ = nullptr;
   const void* end_ = nullptr;
   int parameters_ = 0;
 };
 
-// The text that the compiler receives after the shim: the unchanged kernel, and the function that calls it.
-std::string compiled_text(const generator::KernelSource& source);
+// Compiles kernels together, since starting compiler and linker takes longer than translating most of them, with
+// $FOURTUNE_EMULATED_CXX, else g++ on the PATH. The result is kept in cache_folder(), where it is found again by the
+// digest of texts, options and compiler. Returns a module for each kernel, in their order. Throws
+// Error{backend_unavailable} without a compiler and Error{internal} with the compiler's messages if a text does not
+// compile. Threads: may be called from any thread; the modules of one call may run one at a time.
+std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::KernelSource> kernels,
+                                                     const CompileOptions& options);
+
 // $FOURTUNE_EMULATED_CACHE, else a private folder of this user in the system's temporary folder.
 std::filesystem::path cache_folder();
 // The first line of the compiler's version; empty when no compiler runs.

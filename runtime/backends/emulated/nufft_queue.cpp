@@ -38,10 +38,10 @@ class EmulatedQueue final : public gpu::Queue {
     std::copy(bytes.begin(), bytes.end(), memory.data);
   }
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
+    auto modules = compile_modules(sources, {options_.instrumented, options_.undefined});
     std::vector<int> numbers;
-    for (const auto& source : sources) {
-      modules_.push_back(
-          {source, std::make_unique<Module>(source, CompileOptions{options_.instrumented, options_.undefined})});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      modules_.push_back({sources[i], std::move(modules[i])});
       numbers.push_back(static_cast<int>(modules_.size()) - 1);
     }
     return numbers;
