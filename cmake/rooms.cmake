@@ -52,13 +52,14 @@ function(fourtune_room folder)
   set_property(GLOBAL APPEND PROPERTY FOURTUNE_ROOMS ${target})
   if(FOURTUNE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    foreach(source ${sources})
-      file(STRINGS ${source} included_again REGEX "foreach_target" LIMIT_COUNT 1)
-      if(included_again)  # Highway includes the file by its name
-        set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-      endif()
-    endforeach()
   endif()
+  foreach(source ${sources})
+    file(STRINGS ${source} included_again REGEX "foreach_target" LIMIT_COUNT 1)
+    if(included_again)  # Highway includes the file by its name
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+                                                       COMPILE_OPTIONS "${FOURTUNE_SANITIZE_SIMD}")
+    endif()
+  endforeach()
   # Under sanitizers, a room that computes little takes longer to optimise than its tests save.
   set(computes "^(generator/(window|plan)|runtime/backends/(cpu|emulated)|tuner/reference)")
   if(FOURTUNE_SANITIZE AND NOT FOURTUNE_FUZZ AND NOT folder MATCHES "${computes}")
