@@ -1,0 +1,20 @@
+"""Fourtune: fast Fourier transforms, uniform (fourtune.fft) and nonuniform (Plan, nufft1d1 .. nufft3d3).
+
+>>> import numpy as np, fourtune
+>>> x = np.array([0.1, 0.2, 0.3])
+>>> fourtune.nufft1d1(x, np.ones(3, complex), 4).shape
+(4,)
+"""
+
+from ._errors import (CopyWarning, FourtuneError, FourtuneMemoryError, FourtuneOSError, FourtuneRuntimeError,
+                      FourtuneTypeError, FourtuneValueError)
+from ._library import version as _version
+from ._plan import Memory, Plan
+from ._simple import (nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3)
+
+__version__ = _version()
+__all__ = [
+    "Plan", "Memory", "FourtuneError", "FourtuneValueError", "FourtuneTypeError", "FourtuneMemoryError",
+    "FourtuneRuntimeError", "FourtuneOSError", "CopyWarning", "nufft1d1", "nufft1d2", "nufft1d3", "nufft2d1", "nufft2d2",
+    "nufft2d3", "nufft3d1", "nufft3d2", "nufft3d3",
+]

@@ -1,0 +1,177 @@
+"""libfourtune.so by ctypes, and the transforms that it makes.
+
+ctypes gives up the interpreter's lock during every call. docs/design/python.md says why there is no extension module.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from pathlib import Path
+
+from ._errors import FourtuneValueError, from_status
+
+_PACKAGE = Path(__file__).parent
+
+
+class Pack(Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t), ("name", c_char_p)]
+
+
+class Options(Structure):  # fourtune_options of fourtune.h, field by field
+    _fields_ = [
+        ("size", c_size_t),
+        ("databases", POINTER(c_char_p)),
+        ("database_count", c_size_t),
+        ("backend", c_char_p),
+        ("device", c_int),
+        ("threads", c_int),
+        ("plan", c_char_p),
+        ("deterministic", c_int),
+        ("stream", c_void_p),
+        ("mode_order", c_int),
+        ("clamp_tolerance", c_int),
+        ("trust_points", c_int),
+        ("only", c_int),
+        ("distinct_points", c_int),
+        ("packs", POINTER(Pack)),
+        ("pack_count", c_size_t),
+        ("trusted_keys", POINTER(c_char_p)),
+        ("trusted_key_count", c_size_t),
+        ("default_databases", c_int),
+    ]
+
+
+def _path() -> str:
+    chosen = os.environ.get("FOURTUNE_LIBRARY")
+    if chosen:
+        return chosen
+    bundled = sorted((_PACKAGE / "lib").glob("libfourtune.so*"))
+    return str(bundled[0]) if bundled else "libfourtune.so.0.2"
+
+
+def _load() -> ctypes.CDLL:
+    path = _path()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"cannot load {path}: {error}. Install the wheel, or name the library by the variable FOURTUNE_LIBRARY"
+        ) from error
+    handle, text = c_void_p, c_char_p
+    signatures = {
+        "options_init": (c_int, [POINTER(Options)]),
+        "create": (c_int, [text, POINTER(Options), POINTER(handle)]),
+        "set_points": (c_int, [handle, c_int64] + [c_void_p] * 3 + [c_int64] + [c_void_p] * 3),
+        "set_bounds": (c_int, [handle, POINTER(c_double), POINTER(c_double)]),
+        "execute": (c_int, [handle, c_void_p, c_void_p]),
+        "execute_adjoint": (c_int, [handle, c_void_p, c_void_p]),
+        "set_stream": (c_int, [handle, c_void_p]),
+        "memory": (c_int, [handle, POINTER(c_int64), POINTER(c_int64)]),
+        "destroy": (None, [handle]),
+        "last_error": (text, []),
+        "explain": (text, [handle]),
+        "warnings": (text, [handle]),
+        "version": (text, []),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, "fourtune_" + name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+library = _load()
+
+
+def version() -> str:
+    """Version of the loaded library."""
+    return library.fourtune_version().decode()
+
+
+def check(status: int) -> None:
+    if status:
+        raise from_status(status, library.fourtune_last_error().decode(errors="replace"))
+
+
+_cuda_libraries_kept: list[ctypes.CDLL] | None = None
+
+
+def load_cuda_libraries() -> None:
+    """Opens NVRTC and cuFFT of NVIDIA's PyPI packages where the loader finds none, so that libfourtune.so finds them."""
+    global _cuda_libraries_kept
+    if _cuda_libraries_kept is not None:
+        return
+    _cuda_libraries_kept = []
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or []) if spec else []
+    folders = {"libnvrtc.so.13": "cu13", "libnvrtc.so.12": "cuda_nvrtc", "libcufft.so.12": "cu13",
+               "libcufft.so.11": "cufft"}
+    for name, folder in folders.items():
+        for candidate in [name] + [str(Path(root, folder, "lib", name)) for root in roots]:
+            try:
+                _cuda_libraries_kept.append(ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL))
+                break
+            except OSError:
+                continue
+
+
+def encode(text, name: str) -> bytes:
+    """Text for C. A zero byte would end it early there, so it is refused."""
+    try:
+        raw = os.fsencode(text)
+    except TypeError:
+        raise FourtuneValueError(f"{name} is {text!r}; a text or path would be right") from None
+    except UnicodeError as error:
+        raise FourtuneValueError(f"{name} cannot be encoded: {error}") from None
+    if b"\0" in raw:
+        raise FourtuneValueError(f"{name} contains a zero byte")
+    return raw
+
+
+class Transform:
+    """A fourtune_transform; freed with this object. One thread at a time."""
+
+    __slots__ = ("handle", "device", "stream", "__weakref__")
+
+    def __init__(self, problem: str, *, device=None, threads=0, deterministic=False, plan=None, databases=None,
+                 mode_order=0):
+        self.handle = None  # for __del__ when a check below fails
+        self.device = device  # None: the processor; else the GPU's number
+        self.stream = None
+        options = Options()
+        check(library.fourtune_options_init(byref(options)))
+        if databases is not None:
+            paths = [databases] if isinstance(databases, (str, bytes, os.PathLike)) else list(databases)
+            options.databases = (c_char_p * max(len(paths), 1))(*[encode(path, "databases") for path in paths])
+            options.database_count = len(paths)
+        options.backend = b"cpu" if device is None else b"cuda"
+        options.device = device or 0
+        options.threads = threads
+        options.plan = None if plan is None else encode(plan, "plan")
+        options.deterministic = bool(deterministic)
+        options.mode_order = mode_order
+        if device is not None:
+            load_cuda_libraries()
+        made = c_void_p()
+        check(library.fourtune_create(problem.encode(), byref(options), byref(made)))
+        self.handle = made.value
+
+    def __del__(self):
+        if self.handle and library is not None:
+            library.fourtune_destroy(self.handle)
+            self.handle = None
+
+    def use_stream(self, stream) -> None:
+        if self.device is not None and stream != self.stream:
+            check(library.fourtune_set_stream(self.handle, stream))
+            self.stream = stream
+
+    def explain(self) -> str:
+        return library.fourtune_explain(self.handle).decode()
+
+    def memory(self) -> tuple[int, int]:
+        held, needed = c_int64(), c_int64()
+        check(library.fourtune_memory(self.handle, byref(held), byref(needed)))
+        return held.value, needed.value
