@@ -59,6 +59,9 @@ class NumpyKind:
     def empty(self, shape, dtype, device):
         return np.empty(shape, dtype)
 
+    def permute(self, array, order):
+        return np.transpose(np.asarray(array), order)
+
     def convert(self, array, dtype):
         return np.array(array, dtype=dtype, order="C", copy=True)
 
@@ -121,6 +124,9 @@ class TorchKind:
         place = "cpu" if device is None else f"cuda:{device}"
         return self.torch.empty(shape, dtype=self.from_numpy[np.dtype(dtype)], device=place)
 
+    def permute(self, array, order):
+        return array.permute(order)
+
     def convert(self, array, dtype):
         return array.detach().to(self.from_numpy[np.dtype(dtype)], memory_format=self.torch.contiguous_format).contiguous()
 
@@ -143,6 +149,9 @@ class CupyKind:
     def empty(self, shape, dtype, device):
         with self.cupy.cuda.Device(device):
             return self.cupy.empty(shape, dtype)
+
+    def permute(self, array, order):
+        return array.transpose(order)
 
     def convert(self, array, dtype):
         with array.device:
@@ -253,9 +262,11 @@ def ready(array, name: str, dtype, on_copy: str, level: int = 5) -> View:
 
 
 def overlap(a: View, b: View) -> bool:
-    """Whether two contiguous arrays share memory."""
+    """Whether the memory of two arrays meets; where strides leave gaps, whether their ranges do."""
     def end(view):
-        return view.pointer + int(np.prod(view.shape, dtype=np.int64)) * view.dtype.itemsize
+        if 0 in view.shape:
+            return view.pointer
+        return view.pointer + view.dtype.itemsize + sum((n - 1) * step for n, step in zip(view.shape, view.strides))
     return a.device == b.device and a.pointer < end(b) and b.pointer < end(a)
 
 

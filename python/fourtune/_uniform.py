@@ -1,0 +1,156 @@
+"""One uniform transform of an array over up to three axes, and the cache of what was made for it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from math import prod
+
+import numpy as np
+
+from . import _arrays
+from ._errors import FourtuneTypeError, FourtuneValueError
+from ._library import Transform, check, library
+
+options = {"cache_size": 16, "on_copy": "warn", "threads": 0}
+
+
+class TransformCache:
+    """Transforms not in use, at most `cache_size` of them; the least recently used goes first.
+
+    A transform is taken out while it runs, so threads never share one.
+    """
+
+    def __init__(self):
+        self._kept: OrderedDict[tuple, Transform] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self):
+        return len(self._kept)
+
+    def take(self, key):
+        with self._lock:
+            kept = self._kept.pop(key, None)
+        if kept is not None:
+            return kept
+        problem, device, _, threads = key
+        return Transform(problem, device=device, threads=threads)
+
+    def give_back(self, key, transform):
+        with self._lock:
+            self._kept[key] = transform
+            self._trim()
+
+    def _trim(self):
+        while len(self._kept) > options["cache_size"]:
+            self._kept.popitem(last=False)
+
+    def trim(self):
+        with self._lock:
+            self._trim()
+
+    def clear(self):
+        with self._lock:
+            self._kept.clear()
+
+
+cache = TransformCache()
+
+
+def working_dtype(dtype, complex_input: bool) -> np.dtype:
+    """The dtype that an array is transformed in: half precision and integers are raised, as scipy.fft does."""
+    if dtype is None or dtype.kind not in "biufc" or dtype.name in ("float128", "complex256", "float96", "longdouble"):
+        raise FourtuneTypeError(f"the array has dtype {dtype}; float32, float64, complex64 or complex128 would be right")
+    single = dtype.name in ("float16", "float32", "complex64")
+    if complex_input:
+        return np.dtype("c8" if single else "c16")
+    if dtype.kind == "c":
+        raise FourtuneTypeError(f"the array has dtype {dtype}; a real one would be right, or fft instead of rfft")
+    return np.dtype("f4" if single else "f8")
+
+
+def _element_strides(view) -> list[int] | None:
+    """Strides in elements, or None when C cannot follow them (negative, zero or between elements)."""
+    size, strides = view.dtype.itemsize, []
+    for length, stride in zip(view.shape, view.strides):
+        if length == 1:
+            strides.append(1)
+        elif stride <= 0 or stride % size:
+            return None
+        else:
+            strides.append(stride // size)
+    return strides if view.pointer % (size // 2 if view.dtype.kind == "c" else size) == 0 else None
+
+
+def _side(strides, shape, axes) -> str | None:
+    """One side of the token's layout: strides of the axes, x (the last axis) first, and the batch's distance."""
+    distance, span = None, None  # of the axes merged so far, from the last to the first
+    for axis in reversed(range(len(shape))):
+        if axis in axes or shape[axis] == 1:
+            continue
+        if distance is None:
+            distance, span = strides[axis], strides[axis] * shape[axis]
+        elif strides[axis] == span:
+            span *= shape[axis]
+        else:
+            return None
+    text = "x".join(str(strides[axis]) for axis in reversed(axes))
+    return text if distance is None else f"{text}+{distance}"
+
+
+def transform(array, axes, form: str, sign: int, length: int | None = None, out=None, threads=None, on_copy=None):
+    """Transforms `array` over 1 to 3 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
+
+    length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. Not normalised.
+    """
+    on_copy = on_copy or options["on_copy"]
+    view = _arrays.look(array, "the array")
+    dtype = working_dtype(view.dtype, form != "r2c")
+    kind = view.kind
+    axes = (*sorted(axes[:-1]), axes[-1]) if form != "c2c" else tuple(sorted(axes))
+    shape, result_shape = view.shape, list(view.shape)
+    if form == "r2c":
+        result_shape[axes[-1]] = shape[axes[-1]] // 2 + 1
+    elif form == "c2r":
+        result_shape[axes[-1]] = length
+    result_shape = tuple(result_shape)
+    result_dtype = {"c2c": dtype, "r2c": np.dtype("c8" if dtype == "f4" else "c16"),
+                    "c2r": np.dtype("f4" if dtype == "c8" else "f8")}[form]
+    sizes = [(result_shape if form == "c2r" else shape)[axis] for axis in axes]
+    if min(sizes) < 1:
+        raise FourtuneValueError(f"invalid number of data points ({min(sizes)}): 1 or more would be right")
+    batch = prod(size for axis, size in enumerate(shape) if axis not in axes)
+    if batch == 0:
+        return kind.result(kind.empty(result_shape, result_dtype, view.device)) if out is None else out
+    if view.dtype != dtype:
+        view = _arrays.ready(view.array, "the array", dtype, on_copy, 7)
+    strides = _element_strides(view)
+    side = None if strides is None else _side(strides, shape, axes)
+    dense = [step // result_dtype.itemsize for step in _arrays.contiguous_strides(result_shape, result_dtype.itemsize)]
+    result_side = _side(dense, result_shape, axes)
+    if side is None or result_side is None:  # bring the axes to the end, in order, and transform that
+        _arrays.say_copy("the array", "no layout of a transform follows its strides", on_copy, 6)
+        order = [axis for axis in range(len(shape)) if axis not in axes] + list(axes)
+        moved = kind.convert(kind.permute(view.array, order), dtype)
+        if kind is _arrays.JAX:
+            kind = _arrays.NUMPY
+        last = tuple(range(len(shape) - len(axes), len(shape)))
+        made = kind.permute(transform(moved, last, form, sign, length, None, threads, "allow"), list(np.argsort(order)))
+        if out is None:
+            return view.kind.result(made)
+        out[...] = made
+        return out
+    target = view.kind.empty(result_shape, result_dtype, view.device) if out is None else out
+    seen = _arrays.look(target, "out")
+    if out is not None and _arrays.overlap(seen, view):
+        out[...] = transform(array, axes, form, sign, length, None, threads, on_copy)
+        return out
+    problem = (f"fft:type={form},n={'x'.join(map(str, reversed(sizes)))},prec={'f32' if dtype in ('f4', 'c8') else 'f64'},"
+               f"batch={batch},sign={sign},layout={side}/{result_side}")
+    stream = kind.stream(view.array)
+    key = (problem, view.device, stream, options["threads"] if threads is None else threads)
+    made = cache.take(key)
+    made.use_stream(stream)
+    check(library.fourtune_execute(made.handle, view.pointer, seen.pointer))
+    cache.give_back(key, made)
+    return target if out is not None else kind.result(target)

@@ -1,0 +1,286 @@
+"""Uniform transforms with the names and arguments of numpy.fft.
+
+Single precision stays single; half precision, integers and booleans are raised, as scipy.fft does. Arrays may be those of
+NumPy, PyTorch, CuPy or JAX (on the processor); results are of the same kind, on the same device. Transforms are kept
+in a bounded cache (set_options).
+
+>>> import numpy as np, fourtune.fft
+>>> x = np.arange(6.0)
+>>> bool(np.allclose(fourtune.fft.irfft(fourtune.fft.rfft(x)), x))
+True
+"""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+
+import numpy as np
+from numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
+
+from . import _arrays
+from ._errors import FourtuneTypeError, FourtuneValueError
+from ._plan import copies, integer
+from ._uniform import cache as _cache
+from ._uniform import options as _options
+from ._uniform import transform as _transform
+from ._uniform import working_dtype as _working_dtype
+
+__all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn",
+           "irfftn", "fftfreq", "rfftfreq", "fftshift", "ifftshift", "Plan", "set_options", "clear_cache"]
+
+_INVERSE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def set_options(*, cache_size=None, on_copy=None, threads=None) -> None:
+    """Sets how many transforms are kept (16 at first), what happens when an array has to be copied ("warn", "allow" or
+    "refuse"), and the most threads of a transform (0: as many as are useful)."""
+    if cache_size is not None:
+        cache_size = integer(cache_size, "cache_size", 0, 10**6)
+    if on_copy is not None:
+        on_copy = copies(on_copy)
+    if threads is not None:
+        threads = integer(threads, "threads", 0, 2**31 - 1)
+    for name, value in (("cache_size", cache_size), ("on_copy", on_copy), ("threads", threads)):
+        if value is not None:
+            _options[name] = value
+    _cache.trim()
+
+
+def clear_cache() -> None:
+    """Frees the transforms that are kept."""
+    _cache.clear()
+
+
+def _norm(norm) -> str:
+    norm = "backward" if norm is None else norm
+    if not isinstance(norm, str) or norm not in _INVERSE:
+        raise FourtuneValueError(f"norm is {norm!r}; 'backward', 'ortho' or 'forward' would be right")
+    return norm
+
+
+def _list_of(value, name):
+    try:
+        return list(value)
+    except TypeError:
+        raise FourtuneTypeError(f"{name} is {value!r}; a sequence of integers would be right") from None
+
+
+def _sizes_and_axes(shape, s, axes, last_halved):
+    """Sizes to crop or pad to and axes, as numpy.fft has them. last_halved: of a c2r, whose last size is of the result."""
+    dim = len(shape)
+    if axes is None:
+        axes = list(range(dim)) if s is None else list(range(-len(_list_of(s, "s")), 0))
+    axes = [integer(axis, "axes", -dim, dim - 1) % dim for axis in _list_of(axes, "axes")]
+    if not axes:
+        raise FourtuneValueError("axes is empty; at least one axis would be right")
+    if s is None:
+        s = [shape[axis] for axis in axes]
+        if last_halved:
+            s[-1] = 2 * (s[-1] - 1)
+    else:
+        s = _list_of(s, "s")
+        if len(s) != len(axes):
+            raise FourtuneValueError(f"s has {len(s)} sizes and axes {len(axes)}; as many would be right")
+        for at, (size, axis) in enumerate(zip(s, axes)):
+            if size is None or size == -1:
+                s[at] = 2 * (shape[axis] - 1) if last_halved and at == len(s) - 1 else shape[axis]
+    for size in s:
+        if integer(size, "s", -1) < 1:
+            raise FourtuneValueError(f"invalid number of data points ({size}): 1 or more would be right")
+    return [int(size) for size in s], axes
+
+
+def _resize(array, kind, sizes, axes, dtype, device):
+    """Crops, or pads with zeros, to these sizes."""
+    wanted = list(array.shape)
+    for size, axis in zip(sizes, axes):
+        wanted[axis] = size
+    kept = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, wanted))
+    if all(a >= b for a, b in zip(array.shape, wanted)):
+        return array[kept]
+    made = kind.empty(tuple(wanted), dtype, device)
+    made[...] = 0
+    made[kept] = array[kept]
+    return made
+
+
+def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None):
+    norm = _norm(norm)
+    view = _arrays.look(x, "the array")
+    array, kind = view.array, view.kind
+    if kind is _arrays.JAX:
+        array = np.asarray(array)
+    if not view.shape:
+        raise FourtuneValueError("the array has no axes; at least one would be right")
+    sizes, axes = _sizes_and_axes(view.shape, s, axes, form == "c2r")
+    dtype = _working_dtype(view.dtype, form != "r2c")
+    inner = sizes[:-1] + [sizes[-1] // 2 + 1] if form == "c2r" else sizes
+    if any(view.shape[axis] != size for axis, size in zip(axes, inner)):
+        array = _resize(array, kind, inner, axes, dtype, view.device)
+
+    def once(data, some, how, length=None, into=None):
+        return _transform(data, some, how, sign, length, into, threads, on_copy)
+
+    # Three axes at a time, the last ones first; a c2r comes last. An axis that is named twice is transformed twice.
+    chunks = [[]]
+    for axis in reversed(axes):
+        if len(chunks[-1]) == 3 or axis in chunks[-1]:
+            chunks.append([])
+        chunks[-1].insert(0, axis)
+    forms = [form] + ["c2c"] * (len(chunks) - 1)
+    steps = list(zip(chunks, forms))
+    if form == "c2r":
+        steps.reverse()
+    into = _direct(out, kind)
+    for number, (some, how) in enumerate(steps):
+        last = number == len(steps) - 1
+        if last and into is not None:
+            _check_out(into, array, some, how, sizes[-1], dtype)
+        array = once(array, some, how, sizes[-1] if how == "c2r" else None, into if last else None)
+    forward = sign == -1
+    scale = {"ortho": 1 / sqrt(prod(sizes)), "forward" if forward else "backward": 1 / prod(sizes)}.get(norm)
+    if scale is not None:
+        array *= scale
+    return kind.result(array) if kind is _arrays.JAX else array
+
+
+def _direct(out, kind):
+    if out is not None and (kind is _arrays.JAX or type(out) is list):
+        raise FourtuneTypeError("out cannot be written; a writable array of the input's kind would be right")
+    return out
+
+
+def _check_out(out, array, axes, form, length, dtype):
+    shape = list(array.shape)
+    if form != "c2c":
+        shape[axes[-1]] = shape[axes[-1]] // 2 + 1 if form == "r2c" else length
+    wanted = {"c2c": dtype, "r2c": np.dtype("c8" if dtype in ("f4", "c8") else "c16"),
+              "c2r": np.dtype("f4" if dtype in ("f4", "c8") else "f8")}[form]
+    view, given = _arrays.look(out, "out"), _arrays.look(array, "the array")
+    if view.kind is not given.kind:
+        raise FourtuneTypeError(f"out is of {view.kind.name} and the array of {given.kind.name}; one kind would be right")
+    if view.dtype != wanted:
+        raise FourtuneTypeError(f"out has dtype {view.dtype}; {wanted} would be right")
+    if view.shape != tuple(shape):
+        raise FourtuneValueError(f"out has shape {view.shape}; {tuple(shape)} would be right")
+    if view.array is not out or not view.writable or not _arrays.is_contiguous(view) or view.pointer % 8 % \
+            (wanted.itemsize // (2 if wanted.kind == "c" else 1)):
+        raise FourtuneValueError("out is read-only or not C contiguous; a writable C contiguous array would be right")
+    if view.device != given.device:
+        raise FourtuneValueError("out is on another device than the array; the same one would be right")
+
+
+def fftn(x, s=None, axes=None, norm=None, out=None):
+    """Transform over several axes (all by default): sum_j x[j] exp(-2 pi i j.k/n). x: any shape; returns complex.
+
+    >>> import numpy as np, fourtune.fft
+    >>> fourtune.fft.fftn(np.eye(2)).real
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    return _run(x, s, axes, norm, out, "c2c", -1)
+
+
+def ifftn(x, s=None, axes=None, norm=None, out=None):
+    """Inverse of fftn."""
+    return _run(x, s, axes, norm, out, "c2c", 1)
+
+
+def rfftn(x, s=None, axes=None, norm=None, out=None):
+    """fftn of a real array: the last axis of the result has n//2+1 elements, the others follow from symmetry."""
+    return _run(x, s, axes, norm, out, "r2c", -1)
+
+
+def irfftn(x, s=None, axes=None, norm=None, out=None):
+    """Inverse of rfftn; the last size of s, 2 (n-1) by default, is that of the real result."""
+    return _run(x, s, axes, norm, out, "c2r", 1)
+
+
+def _one(n):
+    return None if n is None else (n,)
+
+
+def fft(x, n=None, axis=-1, norm=None, out=None):
+    """fftn over one axis, cropped or padded with zeros to n."""
+    return _run(x, _one(n), (axis,), norm, out, "c2c", -1)
+
+
+def ifft(x, n=None, axis=-1, norm=None, out=None):
+    """Inverse of fft."""
+    return _run(x, _one(n), (axis,), norm, out, "c2c", 1)
+
+
+def rfft(x, n=None, axis=-1, norm=None, out=None):
+    """rfftn over one axis."""
+    return _run(x, _one(n), (axis,), norm, out, "r2c", -1)
+
+
+def irfft(x, n=None, axis=-1, norm=None, out=None):
+    """Inverse of rfft; n, 2 (m-1) by default, is the size of the real result."""
+    return _run(x, _one(n), (axis,), norm, out, "c2r", 1)
+
+
+def hfft(x, n=None, axis=-1, norm=None, out=None):
+    """Transform of a signal with Hermitian symmetry, given by its first half: real."""
+    return _run(_conjugate(x), _one(n), (axis,), _INVERSE[_norm(norm)], out, "c2r", 1)
+
+
+def ihfft(x, n=None, axis=-1, norm=None, out=None):
+    """Inverse of hfft."""
+    found = _run(x, _one(n), (axis,), _INVERSE[_norm(norm)], out, "r2c", -1)
+    if out is None:
+        return _conjugate(found)
+    found.imag *= -1
+    return found
+
+
+def _conjugate(x):
+    return x.conj() if hasattr(x, "conj") else np.conj(_arrays.look(x, "the array").array)
+
+
+def fft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+    """fftn over two axes."""
+    return fftn(x, s, axes, norm, out)
+
+
+def ifft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+    """ifftn over two axes."""
+    return ifftn(x, s, axes, norm, out)
+
+
+def rfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+    """rfftn over two axes."""
+    return rfftn(x, s, axes, norm, out)
+
+
+def irfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+    """irfftn over two axes."""
+    return irfftn(x, s, axes, norm, out)
+
+
+class Plan:
+    """A uniform transform of arrays of one shape, and its inverse.
+
+    Args: shape of the input; axes (all by default); real: transform real arrays; norm, as for fftn.
+
+    >>> import numpy as np, fourtune.fft
+    >>> plan = fourtune.fft.Plan((4, 6), real=True)
+    >>> spectrum = plan.execute(np.ones((4, 6)))
+    >>> spectrum.shape, plan.inverse(spectrum).shape
+    ((4, 4), (4, 6))
+    """
+
+    def __init__(self, shape, axes=None, real=False, norm=None):
+        self.shape = tuple(integer(size, "shape", 1) for size in _list_of(shape, "shape"))
+        self.sizes, self.axes = _sizes_and_axes(self.shape, None, axes, False)
+        self.real, self.norm = bool(real), _norm(norm)
+
+    def execute(self, x, out=None):
+        """Transforms x, an array of the plan's shape."""
+        if tuple(np.shape(x)) != self.shape:
+            raise FourtuneValueError(f"the array has shape {tuple(np.shape(x))}; {self.shape} would be right")
+        return (rfftn if self.real else fftn)(x, None, self.axes, self.norm, out)
+
+    def inverse(self, x, out=None):
+        """Undoes execute."""
+        return (irfftn if self.real else ifftn)(x, self.sizes, self.axes, self.norm, out)
