@@ -12,7 +12,7 @@ from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._library import Transform, check, library
 
-options = {"cache_size": 16, "on_copy": "warn", "threads": 0}
+options = {"cache_size": 16, "on_copy": "warn", "threads": 0, "deterministic": False}
 
 
 class TransformCache:
@@ -33,8 +33,8 @@ class TransformCache:
             kept = self._kept.pop(key, None)
         if kept is not None:
             return kept
-        problem, device, _, threads = key
-        return Transform(problem, device=device, threads=threads)
+        problem, device, _, threads, deterministic = key
+        return Transform(problem, device=device, threads=threads, deterministic=deterministic)
 
     def give_back(self, key, transform):
         with self._lock:
@@ -98,7 +98,8 @@ def _side(strides, shape, axes) -> str | None:
     return text if distance is None else f"{text}+{distance}"
 
 
-def transform(array, axes, form: str, sign: int, length: int | None = None, out=None, threads=None, on_copy=None):
+def transform(array, axes, form: str, sign: int, length: int | None = None, out=None, threads=None, on_copy=None,
+              deterministic=None):
     """Transforms `array` over 1 to 3 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
 
     length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. Not normalised.
@@ -135,7 +136,7 @@ def transform(array, axes, form: str, sign: int, length: int | None = None, out=
         if kind is _arrays.JAX:
             kind = _arrays.NUMPY
         last = tuple(range(len(shape) - len(axes), len(shape)))
-        made = kind.permute(transform(moved, last, form, sign, length, None, threads, "allow"), list(np.argsort(order)))
+        made = kind.permute(transform(moved, last, form, sign, length, None, threads, "allow", deterministic), list(np.argsort(order)))
         if out is None:
             return view.kind.result(made)
         out[...] = made
@@ -143,12 +144,13 @@ def transform(array, axes, form: str, sign: int, length: int | None = None, out=
     target = view.kind.empty(result_shape, result_dtype, view.device) if out is None else out
     seen = _arrays.look(target, "out")
     if out is not None and _arrays.overlap(seen, view):
-        out[...] = transform(array, axes, form, sign, length, None, threads, on_copy)
+        out[...] = transform(array, axes, form, sign, length, None, threads, on_copy, deterministic)
         return out
     problem = (f"fft:type={form},n={'x'.join(map(str, reversed(sizes)))},prec={'f32' if dtype in ('f4', 'c8') else 'f64'},"
                f"batch={batch},sign={sign},layout={side}/{result_side}")
     stream = kind.stream(view.array)
-    key = (problem, view.device, stream, options["threads"] if threads is None else threads)
+    key = (problem, view.device, stream, options["threads"] if threads is None else threads,
+           options["deterministic"] if deterministic is None else deterministic)
     made = cache.take(key)
     made.use_stream(stream)
     check(library.fourtune_execute(made.handle, view.pointer, seen.pointer))

@@ -19,7 +19,7 @@ from numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
 
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
-from ._plan import copies, integer
+from ._plan import copies, flag, integer
 from ._uniform import cache as _cache
 from ._uniform import options as _options
 from ._uniform import transform as _transform
@@ -31,16 +31,19 @@ __all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rf
 _INVERSE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def set_options(*, cache_size=None, on_copy=None, threads=None) -> None:
+def set_options(*, cache_size=None, on_copy=None, threads=None, deterministic=None) -> None:
     """Sets how many transforms are kept (16 at first), what happens when an array has to be copied ("warn", "allow" or
-    "refuse"), and the most threads of a transform (0: as many as are useful)."""
+    "refuse"), the most threads of a transform (0: as many as are useful), and whether it gives the same bits always."""
     if cache_size is not None:
         cache_size = integer(cache_size, "cache_size", 0, 10**6)
     if on_copy is not None:
         on_copy = copies(on_copy)
     if threads is not None:
         threads = integer(threads, "threads", 0, 2**31 - 1)
-    for name, value in (("cache_size", cache_size), ("on_copy", on_copy), ("threads", threads)):
+    if deterministic is not None:
+        deterministic = flag(deterministic, "deterministic")
+    for name, value in (("deterministic", deterministic), ("cache_size", cache_size), ("on_copy", on_copy),
+                        ("threads", threads)):
         if value is not None:
             _options[name] = value
     _cache.trim()
@@ -104,7 +107,7 @@ def _resize(array, kind, sizes, axes, dtype, device):
     return made
 
 
-def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None):
+def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, deterministic=None):
     norm = _norm(norm)
     view = _arrays.look(x, "the array")
     array, kind = view.array, view.kind
@@ -119,7 +122,7 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None):
         array = _resize(array, kind, inner, axes, dtype, view.device)
 
     def once(data, some, how, length=None, into=None):
-        return _transform(data, some, how, sign, length, into, threads, on_copy)
+        return _transform(data, some, how, sign, length, into, threads, on_copy, deterministic)
 
     # Three axes at a time, the last ones first; a c2r comes last. An axis that is named twice is transformed twice.
     chunks = [[]]

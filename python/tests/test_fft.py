@@ -1,0 +1,117 @@
+"""Uniform transforms against numpy.fft, and the bounded cache."""
+
+import itertools
+import threading
+
+import fourtune.fft as fft
+import numpy as np
+import pytest
+from fourtune._uniform import cache
+
+
+@pytest.fixture(autouse=True)
+def _silent():
+    fft.set_options(on_copy="allow")
+    yield
+    fft.set_options(on_copy="warn", cache_size=16)
+
+
+def close(found, right, tolerance=1e-12):
+    assert found.shape == right.shape and found.dtype == right.dtype
+    assert np.linalg.norm(found - right) <= tolerance * max(np.linalg.norm(right), 1e-30)
+
+
+def sample(shape, dtype=complex):
+    rng = np.random.default_rng(sum(shape))
+    return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+@pytest.mark.parametrize("shape", [(7,), (8,), (4, 6), (5, 1, 3), (3, 4, 5, 2)])
+@pytest.mark.parametrize("layout", ["C", "F", "reversed", "sliced", "single"])
+def test_any_axes_sizes_and_strides_are_those_of_numpy(name, shape, layout):
+    a = sample(shape)
+    a = a.real.copy() if name == "rfftn" else a
+    a = {"C": a, "F": np.asfortranarray(a), "reversed": a[..., ::-1], "sliced": np.repeat(a, 2, axis=0)[::2],
+         "single": a.astype("f4" if name == "rfftn" else "c8")}[layout]
+    kept = a.copy()
+    for count in range(1, len(shape) + 1):
+        for axes in itertools.permutations(range(len(shape)), count):
+            for norm, s in itertools.product([None, "ortho", "forward"], [None, [3] * count]):
+                if name == "irfftn" and s is None and shape[axes[-1]] < 2:
+                    continue
+                right = getattr(np.fft, name)(a, s, axes, norm)
+                close(getattr(fft, name)(a, s, axes, norm), right, 1e-5 if layout == "single" else 1e-12)
+    assert np.array_equal(a, kept)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2"])
+def test_the_other_functions_are_those_of_numpy(name):
+    a = sample((6, 8))
+    a = a.real.copy() if name in ("rfft", "ihfft", "rfft2") else a
+    for norm in (None, "ortho", "forward"):
+        close(getattr(fft, name)(a, norm=norm), getattr(np.fft, name)(a, norm=norm))
+    if not name.endswith("2"):
+        for n, axis in ((5, 0), (11, 1)):
+            close(getattr(fft, name)(a, n, axis), getattr(np.fft, name)(a, n, axis))
+
+
+def test_dtypes_are_raised_or_refused():
+    close(fft.fft(np.arange(8)), np.fft.fft(np.arange(8)))
+    assert fft.fft(np.ones(4, np.float16)).dtype == np.complex64
+    with pytest.raises(TypeError, match="complex128 would be right"):
+        fft.fft(np.ones(4, np.longdouble))
+    with pytest.raises(TypeError, match="a real one would be right"):
+        fft.rfft(np.ones(4, complex))
+
+
+def test_out_is_written_and_checked():
+    a = sample((4, 6))
+    out = np.empty_like(a)
+    assert fft.fftn(a, out=out) is out
+    close(out, np.fft.fftn(a))
+    b = a.copy()
+    fft.fftn(b, out=b)
+    close(b, np.fft.fftn(a))
+    for wrong in (np.empty((4, 5), complex), np.empty((4, 6)), np.empty((6, 4), complex).T, [1]):
+        with pytest.raises((ValueError, TypeError), match="would be right"):
+            fft.fftn(a, out=wrong)
+
+
+def test_copies_are_said_or_refused():
+    fft.set_options(on_copy="warn")
+    with pytest.warns(UserWarning, match="was copied"):
+        fft.fft(np.ones(8, complex)[::-1])
+    fft.set_options(on_copy="refuse")
+    with pytest.raises(ValueError, match="needs a copy"):
+        fft.fft(np.ones(8))
+    fft.fft(np.ones((8, 6), complex).T)  # strides that a layout follows
+
+
+def test_the_cache_keeps_its_bound_in_threads():
+    fft.set_options(cache_size=3)
+    wrong = []
+
+    def work(seed):
+        for n in range(1, 20):
+            a = sample((n + seed % 2,))
+            if not np.allclose(fft.fft(a), np.fft.fft(a)):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and 0 < len(cache) <= 3
+    fft.set_options(cache_size=0)
+    assert len(cache) == 0
+    fft.fft(np.ones(4))
+    assert len(cache) == 0
+
+
+def test_a_plan_and_its_inverse():
+    for real in (False, True):
+        plan = fft.Plan((4, 7), real=real, norm="ortho")
+        a = sample((4, 7)).real.copy() if real else sample((4, 7))
+        close(plan.inverse(plan.execute(a)), a)
