@@ -37,6 +37,10 @@ class CopyWarning(UserWarning):
     """An array had to be copied before it could be used. Said once for each place of a program."""
 
 
+class DatabaseWarning(UserWarning):
+    """A tuning database or pack that was named cannot be used; transforms run without it."""
+
+
 # The statuses of fourtune.h by number.
 _STATUSES = {
     1: ("invalid_problem", FourtuneValueError),

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import warnings
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
-from ._errors import FourtuneValueError, from_status
+from ._errors import DatabaseWarning, FourtuneValueError, from_status
 
 _PACKAGE = Path(__file__).parent
 
@@ -157,6 +158,9 @@ class Transform:
         made = c_void_p()
         check(library.fourtune_create(problem.encode(), byref(options), byref(made)))
         self.handle = made.value
+        unusable = library.fourtune_warnings(self.handle).decode().strip() if databases is not None else ""
+        if unusable:
+            warnings.warn(unusable, DatabaseWarning, stacklevel=4)
 
     def __del__(self):
         if self.handle and library is not None:

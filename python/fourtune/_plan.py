@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+import re
 import threading
 from typing import Any, NamedTuple
 
@@ -223,7 +224,11 @@ class Plan:
             if self._type == 3:
                 targets[: self._dim] = [views[name].pointer or 8 for name in reversed("stu"[: self._dim])]
                 count = views["s"].shape[0]
-            check(library.fourtune_set_points(self._transform.handle, first.shape[0], *sources, count, *targets))
+            status = library.fourtune_set_points(self._transform.handle, first.shape[0], *sources, count, *targets)
+            try:
+                check(status)
+            except FourtuneValueError as error:
+                raise self._in_our_names(error) from None
             self._m, self._k = first.shape[0], count
 
     setpts = set_points
@@ -278,6 +283,16 @@ class Plan:
                 arrays = arrays[::-1]
             check((_execute_adjoint if adjoint else _execute)(self._transform.handle, *arrays))
         return kind.result(out)
+
+    def _in_our_names(self, error):
+        """Messages of C name its coordinates, which come in the opposite order."""
+        ours = {}
+        for names in ("xyz"[: self._dim], "stu"[: self._dim]):
+            ours.update(zip(names, reversed(names)))
+        text = re.sub(r"(?<=coordinate )[xyz]\b|^[xyzstu](?=\[)", lambda found: ours.get(found[0], found[0]), str(error))
+        renamed = FourtuneValueError(text)
+        renamed.status = error.status
+        return renamed
 
     def _lead(self, shape, core) -> tuple:
         """The axes before the core: none, or one of n_trans."""
