@@ -131,6 +131,8 @@ class TorchKind:
         return array.detach().to(self.from_numpy[np.dtype(dtype)], memory_format=self.torch.contiguous_format).contiguous()
 
     def stream(self, array):
+        if not array.is_cuda:
+            return None
         return self.torch.cuda.current_stream(array.device).cuda_stream or None
 
     def result(self, array):

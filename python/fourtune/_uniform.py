@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,6 +59,7 @@ class TransformCache:
 cache = TransformCache()
 
 
+@lru_cache(maxsize=64)  # asking for a dtype's name takes microseconds
 def working_dtype(dtype, complex_input: bool) -> np.dtype:
     """The dtype that an array is transformed in: half precision and integers are raised, as scipy.fft does."""
     if dtype is None or dtype.kind not in "biufc" or dtype.name in ("float128", "complex256", "float96", "longdouble"):
@@ -98,6 +101,53 @@ def _side(strides, shape, axes) -> str | None:
     return text if distance is None else f"{text}+{distance}"
 
 
+class Direct(NamedTuple):
+    """A transform that follows an array's strides."""
+
+    key: tuple  # of the cache
+    shape: tuple  # of the result, which is C contiguous
+    dtype: np.dtype
+
+
+def ordered(axes, form) -> tuple:
+    """The real axis stays the last one."""
+    return (*sorted(axes[:-1]), axes[-1]) if form != "c2c" else tuple(sorted(axes))
+
+
+def result_of(shape, dtype, axes, form, length) -> tuple[tuple, np.dtype]:
+    """Shape and dtype of the result."""
+    made = list(shape)
+    if form != "c2c":
+        made[axes[-1]] = shape[axes[-1]] // 2 + 1 if form == "r2c" else length
+    names = {"c2c": dtype, "r2c": "c8" if dtype == "f4" else "c16", "c2r": "f4" if dtype == "c8" else "f8"}
+    return tuple(made), np.dtype(names[form])
+
+
+def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> Direct | None:
+    """None where no layout follows the strides of the array or of the result."""
+    shape, dtype = result_of(view.shape, view.dtype, axes, form, length)
+    strides = _element_strides(view)
+    dense = [step // dtype.itemsize for step in _arrays.contiguous_strides(shape, dtype.itemsize)]
+    sides = [None if strides is None else _side(strides, view.shape, axes), _side(dense, shape, axes)]
+    if None in sides:
+        return None
+    real = shape if form == "c2r" else view.shape
+    batch = prod(size for axis, size in enumerate(shape) if axis not in axes)
+    sizes = "x".join(str(real[axis]) for axis in reversed(axes))
+    problem = (f"fft:type={form},n={sizes},prec={'f32' if view.dtype in ('f4', 'c8') else 'f64'},batch={batch},sign={sign},"
+               f"layout={'/'.join(sides)}")
+    return Direct((problem, view.device, view.kind.stream(view.array), options["threads"] if threads is None else threads,
+                   options["deterministic"] if deterministic is None else deterministic), shape, dtype)
+
+
+def run(key, source: int, target: int) -> None:
+    """Runs the transform of this key from one address to another."""
+    made = cache.take(key)
+    made.use_stream(key[2])
+    check(library.fourtune_execute(made.handle, source, target))
+    cache.give_back(key, made)
+
+
 def transform(array, axes, form: str, sign: int, length: int | None = None, out=None, threads=None, on_copy=None,
               deterministic=None):
     """Transforms `array` over 1 to 3 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
@@ -107,29 +157,17 @@ def transform(array, axes, form: str, sign: int, length: int | None = None, out=
     on_copy = on_copy or options["on_copy"]
     view = _arrays.look(array, "the array")
     dtype = working_dtype(view.dtype, form != "r2c")
-    kind = view.kind
-    axes = (*sorted(axes[:-1]), axes[-1]) if form != "c2c" else tuple(sorted(axes))
-    shape, result_shape = view.shape, list(view.shape)
-    if form == "r2c":
-        result_shape[axes[-1]] = shape[axes[-1]] // 2 + 1
-    elif form == "c2r":
-        result_shape[axes[-1]] = length
-    result_shape = tuple(result_shape)
-    result_dtype = {"c2c": dtype, "r2c": np.dtype("c8" if dtype == "f4" else "c16"),
-                    "c2r": np.dtype("f4" if dtype == "c8" else "f8")}[form]
-    sizes = [(result_shape if form == "c2r" else shape)[axis] for axis in axes]
-    if min(sizes) < 1:
-        raise FourtuneValueError(f"invalid number of data points ({min(sizes)}): 1 or more would be right")
-    batch = prod(size for axis, size in enumerate(shape) if axis not in axes)
-    if batch == 0:
-        return kind.result(kind.empty(result_shape, result_dtype, view.device)) if out is None else out
+    kind, shape, axes = view.kind, view.shape, ordered(axes, form)
+    result_shape, result_dtype = result_of(shape, dtype, axes, form, length)
+    least = min((result_shape if form == "c2r" else shape)[axis] for axis in axes)
+    if least < 1:
+        raise FourtuneValueError(f"invalid number of data points ({least}): 1 or more would be right")
+    if 0 in shape:
+        return kind.empty(result_shape, result_dtype, view.device) if out is None else out
     if view.dtype != dtype:
         view = _arrays.ready(view.array, "the array", dtype, on_copy, 7)
-    strides = _element_strides(view)
-    side = None if strides is None else _side(strides, shape, axes)
-    dense = [step // result_dtype.itemsize for step in _arrays.contiguous_strides(result_shape, result_dtype.itemsize)]
-    result_side = _side(dense, result_shape, axes)
-    if side is None or result_side is None:  # bring the axes to the end, in order, and transform that
+    found = direct(view, axes, form, sign, length, threads, deterministic)
+    if found is None:  # bring the axes to the end, in order, and transform that
         _arrays.say_copy("the array", "no layout of a transform follows its strides", on_copy, 6)
         order = [axis for axis in range(len(shape)) if axis not in axes] + list(axes)
         moved = kind.convert(kind.permute(view.array, order), dtype)
@@ -146,13 +184,5 @@ def transform(array, axes, form: str, sign: int, length: int | None = None, out=
     if out is not None and _arrays.overlap(seen, view):
         out[...] = transform(array, axes, form, sign, length, None, threads, on_copy, deterministic)
         return out
-    problem = (f"fft:type={form},n={'x'.join(map(str, reversed(sizes)))},prec={'f32' if dtype in ('f4', 'c8') else 'f64'},"
-               f"batch={batch},sign={sign},layout={side}/{result_side}")
-    stream = kind.stream(view.array)
-    key = (problem, view.device, stream, options["threads"] if threads is None else threads,
-           options["deterministic"] if deterministic is None else deterministic)
-    made = cache.take(key)
-    made.use_stream(stream)
-    check(library.fourtune_execute(made.handle, view.pointer, seen.pointer))
-    cache.give_back(key, made)
+    run(found.key, view.pointer, seen.pointer)
     return target if out is not None else kind.result(target)
