@@ -6,16 +6,41 @@
 (4,)
 """
 
-from ._errors import (CopyWarning, DatabaseWarning, FourtuneError, FourtuneMemoryError, FourtuneOSError, FourtuneRuntimeError,
-                      FourtuneTypeError, FourtuneValueError)
+from . import fft
+from ._errors import (
+    CopyWarning,
+    DatabaseWarning,
+    FourtuneError,
+    FourtuneMemoryError,
+    FourtuneOSError,
+    FourtuneRuntimeError,
+    FourtuneTypeError,
+    FourtuneValueError,
+)
 from ._library import version as _version
 from ._plan import Memory, Plan
-from ._simple import (nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3)
-from . import fft
+from ._simple import nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3
 
 __version__ = _version()
 __all__ = [
-    "Plan", "Memory", "fft", "FourtuneError", "FourtuneValueError", "FourtuneTypeError", "FourtuneMemoryError",
-    "FourtuneRuntimeError", "FourtuneOSError", "CopyWarning", "DatabaseWarning", "nufft1d1", "nufft1d2", "nufft1d3", "nufft2d1", "nufft2d2",
-    "nufft2d3", "nufft3d1", "nufft3d2", "nufft3d3",
+    "Plan",
+    "Memory",
+    "fft",
+    "FourtuneError",
+    "FourtuneValueError",
+    "FourtuneTypeError",
+    "FourtuneMemoryError",
+    "FourtuneRuntimeError",
+    "FourtuneOSError",
+    "CopyWarning",
+    "DatabaseWarning",
+    "nufft1d1",
+    "nufft1d2",
+    "nufft1d3",
+    "nufft2d1",
+    "nufft2d2",
+    "nufft2d3",
+    "nufft3d1",
+    "nufft3d2",
+    "nufft3d3",
 ]

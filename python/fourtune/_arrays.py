@@ -96,17 +96,23 @@ class TorchKind:
 
     def __init__(self, torch):
         self.torch = torch
-        self.to_numpy = {getattr(torch, np.dtype(name).name): np.dtype(name)
-                         for name in ("f2", "f4", "f8", "c8", "c16", "i1", "i2", "i4", "i8", "u1", "?")}
+        self.to_numpy = {
+            getattr(torch, np.dtype(name).name): np.dtype(name)
+            for name in ("f2", "f4", "f8", "c8", "c16", "i1", "i2", "i4", "i8", "u1", "?")
+        }
         self.from_numpy = {dtype: mine for mine, dtype in self.to_numpy.items()}
 
     def view(self, array) -> View:
         torch = self.torch
         if array.requires_grad and torch.is_grad_enabled():
-            raise FourtuneValueError("this tensor requires gradients, which a Plan does not record; call fourtune.torch,"
-                                     " or pass tensor.detach()")
+            raise FourtuneValueError(
+                "this tensor requires gradients, which a Plan does not record; call fourtune.torch,"
+                " or pass tensor.detach()"
+            )
         if array.layout is not torch.strided:
-            raise FourtuneTypeError(f"a tensor of layout {array.layout} was given; a dense (strided) one would be right")
+            raise FourtuneTypeError(
+                f"a tensor of layout {array.layout} was given; a dense (strided) one would be right"
+            )
         if array.is_conj() or array.is_neg():  # the memory holds other numbers than the tensor
             array = array.resolve_conj().resolve_neg()
         place = array.device.type
@@ -116,9 +122,16 @@ class TorchKind:
         if pointer == 0 and array.numel() > 0:
             raise FourtuneValueError("the memory of this tensor was freed")
         size = array.element_size()
-        return View(pointer, tuple(array.shape), self.to_numpy.get(array.dtype),
-                    tuple(step * size for step in array.stride()), array.device.index if place == "cuda" else None, True,
-                    array, self)
+        return View(
+            pointer,
+            tuple(array.shape),
+            self.to_numpy.get(array.dtype),
+            tuple(step * size for step in array.stride()),
+            array.device.index if place == "cuda" else None,
+            True,
+            array,
+            self,
+        )
 
     def empty(self, shape, dtype, device):
         place = "cpu" if device is None else f"cuda:{device}"
@@ -128,7 +141,9 @@ class TorchKind:
         return array.permute(order)
 
     def convert(self, array, dtype):
-        return array.detach().to(self.from_numpy[np.dtype(dtype)], memory_format=self.torch.contiguous_format).contiguous()
+        return (
+            array.detach().to(self.from_numpy[np.dtype(dtype)], memory_format=self.torch.contiguous_format).contiguous()
+        )
 
     def stream(self, array):
         if not array.is_cuda:
@@ -177,16 +192,21 @@ class CudaInterfaceKind:
         pointer, read_only = said["data"]
         strides = said.get("strides") or contiguous_strides(shape, dtype.itemsize)
         device = getattr(getattr(array, "device", None), "id", 0)
-        return View(pointer, shape, dtype, tuple(strides), device if isinstance(device, int) else 0, not read_only, array,
-                    self)
+        return View(
+            pointer, shape, dtype, tuple(strides), device if isinstance(device, int) else 0, not read_only, array, self
+        )
 
     def empty(self, shape, dtype, device):
-        raise FourtuneTypeError("give out=, an array of your library: its arrays come by __cuda_array_interface__, which"
-                                " cannot make new ones")
+        raise FourtuneTypeError(
+            "give out=, an array of your library: its arrays come by __cuda_array_interface__, which"
+            " cannot make new ones"
+        )
 
     def convert(self, array, dtype):
-        raise FourtuneTypeError(f"convert the array to {np.dtype(dtype)} and C order: arrays of"
-                                " __cuda_array_interface__ are used as they are")
+        raise FourtuneTypeError(
+            f"convert the array to {np.dtype(dtype)} and C order: arrays of"
+            " __cuda_array_interface__ are used as they are"
+        )
 
     def stream(self, array):
         return array.__cuda_array_interface__.get("stream") or None
@@ -217,7 +237,9 @@ def look(array, name: str) -> View:
             return _library_kind("cupy", CupyKind).view(array)
         if "jax" in modules and isinstance(array, modules["jax"].Array):
             if isinstance(array, modules["jax"].core.Tracer):
-                raise FourtuneTypeError("a value that JAX traces (inside jit, grad or vmap) was given; call fourtune.jax")
+                raise FourtuneTypeError(
+                    "a value that JAX traces (inside jit, grad or vmap) was given; call fourtune.jax"
+                )
             return JAX.view(array)
         if hasattr(array, "__cuda_array_interface__"):
             return CUDA_INTERFACE.view(array)
@@ -251,7 +273,11 @@ def ready(array, name: str, dtype, on_copy: str, level: int = 5) -> View:
     """A view that is C contiguous and of this dtype, copied where it must be."""
     view = look(array, name)
     dtype = np.dtype(dtype)
-    if view.dtype == dtype and is_contiguous(view) and view.pointer % (dtype.itemsize // (2 if dtype.kind == "c" else 1)) == 0:
+    if (
+        view.dtype == dtype
+        and is_contiguous(view)
+        and view.pointer % (dtype.itemsize // (2 if dtype.kind == "c" else 1)) == 0
+    ):
         return view
     if view.dtype is None or (view.dtype != dtype and not _allowed_cast(view.dtype, dtype)):
         raise FourtuneTypeError(f"{name} has dtype {getattr(view.array, 'dtype', view.dtype)}; {dtype} would be right")
@@ -265,10 +291,12 @@ def ready(array, name: str, dtype, on_copy: str, level: int = 5) -> View:
 
 def overlap(a: View, b: View) -> bool:
     """Whether the memory of two arrays meets; where strides leave gaps, whether their ranges do."""
+
     def end(view):
         if 0 in view.shape:
             return view.pointer
         return view.pointer + view.dtype.itemsize + sum((n - 1) * step for n, step in zip(view.shape, view.strides))
+
     return a.device == b.device and a.pointer < end(b) and b.pointer < end(a)
 
 

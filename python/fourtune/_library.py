@@ -100,15 +100,19 @@ _cuda_libraries_kept: list[ctypes.CDLL] | None = None
 
 
 def load_cuda_libraries() -> None:
-    """Opens NVRTC and cuFFT of NVIDIA's PyPI packages where the loader finds none, so that libfourtune.so finds them."""
+    """Opens NVRTC and cuFFT of NVIDIA's PyPI packages where the loader finds none; libfourtune.so then finds them."""
     global _cuda_libraries_kept
     if _cuda_libraries_kept is not None:
         return
     _cuda_libraries_kept = []
     spec = importlib.util.find_spec("nvidia")
     roots = list(spec.submodule_search_locations or []) if spec else []
-    folders = {"libnvrtc.so.13": "cu13", "libnvrtc.so.12": "cuda_nvrtc", "libcufft.so.12": "cu13",
-               "libcufft.so.11": "cufft"}
+    folders = {
+        "libnvrtc.so.13": "cu13",
+        "libnvrtc.so.12": "cuda_nvrtc",
+        "libcufft.so.12": "cu13",
+        "libcufft.so.11": "cufft",
+    }
     for name, folder in folders.items():
         for candidate in [name] + [str(Path(root, folder, "lib", name)) for root in roots]:
             try:
@@ -136,8 +140,9 @@ class Transform:
 
     __slots__ = ("handle", "device", "stream", "__weakref__")
 
-    def __init__(self, problem: str, *, device=None, threads=0, deterministic=False, plan=None, databases=None,
-                 mode_order=0):
+    def __init__(
+        self, problem: str, *, device=None, threads=0, deterministic=False, plan=None, databases=None, mode_order=0
+    ):
         self.handle = None  # for __del__ when a check below fails
         self.device = device  # None: the processor; else the GPU's number
         self.stream = None

@@ -6,7 +6,7 @@ import numbers
 import operator
 import re
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,8 +127,23 @@ class Plan:
     ((8,), True)
     """
 
-    def __init__(self, nufft_type, n_modes_or_dim, n_trans=1, eps=1e-6, isign=None, *, dtype="complex128", device=None,
-                 modeord=0, threads=0, deterministic=False, plan=None, databases=None, on_copy="warn"):
+    def __init__(
+        self,
+        nufft_type,
+        n_modes_or_dim,
+        n_trans=1,
+        eps=1e-6,
+        isign=None,
+        *,
+        dtype="complex128",
+        device=None,
+        modeord=0,
+        threads=0,
+        deterministic=False,
+        plan=None,
+        databases=None,
+        on_copy="warn",
+    ):
         self._type = integer(nufft_type, "nufft_type", 1, 3)
         if self._type == 3:
             self._n_modes, self._dim = None, integer(n_modes_or_dim, "n_modes_or_dim (type 3: the dimension)", 1, 3)
@@ -138,7 +153,9 @@ class Plan:
             except TypeError as error:
                 if isinstance(error, FourtuneTypeError):
                     raise
-                raise FourtuneTypeError(f"n_modes is {n_modes_or_dim!r}; a shape such as (64, 48) would be right") from None
+                raise FourtuneTypeError(
+                    f"n_modes is {n_modes_or_dim!r}; a shape such as (64, 48) would be right"
+                ) from None
             self._dim = len(self._n_modes)
         self._n_trans = integer(n_trans, "n_trans", 1)
         try:
@@ -154,11 +171,16 @@ class Plan:
             raise FourtuneValueError("isign is 0; +1 or -1 would be right")
         prec, self._real, self._dtype = precision(dtype)
         where = f"dim={self._dim}" if self._n_modes is None else "n=" + "x".join(map(str, reversed(self._n_modes)))
-        self._problem = (f"nufft:type={self._type},{where},prec={prec},tol={self._eps!r},batch={self._n_trans},"
-                         f"sign={self._isign}")
-        self._options = dict(threads=integer(threads, "threads", 0, 2**31 - 1), plan=plan, databases=databases,
-                             deterministic=flag(deterministic, "deterministic"),
-                             mode_order=integer(modeord, "modeord", 0, 1))
+        self._problem = (
+            f"nufft:type={self._type},{where},prec={prec},tol={self._eps!r},batch={self._n_trans},sign={self._isign}"
+        )
+        self._options = dict(
+            threads=integer(threads, "threads", 0, 2**31 - 1),
+            plan=plan,
+            databases=databases,
+            deterministic=flag(deterministic, "deterministic"),
+            mode_order=integer(modeord, "modeord", 0, 1),
+        )
         self._on_copy = copies(on_copy)
         self._follow_points = device is None
         self._device = None if device is None else gpu_number(device)
@@ -179,7 +201,7 @@ class Plan:
 
     @property
     def device(self) -> str:
-        """"cpu" or, such as "cuda:0", a GPU."""
+        """ "cpu" or, such as "cuda:0", a GPU."""
         return "cpu" if self._device is None else f"cuda:{self._device}"
 
     def __repr__(self):
@@ -205,16 +227,20 @@ class Plan:
                 raise FourtuneValueError(f"{name} has shape {view.shape}; (m,), one dimension, would be right")
             like = "s" if name in "stu" else "x"
             if view.shape != views[like].shape:
-                raise FourtuneValueError(f"{name} has {view.shape[0]} points and {like} {views[like].shape[0]}; as many"
-                                         " would be right")
+                raise FourtuneValueError(
+                    f"{name} has {view.shape[0]} points and {like} {views[like].shape[0]}; as many would be right"
+                )
             if view.device != first.device:
-                raise FourtuneValueError(f"{name} is on {_place(view.device)} and x on {_place(first.device)}; one device"
-                                         " would be right")
+                raise FourtuneValueError(
+                    f"{name} is on {_place(view.device)} and x on {_place(first.device)}; one device would be right"
+                )
         with self._lock:
             if first.device != self._device:
                 if not self._follow_points:
-                    raise FourtuneValueError(f"the points are on {_place(first.device)} and the plan is on {self.device};"
-                                             " move them there, or leave out device=")
+                    raise FourtuneValueError(
+                        f"the points are on {_place(first.device)} and the plan is on {self.device};"
+                        " move them there, or leave out device="
+                    )
                 self._transform = Transform(self._problem, device=first.device, **self._options)
                 self._device, self._m = first.device, None
             self._transform.use_stream(first.kind.stream(first.array))
@@ -236,8 +262,8 @@ class Plan:
     def execute(self, data, out=None):
         """Transforms data; returns a new array, or `out` when it is given.
 
-        Types 1 and 3 take strengths of shape (m,), type 2 modes of shape n_modes. Type 1 returns modes, type 2 values of
-        shape (m,), type 3 of shape (k,). With n_trans > 1 all of them have an axis of n_trans in front. `out` is C
+        Types 1 and 3 take strengths of shape (m,), type 2 modes of shape n_modes. Type 1 returns modes, type 2 values
+        of shape (m,), type 3 of shape (k,). With n_trans > 1 all of them have an axis of n_trans in front. `out` is C
         contiguous, of the plan's dtype, and shares no memory with data.
         """
         return self._run(data, out, adjoint=False)
@@ -269,8 +295,9 @@ class Plan:
             source = _arrays.ready(data, "data", self._dtype, self._on_copy)
             lead = self._lead(source.shape, given)
             if source.device != self._device:
-                raise FourtuneValueError(f"data is on {_place(source.device)} and the plan on {self.device}; the same"
-                                         " device would be right")
+                raise FourtuneValueError(
+                    f"data is on {_place(source.device)} and the plan on {self.device}; the same device would be right"
+                )
             kind, shape = source.kind, lead + made
             if out is None:
                 out = kind.empty(shape, self._dtype, self._device)
@@ -289,7 +316,9 @@ class Plan:
         ours = {}
         for names in ("xyz"[: self._dim], "stu"[: self._dim]):
             ours.update(zip(names, reversed(names)))
-        text = re.sub(r"(?<=coordinate )[xyz]\b|^[xyzstu](?=\[)", lambda found: ours.get(found[0], found[0]), str(error))
+        text = re.sub(
+            r"(?<=coordinate )[xyz]\b|^[xyzstu](?=\[)", lambda found: ours.get(found[0], found[0]), str(error)
+        )
         renamed = FourtuneValueError(text)
         renamed.status = error.status
         return renamed
@@ -297,8 +326,12 @@ class Plan:
     def _lead(self, shape, core) -> tuple:
         """The axes before the core: none, or one of n_trans."""
         lead = shape[: len(shape) - len(core)] if len(shape) >= len(core) else None
-        if lead is None or shape[len(lead):] != core or lead not in ((), (self._n_trans,)) or \
-                (lead == () and self._n_trans > 1):
+        if (
+            lead is None
+            or shape[len(lead) :] != core
+            or lead not in ((), (self._n_trans,))
+            or (lead == () and self._n_trans > 1)
+        ):
             right = core if self._n_trans == 1 else (self._n_trans, *core)
             raise FourtuneValueError(f"data has shape {tuple(shape)}; {right} would be right")
         return lead

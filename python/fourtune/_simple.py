@@ -20,8 +20,9 @@ def _n_trans(shape, core_dim, name) -> int:
         return 1
     if len(shape) == core_dim + 1 and shape[0] > 0:
         return shape[0]
-    raise FourtuneValueError(f"{name} has shape {tuple(shape)}; {core_dim} axes, or one more for many transforms, would be"
-                             " right")
+    raise FourtuneValueError(
+        f"{name} has shape {tuple(shape)}; {core_dim} axes, or one more for many transforms, would be right"
+    )
 
 
 def _apply(nufft_type, dim, points, data, name, n_modes, out, eps, isign, options):
@@ -62,11 +63,16 @@ def _describe(function, nufft_type, dim, modes):
     name = f"nufft{dim}d{nufft_type}"
     xs, ss, shape = _COORDINATES[dim], _TARGETS[dim], ", ".join(modes)
     what = {
-        1: ("points to modes", f"    c: strengths, shape (m,) or (n_trans, m), complex.\n    n_modes: shape ({shape},) of the "
-            "modes; not needed with out=.\n"),
+        1: (
+            "points to modes",
+            f"    c: strengths, shape (m,) or (n_trans, m), complex.\n    n_modes: shape ({shape},) of the "
+            "modes; not needed with out=.\n",
+        ),
         2: ("modes to points", f"    f: modes, shape ({shape},) or with n_trans in front, complex.\n"),
-        3: ("points to targets", f"    c: strengths, shape (m,) or (n_trans, m), complex.\n    {ss}: targets, each of shape "
-            "(k,), real.\n"),
+        3: (
+            "points to targets",
+            f"    c: strengths, shape (m,) or (n_trans, m), complex.\n    {ss}: targets, each of shape (k,), real.\n",
+        ),
     }[nufft_type]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
@@ -74,7 +80,8 @@ def _describe(function, nufft_type, dim, modes):
         f"    {xs}: points in radians, each of shape (m,), real.\n{what[1]}    out: array to write, or None.\n"
         "    eps: relative l2 error asked for.\n    isign: sign of the exponential, +1 or -1.\n"
         "    options: those of fourtune.Plan, such as modeord or threads.\n\n"
-        "Returns the result, an array like the data. Raises ValueError and TypeError for bad input.\n")
+        "Returns the result, an array like the data. Raises ValueError and TypeError for bad input.\n"
+    )
     return function
 
 
@@ -114,7 +121,8 @@ def nufft3d3(x, y, z, c, s, t, u, out=None, eps=1e-6, isign=1, **options):
     return _apply(3, 3, (x, y, z, s, t, u), c, "c", None, out, eps, isign, options)
 
 
-for _dim, _types in enumerate([(nufft1d1, nufft1d2, nufft1d3), (nufft2d1, nufft2d2, nufft2d3),
-                               (nufft3d1, nufft3d2, nufft3d3)], 1):
+for _dim, _types in enumerate(
+    [(nufft1d1, nufft1d2, nufft1d3), (nufft2d1, nufft2d2, nufft2d3), (nufft3d1, nufft3d2, nufft3d3)], 1
+):
     for _type, _function in enumerate(_types, 1):
         _describe(_function, _type, _dim, ("n1", "n2", "n3")[:_dim])

@@ -63,7 +63,9 @@ cache = TransformCache()
 def working_dtype(dtype, complex_input: bool) -> np.dtype:
     """The dtype that an array is transformed in: half precision and integers are raised, as scipy.fft does."""
     if dtype is None or dtype.kind not in "biufc" or dtype.name in ("float128", "complex256", "float96", "longdouble"):
-        raise FourtuneTypeError(f"the array has dtype {dtype}; float32, float64, complex64 or complex128 would be right")
+        raise FourtuneTypeError(
+            f"the array has dtype {dtype}; float32, float64, complex64 or complex128 would be right"
+        )
     single = dtype.name in ("float16", "float32", "complex64")
     if complex_input:
         return np.dtype("c8" if single else "c16")
@@ -134,10 +136,21 @@ def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> 
     real = shape if form == "c2r" else view.shape
     batch = prod(size for axis, size in enumerate(shape) if axis not in axes)
     sizes = "x".join(str(real[axis]) for axis in reversed(axes))
-    problem = (f"fft:type={form},n={sizes},prec={'f32' if view.dtype in ('f4', 'c8') else 'f64'},batch={batch},sign={sign},"
-               f"layout={'/'.join(sides)}")
-    return Direct((problem, view.device, view.kind.stream(view.array), options["threads"] if threads is None else threads,
-                   options["deterministic"] if deterministic is None else deterministic), shape, dtype)
+    problem = (
+        f"fft:type={form},n={sizes},prec={'f32' if view.dtype in ('f4', 'c8') else 'f64'},batch={batch},sign={sign},"
+        f"layout={'/'.join(sides)}"
+    )
+    return Direct(
+        (
+            problem,
+            view.device,
+            view.kind.stream(view.array),
+            options["threads"] if threads is None else threads,
+            options["deterministic"] if deterministic is None else deterministic,
+        ),
+        shape,
+        dtype,
+    )
 
 
 def run(key, source: int, target: int) -> None:
@@ -148,8 +161,17 @@ def run(key, source: int, target: int) -> None:
     cache.give_back(key, made)
 
 
-def transform(array, axes, form: str, sign: int, length: int | None = None, out=None, threads=None, on_copy=None,
-              deterministic=None):
+def transform(
+    array,
+    axes,
+    form: str,
+    sign: int,
+    length: int | None = None,
+    out=None,
+    threads=None,
+    on_copy=None,
+    deterministic=None,
+):
     """Transforms `array` over 1 to 3 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
 
     length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. Not normalised.
@@ -174,7 +196,9 @@ def transform(array, axes, form: str, sign: int, length: int | None = None, out=
         if kind is _arrays.JAX:
             kind = _arrays.NUMPY
         last = tuple(range(len(shape) - len(axes), len(shape)))
-        made = kind.permute(transform(moved, last, form, sign, length, None, threads, "allow", deterministic), list(np.argsort(order)))
+        made = kind.permute(
+            transform(moved, last, form, sign, length, None, threads, "allow", deterministic), list(np.argsort(order))
+        )
         if out is None:
             return view.kind.result(made)
         out[...] = made

@@ -1,8 +1,8 @@
 """Uniform transforms with the names and arguments of numpy.fft.
 
-Single precision stays single; half precision, integers and booleans are raised, as scipy.fft does. Arrays may be those of
-NumPy, PyTorch, CuPy or JAX (on the processor); results are of the same kind, on the same device. Transforms are kept
-in a bounded cache (set_options).
+Single precision stays single; half precision, integers and booleans are raised, as scipy.fft does. Arrays may be those
+of NumPy, PyTorch, CuPy or JAX (on the processor); results are of the same kind, on the same device. Transforms are
+kept in a bounded cache (set_options).
 
 >>> import numpy as np, fourtune.fft
 >>> x = np.arange(6.0)
@@ -29,8 +29,29 @@ from ._uniform import run as _run_direct
 from ._uniform import transform as _transform
 from ._uniform import working_dtype as _working_dtype
 
-__all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn",
-           "irfftn", "fftfreq", "rfftfreq", "fftshift", "ifftshift", "Plan", "set_options", "clear_cache"]
+__all__ = [
+    "fft",
+    "ifft",
+    "rfft",
+    "irfft",
+    "hfft",
+    "ihfft",
+    "fft2",
+    "ifft2",
+    "rfft2",
+    "irfft2",
+    "fftn",
+    "ifftn",
+    "rfftn",
+    "irfftn",
+    "fftfreq",
+    "rfftfreq",
+    "fftshift",
+    "ifftshift",
+    "Plan",
+    "set_options",
+    "clear_cache",
+]
 
 _INVERSE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -46,8 +67,12 @@ def set_options(*, cache_size=None, on_copy=None, threads=None, deterministic=No
         threads = integer(threads, "threads", 0, 2**31 - 1)
     if deterministic is not None:
         deterministic = flag(deterministic, "deterministic")
-    for name, value in (("deterministic", deterministic), ("cache_size", cache_size), ("on_copy", on_copy),
-                        ("threads", threads)):
+    for name, value in (
+        ("deterministic", deterministic),
+        ("cache_size", cache_size),
+        ("on_copy", on_copy),
+        ("threads", threads),
+    ):
         if value is not None:
             _options[name] = value
     _known.clear()
@@ -75,7 +100,7 @@ def _list_of(value, name):
 
 
 def _sizes_and_axes(shape, s, axes, last_halved):
-    """Sizes to crop or pad to and axes, as numpy.fft has them. last_halved: of a c2r, whose last size is of the result."""
+    """Sizes to crop or pad to and axes, as numpy.fft has them. last_halved: the last size is of a c2r's result."""
     dim = len(shape)
     if axes is None:
         axes = list(range(dim)) if s is None else list(range(-len(_list_of(s, "s")), 0))
@@ -121,8 +146,18 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
     call = None
     if type(x) is np.ndarray and out is None:
         try:
-            call = (form, sign, x.shape, x.strides, x.dtype, None if s is None else tuple(s),
-                    None if axes is None else tuple(axes), norm, threads, deterministic)
+            call = (
+                form,
+                sign,
+                x.shape,
+                x.strides,
+                x.dtype,
+                None if s is None else tuple(s),
+                None if axes is None else tuple(axes),
+                norm,
+                threads,
+                deterministic,
+            )
             known = _known.get(call)
         except TypeError:  # arguments that no dictionary takes; what is wrong with them is said below
             call = known = None
@@ -163,8 +198,13 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
     scale = {"ortho": 1 / sqrt(prod(sizes)), "forward" if sign == -1 else "backward": 1 / prod(sizes)}.get(norm)
     if scale is not None:
         array *= scale
-    if call is not None and len(steps) == 1 and view.dtype == dtype and x.size and \
-            all(x.shape[axis] == size for axis, size in zip(axes, inner)):
+    if (
+        call is not None
+        and len(steps) == 1
+        and view.dtype == dtype
+        and x.size
+        and all(x.shape[axis] == size for axis, size in zip(axes, inner))
+    ):
         found = _direct(view, _ordered(axes, form), form, sign, sizes[-1], threads, deterministic)
         if found is not None:
             if len(_known) >= 256:
@@ -194,13 +234,19 @@ def _check_out(out, array, axes, form, length, dtype):
     shape, wanted = _result_of(array.shape, dtype, axes, form, length)
     view, given = _arrays.look(out, "out"), _arrays.look(array, "the array")
     if view.kind is not given.kind:
-        raise FourtuneTypeError(f"out is of {view.kind.name} and the array of {given.kind.name}; one kind would be right")
+        raise FourtuneTypeError(
+            f"out is of {view.kind.name} and the array of {given.kind.name}; one kind would be right"
+        )
     if view.dtype != wanted:
         raise FourtuneTypeError(f"out has dtype {view.dtype}; {wanted} would be right")
     if view.shape != shape:
         raise FourtuneValueError(f"out has shape {view.shape}; {shape} would be right")
-    if view.array is not out or not view.writable or not _arrays.is_contiguous(view) or view.pointer % 8 % \
-            (wanted.itemsize // (2 if wanted.kind == "c" else 1)):
+    if (
+        view.array is not out
+        or not view.writable
+        or not _arrays.is_contiguous(view)
+        or view.pointer % 8 % (wanted.itemsize // (2 if wanted.kind == "c" else 1))
+    ):
         raise FourtuneValueError("out is read-only or not C contiguous; a writable C contiguous array would be right")
     if view.device != given.device:
         raise FourtuneValueError("out is on another device than the array; the same one would be right")

@@ -1,7 +1,7 @@
 """A backend for scipy.fft: `with scipy.fft.set_backend(fourtune.scipy): ...`
 
-It serves Fourier transforms of single and double precision. SciPy itself does the rest: sine and cosine transforms, long
-doubles and Hermitian transforms of many axes. As SciPy's, results have the same bits each time.
+It serves Fourier transforms of single and double precision. SciPy itself does the rest: sine and cosine transforms,
+long doubles and Hermitian transforms of many axes. As SciPy's, results have the same bits each time.
 """
 
 from __future__ import annotations
@@ -9,11 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from . import fft as _fft
-from ._arrays import look as _look
 
 __ua_domain__ = "numpy.scipy.fft"
-_NAMES = {"fftn", "ifftn", "fft", "ifft", "fft2", "ifft2", "rfft", "irfft", "rfftn", "irfftn", "rfft2", "irfft2", "hfft",
-          "ihfft"}
+_NAMES = {
+    "fftn",
+    "ifftn",
+    "fft",
+    "ifft",
+    "fft2",
+    "ifft2",
+    "rfft",
+    "irfft",
+    "rfftn",
+    "irfftn",
+    "rfft2",
+    "irfft2",
+    "hfft",
+    "ihfft",
+}
 
 
 def _threads(workers) -> int:
@@ -64,7 +77,9 @@ def _serve(name, x, s=None, axes=None, norm=None, overwrite_x=False, workers=Non
         return NotImplemented
     if not one and s is not None and axes is not None and len(s) != len(axes):
         raise ValueError("when given, axes and shape arguments have to be of the same length")
-    form = "r2c" if name in ("rfft", "rfftn", "rfft2", "ihfft") else "c2r" if name[0] == "h" or "irfft" in name else "c2c"
+    form = (
+        "r2c" if name in ("rfft", "rfftn", "rfft2", "ihfft") else "c2r" if name[0] == "h" or "irfft" in name else "c2c"
+    )
     if form == "r2c" and x.dtype.kind == "c":
         raise TypeError("x must be a real sequence")
     sign = 1 if name[0] == "i" and name != "ihfft" or name == "hfft" else -1

@@ -32,8 +32,13 @@ def sample(shape, dtype=complex):
 def test_any_axes_sizes_and_strides_are_those_of_numpy(name, shape, layout):
     a = sample(shape)
     a = a.real.copy() if name == "rfftn" else a
-    a = {"C": a, "F": np.asfortranarray(a), "reversed": a[..., ::-1], "sliced": np.repeat(a, 2, axis=0)[::2],
-         "single": a.astype("f4" if name == "rfftn" else "c8")}[layout]
+    a = {
+        "C": a,
+        "F": np.asfortranarray(a),
+        "reversed": a[..., ::-1],
+        "sliced": np.repeat(a, 2, axis=0)[::2],
+        "single": a.astype("f4" if name == "rfftn" else "c8"),
+    }[layout]
     kept = a.copy()
     for count in range(1, len(shape) + 1):
         for axes in itertools.permutations(range(len(shape)), count):

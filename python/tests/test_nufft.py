@@ -43,8 +43,9 @@ def test_agrees_with_direct_sums_and_has_its_adjoint(nufft_type, dim, dtype, n_t
     points = rng.uniform(-np.pi, np.pi, (dim, m)).astype(REAL[dtype])
     targets = rng.uniform(-9, 9, (dim, 17)).astype(REAL[dtype])
     other = targets if nufft_type == 3 else frequencies(modes, modeord)
-    plan = fourtune.Plan(nufft_type, dim if nufft_type == 3 else modes, n_trans, EPS[dtype], isign, dtype=dtype,
-                         modeord=modeord)
+    plan = fourtune.Plan(
+        nufft_type, dim if nufft_type == 3 else modes, n_trans, EPS[dtype], isign, dtype=dtype, modeord=modeord
+    )
     coordinates = list(points) + [None] * (3 - dim)
     plan.set_points(*coordinates, *(targets if nufft_type == 3 else ()))
     sign = isign or (-1 if nufft_type == 2 else 1)

@@ -30,33 +30,54 @@ def huge(shape, dtype=complex):
 
 def wrong_array(draw, size):
     """An array that is not `size` complex or real numbers."""
-    return draw.choice([
-        lambda: None, lambda: "text", lambda: b"bytes", lambda: NoArray(), lambda: {}, lambda: released(),
-        lambda: np.array(["a"] * size), lambda: np.array([None] * size), lambda: [[1], [1, 2]], lambda: 3.0,
-        lambda: np.ones(size + draw.choice([-1, 1, 7, 1000]), complex), lambda: np.ones((2, 3, 5, size)),
-        lambda: np.ones(size, np.clongdouble), lambda: np.ones(0, complex), lambda: np.ma.masked_array(np.ones(size)),
-        lambda: np.zeros(size, "M8[s]"), lambda: np.zeros(size, "V16"), lambda: object, lambda: lambda: 1,
-    ])()
+    return draw.choice(
+        [
+            lambda: None,
+            lambda: "text",
+            lambda: b"bytes",
+            lambda: NoArray(),
+            lambda: {},
+            lambda: released(),
+            lambda: np.array(["a"] * size),
+            lambda: np.array([None] * size),
+            lambda: [[1], [1, 2]],
+            lambda: 3.0,
+            lambda: np.ones(size + draw.choice([-1, 1, 7, 1000]), complex),
+            lambda: np.ones((2, 3, 5, size)),
+            lambda: np.ones(size, np.clongdouble),
+            lambda: np.ones(0, complex),
+            lambda: np.ma.masked_array(np.ones(size)),
+            lambda: np.zeros(size, "M8[s]"),
+            lambda: np.zeros(size, "V16"),
+            lambda: object,
+            lambda: lambda: 1,
+        ]
+    )()
 
 
 def wrong_plan(draw):
     arguments = dict(nufft_type=1, n_modes_or_dim=MODES, n_trans=1, eps=1e-6, isign=1)
-    name, values = draw.choice([
-        ("nufft_type", [0, 4, -1, 1.5, "1", None, True, 10**30]),
-        ("n_modes_or_dim", [(), (0,), (-3, 4), (1, 2, 3, 4), 1.5, "8x8", None, (2**62, 2**62), (4, None), {}, [[1, 2]]]),
-        ("n_trans", [0, -1, 2.5, "2", None, 2**70, True]),
-        ("eps", [0, -1e-3, 1, 2.0, float("nan"), float("inf"), "small", None, [1e-3], 1j, 1e-300]),
-        ("isign", [0, 2, -7, 0.5, "plus"]),
-        ("dtype", ["int32", "complex32", int, "text", 7, np.longdouble]),
-        ("device", ["gpu", "cuda:x", "cuda:99999", -1, 1.5, "tpu", object()]),
-        ("modeord", [-1, 2, "fft", None, 0.0]),
-        ("threads", [-1, 1.5, "all", 2**40, None]),
-        ("deterministic", ["yes", None, 1.5]),
-        ("plan", ["nonsense", "cpu;threads=0", "a\0b", 7, "cuda;"]),
-        ("databases", [["a\0b"], "a\0b", 7, [7]]),
-        ("on_copy", ["maybe", None, 1]),
-        ("upsampfac", [2]),
-    ])
+    name, values = draw.choice(
+        [
+            ("nufft_type", [0, 4, -1, 1.5, "1", None, True, 10**30]),
+            (
+                "n_modes_or_dim",
+                [(), (0,), (-3, 4), (1, 2, 3, 4), 1.5, "8x8", None, (2**62, 2**62), (4, None), {}, [[1, 2]]],
+            ),
+            ("n_trans", [0, -1, 2.5, "2", None, 2**70, True]),
+            ("eps", [0, -1e-3, 1, 2.0, float("nan"), float("inf"), "small", None, [1e-3], 1j, 1e-300]),
+            ("isign", [0, 2, -7, 0.5, "plus"]),
+            ("dtype", ["int32", "complex32", int, "text", 7, np.longdouble]),
+            ("device", ["gpu", "cuda:x", "cuda:99999", -1, 1.5, "tpu", object()]),
+            ("modeord", [-1, 2, "fft", None, 0.0]),
+            ("threads", [-1, 1.5, "all", 2**40, None]),
+            ("deterministic", ["yes", None, 1.5]),
+            ("plan", ["nonsense", "cpu;threads=0", "a\0b", 7, "cuda;"]),
+            ("databases", [["a\0b"], "a\0b", 7, [7]]),
+            ("on_copy", ["maybe", None, 1]),
+            ("upsampfac", [2]),
+        ]
+    )
     arguments[name] = draw.choice(values)
     fourtune.Plan(**arguments)
     return name, arguments[name]
@@ -72,8 +93,9 @@ def wrong_points(draw):
     if how == 0:
         arrays[spoiled][draw.randrange(M)] = draw.choice([np.nan, np.inf, -np.inf])
     elif how == 1:
-        arrays[draw.choice([name for name in "xyzstu" if name not in names] or ["x"])] = \
+        arrays[draw.choice([name for name in "xyzstu" if name not in names] or ["x"])] = (
             POINTS if len(names) < 6 else np.full(M, np.nan)
+        )
     elif how == 2:
         del arrays[spoiled]
     else:
@@ -92,9 +114,21 @@ def wrong_data(draw):
     elif how == 1:
         READY.execute_adjoint(wrong_array(draw, 24))
     elif how == 2:
-        READY.execute(DATA, out=draw.choice([
-            np.empty(MODES[::-1], complex), np.empty(MODES), np.empty(MODES[::-1], complex).T, [1], "out",
-            huge(MODES), np.empty((2, *MODES), complex), np.empty(MODES, "c8")]))
+        READY.execute(
+            DATA,
+            out=draw.choice(
+                [
+                    np.empty(MODES[::-1], complex),
+                    np.empty(MODES),
+                    np.empty(MODES[::-1], complex).T,
+                    [1],
+                    "out",
+                    huge(MODES),
+                    np.empty((2, *MODES), complex),
+                    np.empty(MODES, "c8"),
+                ]
+            ),
+        )
     elif how == 3:
         fourtune.Plan(draw.choice([1, 2]), MODES).execute(DATA)
     elif how == 4:
@@ -126,8 +160,23 @@ def wrong_fft(draw):
     function, a = getattr(fourtune.fft, name), np.ones((4, 6))
     how = draw.randrange(5)
     if how == 0:
-        function(draw.choice([None, "a", NoArray(), np.array("x"), 3.0, released(), np.array([None]), np.ones((3, 0)),
-                              np.ones(4, np.clongdouble), np.zeros(4, "M8[s]"), np.ma.masked_array(np.ones(4))]))
+        function(
+            draw.choice(
+                [
+                    None,
+                    "a",
+                    NoArray(),
+                    np.array("x"),
+                    3.0,
+                    released(),
+                    np.array([None]),
+                    np.ones((3, 0)),
+                    np.ones(4, np.clongdouble),
+                    np.zeros(4, "M8[s]"),
+                    np.ma.masked_array(np.ones(4)),
+                ]
+            )
+        )
     elif how == 1:
         function(a, s=draw.choice([(0, 2), (-3, 4), (1.5, 2), "ab", 5, (1, 2, 3), (2**61, 2**61)]), axes=(0, 1))
     elif how == 2:
