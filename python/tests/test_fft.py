@@ -120,3 +120,16 @@ def test_a_plan_and_its_inverse():
         plan = fft.Plan((4, 7), real=real, norm="ortho")
         a = sample((4, 7)).real.copy() if real else sample((4, 7))
         close(plan.inverse(plan.execute(a)), a)
+
+
+def test_a_call_like_one_before_it_checks_out_again():
+    a = sample((5, 7))
+    out = np.empty_like(a)
+    for _ in range(3):
+        close(fft.fftn(a, out=out), np.fft.fftn(a))
+        for wrong in (np.empty((5, 6), complex), np.empty((5, 7)), np.empty((7, 5), complex).T):
+            with pytest.raises((ValueError, TypeError), match="would be right"):
+                fft.fftn(a, out=wrong)
+        b = a.copy()
+        assert fft.fftn(b, out=b) is b
+        close(b, np.fft.fftn(a))
