@@ -20,10 +20,12 @@ from ._errors import (
 from ._library import version as _version
 from ._plan import Memory, Plan
 from ._simple import nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3
+from ._tune import tune
 
 __version__ = _version()
 __all__ = [
     "Plan",
+    "tune",
     "Memory",
     "fft",
     "FourtuneError",
