@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import fft
 from .._errors import FourtuneValueError
 from .._plan import Plan, integer, precision, sizes
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape, to_numpy
@@ -127,18 +128,19 @@ class Stacked(Operator):
     def forward(self, image):
         image = as_array(image, "image")
         require_shape(image, self.shape, "image")
-        fft = namespace(image).fft
-        planes = fft.fftshift(fft.fft(fft.ifftshift(cast(image, self.dtype), (0,)), None, 0), (0,))
-        return self.plane.forward(planes[self.acquired])
+        shift = namespace(image).fft
+        planes = fft.fft(contiguous(shift.ifftshift(cast(image, self.dtype), (0,))), axis=0)
+        return self.plane.forward(shift.fftshift(planes, (0,))[self.acquired])
 
     def adjoint(self, samples):
         samples = as_array(samples, "samples")
         require_shape(samples, (len(self.acquired), self.plane.m), "samples")
-        found, xp = self.plane.adjoint(samples), namespace(samples)
+        found, shift = self.plane.adjoint(samples), namespace(samples).fft
         planes = like(np.zeros(self.shape, self.dtype), found)
         planes[self.acquired] = found
-        # NumPy's inverse divides by the length; the conjugate transpose does not.
-        return xp.fft.fftshift(xp.fft.ifft(xp.fft.ifftshift(planes, (0,)), None, 0), (0,)) * self.shape[0]
+        # "forward" divides by nothing here, as a conjugate transpose does.
+        lines = fft.ifft(contiguous(shift.ifftshift(planes, (0,))), axis=0, norm="forward")
+        return shift.fftshift(lines, (0,))
 
 
 class OffResonance(Operator):

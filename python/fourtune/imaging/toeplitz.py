@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .._errors import FourtuneValueError
-from ._namespace import as_array, cast, like, namespace, require_shape
-from .operators import NUFFT, Operator
-
 import numpy as np
+
+from .. import fft
+from .._errors import FourtuneValueError
+from ._namespace import as_array, cast, contiguous, like, namespace, require_shape
+from .operators import NUFFT, Operator
 
 
 def _doubled(nufft: NUFFT) -> NUFFT:
@@ -34,10 +35,9 @@ class Toeplitz(Operator):
         if "complex" in str(weights.dtype):
             raise FourtuneValueError(f"weights has dtype {weights.dtype}; real weights would be right")
         kernel = _doubled(nufft).adjoint(weights)
-        fft = namespace(kernel).fft
         # A Hermitian matrix has a real spectrum. Index -n of the doubled grid meets only zeros of the padded image, but
         # has no partner +n and would make the spectrum complex.
-        self.spectrum = fft.fftn(fft.ifftshift(kernel)).real
+        self.spectrum = fft.fftn(contiguous(namespace(kernel).fft.ifftshift(kernel))).real
         self.maps = None if maps is None else cast(as_array(maps, "maps"), self.dtype)
 
     def forward(self, image):
@@ -45,8 +45,8 @@ class Toeplitz(Operator):
         require_shape(image, self.shape, "image")
         images = image[None] if self.maps is None else self.maps * image
         axes = tuple(range(1, len(self.shape) + 1))
-        fft, double = namespace(image).fft, tuple(2 * n for n in self.shape)
-        wide = fft.ifftn(self.spectrum * fft.fftn(images, double, axes), double, axes)
+        double = tuple(2 * n for n in self.shape)
+        wide = fft.ifftn(self.spectrum * fft.fftn(contiguous(images), double, axes), axes=axes)
         found = wide[(slice(None), *(slice(n) for n in self.shape))]
         return found[0] if self.maps is None else (self.maps.conj() * found).sum(0)
 

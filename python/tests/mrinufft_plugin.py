@@ -1,0 +1,15 @@
+"""pytest -p mrinufft_plugin: runs mri-nufft's own, unchanged tests on fourtune.
+
+Those tests list the backends that mri-nufft knows by name. So fourtune takes the name "finufft", which most tests use,
+and FINUFFT itself becomes "finufft-itself", for the option --ref:
+
+    pytest -p mrinufft_plugin --backend finufft --ref finufft-itself tests/operators
+"""
+
+from mrinufft.operators import FourierOperatorBase
+
+from fourtune.mrinufft import MRIFourtune
+
+interfaces = FourierOperatorBase.interfaces
+interfaces["finufft-itself"] = interfaces["finufft"]
+interfaces["finufft"] = (True, MRIFourtune)
