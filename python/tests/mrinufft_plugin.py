@@ -3,7 +3,7 @@
 Those tests list the backends that mri-nufft knows by name. So fourtune takes the name "finufft", which most tests use,
 and FINUFFT itself becomes "finufft-itself", for the option --ref:
 
-    pytest -p mrinufft_plugin --backend finufft --ref finufft-itself tests/operators
+    pytest -p mrinufft_plugin --backend finufft --backend fourtune --ref finufft-itself tests/operators
 """
 
 from mrinufft.operators import FourierOperatorBase
