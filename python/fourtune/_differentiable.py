@@ -51,8 +51,11 @@ def _sizes(value):
     return tuple(integer(n, "n_modes", 1) for n in value)
 
 
-def checked_arguments(nufft_type, points, data, n_modes, targets, isign):
+def checked_arguments(nufft_type, points, data, n_modes, targets, eps, isign, modeord):
     """n_modes, isign, the batch axes and the core axes, from the shapes of the arrays."""
+    if not (isinstance(eps, (int, float)) and 0 < eps < 1):
+        raise FourtuneValueError(f"eps is {eps!r}; a number between 0 and 1 would be right")
+    integer(modeord, "modeord", 0, 1)
     nufft_type = integer(nufft_type, "nufft_type", 1, 3)
     dim, m = points
     if not 1 <= dim <= 3:
@@ -81,7 +84,9 @@ def checked_arguments(nufft_type, points, data, n_modes, targets, isign):
         raise FourtuneValueError(f"data has shape {tuple(data)}; ({m},), one for each point, would be right")
     if isign is None:
         isign = -1 if nufft_type == 2 else 1
-    return n_modes, integer(isign, "isign", -1, 1), lead, core
+    if integer(isign, "isign", -1, 1) == 0:
+        raise FourtuneValueError("isign is 0; +1 or -1 would be right")
+    return n_modes, isign, lead, core
 
 
 def result_shape(data, points, targets, nufft_type, n_modes):

@@ -151,7 +151,7 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
     if data.device != points.device or (targets is not None and targets.device != points.device):
         raise FourtuneValueError(f"data is on {data.device} and the points on {points.device}; one device would be right")
     n_modes, isign, lead, core = checked_arguments(nufft_type, points.shape, data.shape, n_modes,
-                                                   None if targets is None else targets.shape, isign)
+                                                   None if targets is None else targets.shape, eps, isign, modeord)
     out = _nufft(data.to(_COMPLEX[points.dtype]).reshape(-1, *core), points, targets, nufft_type, list(n_modes), float(eps),
                  isign, int(modeord))
     return out.reshape(*lead, *out.shape[1:])

@@ -1,0 +1,116 @@
+"""fourtune.jax on the processor: values, jit, vmap, and derivatives against finite differences."""
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp
+from jax.test_util import check_grads
+
+import fourtune
+import fourtune.jax as fj
+
+SHAPES = {1: (7,), 2: (4, 5), 3: (3, 4, 3)}
+ALL = [(kind, dim) for dim in (1, 2, 3) for kind in (1, 2, 3)]
+EPS = 1e-12
+
+
+def arguments(kind, dim, lead=(), real=False, seed=0, m=6, k=5):
+    rng = np.random.default_rng(seed)
+    points = [jnp.asarray(rng.uniform(-2, 2, m)) for _ in range(dim)]
+    targets = [jnp.asarray(rng.uniform(-2, 2, k)) for _ in range(dim)] if kind == 3 else []
+    shape = (*lead, *(SHAPES[dim] if kind == 2 else (m,)))
+    data = rng.standard_normal(shape) + (0 if real else 1j * rng.standard_normal(shape))
+    return jnp.asarray(data), *points, *targets
+
+
+def function_of(kind, dim, modeord=0):
+    def call(data, *places):
+        return fj.nufft(kind, places[:dim], data, SHAPES[dim] if kind == 1 else None, places[dim:] or None, EPS,
+                        modeord=modeord)
+
+    return call
+
+
+def by_plan(kind, dim, data, *places):
+    plan = fourtune.Plan(kind, dim if kind == 3 else SHAPES[dim], eps=EPS)
+    places = [np.asarray(p) for p in places]
+    plan.set_points(*places[:dim], *[None] * (3 - dim), *places[dim:])
+    return plan.execute(np.asarray(data))
+
+
+@pytest.mark.parametrize("kind, dim", ALL)
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
+def test_values_are_those_of_plan(kind, dim, wrap):
+    data, *places = arguments(kind, dim, (2,))
+    found = wrap(function_of(kind, dim))(data, *places)
+    expected = np.stack([by_plan(kind, dim, one, *places) for one in data])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind, dim", ALL)
+@pytest.mark.parametrize("lead, real", [((), False), ((2,), False), ((), True)])
+def test_derivatives_of_first_and_second_order_in_both_modes(kind, dim, lead, real):
+    check_grads(function_of(kind, dim), arguments(kind, dim, lead, real), order=2, modes=("fwd", "rev"), rtol=1e-4,
+                atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [1, 2])
+def test_derivatives_in_fft_order(kind):
+    check_grads(function_of(kind, 2, modeord=1), arguments(kind, 2), order=1, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_vmap_over_data_and_over_points(kind):
+    call, sets = function_of(kind, 2), [arguments(kind, 2, seed=seed) for seed in range(3)]
+    data, *places = (jnp.stack(a) for a in zip(*sets))
+    first = [p[0] for p in places]
+    np.testing.assert_allclose(jax.vmap(lambda d: call(d, *first))(data), call(data, *first), atol=1e-9)
+    expected = np.stack([call(*one) for one in sets])
+    np.testing.assert_allclose(jax.jit(jax.vmap(call))(data, *places), expected, atol=1e-9)
+    places[0] = jnp.moveaxis(places[0], 0, 1)
+    axes = (0, 1, *[0] * (len(places) - 1))
+    np.testing.assert_allclose(jax.vmap(call, in_axes=axes)(data, *places), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_jitted_gradients_are_those_of_eager_ones(kind):
+    call, inputs = function_of(kind, 2), arguments(kind, 2)
+    gradient = jax.grad(lambda *a: jnp.sum(jnp.abs(call(*a)) ** 2), argnums=tuple(range(len(inputs))))
+    for a, b in zip(jax.jit(gradient)(*inputs), gradient(*inputs)):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_single_precision_stays_single():
+    data, x = arguments(1, 1)
+    found = fj.nufft1d1(x.astype(jnp.float32), data, 7, eps=1e-5)
+    assert found.dtype == jnp.complex64
+    np.testing.assert_allclose(found, fj.nufft1d1(x, data, 7, eps=1e-12), atol=1e-3)
+
+
+def test_arrays_of_many_megabytes_go_through():
+    rng = np.random.default_rng(0)
+    x = jnp.asarray(rng.uniform(-3, 3, 300_000))
+    found = jax.jit(lambda x: fj.nufft1d1(x, x + 1, 1000))(x)
+    expected = fourtune.nufft1d1(np.asarray(x), np.asarray(x) + 1 + 0j, 1000)
+    assert np.linalg.norm(found - expected) <= 1e-6 * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("call, says", [
+    (lambda x, c: fj.nufft1d1(x, c), "missing a required argument: 'n_modes'"),
+    (lambda x, c: fj.nufft1d1(x, c[:2], 4), r"data has shape \(2,\); \(6,\)"),
+    (lambda x, c: fj.nufft1d1("x", c, 4), "arrays would be right"),
+    (lambda x, c: fj.nufft1d1(x.astype(int), c, 4), "float32 or float64"),
+    (lambda x, c: fj.nufft1d1(x, c, 4, isign=0), "isign is 0"),
+    (lambda x, c: fj.nufft1d1(x, c, 4, eps=3.0), "eps is 3.0"),
+    (lambda x, c: fj.nufft1d1(x, c, 4, modeord=2), "modeord is 2"),
+    (lambda x, c: fj.nufft(3, [x], c), "targets were not given"),
+    (lambda x, c: fj.nufft2d1(x, x[:3], c, (4, 4)), "one shape"),
+])
+def test_bad_input_is_named(call, says):
+    data, x = arguments(1, 1)
+    with pytest.raises((ValueError, TypeError), match=says) as raised:
+        call(x, data)
+    assert isinstance(raised.value, fourtune.FourtuneError)
