@@ -19,7 +19,7 @@ KEPT_PLANS = 16  # as many as fourtune.fft keeps
 
 
 class _Plans:
-    """Plans not in use, the least recently used goes first. One is taken out while it runs, so threads never share it."""
+    """Plans not in use, the least recently used goes first. One that runs is taken out: threads never share it."""
 
     def __init__(self):
         self._kept: OrderedDict[tuple, Plan] = OrderedDict()

@@ -1,7 +1,7 @@
 """Nonuniform transforms of JAX arrays on the processor: jit, grad, jvp, vmap and vjp of any order.
 
-nufft1d1 ... nufft3d3 take the arguments of fourtune.nufft1d1 ... nufft3d3, without out=. n_modes, eps, isign and modeord
-are static under jit. Single precision unless jax_enable_x64 is set, as everything in JAX.
+nufft1d1 ... nufft3d3 take the arguments of fourtune.nufft1d1 ... nufft3d3, without out=. n_modes, eps, isign and
+modeord are static under jit. Single precision unless jax_enable_x64 is set, as everything in JAX.
 
 >>> import jax, jax.numpy as jnp, fourtune.jax
 >>> x = jnp.linspace(-3, 3, 50)

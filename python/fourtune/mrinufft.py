@@ -6,7 +6,8 @@ Importing this module registers it:
     from mrinufft import get_operator
     operator = get_operator("fourtune")(samples, shape, n_coils=4)
 
-Arguments are those of mri-nufft's finufft operator; further ones (eps, threads, deterministic, ...) go to fourtune.Plan.
+Arguments are those of mri-nufft's finufft operator; further ones (eps, threads, deterministic, ...) go to
+fourtune.Plan.
 """
 
 from __future__ import annotations

@@ -125,8 +125,8 @@ def _stack(arrays, name):
         if array.dtype not in _COMPLEX:
             raise FourtuneTypeError(f"{name} has dtype {array.dtype}; float32 or float64 would be right")
         if array.ndim != 1 or array.shape != arrays[0].shape or array.device != arrays[0].device:
-            raise FourtuneValueError(f"{name}: shape {tuple(array.shape)} on {array.device}; one shape (m,) and one device"
-                                     " for all coordinates would be right")
+            raise FourtuneValueError(f"{name}: shape {tuple(array.shape)} on {array.device}; one shape (m,) and one"
+                                     " device for all coordinates would be right")
     return torch.stack(list(arrays))
 
 
@@ -149,11 +149,12 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
     if targets is not None:
         targets = _stack(tuple(targets), "targets").to(points.dtype)
     if data.device != points.device or (targets is not None and targets.device != points.device):
-        raise FourtuneValueError(f"data is on {data.device} and the points on {points.device}; one device would be right")
+        raise FourtuneValueError(f"data is on {data.device} and the points on {points.device}; one device would be"
+                                 " right")
     n_modes, isign, lead, core = checked_arguments(nufft_type, points.shape, data.shape, n_modes,
                                                    None if targets is None else targets.shape, eps, isign, modeord)
-    out = _nufft(data.to(_COMPLEX[points.dtype]).reshape(-1, *core), points, targets, nufft_type, list(n_modes), float(eps),
-                 isign, int(modeord))
+    data = data.to(_COMPLEX[points.dtype]).reshape(-1, *core)
+    out = _nufft(data, points, targets, nufft_type, list(n_modes), float(eps), isign, int(modeord))
     return out.reshape(*lead, *out.shape[1:])
 
 

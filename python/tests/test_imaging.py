@@ -87,8 +87,8 @@ def test_stacked_is_the_matrix_of_its_points_in_3d(kind, acquired):
 @KINDS
 def test_off_resonance_is_the_matrix_with_the_phase_of_every_sample_and_pixel(kind):
     points, times, field = random_points(), np.linspace(0, 0.02, 40), RNG.uniform(-300, 300, SHAPE)
-    operator = imaging.OffResonance(imaging.NUFFT([kind(k) for k in points], SHAPE, eps=1e-10), kind(field), kind(times),
-                                    segments=14)
+    nufft = imaging.NUFFT([kind(k) for k in points], SHAPE, eps=1e-10)
+    operator = imaging.OffResonance(nufft, kind(field), kind(times), segments=14)
     assert operator.error < 1e-6
     expected = dense(points, SHAPE) * np.exp(-1j * np.outer(times, field.ravel()))
     # The field of a pixel is up to half a bin (600 / 256 / 2 rad/s) from the bin's centre; the segments follow exactly.
@@ -159,7 +159,8 @@ def test_pipe_menon_weights_are_positive_and_near_the_best(kind):
 def test_conjugate_gradients_solve_the_damped_normal_equations(kind):
     points, y = random_points(60), random_complex(60)
     nufft = imaging.NUFFT([kind(k) for k in points], SHAPE, eps=1e-12)
-    found = imaging.conjugate_gradients(nufft.normal, nufft.adjoint(kind(y)), iterations=200, tolerance=1e-12, damping=2.0)
+    right = nufft.adjoint(kind(y))
+    found = imaging.conjugate_gradients(nufft.normal, right, iterations=200, tolerance=1e-12, damping=2.0)
     a = dense(points, SHAPE)
     expected = np.linalg.solve(a.conj().T @ a + 2 * np.eye(48), a.conj().T @ y)
     np.testing.assert_allclose(back(found.x).ravel(), expected, atol=1e-8)
@@ -231,7 +232,8 @@ def test_reconstruction_of_the_scan_of_2019_finds_the_phantom():
     (lambda: imaging.Stacked(random_points(), SHAPE), "three sizes"),
     (lambda: imaging.Stacked(random_points(), (4, 3, 5), [1, 1]), "at most once"),
     (lambda: imaging.Toeplitz(imaging.NUFFT(random_points(), SHAPE), np.zeros(40, complex)), "real weights"),
-    (lambda: imaging.OffResonance(imaging.NUFFT(random_points(), SHAPE), np.full(SHAPE, np.nan), np.zeros(40)), "finite"),
+    (lambda: imaging.OffResonance(imaging.NUFFT(random_points(), SHAPE), np.full(SHAPE, np.nan), np.zeros(40)),
+     "finite"),
     (lambda: imaging.conjugate_gradients(lambda x: x, np.array([np.nan])), "NaN"),
 ])
 def test_bad_input_is_named(call, says):

@@ -98,6 +98,13 @@ def test_arrays_of_many_megabytes_go_through():
     assert np.linalg.norm(found - expected) <= 1e-6 * np.linalg.norm(expected)
 
 
+def test_other_devices_are_refused_and_not_copied():
+    data, x = arguments(1, 1)
+    traced = jax.jit(lambda x, c: fj.nufft1d1(x, c, 7)).trace(x, data)
+    with pytest.raises(NotImplementedError, match="fourtune_nufft"):
+        traced.lower(lowering_platforms=("cuda",))
+
+
 @pytest.mark.parametrize("call, says", [
     (lambda x, c: fj.nufft1d1(x, c), "missing a required argument: 'n_modes'"),
     (lambda x, c: fj.nufft1d1(x, c[:2], 4), r"data has shape \(2,\); \(6,\)"),

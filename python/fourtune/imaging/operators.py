@@ -88,8 +88,8 @@ class Sense(Operator):
         self.inner, self.shape, self.dtype = inner, inner.shape, inner.dtype
         self.maps = cast(as_array(maps, "maps"), inner.dtype)
         if len(self.maps.shape) != len(self.shape) + 1:
-            raise FourtuneValueError(f"maps has shape {tuple(self.maps.shape)}; (coils, {', '.join(map(str, self.shape))})"
-                                     " would be right")
+            right = f"(coils, {', '.join(map(str, self.shape))})"
+            raise FourtuneValueError(f"maps has shape {tuple(self.maps.shape)}; {right} would be right")
         require_shape(self.maps, (self.maps.shape[0], *self.shape), "maps")
 
     def forward(self, image):
@@ -118,7 +118,8 @@ class Stacked(Operator):
         if len(self.shape) != 3:
             raise FourtuneValueError(f"shape is {self.shape}; three sizes, (planes, n1, n2), would be right")
         planes = self.shape[0]
-        self.acquired = [integer(q, "acquired", 0, planes - 1) for q in (range(planes) if acquired is None else acquired)]
+        acquired = range(planes) if acquired is None else acquired
+        self.acquired = [integer(q, "acquired", 0, planes - 1) for q in acquired]
         if not self.acquired or len(set(self.acquired)) != len(self.acquired):
             raise FourtuneValueError(f"acquired is {self.acquired}; each plane at most once, and at least one, would be"
                                      " right")
@@ -146,9 +147,9 @@ class Stacked(Operator):
 class OffResonance(Operator):
     """Field inhomogeneity by time segmentation: y[j] = sum_r image[r] exp(-i field[r] times[j]) exp(-i k[j].r).
 
-    The exponential is approximated by exp(-i w t) = sum_l b[l](t) exp(-i w tau[l]) with `segments` equally spaced times
-    tau (Noll et al. 1991). The b are the least-squares fit over the histogram of the field map (Sutton, Noll and Fessler
-    2003, section III). `error` is the greatest error of that fit over the histogram and the times.
+    The exponential is approximated by exp(-i w t) = sum_l b[l](t) exp(-i w tau[l]) with `segments` equally spaced
+    times tau (Noll et al. 1991). The b are the least-squares fit over the histogram of the field map (Sutton, Noll and
+    Fessler 2003). `error` is the greatest error of that fit over the histogram and the times.
 
     Args:
         nufft: a NUFFT operator.
