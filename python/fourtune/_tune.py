@@ -23,9 +23,9 @@ def tune(problems, seconds=60.0, *, database=None, backend="cpu", threads=None, 
         threads: most threads that a plan may use; None: all.
         progress: True: show a line on stderr; a function: call it with each line; False: be silent.
 
-    Returns one dictionary a problem, with "problem", "winner" (its plan), "seconds", "gain" and others. Transforms made before keep
-    their plans. An interrupt (Ctrl-C) keeps every measurement. Raises ValueError for a wrong argument or token and
-    RuntimeError when tuning fails.
+    Returns one dictionary a problem, with "problem", "winner" (its plan), "seconds", "gain" and others. Transforms
+    made before keep their plans. An interrupt (Ctrl-C) keeps every measurement. Raises ValueError for a wrong argument
+    or token and RuntimeError when tuning fails.
     """
     tokens = [problems] if isinstance(problems, str) else problems
     if (
