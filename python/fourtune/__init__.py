@@ -17,6 +17,7 @@ from ._errors import (
     FourtuneTypeError,
     FourtuneValueError,
 )
+from ._kept import clear_plan_cache, set_plan_cache
 from ._library import version as _version
 from ._plan import Memory, Plan
 from ._simple import nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3
@@ -26,6 +27,8 @@ __version__ = _version()
 __all__ = [
     "Plan",
     "tune",
+    "set_plan_cache",
+    "clear_plan_cache",
     "Memory",
     "fft",
     "FourtuneError",

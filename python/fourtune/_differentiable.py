@@ -1,4 +1,4 @@
-"""What fourtune.torch and fourtune.jax share: checks, shapes, the kept plans, and the functions nufft1d1 ... nufft3d3.
+"""What fourtune.torch and fourtune.jax share: checks, shapes, and the functions nufft1d1 ... nufft3d3.
 
 Data have exactly one batch axis here, and the coordinates are one array of shape (dim, m).
 """
@@ -6,41 +6,11 @@ Data have exactly one batch axis here, and the coordinates are one array of shap
 from __future__ import annotations
 
 import inspect
-import threading
-from collections import OrderedDict
-from contextlib import contextmanager
 
 import numpy as np
 
 from ._errors import FourtuneTypeError, FourtuneValueError
-from ._plan import Plan, integer
-
-KEPT_PLANS = 16  # as many as fourtune.fft keeps
-
-
-class _Plans:
-    """Plans not in use, the least recently used goes first. One that runs is taken out: threads never share it."""
-
-    def __init__(self):
-        self._kept: OrderedDict[tuple, Plan] = OrderedDict()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def taken(self, key):
-        with self._lock:
-            plan = self._kept.pop(key, None)
-        if plan is None:
-            nufft_type, where, batch, eps, isign, modeord, dtype, device = key
-            plan = Plan(nufft_type, where, batch, eps, isign, dtype=dtype, device=device, modeord=modeord)
-        yield plan
-        with self._lock:
-            self._kept[key] = plan
-            while len(self._kept) > KEPT_PLANS:
-                self._kept.popitem(last=False)
-
-
-plans = _Plans()
-
+from ._plan import integer
 
 def _sizes(value):
     """As _plan.sizes, but without NumPy, which torch.compile cannot look through."""

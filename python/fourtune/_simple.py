@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
+from ._kept import plans
 from ._plan import Plan
+
+_OPTIONS = {name for name, each in inspect.signature(Plan).parameters.items() if each.kind is each.KEYWORD_ONLY}
 
 
 def _dtype_of(array, name) -> str:
@@ -45,14 +50,14 @@ def _apply(nufft_type, dim, points, data, name, n_modes, out, eps, isign, option
         where = shape[-dim:]
     else:
         where, trans = dim, _n_trans(shape, 1, name)
-    try:
-        plan = Plan(nufft_type, where, trans, eps, isign, **{"dtype": _dtype_of(data, name), **options})
-    except TypeError as error:
-        if isinstance(error, FourtuneTypeError):
-            raise
-        raise FourtuneTypeError(f"{error}; the options are those of fourtune.Plan") from None
-    plan.set_points(*points)
-    return plan.execute(data, out)
+    unknown = set(options) - _OPTIONS
+    if unknown:
+        raise FourtuneTypeError(f"there is no option {unknown.pop()!r}; {', '.join(sorted(_OPTIONS))} would be right")
+    if not isinstance(where, int):
+        where = tuple(where)
+    with plans.taken(nufft_type, where, trans, eps, isign, **{"dtype": _dtype_of(data, name), **options}) as plan:
+        plan.set_points(*points)
+        return plan.execute(data, out)
 
 
 _COORDINATES = {1: "x", 2: "x, y", 3: "x, y, z"}

@@ -23,8 +23,9 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, plans, result_shape
+from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, result_shape
 from ._errors import FourtuneTypeError, FourtuneValueError
+from ._kept import plans
 
 __all__ = ["nufft", *SIGNATURES]
 
@@ -40,8 +41,8 @@ def _shape(data, points, *targets, nufft_type, n_modes, **_):
 def _on_host(data, points, *targets, nufft_type, n_modes, eps, isign, modeord):
     data, points, *targets = (np.ascontiguousarray(a) for a in (data, points, *targets))
     where = points.shape[0] if nufft_type == 3 else n_modes
-    key = (nufft_type, where, data.shape[0], eps, isign, modeord, data.dtype.name, "cpu")
-    with plans.taken(key) as plan:
+    options = dict(dtype=data.dtype.name, device="cpu", modeord=modeord)
+    with plans.taken(nufft_type, where, data.shape[0], eps, isign, **options) as plan:
         plan.set_points(*points, *[None] * (3 - len(points)), *(targets[0] if targets else ()))
         return plan.execute(data)
 

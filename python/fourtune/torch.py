@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import torch
 
-from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, plans, result_shape
+from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, result_shape
 from ._errors import FourtuneTypeError, FourtuneValueError
+from ._kept import plans
 
 __all__ = ["nufft", *SIGNATURES]
 
@@ -36,8 +37,8 @@ def _nufft(data, points, targets, nufft_type, n_modes, eps, isign, modeord):
     where = points.shape[0] if nufft_type == 3 else tuple(n_modes)
     device = "cpu" if points.device.type == "cpu" else f"cuda:{points.device.index}"
     dtype = "complex64" if data.dtype == torch.complex64 else "complex128"
-    key = (nufft_type, where, data.shape[0], eps, isign, modeord, dtype, device)
-    with plans.taken(key) as plan:
+    options = dict(dtype=dtype, device=device, modeord=modeord, deterministic=torch.are_deterministic_algorithms_enabled())
+    with plans.taken(nufft_type, where, data.shape[0], eps, isign, **options) as plan:
         given = list(points) + [None] * (3 - len(points))
         plan.set_points(*given, *([] if targets is None else targets.detach().contiguous()))
         # One transform has no batch axis in a Plan's results, unless its data have one.

@@ -133,3 +133,10 @@ def test_a_call_like_one_before_it_checks_out_again():
         b = a.copy()
         assert fft.fftn(b, out=b) is b
         close(b, np.fft.fftn(a))
+
+
+def test_an_axis_named_twice_is_transformed_twice():
+    a = np.arange(12.0).reshape(3, 4) + 1j
+    assert np.allclose(fft.fftn(a, axes=(0, 1, 0)), np.fft.fftn(a, axes=(0, 1, 0)))
+    with pytest.raises(ValueError, match="twice"):
+        fft.fftn(a, s=(3, 4, 5), axes=(0, 1, 0))
