@@ -15,6 +15,7 @@ Arrays on a GPU would go through host memory, so they are refused.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache, partial
 
 import jax
@@ -126,6 +127,8 @@ batching.primitive_batchers[_nufft_p] = _batch
 
 
 def _stack(arrays, name):
+    if not isinstance(arrays, (tuple, list)) or not arrays:
+        raise FourtuneTypeError(f"{name} is {arrays!r}; a list of one to three arrays would be right")
     arrays = [jnp.asarray(a) for a in arrays]
     for a in arrays:
         if a.dtype not in (jnp.float32, jnp.float64):
@@ -156,9 +159,11 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
         if isinstance(error, (FourtuneTypeError, FourtuneValueError)):
             raise
         raise FourtuneTypeError(f"arrays would be right: {error}") from None
+    if data.dtype in (jnp.complex128, jnp.float64) and points.dtype == jnp.float32:
+        raise FourtuneTypeError(f"data has dtype {data.dtype} and the points float32; one precision would be right")
     n_modes, isign, lead, core = checked_arguments(nufft_type, points.shape, data.shape, n_modes,
                                                    None if targets is None else targets.shape, eps, isign, modeord)
-    data = data.astype(jnp.complex64 if points.dtype == jnp.float32 else jnp.complex128).reshape(-1, *core)
+    data = data.astype(jnp.complex64 if points.dtype == jnp.float32 else jnp.complex128).reshape(math.prod(lead), *core)
     out = _nufft_p.bind(data, points, *([] if targets is None else [targets]), nufft_type=nufft_type, n_modes=n_modes,
                         eps=float(eps), isign=isign, modeord=int(modeord))
     return out.reshape(*lead, *out.shape[1:])

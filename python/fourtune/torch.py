@@ -15,6 +15,8 @@ docs/design/python-frameworks.md has the formulas of the gradients, and how many
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, result_shape
@@ -120,11 +122,15 @@ def _(info, in_dims, data, points, targets, *rest):
 
 
 def _stack(arrays, name):
+    if not isinstance(arrays, (tuple, list)) or not arrays:
+        raise FourtuneTypeError(f"{name} is {arrays!r}; a list of one to three tensors would be right")
     for array in arrays:
         if not isinstance(array, torch.Tensor):
             raise FourtuneTypeError(f"{name}: a {type(array).__name__} was given; a torch.Tensor would be right")
         if array.dtype not in _COMPLEX:
             raise FourtuneTypeError(f"{name} has dtype {array.dtype}; float32 or float64 would be right")
+        if array.layout is not torch.strided:
+            raise FourtuneTypeError(f"{name} has layout {array.layout}; a dense tensor would be right")
         if array.ndim != 1 or array.shape != arrays[0].shape or array.device != arrays[0].device:
             raise FourtuneValueError(f"{name}: shape {tuple(array.shape)} on {array.device}; one shape (m,) and one"
                                      " device for all coordinates would be right")
@@ -144,17 +150,21 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
 
     Returns a complex tensor with the batch axes of data. Raises ValueError and TypeError for bad input.
     """
-    points = _stack(tuple(points), "points")
+    points = _stack(points, "points")
     if not isinstance(data, torch.Tensor):
         raise FourtuneTypeError(f"data: a {type(data).__name__} was given; a torch.Tensor would be right")
+    if data.layout is not torch.strided:
+        raise FourtuneTypeError(f"data has layout {data.layout}; a dense tensor would be right")
+    if data.dtype in (torch.complex128, torch.float64) and points.dtype == torch.float32:
+        raise FourtuneTypeError(f"data has dtype {data.dtype} and the points float32; one precision would be right")
     if targets is not None:
-        targets = _stack(tuple(targets), "targets").to(points.dtype)
+        targets = _stack(targets, "targets").to(points.dtype)
     if data.device != points.device or (targets is not None and targets.device != points.device):
         raise FourtuneValueError(f"data is on {data.device} and the points on {points.device}; one device would be"
                                  " right")
     n_modes, isign, lead, core = checked_arguments(nufft_type, points.shape, data.shape, n_modes,
                                                    None if targets is None else targets.shape, eps, isign, modeord)
-    data = data.to(_COMPLEX[points.dtype]).reshape(-1, *core)
+    data = data.to(_COMPLEX[points.dtype]).reshape(math.prod(lead), *core)
     out = _nufft(data, points, targets, nufft_type, list(n_modes), float(eps), isign, int(modeord))
     return out.reshape(*lead, *out.shape[1:])
 

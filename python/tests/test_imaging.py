@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fourtune
 from fourtune import imaging
 
 SHAPE = (6, 8)
@@ -235,7 +236,11 @@ def test_reconstruction_of_the_scan_of_2019_finds_the_phantom():
     (lambda: imaging.OffResonance(imaging.NUFFT(random_points(), SHAPE), np.full(SHAPE, np.nan), np.zeros(40)),
      "finite"),
     (lambda: imaging.conjugate_gradients(lambda x: x, np.array([np.nan])), "NaN"),
+    (lambda: imaging.NUFFT([k + 0j for k in random_points()], SHAPE), "a real one"),
+    (lambda: imaging.NUFFT(None, SHAPE), "sequence of arrays"),
+    (lambda: imaging.conjugate_gradients(lambda x: x, None), "array of numbers"),
 ])
 def test_bad_input_is_named(call, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((ValueError, TypeError), match=says) as raised:
         call()
+    assert isinstance(raised.value, fourtune.FourtuneError)

@@ -85,7 +85,7 @@ def test_jitted_gradients_are_those_of_eager_ones(kind):
 
 def test_single_precision_stays_single():
     data, x = arguments(1, 1)
-    found = fj.nufft1d1(x.astype(jnp.float32), data, 7, eps=1e-5)
+    found = fj.nufft1d1(x.astype(jnp.float32), data.astype(jnp.complex64), 7, eps=1e-5)
     assert found.dtype == jnp.complex64
     np.testing.assert_allclose(found, fj.nufft1d1(x, data, 7, eps=1e-12), atol=1e-3)
 
@@ -113,6 +113,8 @@ def test_other_devices_are_refused_and_not_copied():
     (lambda x, c: fj.nufft1d1(x, c, 4, isign=0), "isign is 0"),
     (lambda x, c: fj.nufft1d1(x, c, 4, eps=3.0), "eps is 3.0"),
     (lambda x, c: fj.nufft1d1(x, c, 4, modeord=2), "modeord is 2"),
+    (lambda x, c: fj.nufft1d1(x.astype(jnp.float32), c, 4), "one precision"),
+    (lambda x, c: fj.nufft(1, None, c, 4), "points is None"),
     (lambda x, c: fj.nufft(3, [x], c), "targets were not given"),
     (lambda x, c: fj.nufft2d1(x, x[:3], c, (4, 4)), "one shape"),
 ])

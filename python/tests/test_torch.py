@@ -116,6 +116,11 @@ def test_compiled_without_a_graph_break(kind):
         torch.testing.assert_close(a, b)
 
 
+def test_no_points_make_modes_of_zero():
+    nothing = torch.zeros(0, dtype=torch.float64)
+    assert (ft.nufft1d1(nothing, nothing, 4) == torch.zeros(4)).all()
+
+
 def test_points_changed_in_place_are_seen():
     points, data, n_modes, _ = arguments(1, 1)
     x = points[0].detach()
@@ -133,6 +138,9 @@ def test_points_changed_in_place_are_seen():
     (lambda x, c: ft.nufft1d1(x, c, 4, eps=3.0), "eps is 3.0"),
     (lambda x, c: ft.nufft1d1(x, c, 4, isign=0), "isign is 0"),
     (lambda x, c: ft.nufft1d1(x * float("nan"), c, 4), "(?i)nan|finite"),
+    (lambda x, c: ft.nufft1d1(x.float(), c, 4), "one precision"),
+    (lambda x, c: ft.nufft1d1(x.to_sparse(), c, 4), "a dense tensor"),
+    (lambda x, c: ft.nufft(1, [], c, 4), "one to three tensors"),
     (lambda x, c: ft.nufft(3, [x], c), "targets were not given"),
     (lambda x, c: ft.nufft(1, [x, x], c, 4), "2 would be right"),
     (lambda x, c: ft.nufft2d1(x, x[:3], c, (4, 4)), "one shape"),

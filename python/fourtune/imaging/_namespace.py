@@ -46,7 +46,9 @@ def to_numpy(array):
 
 
 def cast(array, dtype):
-    """The array in a NumPy dtype."""
+    """The array in a NumPy dtype. A complex array is never made real."""
+    if "complex" in str(array.dtype) and np.dtype(dtype).kind != "c":
+        raise FourtuneTypeError(f"an array of dtype {array.dtype} was given; a real one would be right")
     xp = namespace(array)
     if xp.__name__ == "torch":
         return array.to(getattr(xp, np.dtype(dtype).name))

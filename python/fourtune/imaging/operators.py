@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import fft
-from .._errors import FourtuneValueError
+from .._errors import FourtuneTypeError, FourtuneValueError
 from .._plan import Plan, integer, precision, sizes
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape, to_numpy
 
@@ -37,13 +37,16 @@ class NUFFT(Operator):
         options: those of fourtune.Plan, such as threads.
 
     forward takes (*shape) or (batch, *shape) and returns (m,) or (batch, m); adjoint goes back. Real images are made
-    complex. One plan is kept for each batch size. One thread at a time.
+    complex, and arrays of another precision are converted. One plan is kept for each batch size. One thread at a time.
     """
 
     def __init__(self, points, shape, eps=1e-6, *, dtype="complex128", **options):
         self.shape = sizes(shape, "shape")
         _, self.real, self.dtype = precision(dtype)
-        points = tuple(points)
+        try:
+            points = tuple(points)
+        except TypeError:
+            raise FourtuneTypeError(f"points is a {type(points).__name__}; a sequence of arrays would be right") from None
         if len(points) != len(self.shape):
             raise FourtuneValueError(f"points has {len(points)} coordinates and the image {len(self.shape)} axes;"
                                      " one array of coordinates for each axis would be right")
@@ -165,7 +168,8 @@ class OffResonance(Operator):
         field, times = as_array(field, "field"), as_array(times, "times")
         require_shape(field, self.shape, "field")
         require_shape(times, (nufft.m,), "times")
-        w, t = np.float64(to_numpy(field)), np.float64(to_numpy(times))
+        field, times = cast(field, "float64"), cast(times, "float64")
+        w, t = to_numpy(field), to_numpy(times)
         if not (np.isfinite(w).all() and np.isfinite(t).all()):
             raise FourtuneValueError("field and times must be finite")
         counts, edges = np.histogram(w, bins)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import FourtuneValueError
 from .._plan import integer
-from ._namespace import like, namespace, real_inner
+from ._namespace import as_array, like, namespace, real_inner
 
 
 class Solution(NamedTuple):
@@ -30,7 +30,8 @@ def conjugate_gradients(normal, b, x=None, *, iterations=50, tolerance=1e-6, dam
         damping: real, at least 0.
     """
     iterations = integer(iterations, "iterations", 0)
-    if not (damping >= 0 and tolerance >= 0):
+    b = as_array(b, "b")
+    if not (isinstance(damping, (int, float)) and damping >= 0 and tolerance >= 0):
         raise FourtuneValueError(f"damping is {damping} and tolerance {tolerance}; numbers from 0 on would be right")
     start = x is not None
     x = x * 1 if start else b * 0
