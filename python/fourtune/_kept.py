@@ -70,8 +70,8 @@ plans = KeptPlans(16, 2**30)
 
 
 def set_plan_cache(plans_kept: int = 16, bytes_kept: int = 2**30) -> None:
-    """Bounds the plans that nufft1d1 ... nufft3d3 and the functions with gradients keep for the next call: how many, and
-    how many bytes they may hold together, on the processor and on GPUs. 0 keeps none."""
+    """Bounds the plans that nufft1d1 ... nufft3d3 and the functions with gradients keep for the next call: how many,
+    and how many bytes they may hold together, on the processor and on GPUs. 0 keeps none."""
     plans.limit(integer(plans_kept, "plans_kept", 0), integer(bytes_kept, "bytes_kept", 0))
 
 

@@ -39,7 +39,8 @@ def _nufft(data, points, targets, nufft_type, n_modes, eps, isign, modeord):
     where = points.shape[0] if nufft_type == 3 else tuple(n_modes)
     device = "cpu" if points.device.type == "cpu" else f"cuda:{points.device.index}"
     dtype = "complex64" if data.dtype == torch.complex64 else "complex128"
-    options = dict(dtype=dtype, device=device, modeord=modeord, deterministic=torch.are_deterministic_algorithms_enabled())
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    options = dict(dtype=dtype, device=device, modeord=modeord, deterministic=deterministic)
     with plans.taken(nufft_type, where, data.shape[0], eps, isign, **options) as plan:
         given = list(points) + [None] * (3 - len(points))
         plan.set_points(*given, *([] if targets is None else targets.detach().contiguous()))
