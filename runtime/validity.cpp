@@ -13,7 +13,9 @@ constexpr double kFactor = 2;
 
 Json range(double value) { return Json::array({value / kFactor, value * kFactor}); }
 
+// What must be equal. The sign need not be: the transform of the other sign is that of conjugated data, conjugated.
 Problem without_ranges(Problem problem) {
+  problem.sign = -1;
   problem.m.reset(), problem.k.reset(), problem.extent.reset(), problem.points.reset();
   problem.batch = 1;
   return problem;

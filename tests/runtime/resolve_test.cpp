@@ -158,6 +158,19 @@ TEST_F(Resolve, AVerdictServesPointCountsInsideItsValidity) {
   EXPECT_EQ(inside.plan.cpu().spread.cap, 777);
 }
 
+TEST_F(Resolve, AVerdictServesTheOtherSignAsItIs) {
+  for (const char* token : {kToken, "fft:type=c2c,n=96x80,prec=f64"}) {
+    const Problem problem = parse_problem(token);
+    generator::Plan plan = generator::default_plan(problem, traits_);
+    plan.cpu().threads = 1;
+    const std::string text = generator::to_text(plan, problem);
+    const Resolution out = resolve_in(store("sign.db", token, text), (std::string(token) + ",sign=1").c_str());
+    EXPECT_EQ(out.source, Source::verdict) << out.explain;
+    EXPECT_EQ(generator::to_text(out.plan, problem), text);
+    std::filesystem::remove_all(folder_ / "sign.db");
+  }
+}
+
 TEST_F(Resolve, InsideItsValidityThePlanIsTakenUnchanged) {
   const Problem problem = parse_problem(kToken);
   generator::Plan plan = generator::default_plan(problem, traits_);

@@ -66,17 +66,23 @@ TEST(Validity, IsOfOneClassOfPointsButTakesPointsWithoutOne) {
   EXPECT_TRUE(holds((token + "radial").c_str(), kPlain)) << "an application names no class";
 }
 
+TEST(Validity, IsOfBothSigns) {
+  EXPECT_TRUE(holds(kPlain, std::string(kPlain) + ",sign=1"));
+  EXPECT_TRUE(
+      holds("nufft:type=2,n=64,m=9000,prec=f64,tol=1e-9,sign=-1", "nufft:type=2,n=64,m=9000,prec=f64,tol=1e-9"));
+  EXPECT_TRUE(holds("fft:type=c2c,n=64x64,prec=f32", "fft:type=c2c,n=64x64,prec=f32,sign=1"));
+}
+
 TEST(Validity, EverythingElseOfTheTokenMustBeEqual) {
   EXPECT_TRUE(holds(kPlain, kPlain));
   for (const char* other :
        {"nufft:type=2,n=128x128,m=200000,prec=f32,tol=1e-3", "nufft:type=1,n=128x127,m=200000,prec=f32,tol=1e-3",
         "nufft:type=1,n=128,m=200000,prec=f32,tol=1e-3", "nufft:type=1,n=128x128,m=200000,prec=f64,tol=1e-3",
-        "nufft:type=1,n=128x128,m=200000,prec=f32,tol=2e-3",
-        "nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,sign=1"})
+        "nufft:type=1,n=128x128,m=200000,prec=f32,tol=2e-3"})
     EXPECT_FALSE(holds(kPlain, other)) << other;
   const char* const fft = "fft:type=c2c,n=64,prec=f32";
-  for (const char* other : {"fft:type=r2c,n=64,prec=f32", "fft:type=c2c,n=64,prec=f32,place=in",
-                            "fft:type=c2c,n=64,prec=f32,layout=2", "fft:type=c2c,n=64,prec=f32,sign=1"})
+  for (const char* other :
+       {"fft:type=r2c,n=64,prec=f32", "fft:type=c2c,n=64,prec=f32,place=in", "fft:type=c2c,n=64,prec=f32,layout=2"})
     EXPECT_FALSE(holds(fft, other)) << other;
 }
 
