@@ -37,7 +37,7 @@ def _apply(nufft_type, dim, points, data, name, n_modes, out, eps, isign, option
             if out is None:
                 raise FourtuneValueError("n_modes is missing; give the shape of the modes, or out=")
             n_modes = tuple(_arrays.look(out, "out").shape)[-dim:]
-        n_modes = (n_modes,) if np.ndim(n_modes) == 0 else n_modes
+        n_modes = (n_modes,) * dim if np.ndim(n_modes) == 0 else n_modes  # one number is that of every axis
         try:
             given = len(n_modes)
         except TypeError:
@@ -71,7 +71,7 @@ def _describe(function, nufft_type, dim, modes):
         1: (
             "points to modes",
             f"    c: strengths, shape (m,) or (n_trans, m), complex.\n    n_modes: shape ({shape},) of the "
-            "modes; not needed with out=.\n",
+            "modes, or one number for all of them; not needed with out=.\n",
         ),
         2: ("modes to points", f"    f: modes, shape ({shape},) or with n_trans in front, complex.\n"),
         3: (

@@ -131,3 +131,10 @@ def test_no_points_give_zeros():
     plan = fourtune.Plan(1, (4, 5))
     plan.set_points(np.empty(0), np.empty(0))
     assert np.array_equal(plan.execute(np.empty(0, complex)), np.zeros((4, 5)))
+
+
+def test_one_number_of_modes_is_that_of_every_axis():
+    x, c = np.linspace(-3, 3, 20), np.ones(20, complex)
+    assert np.array_equal(fourtune.nufft2d1(x, x, c, 6), fourtune.nufft2d1(x, x, c, (6, 6)))
+    with pytest.raises(ValueError, match="2 sizes; 3 would be right"):
+        fourtune.nufft3d1(x, x, x, c, (6, 6))
