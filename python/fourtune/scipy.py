@@ -1,12 +1,16 @@
 """A backend for scipy.fft: `with scipy.fft.set_backend(fourtune.scipy): ...`
 
 It serves Fourier transforms of single and double precision. SciPy itself does the rest: sine and cosine transforms,
-long doubles and Hermitian transforms of many axes. As SciPy's, results have the same bits each time.
+long doubles and Hermitian transforms of many axes. As SciPy's, results have the same bits each time. As many threads
+work as are useful, unless `workers` or scipy.fft.set_workers says otherwise.
 """
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
+from scipy.fft import get_workers
 
 from . import fft as _fft
 
@@ -30,13 +34,11 @@ _NAMES = {
 
 
 def _threads(workers) -> int:
-    """scipy's workers: at most so many threads; negative ones count from the number of processors, and None is one."""
-    import os
-
-    import scipy.fft
-
+    """scipy's workers as threads: negative ones count from the number of processors. SciPy's default of one worker is
+    no wish of the caller's, and becomes 0: as many threads as are useful."""
     if workers is None:
-        workers = scipy.fft.get_workers()
+        workers = get_workers()
+        return 0 if workers == 1 else workers
     count = os.cpu_count() or 1
     if workers < 0 and workers >= -count:
         workers += 1 + count
