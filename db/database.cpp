@@ -64,6 +64,11 @@ std::string name_of(sqlite3* connection) {
   const auto message = [&](const char* what) { return fmt::format("{} {} (SQLite: {})", where, what, said); };
   switch (code & 0xff) {
     case SQLITE_NOMEM:
+      // A damaged file can make SQLite ask for absurd amounts. Memory is short only if a modest one fails too.
+      if (void* modest = sqlite3_malloc(1 << 20)) {
+        sqlite3_free(modest);
+        throw StoreError(StoreFault::damaged, message(damaged));
+      }
       throw std::bad_alloc();
     case SQLITE_NOTADB:
       throw StoreError(StoreFault::foreign, message("is not a SQLite file; choose another path"));
@@ -179,7 +184,7 @@ double Statement::real(int column) const { return sqlite3_column_double(statemen
 std::string Statement::text(int column, std::size_t longest) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (!data) {
-    if (sqlite3_errcode(connection_) == SQLITE_NOMEM) throw std::bad_alloc();
+    if (sqlite3_errcode(connection_) == SQLITE_NOMEM) fail(connection_, SQLITE_NOMEM);
     return {};
   }
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
