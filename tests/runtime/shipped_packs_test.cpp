@@ -61,13 +61,16 @@ TEST(ShippedPacks, TheH200sPlansRunOnAnH200AsTheyAre) {
   }
 }
 
-// A size that was tuned out of place serves in place, with the other sign, and with strides.
+// A size that was tuned serves the other sign as it is, and in place and with strides as a neighbour.
 TEST(ShippedPacks, ASizeThatWasTunedServesInOtherForms) {
   const db::Lookup lookup = with_pack("h200.pack");
   const DeviceTraits h200 = *generator::known_device("h200");
+  const Resolution other_sign = resolve(parse_problem("fft:type=c2c,n=256x256x256,prec=f32,sign=1"), h200, &lookup, "");
+  EXPECT_EQ(other_sign.source, Source::verdict) << other_sign.explain;
+  EXPECT_EQ(other_sign.from, "the pack h200 1.0");
   for (const char* token :
-       {"fft:type=c2c,n=256x256x256,prec=f32,sign=1", "fft:type=c2c,n=512x512x512,prec=f64,place=in",
-        "fft:type=c2c,n=128x128x128,prec=f64,place=in,sign=1", "fft:type=c2c,n=4096x4096,prec=f32,place=in",
+       {"fft:type=c2c,n=512x512x512,prec=f64,place=in", "fft:type=c2c,n=128x128x128,prec=f64,place=in,sign=1",
+        "fft:type=c2c,n=4096x4096,prec=f32,place=in",
         "fft:type=c2c,n=256x256x256,prec=f32,layout=2x512x131072/1x256x65536"}) {
     const Problem problem = parse_problem(token);
     const Resolution found = resolve(problem, h200, &lookup, "");
