@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "generator/candidates.h"
 #include "runtime/backends/cuda/compiler.h"
@@ -345,6 +346,31 @@ TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
   EXPECT_EQ(failure([&] { program.run(reinterpret_cast<char*>(in.data()) + 1, out.data(), nullptr); }).first,
             Status::invalid_argument);
   EXPECT_EQ(number("fake_pushed"), 0) << "a failed call left its context behind";
+}
+
+// Two calls on different streams use the same work memory, so the second one's stream waits for the first one's work.
+TEST_F(FakeDriver, ProgramsWithWorkMemoryOrderTheirStreams) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << "NOT TESTED: " << why;
+  const auto& known = nvrtc().architectures;
+  if (std::find(known.begin(), known.end(), 90) == known.end()) GTEST_SKIP() << "NOT TESTED: no sm_90";
+  db::KernelStore store("");
+  CudaProgram program(Device::open(0), direct_program(parse_problem("fft:type=c2c,n=60,prec=f32,batch=3")), store,
+                      false);
+  std::vector<float> in(360), out(360);
+  int a = 0, b = 0;
+  int waits = number("fake_stream_waits");
+  const auto waits_of_run_on = [&](int& stream) {
+    program.run(in.data(), out.data(), &stream);
+    return number("fake_stream_waits") - std::exchange(waits, number("fake_stream_waits"));
+  };
+  EXPECT_EQ(waits_of_run_on(a), 0) << "nothing came before";
+  EXPECT_EQ(waits_of_run_on(a), 0) << "a stream keeps its order";
+  EXPECT_EQ(waits_of_run_on(b), 1);
+  EXPECT_EQ(waits_of_run_on(b), 0);
+  number("fake_capture_status") = 1;
+  EXPECT_EQ(waits_of_run_on(a), 0) << "no event crosses the border of a captured stream";
+  number("fake_capture_status") = 0;
+  EXPECT_EQ(waits_of_run_on(a), 1) << "the work on b counts, and that in the graph does not";
 }
 
 // A nonuniform transform waits for its points at most once, and never for trusted points. From the first execute on it

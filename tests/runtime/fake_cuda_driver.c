@@ -17,6 +17,7 @@ int fake_lost_result;  // the result of every call that a lost context refuses
 int fake_load_result, fake_alloc_result, fake_launch_result, fake_optin_result;
 int fake_capture_status, fake_graph_result;
 int fake_graphs, fake_graph_launches, fake_node_updates, fake_overlapping, fake_overlapping_edges;
+int fake_stream_waits;  // of streams for events
 int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_retained;
 _Atomic int fake_pushed, fake_modules;  // kernels are loaded by several threads
 int fake_peers;                         // the devices see each other's memory
@@ -227,7 +228,7 @@ Result cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stre
 Result cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
 Result cuStreamSynchronize(void* stream) { return (void)stream, ++fake_waits, fake_lost_result; }
 Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
-  return (void)stream, (void)event, (void)flags, 0;
+  return (void)stream, (void)event, (void)flags, ++fake_stream_waits, 0;
 }
 static int fake_records;
 // An event is the number of its last record, 0 before the first; records are 2 ms apart.

@@ -15,6 +15,7 @@
 #include "runtime/backends/cuda/nufft_queue.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/backends/cuda/program.h"
+#include "runtime/backends/cuda/stream_order.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/nufft_executor.h"
 
@@ -25,7 +26,7 @@ namespace {
 class CufftTransform final : public gpu::GpuTransform {
  public:
   CufftTransform(std::shared_ptr<const Device> device, const Problem& problem, bool time_stages)
-      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem) {
+      : device_(std::move(device)), sign_(problem.sign), plan_(device_, problem), order_(device_) {
     if (!time_stages) return;
     marks_.emplace_back(device_);
     marks_.emplace_back(device_);
@@ -35,9 +36,11 @@ class CufftTransform final : public gpu::GpuTransform {
     const ContextGuard guard(*device_);
     check_device_pointer(*device_, in);
     check_device_pointer(*device_, out);
+    order_.begin(queue);
     if (!marks_.empty()) marks_[0].record(queue);
     plan_.execute(in, out, sign_, queue);
     if (!marks_.empty()) marks_[1].record(queue);
+    order_.end();
     ran_ = true;
   }
   std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
@@ -51,6 +54,7 @@ class CufftTransform final : public gpu::GpuTransform {
   std::shared_ptr<const Device> device_;
   int sign_;
   CufftPlan plan_;
+  StreamOrder order_;
   std::vector<Event> marks_;
   bool ran_ = false;
 };

@@ -4,13 +4,6 @@
 
 namespace fourtune::runtime::cuda {
 
-bool is_capturing(CUstream stream) {
-  const DriverApi& api = driver();
-  if (!api.cuStreamIsCapturing) return false;
-  int status = 0;
-  return api.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != 0;
-}
-
 LaunchList::~LaunchList() {
   for (Graph& graph : graphs_) destroy(graph);
 }

@@ -12,9 +12,6 @@
 
 namespace fourtune::runtime::cuda {
 
-// True when the application records the stream's work into a graph (or when this cannot be determined).
-bool is_capturing(CUstream stream);
-
 // Invariants:
 // 1. A graph is made when a sequence of kernels occurs for the second time, or by prepare(); afterwards start()
 //    allocates nothing.

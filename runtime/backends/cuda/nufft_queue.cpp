@@ -10,6 +10,7 @@
 #include "runtime/backends/cuda/cufft_api.h"
 #include "runtime/backends/cuda/launch_list.h"
 #include "runtime/backends/cuda/program.h"
+#include "runtime/backends/cuda/stream_order.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -46,7 +47,7 @@ class PinnedBytes {
 class CudaQueue final : public gpu::Queue {
  public:
   CudaQueue(std::shared_ptr<const Device> device, const KernelShelf& shelf)
-      : device_(std::move(device)), shelf_(shelf), last_(device_, false), pinned_(*device_) {}
+      : device_(std::move(device)), shelf_(shelf), order_(device_), pinned_(*device_) {}
 
   const DeviceTraits& traits() const override { return device_->traits(); }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char* name) override {
@@ -80,7 +81,7 @@ class CudaQueue final : public gpu::Queue {
       Library(CudaQueue& queue, const Problem& one) : queue_(queue), sign_(one.sign), plan_(queue.device_, one) {}
       void run(std::byte* data) override {
         queue_.flush();
-        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.stream_);
+        if (!queue_.rehearsing_) plan_.execute(data, data, sign_, queue_.order_.stream());
       }
       std::int64_t bytes() const override { return static_cast<std::int64_t>(plan_.work_bytes()); }
 
@@ -94,11 +95,7 @@ class CudaQueue final : public gpu::Queue {
 
   void begin(void* stream) override {
     context_.emplace(*device_);
-    const auto next = static_cast<CUstream>(stream);
-    // What precedes and follows captured work belongs to the application: events do not cross that border.
-    capturing_ = is_capturing(next);
-    if (used_ && next != stream_ && !capturing_) last_.hold_back(next);
-    stream_ = next;
+    order_.begin(static_cast<CUstream>(stream));
   }
   std::byte* open(void* array, std::int64_t bytes, gpu::Access, const char* name) override {
     if (bytes == 0) return static_cast<std::byte*>(array);
@@ -112,9 +109,9 @@ class CudaQueue final : public gpu::Queue {
   void launch(int kernel, const generator::Extent3& grid, gpu::LaunchArguments& arguments) override {
     list_.add(kernels_[static_cast<std::size_t>(kernel)], grid, arguments);
   }
-  void flush() override { rehearsing_ ? list_.prepare() : list_.start(stream_, capturing_); }
+  void flush() override { rehearsing_ ? list_.prepare() : list_.start(order_.stream(), order_.capturing()); }
   bool begin_rehearsal() override {
-    if (capturing_) return false;
+    if (order_.capturing()) return false;
     flush();
     return rehearsing_ = true;
   }
@@ -125,24 +122,21 @@ class CudaQueue final : public gpu::Queue {
   void read(void* host, const std::byte* device, std::size_t bytes) override {
     flush();
     void* const to = pinned_.at() && bytes <= PinnedBytes::kBytes ? pinned_.at() : host;
-    check(driver().cuMemcpyDtoHAsync(to, reinterpret_cast<CUdeviceptr>(device), bytes, stream_),
+    check(driver().cuMemcpyDtoHAsync(to, reinterpret_cast<CUdeviceptr>(device), bytes, order_.stream()),
           "copying from the GPU");
-    check(driver().cuStreamSynchronize(stream_), "waiting for a stream");
+    check(driver().cuStreamSynchronize(order_.stream()), "waiting for a stream");
     if (to != host) std::memcpy(host, to, bytes);
   }
   void end(bool) noexcept override {
     list_.drop();
     rehearsing_ = false;
-    try {
-      if (!capturing_) last_.record(stream_), used_ = true;
-    } catch (const Error&) {  // the device is lost, as every later call reports
-    }
+    order_.end();
     context_.reset();
   }
   void mark(int index) override {
-    list_.start(stream_, true);
+    list_.start(order_.stream(), true);
     while (marks_.size() <= static_cast<std::size_t>(index)) marks_.emplace_back(device_);
-    marks_[static_cast<std::size_t>(index)].record(stream_);
+    marks_[static_cast<std::size_t>(index)].record(order_.stream());
   }
   double seconds(int from, int to) override {
     const ContextGuard guard(*device_);
@@ -155,11 +149,10 @@ class CudaQueue final : public gpu::Queue {
   std::deque<Kernel> kernels_;  // a deque, because the list points to them
   std::vector<KernelReport> reports_;
   std::vector<Event> marks_;
-  Event last_;  // marks the end of the last run
+  StreamOrder order_;
   PinnedBytes pinned_;
   LaunchList list_;
-  bool used_ = false, capturing_ = false, rehearsing_ = false;
-  CUstream stream_ = nullptr;
+  bool rehearsing_ = false;
   std::optional<ContextGuard> context_;
 };
 

@@ -164,6 +164,7 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
     workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
     bytes_ += bytes;
   }
+  if (!workspace_.empty()) order_.emplace(device_);
   for (auto& table : program_.constants) {
     constants_.emplace_back(device_, table.size());
     constants_.back().upload(table.data(), table.size());
@@ -185,7 +186,8 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   const ContextGuard guard(*device_);
   check_device_pointer(*device_, in);
   check_device_pointer(*device_, out);
-  const bool alone = time_stages_ || is_capturing(queue);
+  if (order_) order_->begin(queue);
+  const bool alone = time_stages_ || (order_ ? order_->capturing() : is_capturing(queue));
   for (std::size_t i = 0; i < program_.launches.size(); ++i) {
     const generator::Launch& launch = program_.launches[i];
     if (time_stages_) marks_[i].record(queue);
@@ -195,6 +197,7 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   }
   launches_.start(queue);
   if (time_stages_) marks_.back().record(queue);
+  if (order_) order_->end();
   ran_ = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/kernel_shelf.h"
 #include "runtime/backends/cuda/launch_list.h"
+#include "runtime/backends/cuda/stream_order.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/launch_arguments.h"
 
@@ -49,6 +51,7 @@ class CudaProgram final : public gpu::GpuTransform {
   std::vector<DeviceMemory> workspace_, constants_;
   std::vector<gpu::LaunchArguments> arguments_;
   LaunchList launches_;
+  std::optional<StreamOrder> order_;  // where there is work memory
   std::int64_t bytes_ = 0;
   bool time_stages_ = false;
   std::vector<Event> marks_;  // before each launch and after the last one
