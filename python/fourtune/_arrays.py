@@ -1,6 +1,7 @@
 """Arrays of NumPy, CuPy, PyTorch, JAX and others as pointers, without copies where they can be used as they are.
 
-A Kind knows one library: how to look at its arrays, make new ones, copy them, and which stream is current.
+A Kind knows one library: how to look at its arrays, make new ones, copy them, and which stream is current. Calls that
+are like one before need less, and microseconds count there: signature, pointer, make and can_hold are for them.
 """
 
 from __future__ import annotations
@@ -71,6 +72,21 @@ class NumpyKind:
     def result(self, array):
         return array
 
+    def signature(self, array):
+        """What decides how an array is used, as a key; None for arrays that have to be looked at."""
+        return array.shape, array.strides, array.dtype
+
+    def pointer(self, array) -> int:
+        return array.__array_interface__["data"][0]
+
+    def make(self, like, shape, dtype):
+        """A new array on the device of `like`."""
+        return np.empty(shape, dtype)
+
+    def can_hold(self, out, source, shape, dtype) -> bool:
+        """Whether `out`, of this kind, is such an array and surely shares no memory with source."""
+        return out.shape == shape and out.dtype == dtype and out.flags.carray and not np.may_share_memory(out, source)
+
 
 class JaxKind(NumpyKind):
     """Arrays in host memory are seen through NumPy. They cannot be written, so results are new JAX arrays."""
@@ -101,6 +117,8 @@ class TorchKind:
             for name in ("f2", "f4", "f8", "c8", "c16", "i1", "i2", "i4", "i8", "u1", "?")
         }
         self.from_numpy = {dtype: mine for mine, dtype in self.to_numpy.items()}
+        # What generated code of PyTorch asks; current_stream makes an object first, which takes microseconds.
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def view(self, array) -> View:
         torch = self.torch
@@ -148,10 +166,34 @@ class TorchKind:
     def stream(self, array):
         if not array.is_cuda:
             return None
+        if self.raw_stream is not None:
+            return self.raw_stream(array.device.index) or None
         return self.torch.cuda.current_stream(array.device).cuda_stream or None
 
     def result(self, array):
         return array
+
+    def signature(self, array):
+        if array.requires_grad or array.is_conj() or array.is_neg():
+            return None
+        return array.shape, array.stride(), array.dtype, array.device
+
+    def pointer(self, array) -> int:
+        return array.data_ptr()
+
+    def make(self, like, shape, dtype):
+        return like.new_empty(shape, dtype=self.from_numpy[dtype])
+
+    def can_hold(self, out, source, shape, dtype) -> bool:
+        memory = source.untyped_storage()
+        return (
+            out.shape == shape
+            and out.dtype == self.from_numpy[dtype]
+            and out.device == source.device
+            and out.is_contiguous()
+            and self.signature(out) is not None
+            and out.untyped_storage().data_ptr() != memory.data_ptr()
+        )
 
 
 class CupyKind:
@@ -161,9 +203,11 @@ class CupyKind:
         self.cupy = cupy
 
     def view(self, array) -> View:
-        return View(array.data.ptr, array.shape, array.dtype, array.strides, array.device.id, True, array, self)
+        return View(array.data.ptr, array.shape, array.dtype, array.strides, array.data.device_id, True, array, self)
 
     def empty(self, shape, dtype, device):
+        if self.cupy.cuda.runtime.getDevice() == device:
+            return self.cupy.empty(shape, dtype)
         with self.cupy.cuda.Device(device):
             return self.cupy.empty(shape, dtype)
 
@@ -175,10 +219,29 @@ class CupyKind:
             return self.cupy.array(array, dtype=dtype, order="C")
 
     def stream(self, array):
-        return self.cupy.cuda.get_current_stream(array.device.id).ptr or None
+        return self.cupy.cuda.get_current_stream(array.data.device_id).ptr or None
 
     def result(self, array):
         return array
+
+    def signature(self, array):
+        return array.shape, array.strides, array.dtype, array.data.device_id
+
+    def pointer(self, array) -> int:
+        return array.data.ptr
+
+    def make(self, like, shape, dtype):
+        return self.empty(shape, dtype, like.data.device_id)
+
+    def can_hold(self, out, source, shape, dtype) -> bool:
+        memory, start = source.data.mem, out.data.ptr
+        return (
+            out.shape == shape
+            and out.dtype == dtype
+            and out.data.device_id == source.data.device_id
+            and out.flags.c_contiguous
+            and (start >= memory.ptr + memory.size or start + out.nbytes <= memory.ptr)
+        )
 
 
 class CudaInterfaceKind:
@@ -202,6 +265,9 @@ class CudaInterfaceKind:
             " cannot make new ones"
         )
 
+    def make(self, like, shape, dtype):
+        return self.empty(shape, dtype, None)
+
     def convert(self, array, dtype):
         raise FourtuneTypeError(
             f"convert the array to {np.dtype(dtype)} and C order: arrays of"
@@ -217,11 +283,12 @@ class CudaInterfaceKind:
 
 NUMPY, JAX, CUDA_INTERFACE = NumpyKind(), JaxKind(), CudaInterfaceKind()
 _kinds: dict[str, Any] = {}
+kind_of_type: dict[type, Any] = {np.ndarray: NUMPY}  # kinds that have signatures, as far as they were seen
 
 
-def _library_kind(name, make):
+def _library_kind(name, make, array_type):
     if name not in _kinds:
-        _kinds[name] = make(sys.modules[name])
+        _kinds[name] = kind_of_type[array_type] = make(sys.modules[name])
     return _kinds[name]
 
 
@@ -232,9 +299,9 @@ def look(array, name: str) -> View:
             return NUMPY.view(array)
         modules = sys.modules
         if "torch" in modules and isinstance(array, modules["torch"].Tensor):
-            return _library_kind("torch", TorchKind).view(array)
+            return _library_kind("torch", TorchKind, modules["torch"].Tensor).view(array)
         if "cupy" in modules and isinstance(array, modules["cupy"].ndarray):
-            return _library_kind("cupy", CupyKind).view(array)
+            return _library_kind("cupy", CupyKind, modules["cupy"].ndarray).view(array)
         if "jax" in modules and isinstance(array, modules["jax"].Array):
             if isinstance(array, modules["jax"].core.Tracer):
                 raise FourtuneTypeError(
@@ -269,9 +336,9 @@ def say_copy(name: str, why: str, on_copy: str, level: int) -> None:
         warnings.warn(text, CopyWarning, stacklevel=level)
 
 
-def ready(array, name: str, dtype, on_copy: str, level: int = 5) -> View:
-    """A view that is C contiguous and of this dtype, copied where it must be."""
-    view = look(array, name)
+def ready(view: View, name: str, dtype, on_copy: str, level: int = 5) -> View:
+    """The view, C contiguous and of this dtype: of a copy where it must be. Check the shape first: arrays that repeat
+    one number may have any number of elements, and a copy has memory for all of them."""
     dtype = np.dtype(dtype)
     if (
         view.dtype == dtype

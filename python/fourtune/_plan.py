@@ -220,7 +220,7 @@ class Plan:
                 said = "is missing" if array is None else "was given"
                 raise FourtuneValueError(f"{name} {said}; a type {self._type} in {self._dim}D takes {', '.join(names)}")
             if array is not None:
-                views[name] = _arrays.ready(array, name, self._real, self._on_copy)
+                views[name] = _arrays.look(array, name)
         first = views["x"]
         for name, view in views.items():
             if len(view.shape) != 1:
@@ -234,6 +234,9 @@ class Plan:
                 raise FourtuneValueError(
                     f"{name} is on {_place(view.device)} and x on {_place(first.device)}; one device would be right"
                 )
+        for name, view in views.items():
+            views[name] = _arrays.ready(view, name, self._real, self._on_copy)
+        first = views["x"]
         with self._lock:
             if first.device != self._device:
                 if not self._follow_points:
@@ -292,20 +295,21 @@ class Plan:
             modes = (self._k,) if self._type == 3 else self._n_modes
             from_points = (self._type != 2) != adjoint
             given, made = (points, modes) if from_points else (modes, points)
-            source = _arrays.ready(data, "data", self._dtype, self._on_copy)
+            source = _arrays.look(data, "data")
             lead = self._lead(source.shape, given)
             if source.device != self._device:
                 raise FourtuneValueError(
                     f"data is on {_place(source.device)} and the plan on {self.device}; the same device would be right"
                 )
+            source = _arrays.ready(source, "data", self._dtype, self._on_copy)
             kind, shape = source.kind, lead + made
             if out is None:
-                out = kind.empty(shape, self._dtype, self._device)
-                target = (_arrays.NUMPY if kind is _arrays.JAX else kind).view(out)
+                out = kind.make(source.array, shape, self._dtype)
+                target = (_arrays.NUMPY if kind is _arrays.JAX else kind).pointer(out)
             else:
-                target = _arrays.output(out, shape, self._dtype, self._device, source)
+                target = _arrays.output(out, shape, self._dtype, self._device, source).pointer
             self._transform.use_stream(kind.stream(source.array))
-            arrays = (source.pointer or 8, target.pointer or 8)  # an empty array may have no address
+            arrays = (source.pointer or 8, target or 8)  # an empty array may have no address
             if not from_points:
                 arrays = arrays[::-1]
             check((_execute_adjoint if adjoint else _execute)(self._transform.handle, *arrays))

@@ -14,38 +14,49 @@ from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._library import Transform, check, library
 
-options = {"cache_size": 16, "on_copy": "warn", "threads": 0, "deterministic": False}
+options = {"cache_size": 16, "cache_bytes": 2**30, "on_copy": "warn", "threads": 0, "deterministic": False}
+
+# In bytes: what some plans of GPUs need, and what new arrays have.
+GPU_ALIGNMENT = 16
 
 
 class TransformCache:
-    """Transforms not in use, at most `cache_size` of them; the least recently used goes first.
+    """Transforms not in use, at most `cache_size` of them, which hold at most `cache_bytes`; the least recently used
+    goes first.
 
-    A transform is taken out while it runs, so threads never share one.
+    A transform is taken out while it runs, so threads never share one. It serves every stream in turn.
     """
 
     def __init__(self):
-        self._kept: OrderedDict[tuple, Transform] = OrderedDict()
+        self._kept: OrderedDict[tuple, tuple[Transform, int]] = OrderedDict()
         self._lock = threading.Lock()
+        self._held = 0
 
     def __len__(self):
         return len(self._kept)
 
-    def take(self, key):
+    def take(self, key) -> tuple[Transform, int | None]:
+        """A transform, and the bytes that it holds where they are known."""
         with self._lock:
             kept = self._kept.pop(key, None)
-        if kept is not None:
-            return kept
-        problem, device, _, threads, deterministic = key
-        return Transform(problem, device=device, threads=threads, deterministic=deterministic)
+            if kept is not None:
+                self._held -= kept[1]
+                return kept
+        problem, device, threads, deterministic = key
+        return Transform(problem, device=device, threads=threads, deterministic=deterministic), None
 
-    def give_back(self, key, transform):
+    def give_back(self, key, transform, held):
+        held = transform.memory()[0] if held is None else held  # after the first run nothing is added
         with self._lock:
-            self._kept[key] = transform
+            replaced = self._kept.pop(key, None)  # another thread made one for the same key
+            self._held += held - (replaced[1] if replaced else 0)
+            self._kept[key] = transform, held
             self._trim()
 
     def _trim(self):
-        while len(self._kept) > options["cache_size"]:
-            self._kept.popitem(last=False)
+        while self._kept and (len(self._kept) > options["cache_size"] or self._held > options["cache_bytes"]):
+            _, (_, held) = self._kept.popitem(last=False)
+            self._held -= held
 
     def trim(self):
         with self._lock:
@@ -54,6 +65,7 @@ class TransformCache:
     def clear(self):
         with self._lock:
             self._kept.clear()
+            self._held = 0
 
 
 cache = TransformCache()
@@ -144,7 +156,6 @@ def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> 
         (
             problem,
             view.device,
-            view.kind.stream(view.array),
             options["threads"] if threads is None else threads,
             options["deterministic"] if deterministic is None else deterministic,
         ),
@@ -153,12 +164,12 @@ def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> 
     )
 
 
-def run(key, source: int, target: int) -> None:
+def run(key, source: int, target: int, stream) -> None:
     """Runs the transform of this key from one address to another."""
-    made = cache.take(key)
-    made.use_stream(key[2])
+    made, held = cache.take(key)
+    made.use_stream(stream)
     check(library.fourtune_execute(made.handle, source, target))
-    cache.give_back(key, made)
+    cache.give_back(key, made, held)
 
 
 def transform(
@@ -187,7 +198,7 @@ def transform(
     if 0 in shape:
         return kind.empty(result_shape, result_dtype, view.device) if out is None else out
     if view.dtype != dtype:
-        view = _arrays.ready(view.array, "the array", dtype, on_copy, 7)
+        view = _arrays.ready(view, "the array", dtype, on_copy, 7)
     found = direct(view, axes, form, sign, length, threads, deterministic)
     if found is None:  # bring the axes to the end, in order, and transform that
         _arrays.say_copy("the array", "no layout of a transform follows its strides", on_copy, 6)
@@ -208,5 +219,16 @@ def transform(
     if out is not None and _arrays.overlap(seen, view):
         out[...] = transform(array, axes, form, sign, length, None, threads, on_copy, deterministic)
         return out
-    run(found.key, view.pointer, seen.pointer)
+    try:
+        run(found.key, view.pointer, seen.pointer, view.kind.stream(view.array))
+    except FourtuneValueError:
+        if view.device is None or (view.pointer | seen.pointer) % GPU_ALIGNMENT == 0:
+            raise
+        _arrays.say_copy("the array or out", "it starts where the kernels of its plan cannot", on_copy, 6)
+        moved = kind.convert(view.array, dtype)
+        made = transform(moved, axes, form, sign, length, None, threads, "allow", deterministic)
+        if out is None:
+            return made
+        out[...] = made
+        return out
     return target if out is not None else kind.result(target)

@@ -20,6 +20,7 @@ from numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._plan import copies, flag, integer
+from ._uniform import GPU_ALIGNMENT as _GPU_ALIGNMENT
 from ._uniform import cache as _cache
 from ._uniform import direct as _direct
 from ._uniform import options as _options
@@ -56,11 +57,14 @@ __all__ = [
 _INVERSE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def set_options(*, cache_size=None, on_copy=None, threads=None, deterministic=None) -> None:
-    """Sets how many transforms are kept (16 at first), what happens when an array has to be copied ("warn", "allow" or
-    "refuse"), the most threads of a transform (0: as many as are useful), and whether it gives the same bits always."""
+def set_options(*, cache_size=None, cache_bytes=None, on_copy=None, threads=None, deterministic=None) -> None:
+    """Sets how many transforms are kept (16 at first) and how many bytes they may hold together (1 GiB), what happens
+    when an array has to be copied ("warn", "allow" or "refuse"), the most threads of a transform (0: as many as are
+    useful), and whether it gives the same bits always."""
     if cache_size is not None:
         cache_size = integer(cache_size, "cache_size", 0, 10**6)
+    if cache_bytes is not None:
+        cache_bytes = integer(cache_bytes, "cache_bytes", 0)
     if on_copy is not None:
         on_copy = copies(on_copy)
     if threads is not None:
@@ -70,6 +74,7 @@ def set_options(*, cache_size=None, on_copy=None, threads=None, deterministic=No
     for name, value in (
         ("deterministic", deterministic),
         ("cache_size", cache_size),
+        ("cache_bytes", cache_bytes),
         ("on_copy", on_copy),
         ("threads", threads),
     ):
@@ -143,15 +148,15 @@ _known: dict = {}
 
 
 def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, deterministic=None):
-    call = None
-    if type(x) is np.ndarray and (out is None or type(out) is np.ndarray):
+    call, known = None, None
+    plain = _arrays.kind_of_type.get(type(x))
+    signature = None if plain is None or (out is not None and type(out) is not type(x)) else plain.signature(x)
+    if signature is not None:
         try:
             call = (
                 form,
                 sign,
-                x.shape,
-                x.strides,
-                x.dtype,
+                signature,
                 None if s is None else tuple(s),
                 None if axes is None else tuple(axes),
                 norm,
@@ -160,9 +165,11 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
             )
             known = _known.get(call)
         except TypeError:  # arguments that no dictionary takes; what is wrong with them is said below
-            call = known = None
-        if known is not None and (out is None or _fits(out, x, *known[1:3])):
-            return _again(x, out, *known)
+            call = None
+    if known is not None and (out is None or plain.can_hold(out, x, *known[1:3])):
+        made = _again(plain, x, out, *known)
+        if made is not None:
+            return made
     norm = _norm(norm)
     view = _arrays.look(x, "the array")
     array, kind = view.array, view.kind
@@ -204,7 +211,7 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
         call is not None
         and len(steps) == 1
         and view.dtype == dtype
-        and x.size
+        and 0 not in view.shape
         and all(x.shape[axis] == size for axis, size in zip(axes, inner))
     ):
         found = _direct(view, _ordered(axes, form), form, sign, sizes[-1], threads, deterministic)
@@ -215,16 +222,14 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
     return kind.result(array) if kind is _arrays.JAX else array
 
 
-def _fits(out, x, shape, dtype) -> bool:
-    return out.shape == shape and out.dtype == dtype and out.flags.carray and not np.may_share_memory(out, x)
-
-
-def _again(x, out, key, shape, dtype, scale):
-    """A call like one before it, which asked the same of an array of the same shape, strides and dtype."""
-    if not x.flags.aligned:
-        x = x.copy()
-    made = np.empty(shape, dtype) if out is None else out
-    _run_direct(key, x.__array_interface__["data"][0], made.__array_interface__["data"][0])
+def _again(kind, x, out, key, shape, dtype, scale):
+    """A call like one before it, which asked the same of an array of the same shape, strides and dtype. None where an
+    array starts at an address that the transform may not take."""
+    made = kind.make(x, shape, dtype) if out is None else out
+    source, target = kind.pointer(x), kind.pointer(made)
+    if (source | target) % (dtype.alignment if key[1] is None else _GPU_ALIGNMENT):
+        return None
+    _run_direct(key, source, target, kind.stream(x))
     if scale is not None:
         made *= scale
     return made

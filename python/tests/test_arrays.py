@@ -47,9 +47,23 @@ def test_arrays_on_a_gpu_are_refused_by_a_plan_on_the_processor():
         mixed.set_points(X, CudaArray((20,), "<f8"))
 
 
+def test_shapes_are_checked_before_anything_is_copied():
+    """A copy of such an array would take more memory than there is, and some systems grant it all the same."""
+    plan, endless = fourtune.Plan(1, (8, 8)), np.broadcast_to(1.0, (2**44,))
+    with pytest.raises(ValueError, match=r"x has 20 points|y has 17592186044416 points"):
+        plan.set_points(X, endless)
+    plan.set_points(X, X)
+    with pytest.raises(ValueError, match=r"\(20,\) would be right"):
+        plan.execute(endless)
+
+
 def test_jax_arrays_give_jax_arrays():
     jax = pytest.importorskip("jax", reason="JAX is not installed in this environment")
-    jax.config.update("jax_enable_x64", True)
+    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
+        check_jax_arrays(jax)
+
+
+def check_jax_arrays(jax):
     x, c = jax.numpy.asarray(X), jax.numpy.asarray(C)
     found = fourtune.nufft1d1(x, c, 8, eps=1e-9)
     assert isinstance(found, jax.Array) and np.allclose(found, RIGHT)

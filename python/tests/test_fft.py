@@ -115,6 +115,31 @@ def test_the_cache_keeps_its_bound_in_threads():
     assert len(cache) == 0
 
 
+def test_the_cache_keeps_its_bound_in_bytes():
+    fft.clear_cache()
+    big = sample((1 << 16,))
+    fft.fft(big)
+    fft.fft(sample((8,)))
+    assert len(cache) == 2
+    fft.set_options(cache_bytes=1 << 12)  # less than the first one's table of roots
+    assert len(cache) == 1
+    close(fft.fft(big), np.fft.fft(big))
+    assert len(cache) == 0 or cache._held <= 1 << 12
+    fft.set_options(cache_bytes=2**30)
+
+
+def test_a_call_like_one_before_it_takes_an_array_from_anywhere():
+    rows = sample((6, 5))
+    memory = np.zeros(6 * 5 * 16 + 1, np.uint8)
+    odd = np.ndarray((5, 6), complex, memory[1:].data).T  # the strides of rows.T, at an address that is no multiple
+    odd[...] = rows
+    even = np.asfortranarray(rows)
+    assert odd.strides == even.strides and not odd.flags.aligned
+    for _ in range(2):
+        close(fft.fft(even), np.fft.fft(rows))
+        close(fft.fft(odd), np.fft.fft(rows))
+
+
 def test_a_plan_and_its_inverse():
     for real in (False, True):
         plan = fft.Plan((4, 7), real=real, norm="ortho")
