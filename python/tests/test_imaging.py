@@ -16,11 +16,14 @@ def numpy_array(values):
 
 def torch_array(values):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    return torch.from_numpy(np.ascontiguousarray(values))
+    tensor = torch.from_numpy(np.ascontiguousarray(values))
+    return tensor.cuda() if torch.cuda.is_available() else tensor
 
 
 def cupy_array(values):
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not cupy.is_available():
+        pytest.skip("CuPy finds no GPU")
     return cupy.asarray(values)
 
 
@@ -28,7 +31,7 @@ KINDS = pytest.mark.parametrize("kind", [numpy_array, torch_array, cupy_array])
 
 
 def back(array):
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    return array.get() if hasattr(array, "get") else np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def random_complex(*shape):
