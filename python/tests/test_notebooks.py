@@ -1,5 +1,6 @@
 """The notebooks of examples/notebooks run from the first to the last cell. Their own assertions check the results."""
 
+import importlib
 import importlib.util
 import os
 import shutil
@@ -18,6 +19,7 @@ NEEDS = {
     "learning_a_trajectory": ("matplotlib", "torch"),
     "ewald_sum": ("scipy",),
     "tune_and_ship": (),
+    "volume_on_a_gpu": ("matplotlib", "cupy"),
 }
 
 
@@ -30,6 +32,8 @@ def test_notebook_runs(name, monkeypatch):
     missing = [module for module in ("ipykernel", *NEEDS[name]) if importlib.util.find_spec(module) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if "cupy" in NEEDS[name] and not importlib.import_module("cupy").is_available():
+        pytest.skip("CuPy finds no GPU")
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if name == "tune_and_ship" and shutil.which("fourtune") is None:
         pytest.skip("the command fourtune is not on the path")
