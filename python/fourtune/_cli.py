@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from ._library import environment_with_cuda_libraries
+
 
 def program() -> str:
     """Path of the command line: the one of FOURTUNE_PROGRAM, or of the wheel."""
@@ -20,4 +22,4 @@ def main() -> None:
         path = program()
     except FileNotFoundError as error:
         sys.exit(f"fourtune: error: {error}")
-    os.execv(path, [path, *sys.argv[1:]])
+    os.execve(path, [path, *sys.argv[1:]], environment_with_cuda_libraries())

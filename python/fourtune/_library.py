@@ -96,6 +96,15 @@ def check(status: int) -> None:
         raise from_status(status, library.fourtune_last_error().decode(errors="replace"))
 
 
+def _packaged_cuda_libraries() -> list[Path]:
+    """NVRTC and cuFFT of NVIDIA's PyPI packages (extras cu12 and cu13), the newer ones first."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or []) if spec else []
+    places = ["cu13/lib/libnvrtc.so.13", "cu13/lib/libcufft.so.12",
+              "cuda_nvrtc/lib/libnvrtc.so.12", "cufft/lib/libcufft.so.11"]
+    return [path for place in places for path in (Path(root, place) for root in roots) if path.is_file()]
+
+
 _cuda_libraries_kept: list[ctypes.CDLL] | None = None
 
 
@@ -105,21 +114,20 @@ def load_cuda_libraries() -> None:
     if _cuda_libraries_kept is not None:
         return
     _cuda_libraries_kept = []
-    spec = importlib.util.find_spec("nvidia")
-    roots = list(spec.submodule_search_locations or []) if spec else []
-    folders = {
-        "libnvrtc.so.13": "cu13",
-        "libnvrtc.so.12": "cuda_nvrtc",
-        "libcufft.so.12": "cu13",
-        "libcufft.so.11": "cufft",
-    }
-    for name, folder in folders.items():
-        for candidate in [name] + [str(Path(root, folder, "lib", name)) for root in roots]:
+    for path in _packaged_cuda_libraries():
+        for candidate in (path.name, str(path)):
             try:
                 _cuda_libraries_kept.append(ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL))
                 break
             except OSError:
                 continue
+
+
+def environment_with_cuda_libraries() -> dict[str, str]:
+    """The environment of a program that shall find them, too, behind the folders that it searches already."""
+    folders = [os.environ.get("LD_LIBRARY_PATH", ""), *(str(path.parent) for path in _packaged_cuda_libraries())]
+    searched = os.pathsep.join(dict.fromkeys(filter(None, folders)))
+    return {**os.environ, "LD_LIBRARY_PATH": searched} if searched else dict(os.environ)
 
 
 def encode(text, name: str) -> bytes:

@@ -9,6 +9,7 @@ import threading
 
 from ._cli import program
 from ._errors import FourtuneRuntimeError, FourtuneTypeError, FourtuneValueError
+from ._library import environment_with_cuda_libraries
 
 
 def tune(problems, seconds=60.0, *, database=None, backend="cpu", threads=None, progress=True) -> list[dict]:
@@ -41,7 +42,8 @@ def tune(problems, seconds=60.0, *, database=None, backend="cpu", threads=None, 
         command += ["--threads", str(threads)]
     show = progress if callable(progress) else _on_one_line if progress else lambda line: None
     lines: list[str] = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, env=environment_with_cuda_libraries(), **pipes) as process:
 
         def listen():
             for line in process.stderr:

@@ -26,6 +26,7 @@ import numpy as np
 
 from ._cli import program
 from ._errors import FourtuneOSError, FourtuneRuntimeError, FourtuneValueError
+from ._library import environment_with_cuda_libraries
 from ._plan import Plan, precision, sizes
 
 __all__ = ["tuning_history", "stage_roofline", "error_of_tolerance", "Ceilings", "measure_ceilings"]
@@ -117,7 +118,8 @@ def stage_roofline(problem: str, ceilings=None, *, backend="cpu", plan: str | No
     5 N log2 N.
     """
     command = [program(), "run", problem, "--json", "--no-check", "--backend", backend]
-    done = subprocess.run(command + (["--plan", plan] if plan else []), capture_output=True, text=True)
+    done = subprocess.run(command + (["--plan", plan] if plan else []), capture_output=True, text=True,
+                          env=environment_with_cuda_libraries())
     if done.returncode:
         kind = FourtuneValueError if done.returncode == 2 else FourtuneRuntimeError
         raise kind(done.stderr.strip()[-600:] or f"fourtune run ended with code {done.returncode}")
