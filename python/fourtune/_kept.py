@@ -67,14 +67,27 @@ class KeptPlans:
 
 
 plans = KeptPlans(16, 2**30)
+_bounds = 16, 2**30
+_all = [plans]
+
+
+def also_bounded(more) -> None:
+    """More plans, with limit() and clear(), that the functions below bound and free."""
+    more.limit(*_bounds)
+    _all.append(more)
 
 
 def set_plan_cache(plans_kept: int = 16, bytes_kept: int = 2**30) -> None:
     """Bounds the plans that nufft1d1 ... nufft3d3 and the functions with gradients keep for the next call: how many,
-    and how many bytes they may hold together, on the processor and on GPUs. 0 keeps none."""
-    plans.limit(integer(plans_kept, "plans_kept", 0), integer(bytes_kept, "bytes_kept", 0))
+    and how many bytes they may hold together, on the processor and on GPUs. 0 keeps none. Compiled JAX programs keep
+    plans of their own, within the same bounds."""
+    global _bounds
+    _bounds = integer(plans_kept, "plans_kept", 0), integer(bytes_kept, "bytes_kept", 0)
+    for each in _all:
+        each.limit(*_bounds)
 
 
 def clear_plan_cache() -> None:
     """Frees the plans that are kept."""
-    plans.clear()
+    for each in _all:
+        each.clear()

@@ -45,7 +45,8 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
     ]
 
 
-def _path() -> str:
+def path() -> str:
+    """Where libfourtune.so is; a bare name where the loader has to find it."""
     chosen = os.environ.get("FOURTUNE_LIBRARY")
     if chosen:
         return chosen
@@ -54,12 +55,11 @@ def _path() -> str:
 
 
 def _load() -> ctypes.CDLL:
-    path = _path()
     try:
-        library = ctypes.CDLL(path)
+        library = ctypes.CDLL(path())
     except OSError as error:
         raise ImportError(
-            f"cannot load {path}: {error}. Install the wheel, or name the library by the variable FOURTUNE_LIBRARY"
+            f"cannot load {path()}: {error}. Install the wheel, or name the library by the variable FOURTUNE_LIBRARY"
         ) from error
     handle, text = c_void_p, c_char_p
     signatures = {

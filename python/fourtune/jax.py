@@ -1,4 +1,4 @@
-"""Nonuniform transforms of JAX arrays on the processor: jit, grad, jvp, vmap and vjp of any order.
+"""Nonuniform transforms of JAX arrays: jit, grad, jvp, vmap and vjp of any order, on the processor and on CUDA GPUs.
 
 nufft1d1 ... nufft3d3 take the arguments of fourtune.nufft1d1 ... nufft3d3, without out=. n_modes, eps, isign and
 modeord are static under jit. Single precision unless jax_enable_x64 is set, as everything in JAX.
@@ -9,8 +9,9 @@ modeord are static under jit. Single precision unless jax_enable_x64 is set, as 
 >>> jax.jit(jax.grad(energy))(x).shape
 (50,)
 
-Compiled programs call back into Python for each transform (jax.pure_callback), which costs some tens of microseconds.
-Arrays on a GPU would go through host memory, so they are refused.
+fourtune.jax.via says how compiled programs reach a transform. "ffi": they call libfourtune_jax.so, without Python.
+"callback": that library is missing or does not fit this JAX (a warning says which), or the variable FOURTUNE_JAX_VIA
+asks for it; each transform then calls back into Python, and arrays on a GPU are refused.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from . import _xla
 from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, result_shape
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._kept import plans
+from ._library import load_cuda_libraries
 
-__all__ = ["nufft", *SIGNATURES]
+__all__ = ["nufft", "register_handlers", "via", *SIGNATURES]
 
 # Operands: data (batch, *core), points (dim, m), and for type 3 targets (dim, k).
 # Parameters: nufft_type, n_modes, eps, isign, modeord.
@@ -61,7 +64,40 @@ def _compiled(parameters):
 _nufft_p.def_impl(lambda *operands, **parameters: _compiled(tuple(parameters.items()))(*operands))
 _nufft_p.def_abstract_eval(
     lambda data, *rest, **parameters: jax.core.ShapedArray(_shape(data, *rest, **parameters), data.dtype))
-mlir.register_lowering(_nufft_p, mlir.lower_fun(_callback, multiple_results=False), platform="cpu")
+_handlers = _xla.Handlers()
+_lower_to_callback = mlir.lower_fun(_callback, multiple_results=False)
+
+
+def _lower_to_processor(ctx, *operands, **parameters):
+    lower = _lower_to_callback if _handlers.refused("cpu") else _handlers.call
+    return lower(ctx, *operands, **parameters)
+
+
+def register_handlers(platform: str = "cpu") -> None:
+    """Tells XLA of the handler for "cpu" or "cuda". Transforms do so by themselves; a process that runs a program which
+    another one exported calls this first. Raises NotImplementedError if XLA cannot call the handler."""
+    if platform not in ("cpu", "cuda"):
+        raise FourtuneValueError(f"platform is {platform!r}; 'cpu' or 'cuda' would be right")
+    reason = _handlers.refused(platform)
+    if reason:
+        raise NotImplementedError(f"fourtune.jax on {platform!r}: {reason}")
+    if platform == "cuda":
+        load_cuda_libraries()
+
+
+def _lower_to_gpu(ctx, *operands, **parameters):
+    register_handlers("cuda")
+    return _handlers.call(ctx, *operands, **parameters)
+
+
+mlir.register_lowering(_nufft_p, _lower_to_processor, platform="cpu")
+mlir.register_lowering(_nufft_p, _lower_to_gpu, platform="cuda")
+
+
+def __getattr__(name):
+    if name == "via":
+        return _handlers.via
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _jvp(primals, tangents, **parameters):
@@ -150,7 +186,8 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
         eps, isign, modeord: as in fourtune.Plan.
 
     Returns a complex array, in the points' precision, with the batch axes of data. Raises ValueError and TypeError for
-    bad input; NaN in points is seen when the transform runs, and JAX reports it as an error of the callback.
+    bad input; NaN in points is seen when the transform runs, and JAX reports it as
+    jax.errors.JaxRuntimeError, or as ValueError if it waits for the transform.
     """
     try:
         points, data = _stack(points, "points"), jnp.asarray(data)

@@ -1,4 +1,7 @@
-"""fourtune.jax on the processor: values, jit, vmap, and derivatives against finite differences."""
+"""fourtune.jax on the processor: values, jit, vmap, and derivatives against finite differences. test_jax_ffi.py runs
+this file once more, with callbacks."""
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ import fourtune.jax as fj
 SHAPES = {1: (7,), 2: (4, 5), 3: (3, 4, 3)}
 ALL = [(kind, dim) for dim in (1, 2, 3) for kind in (1, 2, 3)]
 EPS = 1e-12
+FAILURES = ValueError, RuntimeError  # JAX has either, as it waits for the call or not
 
 
 def arguments(kind, dim, lead=(), real=False, seed=0, m=6, k=5):
@@ -103,7 +107,64 @@ def test_other_devices_are_refused_and_not_copied():
     data, x = arguments(1, 1)
     traced = jax.jit(lambda x, c: fj.nufft1d1(x, c, 7)).trace(x, data)
     with pytest.raises(NotImplementedError, match="fourtune_nufft"):
-        traced.lower(lowering_platforms=("cuda",))
+        traced.lower(lowering_platforms=("tpu",))
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_loops_nested_jit_and_donated_data_give_the_same(kind):
+    call, sets = function_of(kind, 2), [arguments(kind, 2, seed=seed) for seed in range(4)]
+    stacked = [jnp.stack(a) for a in zip(*sets)]
+    expected = np.stack([call(*one) for one in sets])
+    looped = jax.jit(lambda *all_of_them: jax.lax.map(lambda one: jax.jit(call)(*one), all_of_them))
+    np.testing.assert_allclose(looped(*stacked), expected, atol=1e-9)
+    _, scanned = jax.lax.scan(lambda carry, one: (carry + 1, call(*one)), 0, tuple(stacked))
+    np.testing.assert_allclose(scanned, expected, atol=1e-9)
+    data, *places = sets[0]
+    same = jax.jit(lambda d, *p: 2 * d + 0 * jnp.sum(call(d, *p)), donate_argnums=0)
+    kept = np.array(data)
+    np.testing.assert_allclose(same(data, *places), 2 * kept, atol=1e-9)
+
+
+def test_calls_that_nothing_waits_for_give_the_same():
+    call, sets = jax.jit(function_of(1, 2)), [arguments(1, 2, seed=seed, m=2000) for seed in range(20)]
+    found = [call(*one) for one in sets]
+    for one, values in zip(sets, found):
+        np.testing.assert_allclose(values, by_plan(1, 2, *one), atol=1e-8)
+
+
+def test_threads_share_a_program():
+    call = jax.jit(jax.value_and_grad(lambda *a: jnp.sum(jnp.abs(function_of(2, 2)(*a)) ** 2), argnums=1))
+    sets = [arguments(2, 2, seed=seed, m=500) for seed in range(16)]
+    expected = [call(*one) for one in sets]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(3):
+            for (value, slope), (value0, slope0) in zip(pool.map(lambda one: call(*one), sets), expected):
+                np.testing.assert_allclose(value, value0, rtol=1e-9)
+                np.testing.assert_allclose(slope, slope0, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_no_points_and_no_targets_are_allowed(kind):
+    data, *places = arguments(kind, 2, m=0, k=3)
+    found = jax.jit(function_of(kind, 2))(data, *places)
+    assert found.shape == {1: SHAPES[2], 2: (0,), 3: (3,)}[kind]
+    assert not np.any(found)
+    if kind == 3:
+        data, *places = arguments(3, 2, m=3, k=0)
+        assert jax.jit(function_of(3, 2))(data, *places).shape == (0,)
+
+
+@pytest.mark.parametrize("kind, bad, says", [
+    (1, 1, "point 3: coordinate x is NaN"), (2, 2, "point 3: coordinate y is NaN"), (3, 1, r"x\[3\] is nan"),
+    (3, 4, r"t\[3\] is nan")])
+def test_nan_in_points_is_an_error_that_names_it_and_the_next_call_works(kind, bad, says):
+    inputs = arguments(kind, 2)
+    call = jax.jit(function_of(kind, 2))
+    wrong = list(inputs)
+    wrong[bad] = wrong[bad].at[3].set(np.nan)
+    with pytest.raises(FAILURES, match=says):
+        jax.block_until_ready(call(*wrong))
+    np.testing.assert_allclose(call(*inputs), by_plan(kind, 2, *inputs), atol=1e-9)
 
 
 @pytest.mark.parametrize("call, says", [
