@@ -55,9 +55,9 @@ class KeptPlans:
             return
         held = plan.memory().held
         with self._lock:
+            _, before = self._kept.pop(key, (None, 0))  # another thread's plan of the same kind
             self._kept[key] = plan, held
-            self._kept.move_to_end(key)
-            self._bytes += held
+            self._bytes += held - before
             self._trim()
 
     def _trim(self):

@@ -59,6 +59,18 @@ def test_a_plan_whose_call_failed_is_not_kept():
     assert len(kept) == 0
 
 
+def test_bytes_of_a_plan_that_another_one_of_its_kind_replaces_are_given_back():
+    kept, kind = KeptPlans(4, 2**30), (1, (8,), 1, 1e-6, 1)
+    with kept.taken(*kind) as plan:
+        plan.set_points(X)
+    held = kept.held
+    for _ in range(3):
+        with kept.taken(*kind) as one, kept.taken(*kind) as other:  # as in two threads
+            one.set_points(X)
+            other.set_points(X)
+    assert len(kept) == 1 and kept.held == held > 0
+
+
 def test_unknown_options_are_named():
     with pytest.raises(TypeError, match="no option 'upsampfac'.*threads"):
         fourtune.nufft1d1(X, C, 20, upsampfac=2)
