@@ -185,6 +185,18 @@ def test_the_handler_refuses_mixed_types(types):
         jax.block_until_ready(raw(jnp.zeros((1, 5), types[0]), jnp.zeros((1, 5), types[1]), **RIGHT))
 
 
+@pytest.mark.skipif(not hasattr(jax, "ffi"), reason="jax.ffi came with JAX 0.5")
+def test_the_handler_for_gpus_gives_an_error_where_there_is_no_stream():
+    from fourtune import _xla
+
+    handler = _xla.ffi.pycapsule(fj._handlers._library.fourtune_jax_cuda)
+    _xla.ffi.register_ffi_target("fourtune_nufft_misplaced", handler, platform="cpu")
+    raw = _xla.ffi.ffi_call("fourtune_nufft_misplaced", jax.ShapeDtypeStruct((1, 8), complex))
+    says = "stream" if jax.__version_info__ >= (0, 7, 2) else "on which GPU a call runs; 0.7.2 or later would be right"
+    with pytest.raises(FAILURES, match=says):
+        jax.block_until_ready(raw(jnp.zeros((1, 5), complex), jnp.zeros((1, 5)), **RIGHT))
+
+
 # ---- where the interface cannot be used ----
 
 SMALL = """
