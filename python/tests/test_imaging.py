@@ -187,12 +187,57 @@ def test_fista_meets_the_conditions_of_the_l1_minimum(kind):
     assert np.abs(gradient).max() <= lam * (1 + 1e-6)
 
 
-def test_the_largest_eigenvalue_is_numpys():
-    points = random_points()
-    nufft = imaging.NUFFT(points, SHAPE, eps=1e-10)
-    a = dense(points, SHAPE)
-    assert imaging.largest_eigenvalue(nufft.normal, np.zeros(SHAPE, complex), 300) == pytest.approx(
-        np.linalg.norm(a, 2) ** 2, rel=1e-3)
+SPECTRA = {
+    "evenly spread": lambda n: np.linspace(0, 1, n),
+    "one at the top, the rest close below": lambda n: np.r_[1, np.linspace(0.8, 0.86, n - 1)],
+    "crowded at the top": lambda n: 1 - np.linspace(0, 1, n) ** 3,
+    "one in a thousand": lambda n: np.r_[1, np.full(n - 1, 1e-3)],
+    "nothing but one": lambda n: np.eye(1, n)[0],
+    "all equal": np.ones,
+    "nothing": np.zeros,
+}
+
+
+@pytest.mark.parametrize("excess", [0.02, 0.15, 1.0])
+@pytest.mark.parametrize("dtype", [float, complex, np.complex64])
+@pytest.mark.parametrize("name", SPECTRA)
+def test_the_bound_of_the_largest_eigenvalue_holds_on_drawn_operators(name, dtype, excess):
+    for seed in range(8):
+        scale, n = 10.0 ** RNG.integers(-6, 7), int(RNG.integers(2, 300))
+        eigenvalues = scale * SPECTRA[name](n)
+        drawn = random_complex(n, n) if np.dtype(dtype).kind == "c" else RNG.standard_normal((n, n))
+        basis = np.linalg.qr(drawn)[0]
+        matrix = ((basis * eigenvalues) @ basis.conj().T).astype(dtype)
+        bound = imaging.largest_eigenvalue(lambda x: matrix @ x, np.zeros(n, dtype), excess, seed)
+        slack = scale * (1e-5 if dtype == np.complex64 else 1e-12)
+        assert eigenvalues.max() <= bound + slack
+        assert bound <= (1 + excess) * eigenvalues.max() + slack
+
+
+@KINDS
+def test_the_bound_holds_for_nonuniform_transforms(kind):
+    for m in (5, 40, 200):
+        points = random_points(m)
+        nufft = imaging.NUFFT([kind(k) for k in points], SHAPE, eps=1e-10)
+        exact = np.linalg.norm(dense(points, SHAPE), 2) ** 2
+        bound = imaging.largest_eigenvalue(nufft.normal, kind(np.zeros(SHAPE, complex)))
+        assert exact <= bound <= 1.15 * exact * (1 + 1e-6)
+
+
+def test_a_bound_of_what_is_not_finite_or_of_no_width_is_refused():
+    with pytest.raises(ValueError, match="normal gives NaN"):
+        imaging.largest_eigenvalue(lambda x: x * np.nan, np.zeros(4))
+    for wrong in (0, -1, np.nan, "small"):
+        with pytest.raises(ValueError, match="excess is .* would be right"):
+            imaging.largest_eigenvalue(lambda x: x, np.zeros(4), wrong)
+
+
+def test_fista_of_an_operator_that_is_zero_ends():
+    class Zero(imaging.operators.Operator):
+        forward = adjoint = staticmethod(lambda x: 0 * x)
+
+    found = imaging.fista(Zero(), np.ones(4), lambda x, step: x, iterations=3)
+    assert not np.any(found.x)
 
 
 @pytest.mark.parametrize("shape", [(256, 256), (256, 128)])

@@ -55,19 +55,51 @@ def conjugate_gradients(normal, b, x=None, *, iterations=50, tolerance=1e-6, dam
     return Solution(x, history)
 
 
-def largest_eigenvalue(normal, example, iterations=30, seed=0) -> float:
-    """The largest eigenvalue of a Hermitian, positive semidefinite `normal`, by power iteration from random numbers."""
-    rng = np.random.default_rng(seed)
-    values = rng.standard_normal((2, *example.shape))
-    x = like(values[0] + 1j * values[1], example) if "complex" in str(example.dtype) else like(values[0], example)
-    x, value = x + 0 * example, 0.0
-    for _ in range(integer(iterations, "iterations", 1)):
-        x = x * (1 / math.sqrt(real_inner(x, x)))
-        x = normal(x)
-        value = math.sqrt(real_inner(x, x))
-        if value == 0:
+def largest_eigenvalue(normal, example, excess=0.15, seed=0) -> float:
+    """An upper bound of the largest eigenvalue of a Hermitian, positive semidefinite `normal`, at most 1 + `excess` times
+    that eigenvalue.
+
+    Args:
+        normal: function of an array.
+        example: an array of the shape, dtype and kind that `normal` takes.
+        excess: how much too large the bound may be; a smaller one takes more calls of `normal`.
+        seed: of the random start. For one start in a million the bound is too small.
+
+    The greatest value that Lanczos' method finds is never too large. How much too small it can be after k steps from a
+    random start, whatever the spectrum: Kuczynski and Wozniakowski 1992, theorem 4.2. Images of 256 x 256 take 29 calls.
+    """
+    if not (isinstance(excess, (int, float)) and 0 < excess < math.inf):
+        raise FourtuneValueError(f"excess is {excess!r}; a positive number, such as 0.15, would be right")
+    example = as_array(example, "example")
+    complex_numbers = "complex" in str(example.dtype)
+    values = np.random.default_rng(seed).standard_normal((1 + complex_numbers, *example.shape))
+    start = like(values[0] + 1j * values[1] if complex_numbers else values[0], example) + 0 * example
+    # With probability 1 - 1e-6 the relative error is at most `below` once 1.648 sqrt(n) exp(-sqrt(below) (2k - 1)) is
+    # 1e-6, with n real unknowns.
+    below = excess / (1 + excess)
+    steps = math.ceil((math.log(1e6 * 1.648 * math.sqrt(max(values.size, 1))) / math.sqrt(below) + 1) / 2)
+    return (1 + excess) * _largest_ritz_value(normal, start, steps)
+
+
+def _largest_ritz_value(normal, x, steps) -> float:
+    """The largest eigenvalue of `normal` on the space of x, normal(x), normal(normal(x)), ... (Lanczos 1950)."""
+    diagonal, beside, before = [], [], 0 * x
+    length = math.sqrt(real_inner(x, x))
+    for _ in range(steps):
+        if length <= 1e-30 * sum(diagonal):  # nothing is left beyond this space; a remainder of rounding does no harm
             break
-    return value
+        x = x * (1 / length)
+        applied = normal(x) - (beside[-1] if beside else 0.0) * before
+        diagonal.append(real_inner(x, applied))
+        before, x = x, applied - diagonal[-1] * x
+        length = math.sqrt(real_inner(x, x))
+        if not math.isfinite(length):
+            raise FourtuneValueError("normal gives NaN or infinity; finite numbers would be right")
+        beside.append(length)
+    if not diagonal:
+        return 0.0
+    off = np.diag(beside[: len(diagonal) - 1], 1)
+    return max(float(np.linalg.eigvalsh(np.diag(diagonal) + off + off.T)[-1]), 0.0)
 
 
 def soft_threshold(x, threshold):
@@ -84,10 +116,11 @@ def fista(operator, samples, prox, *, iterations=100, step=None) -> Solution:
         operator: with forward and adjoint.
         prox: function (x, step) -> the minimiser over z of |z - x|^2 / 2 + step * g(z); for g = lam * sum |x|:
             lambda x, step: soft_threshold(x, lam * step).
-        step: at most 1 / largest eigenvalue of the normal operator; by default found by power iteration, less 2 %.
+        step: at most 1 / largest eigenvalue of the normal operator; by default 1 / its upper bound.
     """
     back = operator.adjoint(samples)
-    step = 0.98 / largest_eigenvalue(operator.normal, back) if step is None else step
+    if step is None:
+        step = 1 / (largest_eigenvalue(operator.normal, back) or 1.0)
     if not 0 < step < math.inf:
         raise FourtuneValueError(f"step is {step}; a positive number would be right")
     x, momentum, t, history = back * 0, back * 0, 1.0, []
