@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import operator
 import re
@@ -39,7 +40,11 @@ def integer(value, name: str, low: int, high: int = 2**62) -> int:
 
 def sizes(value, name: str) -> tuple[int, ...]:
     """One size or a sequence of 1 to 3, in the order of an array's axes."""
-    if isinstance(value, numbers.Integral) or np.ndim(value) == 0:
+    try:
+        one = isinstance(value, numbers.Integral) or np.ndim(value) == 0
+    except ValueError:  # lists of different lengths; integer() names them
+        one = False
+    if one:
         value = (value,)
     found = tuple(integer(size, name, 1) for size in value)
     if not 1 <= len(found) <= 3:
@@ -343,3 +348,13 @@ class Plan:
 
 def _place(device) -> str:
     return "the processor" if device is None else f"cuda:{device}"
+
+
+_OPTIONS = {name for name, each in inspect.signature(Plan).parameters.items() if each.kind is each.KEYWORD_ONLY}
+
+
+def check_options(options) -> None:
+    """Raises for a name that no keyword of Plan has."""
+    unknown = set(options) - _OPTIONS
+    if unknown:
+        raise FourtuneTypeError(f"there is no option {unknown.pop()!r}; {', '.join(sorted(_OPTIONS))} would be right")

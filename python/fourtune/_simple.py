@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._kept import plans
-from ._plan import Plan
-
-_OPTIONS = {name for name, each in inspect.signature(Plan).parameters.items() if each.kind is each.KEYWORD_ONLY}
+from ._plan import check_options
 
 
 def _dtype_of(array, name) -> str:
@@ -50,9 +46,7 @@ def _apply(nufft_type, dim, points, data, name, n_modes, out, eps, isign, option
         where = shape[-dim:]
     else:
         where, trans = dim, _n_trans(shape, 1, name)
-    unknown = set(options) - _OPTIONS
-    if unknown:
-        raise FourtuneTypeError(f"there is no option {unknown.pop()!r}; {', '.join(sorted(_OPTIONS))} would be right")
+    check_options(options)
     if not isinstance(where, int):
         where = tuple(where)
     with plans.taken(nufft_type, where, trans, eps, isign, **{"dtype": _dtype_of(data, name), **options}) as plan:

@@ -228,7 +228,7 @@ def test_a_bound_of_what_is_not_finite_or_of_no_width_is_refused():
     with pytest.raises(ValueError, match="normal gives NaN"):
         imaging.largest_eigenvalue(lambda x: x * np.nan, np.zeros(4))
     for wrong in (0, -1, np.nan, "small"):
-        with pytest.raises(ValueError, match="excess is .* would be right"):
+        with pytest.raises((ValueError, TypeError), match="excess is .* would be right"):
             imaging.largest_eigenvalue(lambda x: x, np.zeros(4), wrong)
 
 
@@ -287,6 +287,28 @@ def test_reconstruction_of_the_scan_of_2019_finds_the_phantom():
     (lambda: imaging.NUFFT([k + 0j for k in random_points()], SHAPE), "a real one"),
     (lambda: imaging.NUFFT(None, SHAPE), "sequence of arrays"),
     (lambda: imaging.conjugate_gradients(lambda x: x, None), "array of numbers"),
+    (lambda: imaging.conjugate_gradients(None, np.ones(3)), "normal is a NoneType; a function"),
+    (lambda: imaging.conjugate_gradients(lambda x: x, np.ones(3), {}), "x is a dict; an array of numbers"),
+    (lambda: imaging.conjugate_gradients(lambda x: x, np.ones(3), tolerance="a"), "tolerance is 'a'; a number"),
+    (lambda: imaging.conjugate_gradients(lambda x: x, np.ones(3), damping=-1), "damping is -1; a number from 0 on"),
+    (lambda: imaging.conjugate_gradients(lambda x: x, [[1], [1, 2]]), "b is a list; an array of numbers"),
+    (lambda: imaging.NUFFT(random_points(), [[1], [1, 2]]), r"shape is \[1\]; an integer"),
+    (lambda: imaging.NUFFT(random_points(), SHAPE, upsampfac=2), "no option 'upsampfac'.*threads"),
+    (lambda: imaging.Sense(np.ones(SHAPE), np.ones((2, *SHAPE))), "inner is a ndarray without forward, adjoint"),
+    (lambda: imaging.Stacked(random_points(), (4, 3, 5), 3), r"acquired is 3; a sequence of planes, such as range\(4\)"),
+    (lambda: imaging.OffResonance(None, np.zeros(SHAPE), np.zeros(40)), "nufft is a NoneType without points"),
+    (lambda: imaging.Toeplitz(random_points()), "nufft is a tuple without points"),
+    (lambda: imaging.density_pipe_menon(random_points()), r"an operator, such as NUFFT\(...\), would be right"),
+    (lambda: imaging.density_frobenius(random_points()), r"an operator, such as NUFFT\(...\), would be right"),
+    (lambda: imaging.fista(None, np.ones(3), lambda x, step: x), "operator is a NoneType without adjoint, normal"),
+    (lambda: imaging.fista(imaging.NUFFT(random_points(), SHAPE), np.ones(40), None), "prox is a NoneType; a function"),
+    (lambda: imaging.fista(imaging.NUFFT(random_points(), SHAPE), np.ones(40), lambda x, s: x, step=0),
+     "step is 0; a number above 0"),
+    (lambda: imaging.soft_threshold(None, 1), "x is a NoneType; an array of numbers"),
+    (lambda: imaging.soft_threshold(np.ones(3), "a"), "threshold is 'a'; a number"),
+    (lambda: imaging.largest_eigenvalue(None, np.ones(3)), "normal is a NoneType; a function"),
+    (lambda: imaging.largest_eigenvalue(lambda x: x, np.ones(3), seed=1.5), "seed is 1.5; an integer"),
+    (lambda: imaging.spiral(4, 16, "a"), "turns is 'a'; a number"),
 ])
 def test_bad_input_is_named(call, says):
     with pytest.raises((ValueError, TypeError), match=says) as raised:

@@ -21,7 +21,10 @@ def as_array(array, name: str):
     """The array itself if it is one of NumPy, CuPy or PyTorch, else a NumPy array of it."""
     if namespace(array) is not np:
         return array
-    found = np.asarray(array)
+    try:
+        found = np.asarray(array)
+    except ValueError:  # a list of lists of different lengths
+        found = np.asarray(None)
     if found.dtype.kind not in "biufc":
         raise FourtuneTypeError(f"{name} is a {type(array).__name__}; an array of numbers would be right")
     return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._plan import integer
+from . import _checks
 from ._namespace import like
 from .operators import NUFFT
 from .solvers import conjugate_gradients
@@ -29,6 +30,7 @@ def _kernel(nufft: NUFFT):
 
 def density_pipe_menon(nufft: NUFFT, iterations=20):
     """Weights of shape (m,), positive, after some iterations of Pipe and Menon (1999); real, of the points' kind."""
+    _checks.nufft(nufft)
     kernel, w = _kernel(nufft), like(np.ones(nufft.m), nufft.points[0], nufft.real)
     for _ in range(integer(iterations, "iterations", 1)):
         w = w / kernel(w)
@@ -38,5 +40,6 @@ def density_pipe_menon(nufft: NUFFT, iterations=20):
 def density_frobenius(nufft: NUFFT, iterations=50, tolerance=1e-3):
     """Weights of shape (m,) that minimise |A^H W A - 1| in the Frobenius norm, by conjugate gradients. Some may be
     negative."""
+    _checks.nufft(nufft)
     ones = like(np.ones(nufft.m), nufft.points[0], nufft.real)
     return conjugate_gradients(_kernel(nufft), ones, iterations=iterations, tolerance=tolerance).x

@@ -6,7 +6,8 @@ import numpy as np
 
 from .. import fft
 from .._errors import FourtuneTypeError, FourtuneValueError
-from .._plan import Plan, integer, precision, sizes
+from .._plan import Plan, check_options, integer, precision, sizes
+from . import _checks
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape, to_numpy
 
 __all__ = ["Operator", "NUFFT", "Sense", "Stacked", "OffResonance"]
@@ -41,6 +42,7 @@ class NUFFT(Operator):
     """
 
     def __init__(self, points, shape, eps=1e-6, *, dtype="complex128", **options):
+        check_options(options)
         self.shape = sizes(shape, "shape")
         _, self.real, self.dtype = precision(dtype)
         try:
@@ -88,6 +90,7 @@ class Sense(Operator):
     """
 
     def __init__(self, inner, maps):
+        _checks.operator(inner, "inner", "shape", "dtype", "forward", "adjoint")
         self.inner, self.shape, self.dtype = inner, inner.shape, inner.dtype
         self.maps = cast(as_array(maps, "maps"), inner.dtype)
         if len(self.maps.shape) != len(self.shape) + 1:
@@ -122,6 +125,9 @@ class Stacked(Operator):
             raise FourtuneValueError(f"shape is {self.shape}; three sizes, (planes, n1, n2), would be right")
         planes = self.shape[0]
         acquired = range(planes) if acquired is None else acquired
+        if not hasattr(acquired, "__iter__"):
+            raise FourtuneTypeError(f"acquired is {acquired!r}; a sequence of planes, such as range({planes}), would be"
+                                    " right")
         self.acquired = [integer(q, "acquired", 0, planes - 1) for q in acquired]
         if not self.acquired or len(set(self.acquired)) != len(self.acquired):
             raise FourtuneValueError(f"acquired is {self.acquired}; each plane at most once, and at least one, would be"
@@ -163,6 +169,7 @@ class OffResonance(Operator):
     """
 
     def __init__(self, nufft: NUFFT, field, times, segments=8, bins=256):
+        _checks.nufft(nufft)
         self.nufft, self.shape, self.dtype = nufft, nufft.shape, nufft.dtype
         segments, bins = integer(segments, "segments", 1), integer(bins, "bins", 1)
         field, times = as_array(field, "field"), as_array(times, "times")

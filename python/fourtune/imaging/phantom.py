@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import FourtuneValueError
 from .._plan import sizes
+from ._namespace import as_array, cast
 
 # value, half axis along x, half axis along y, centre x, centre y, angle in degrees
 ELLIPSES = (
@@ -52,8 +53,11 @@ def shepp_logan_kspace(ky, kx, shape) -> np.ndarray:
     from scipy.special import j1
 
     ny, nx = _two(shape)
-    ky, kx = np.asarray(ky, float), np.asarray(kx, float)
-    total = np.zeros(np.broadcast(ky, kx).shape, complex)
+    ky, kx = (cast(as_array(k, name), float) for k, name in ((ky, "ky"), (kx, "kx")))
+    try:
+        total = np.zeros(np.broadcast(ky, kx).shape, complex)
+    except ValueError:
+        raise FourtuneValueError(f"ky has shape {ky.shape} and kx {kx.shape}; one shape would be right") from None
     for value, a, b, cx, cy, degrees in ELLIPSES:
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
         # Pixels may have different sizes along x and y, so the frequencies go to the units of the square first.

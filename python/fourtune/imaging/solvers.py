@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import FourtuneValueError
 from .._plan import integer
+from . import _checks
 from ._namespace import as_array, like, namespace, real_inner
 
 
@@ -29,12 +30,12 @@ def conjugate_gradients(normal, b, x=None, *, iterations=50, tolerance=1e-6, dam
         tolerance: ends when |residual| <= tolerance * |b|.
         damping: real, at least 0.
     """
+    _checks.function(normal, "normal")
     iterations = integer(iterations, "iterations", 0)
+    damping, tolerance = _checks.number(damping, "damping", 0), _checks.number(tolerance, "tolerance", 0)
     b = as_array(b, "b")
-    if not (isinstance(damping, (int, float)) and damping >= 0 and tolerance >= 0):
-        raise FourtuneValueError(f"damping is {damping} and tolerance {tolerance}; numbers from 0 on would be right")
     start = x is not None
-    x = x * 1 if start else b * 0
+    x = as_array(x, "x") * 1 if start else b * 0
     residual = b - (normal(x) + damping * x) if start else b * 1
     direction, norm_b = residual * 1, math.sqrt(real_inner(b, b))
     if not math.isfinite(norm_b):
@@ -68,8 +69,8 @@ def largest_eigenvalue(normal, example, excess=0.15, seed=0) -> float:
     The greatest value that Lanczos' method finds is never too large. How much too small it can be after k steps from a
     random start, whatever the spectrum: Kuczynski and Wozniakowski 1992, theorem 4.2. Images of 256 x 256 take 29 calls.
     """
-    if not (isinstance(excess, (int, float)) and 0 < excess < math.inf):
-        raise FourtuneValueError(f"excess is {excess!r}; a positive number, such as 0.15, would be right")
+    _checks.function(normal, "normal")
+    excess, seed = _checks.number(excess, "excess", above=0), integer(seed, "seed", 0)
     example = as_array(example, "example")
     complex_numbers = "complex" in str(example.dtype)
     values = np.random.default_rng(seed).standard_normal((1 + complex_numbers, *example.shape))
@@ -104,6 +105,9 @@ def _largest_ritz_value(normal, x, steps) -> float:
 
 def soft_threshold(x, threshold):
     """The proximal map of threshold * sum |x|: moduli shrink by `threshold`, phases stay."""
+    x = as_array(x, "x")
+    if not hasattr(threshold, "shape"):  # an array has one for each number
+        threshold = _checks.number(threshold, "threshold", 0)
     xp = namespace(x)
     modulus = xp.abs(x)
     return x * (xp.clip(modulus - threshold, 0, None) / (modulus + (modulus == 0)))
@@ -118,11 +122,12 @@ def fista(operator, samples, prox, *, iterations=100, step=None) -> Solution:
             lambda x, step: soft_threshold(x, lam * step).
         step: at most 1 / largest eigenvalue of the normal operator; by default 1 / its upper bound.
     """
+    _checks.operator(operator, "operator", "adjoint", "normal")
+    _checks.function(prox, "prox")
+    step = None if step is None else _checks.number(step, "step", above=0)
     back = operator.adjoint(samples)
     if step is None:
         step = 1 / (largest_eigenvalue(operator.normal, back) or 1.0)
-    if not 0 < step < math.inf:
-        raise FourtuneValueError(f"step is {step}; a positive number would be right")
     x, momentum, t, history = back * 0, back * 0, 1.0, []
     for _ in range(integer(iterations, "iterations", 0)):
         before, x = x, prox(momentum - step * (operator.normal(momentum) - back), step)

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import fft
 from .._errors import FourtuneValueError
+from . import _checks
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape
 from .operators import NUFFT, Operator
 
@@ -29,6 +30,7 @@ class Toeplitz(Operator):
     """
 
     def __init__(self, nufft: NUFFT, weights=None, maps=None):
+        _checks.nufft(nufft)
         self.shape, self.dtype = nufft.shape, nufft.dtype
         weights = like(np.ones(nufft.m), nufft.points[0]) if weights is None else as_array(weights, "weights")
         require_shape(weights, (nufft.m,), "weights")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._plan import integer
+from . import _checks
 
 GOLDEN_ANGLE = np.pi / ((1 + np.sqrt(5)) / 2)  # 111.25 degrees (Winkelmann et al. 2007)
 
@@ -25,6 +26,7 @@ def radial(spokes, samples, golden=True):
 def spiral(interleaves, samples, turns):
     """Two arrays of shape (interleaves * samples,): Archimedean spirals from the centre to pi, `turns` each."""
     interleaves, samples = integer(interleaves, "interleaves", 1), integer(samples, "samples", 1)
+    turns = _checks.number(turns, "turns")
     part = np.arange(samples) / samples
     angles = 2 * np.pi * (np.arange(interleaves)[:, None] / interleaves + turns * part)
     return tuple((f(angles) * np.pi * part).ravel() for f in (np.sin, np.cos))
