@@ -6,6 +6,8 @@ Data have exactly one batch axis here, and the coordinates are one array of shap
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +87,7 @@ def modes_along(n_modes, modeord):
 SIGNATURES = tuple(f"nufft{dim}d{kind}" for dim in (1, 2, 3) for kind in (1, 2, 3))
 
 
-def described(name, nufft):
+def described(name: str, nufft: Callable[..., Any]) -> Callable[..., Any]:
     """nufft1d1 ... nufft3d3 over a function nufft, with FINUFFT's order of arguments."""
     dim, kind = int(name[5]), int(name[7])
     coordinates, targets = list("xyz"[:dim]), list("stu"[:dim]) if kind == 3 else []

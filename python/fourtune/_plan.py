@@ -7,13 +7,14 @@ import numbers
 import operator
 import re
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._library import Transform, check, library
+from ._types import Array, Shape
 
 _execute, _execute_adjoint = library.fourtune_execute, library.fourtune_execute_adjoint
 
@@ -52,7 +53,7 @@ def sizes(value, name: str) -> tuple[int, ...]:
     return found
 
 
-def precision(dtype) -> tuple[str, np.dtype, np.dtype]:
+def precision(dtype: Any) -> tuple[str, np.dtype, np.dtype]:
     """The token's prec, the real and the complex dtype of any of the four dtypes."""
     try:
         name = np.dtype(dtype).name
@@ -65,7 +66,7 @@ def precision(dtype) -> tuple[str, np.dtype, np.dtype]:
     raise FourtuneTypeError(f"dtype is {dtype!r}; complex64 or complex128 would be right")
 
 
-def gpu_number(device) -> int | None:
+def gpu_number(device: Any) -> int | None:
     """None for the processor, else the GPU's number, from "cpu", "cuda", "cuda:1", 1 or a torch.device."""
     text = str(device)
     if text == "cpu":
@@ -85,7 +86,7 @@ def flag(value, name: str) -> bool:
     return bool(value)
 
 
-def copies(on_copy) -> str:
+def copies(on_copy: str) -> str:
     if on_copy not in _arrays.ON_COPY:
         raise FourtuneValueError(f"on_copy is {on_copy!r}; one of {_arrays.ON_COPY} would be right")
     return on_copy
@@ -134,21 +135,21 @@ class Plan:
 
     def __init__(
         self,
-        nufft_type,
-        n_modes_or_dim,
-        n_trans=1,
-        eps=1e-6,
-        isign=None,
+        nufft_type: int,
+        n_modes_or_dim: Shape,
+        n_trans: int = 1,
+        eps: float = 1e-6,
+        isign: int | None = None,
         *,
-        dtype="complex128",
-        device=None,
-        modeord=0,
-        threads=0,
-        deterministic=False,
-        plan=None,
-        databases=None,
-        on_copy="warn",
-    ):
+        dtype: Any = "complex128",
+        device: Any = None,
+        modeord: int = 0,
+        threads: int = 0,
+        deterministic: bool = False,
+        plan: str | None = None,
+        databases: Any = None,
+        on_copy: str = "warn",
+    ) -> None:
         self._type = integer(nufft_type, "nufft_type", 1, 3)
         if self._type == 3:
             self._n_modes, self._dim = None, integer(n_modes_or_dim, "n_modes_or_dim (type 3: the dimension)", 1, 3)
@@ -212,7 +213,8 @@ class Plan:
     def __repr__(self):
         return f"<fourtune.Plan {self._problem} on {self.device}>"
 
-    def set_points(self, x, y=None, z=None, s=None, t=None, u=None) -> None:
+    def set_points(self, x: Array, y: Array = None, z: Array = None, s: Array = None, t: Array = None,
+                   u: Array = None) -> None:
         """Sets the points, in radians: any finite real numbers; type 3 also its targets s, t, u.
 
         Each coordinate is an array of shape (m,), or (k,) for targets, in the plan's real dtype. Arrays are not needed
@@ -267,7 +269,7 @@ class Plan:
 
     setpts = set_points
 
-    def execute(self, data, out=None):
+    def execute(self, data: Array, out: Array = None) -> Array:
         """Transforms data; returns a new array, or `out` when it is given.
 
         Types 1 and 3 take strengths of shape (m,), type 2 modes of shape n_modes. Type 1 returns modes, type 2 values
@@ -276,7 +278,7 @@ class Plan:
         """
         return self._run(data, out, adjoint=False)
 
-    def execute_adjoint(self, data, out=None):
+    def execute_adjoint(self, data: Array, out: Array = None) -> Array:
         """The exact conjugate transpose of execute: takes what execute returns, returns what it takes."""
         return self._run(data, out, adjoint=True)
 
@@ -353,7 +355,7 @@ def _place(device) -> str:
 _OPTIONS = {name for name, each in inspect.signature(Plan).parameters.items() if each.kind is each.KEYWORD_ONLY}
 
 
-def check_options(options) -> None:
+def check_options(options: Any) -> None:
     """Raises for a name that no keyword of Plan has."""
     unknown = set(options) - _OPTIONS
     if unknown:

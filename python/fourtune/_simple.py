@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._kept import plans
 from ._plan import check_options
+from ._types import Array, Modes
 
 
 def _dtype_of(array, name) -> str:
@@ -84,39 +87,47 @@ def _describe(function, nufft_type, dim, modes):
     return function
 
 
-def nufft1d1(x, c, n_modes=None, out=None, eps=1e-6, isign=1, **options):
+def nufft1d1(x: Array, c: Array, n_modes: Modes = None, out: Array = None, eps: float = 1e-6, isign: int = 1,
+             **options: Any) -> Array:
     return _apply(1, 1, (x,), c, "c", n_modes, out, eps, isign, options)
 
 
-def nufft1d2(x, f, out=None, eps=1e-6, isign=-1, **options):
+def nufft1d2(x: Array, f: Array, out: Array = None, eps: float = 1e-6, isign: int = -1, **options: Any) -> Array:
     return _apply(2, 1, (x,), f, "f", None, out, eps, isign, options)
 
 
-def nufft1d3(x, c, s, out=None, eps=1e-6, isign=1, **options):
+def nufft1d3(x: Array, c: Array, s: Array, out: Array = None, eps: float = 1e-6, isign: int = 1,
+             **options: Any) -> Array:
     return _apply(3, 1, (x, None, None, s), c, "c", None, out, eps, isign, options)
 
 
-def nufft2d1(x, y, c, n_modes=None, out=None, eps=1e-6, isign=1, **options):
+def nufft2d1(x: Array, y: Array, c: Array, n_modes: Modes = None, out: Array = None, eps: float = 1e-6, isign: int = 1,
+             **options: Any) -> Array:
     return _apply(1, 2, (x, y), c, "c", n_modes, out, eps, isign, options)
 
 
-def nufft2d2(x, y, f, out=None, eps=1e-6, isign=-1, **options):
+def nufft2d2(x: Array, y: Array, f: Array, out: Array = None, eps: float = 1e-6, isign: int = -1,
+             **options: Any) -> Array:
     return _apply(2, 2, (x, y), f, "f", None, out, eps, isign, options)
 
 
-def nufft2d3(x, y, c, s, t, out=None, eps=1e-6, isign=1, **options):
+def nufft2d3(x: Array, y: Array, c: Array, s: Array, t: Array, out: Array = None, eps: float = 1e-6, isign: int = 1,
+             **options: Any) -> Array:
     return _apply(3, 2, (x, y, None, s, t), c, "c", None, out, eps, isign, options)
 
 
-def nufft3d1(x, y, z, c, n_modes=None, out=None, eps=1e-6, isign=1, **options):
+def nufft3d1(x: Array, y: Array, z: Array, c: Array, n_modes: Modes = None, out: Array = None, eps: float = 1e-6,
+             isign: int = 1, **options: Any) -> Array:
     return _apply(1, 3, (x, y, z), c, "c", n_modes, out, eps, isign, options)
 
 
-def nufft3d2(x, y, z, f, out=None, eps=1e-6, isign=-1, **options):
+def nufft3d2(x: Array, y: Array, z: Array, f: Array, out: Array = None, eps: float = 1e-6, isign: int = -1,
+             **options: Any) -> Array:
     return _apply(2, 3, (x, y, z), f, "f", None, out, eps, isign, options)
 
 
-def nufft3d3(x, y, z, c, s, t, u, out=None, eps=1e-6, isign=1, **options):
+def nufft3d3(x: Array, y: Array, z: Array, c: Array, s: Array, t: Array, u: Array, out: Array = None, eps: float = 1e-6,
+             isign: int = 1, **options: Any) -> Array:
     return _apply(3, 3, (x, y, z, s, t, u), c, "c", None, out, eps, isign, options)
 
 

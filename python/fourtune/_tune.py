@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ._cli import program
 from ._errors import FourtuneRuntimeError, FourtuneTypeError, FourtuneValueError
 from ._library import environment_with_cuda_libraries
 
 
-def tune(problems, seconds=60.0, *, database=None, backend="cpu", threads=None, progress=True) -> list[dict]:
+def tune(problems: str | Sequence[str], seconds: float = 60.0, *, database: Any = None, backend: str = "cpu",
+         threads: int | None = None, progress: bool | Callable[[str], object] = True) -> list[dict[str, Any]]:
     """Measures plans for problems and keeps the winners in the tuning database, where transforms find them.
 
     Args:

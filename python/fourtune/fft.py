@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod, sqrt
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
 from . import _arrays
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._plan import copies, flag, integer
+from ._types import Array, Axes, Norm
 from ._uniform import GPU_ALIGNMENT as _GPU_ALIGNMENT
 from ._uniform import cache as _cache
 from ._uniform import direct as _direct
@@ -57,7 +59,8 @@ __all__ = [
 _INVERSE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def set_options(*, cache_size=None, cache_bytes=None, on_copy=None, threads=None, deterministic=None) -> None:
+def set_options(*, cache_size: int | None = None, cache_bytes: int | None = None, on_copy: str | None = None,
+                threads: int | None = None, deterministic: bool | None = None) -> None:
     """Sets how many transforms are kept (16 at first) and how many bytes they may hold together (1 GiB), what happens
     when an array has to be copied ("warn", "allow" or "refuse"), the most threads of a transform (0: as many as are
     useful), and whether it gives the same bits always."""
@@ -263,7 +266,7 @@ def _check_out(out, array, axes, form, length, dtype):
         raise FourtuneValueError("out is on another device than the array; the same one would be right")
 
 
-def fftn(x, s=None, axes=None, norm=None, out=None):
+def fftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
     """Transform over several axes (all by default): sum_j x[j] exp(-2 pi i j.k/n). x: any shape; returns complex.
 
     >>> import numpy as np, fourtune.fft
@@ -274,17 +277,17 @@ def fftn(x, s=None, axes=None, norm=None, out=None):
     return _run(x, s, axes, norm, out, "c2c", -1)
 
 
-def ifftn(x, s=None, axes=None, norm=None, out=None):
+def ifftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
     """Inverse of fftn."""
     return _run(x, s, axes, norm, out, "c2c", 1)
 
 
-def rfftn(x, s=None, axes=None, norm=None, out=None):
+def rfftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
     """fftn of a real array: the last axis of the result has n//2+1 elements, the others follow from symmetry."""
     return _run(x, s, axes, norm, out, "r2c", -1)
 
 
-def irfftn(x, s=None, axes=None, norm=None, out=None):
+def irfftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
     """Inverse of rfftn; the last size of s, 2 (n-1) by default, is that of the real result."""
     return _run(x, s, axes, norm, out, "c2r", 1)
 
@@ -293,32 +296,32 @@ def _one(n):
     return None if n is None else (n,)
 
 
-def fft(x, n=None, axis=-1, norm=None, out=None):
+def fft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """fftn over one axis, cropped or padded with zeros to n."""
     return _run(x, _one(n), (axis,), norm, out, "c2c", -1)
 
 
-def ifft(x, n=None, axis=-1, norm=None, out=None):
+def ifft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """Inverse of fft."""
     return _run(x, _one(n), (axis,), norm, out, "c2c", 1)
 
 
-def rfft(x, n=None, axis=-1, norm=None, out=None):
+def rfft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """rfftn over one axis."""
     return _run(x, _one(n), (axis,), norm, out, "r2c", -1)
 
 
-def irfft(x, n=None, axis=-1, norm=None, out=None):
+def irfft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """Inverse of rfft; n, 2 (m-1) by default, is the size of the real result."""
     return _run(x, _one(n), (axis,), norm, out, "c2r", 1)
 
 
-def hfft(x, n=None, axis=-1, norm=None, out=None):
+def hfft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """Transform of a signal with Hermitian symmetry, given by its first half: real."""
     return _run(_conjugate(x), _one(n), (axis,), _INVERSE[_norm(norm)], out, "c2r", 1)
 
 
-def ihfft(x, n=None, axis=-1, norm=None, out=None):
+def ihfft(x: Array, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """Inverse of hfft."""
     found = _run(x, _one(n), (axis,), _INVERSE[_norm(norm)], out, "r2c", -1)
     if out is None:
@@ -331,22 +334,22 @@ def _conjugate(x):
     return x.conj() if hasattr(x, "conj") else np.conj(_arrays.look(x, "the array").array)
 
 
-def fft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+def fft2(x: Array, s: Axes = None, axes: Axes = (-2, -1), norm: Norm = None, out: Array = None) -> Array:
     """fftn over two axes."""
     return fftn(x, s, axes, norm, out)
 
 
-def ifft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+def ifft2(x: Array, s: Axes = None, axes: Axes = (-2, -1), norm: Norm = None, out: Array = None) -> Array:
     """ifftn over two axes."""
     return ifftn(x, s, axes, norm, out)
 
 
-def rfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+def rfft2(x: Array, s: Axes = None, axes: Axes = (-2, -1), norm: Norm = None, out: Array = None) -> Array:
     """rfftn over two axes."""
     return rfftn(x, s, axes, norm, out)
 
 
-def irfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
+def irfft2(x: Array, s: Axes = None, axes: Axes = (-2, -1), norm: Norm = None, out: Array = None) -> Array:
     """irfftn over two axes."""
     return irfftn(x, s, axes, norm, out)
 
@@ -363,17 +366,17 @@ class Plan:
     ((4, 4), (4, 6))
     """
 
-    def __init__(self, shape, axes=None, real=False, norm=None):
+    def __init__(self, shape: Sequence[int], axes: Axes = None, real: bool = False, norm: Norm = None) -> None:
         self.shape = tuple(integer(size, "shape", 1) for size in _list_of(shape, "shape"))
         self.sizes, self.axes = _sizes_and_axes(self.shape, None, axes, False)
         self.real, self.norm = bool(real), _norm(norm)
 
-    def execute(self, x, out=None):
+    def execute(self, x: Array, out: Array = None) -> Array:
         """Transforms x, an array of the plan's shape."""
         if tuple(np.shape(x)) != self.shape:
             raise FourtuneValueError(f"the array has shape {tuple(np.shape(x))}; {self.shape} would be right")
         return (rfftn if self.real else fftn)(x, None, self.axes, self.norm, out)
 
-    def inverse(self, x, out=None):
+    def inverse(self, x: Array, out: Array = None) -> Array:
         """Undoes execute."""
         return (irfftn if self.real else ifftn)(x, self.sizes, self.axes, self.norm, out)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +31,7 @@ from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, descri
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._kept import plans
 from ._library import load_cuda_libraries
+from ._types import Array, Arrays, Modes
 
 __all__ = ["nufft", "register_handlers", "via", *SIGNATURES]
 
@@ -94,7 +96,10 @@ mlir.register_lowering(_nufft_p, _lower_to_processor, platform="cpu")
 mlir.register_lowering(_nufft_p, _lower_to_gpu, platform="cuda")
 
 
-def __getattr__(name):
+via: str  # "ffi" or "callback"; __getattr__ has the value
+
+
+def __getattr__(name: str) -> Any:
     if name == "via":
         return _handlers.via
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -174,7 +179,8 @@ def _stack(arrays, name):
     return jnp.stack(arrays)
 
 
-def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=None, modeord=0):
+def nufft(nufft_type: int, points: Arrays, data: Array, n_modes: Modes = None, targets: Arrays | None = None,
+          eps: float = 1e-6, isign: int | None = None, modeord: int = 0) -> Array:
     """A nonuniform transform of any type; fourtune.Plan has the formulas.
 
     Args:
@@ -206,5 +212,5 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
     return out.reshape(*lead, *out.shape[1:])
 
 
-for _name in SIGNATURES:
-    globals()[_name] = described(_name, nufft)
+nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3 = (
+    described(_name, nufft) for _name in SIGNATURES)

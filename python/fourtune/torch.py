@@ -22,6 +22,7 @@ import torch
 from ._differentiable import SIGNATURES, adjoint_type, checked_arguments, described, modes_along, result_shape
 from ._errors import FourtuneTypeError, FourtuneValueError
 from ._kept import plans
+from ._types import Array, Arrays, Modes
 
 __all__ = ["nufft", *SIGNATURES]
 
@@ -138,7 +139,8 @@ def _stack(arrays, name):
     return torch.stack(list(arrays))
 
 
-def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=None, modeord=0):
+def nufft(nufft_type: int, points: Arrays, data: Array, n_modes: Modes = None, targets: Arrays | None = None,
+          eps: float = 1e-6, isign: int | None = None, modeord: int = 0) -> Array:
     """A nonuniform transform of any type; fourtune.Plan has the formulas.
 
     Args:
@@ -170,5 +172,5 @@ def nufft(nufft_type, points, data, n_modes=None, targets=None, eps=1e-6, isign=
     return out.reshape(*lead, *out.shape[1:])
 
 
-for _name in SIGNATURES:
-    globals()[_name] = described(_name, nufft)
+nufft1d1, nufft1d2, nufft1d3, nufft2d1, nufft2d2, nufft2d3, nufft3d1, nufft3d2, nufft3d3 = (
+    described(_name, nufft) for _name in SIGNATURES)

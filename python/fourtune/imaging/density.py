@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._plan import integer
+from .._types import Array
 from . import _checks
 from ._namespace import like
 from .operators import NUFFT
@@ -28,7 +29,7 @@ def _kernel(nufft: NUFFT):
     return lambda w: wide.forward(window * wide.adjoint(w)).real
 
 
-def density_pipe_menon(nufft: NUFFT, iterations=20):
+def density_pipe_menon(nufft: NUFFT, iterations: int = 20) -> Array:
     """Weights of shape (m,), positive, after some iterations of Pipe and Menon (1999); real, of the points' kind."""
     _checks.nufft(nufft)
     kernel, w = _kernel(nufft), like(np.ones(nufft.m), nufft.points[0], nufft.real)
@@ -37,7 +38,7 @@ def density_pipe_menon(nufft: NUFFT, iterations=20):
     return w
 
 
-def density_frobenius(nufft: NUFFT, iterations=50, tolerance=1e-3):
+def density_frobenius(nufft: NUFFT, iterations: int = 50, tolerance: float = 1e-3) -> Array:
     """Weights of shape (m,) that minimise |A^H W A - 1| in the Frobenius norm, by conjugate gradients. Some may be
     negative."""
     _checks.nufft(nufft)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from .. import fft
 from .._errors import FourtuneTypeError, FourtuneValueError
 from .._plan import Plan, check_options, integer, precision, sizes
+from .._types import Array, Shape
 from . import _checks
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape, to_numpy
 
@@ -16,13 +20,13 @@ __all__ = ["Operator", "NUFFT", "Sense", "Stacked", "OffResonance"]
 class Operator:
     """A linear map with `forward` and its conjugate transpose `adjoint`."""
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         raise NotImplementedError
 
-    def adjoint(self, samples):
+    def adjoint(self, samples: Array) -> Array:
         raise NotImplementedError
 
-    def normal(self, image):
+    def normal(self, image: Array) -> Array:
         """adjoint(forward(image))."""
         return self.adjoint(self.forward(image))
 
@@ -41,7 +45,8 @@ class NUFFT(Operator):
     complex, and arrays of another precision are converted. One plan is kept for each batch size. One thread at a time.
     """
 
-    def __init__(self, points, shape, eps=1e-6, *, dtype="complex128", **options):
+    def __init__(self, points: Iterable[Array], shape: Shape, eps: float = 1e-6, *, dtype: Any = "complex128",
+                 **options: Any) -> None:
         check_options(options)
         self.shape = sizes(shape, "shape")
         _, self.real, self.dtype = precision(dtype)
@@ -74,10 +79,10 @@ class NUFFT(Operator):
         data = contiguous(cast(data, self.dtype))
         return plan.execute_adjoint(data) if adjoint else plan.execute(data)
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         return self._apply(image, self.shape, "image", adjoint=False)
 
-    def adjoint(self, samples):
+    def adjoint(self, samples: Array) -> Array:
         return self._apply(samples, (self.m,), "samples", adjoint=True)
 
 
@@ -89,7 +94,7 @@ class Sense(Operator):
         maps: sensitivities, complex, shape (coils, *shape).
     """
 
-    def __init__(self, inner, maps):
+    def __init__(self, inner: Any, maps: Array) -> None:
         _checks.operator(inner, "inner", "shape", "dtype", "forward", "adjoint")
         self.inner, self.shape, self.dtype = inner, inner.shape, inner.dtype
         self.maps = cast(as_array(maps, "maps"), inner.dtype)
@@ -98,12 +103,12 @@ class Sense(Operator):
             raise FourtuneValueError(f"maps has shape {tuple(self.maps.shape)}; {right} would be right")
         require_shape(self.maps, (self.maps.shape[0], *self.shape), "maps")
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         image = as_array(image, "image")
         require_shape(image, self.shape, "image")
         return self.inner.forward(self.maps * image)
 
-    def adjoint(self, samples):
+    def adjoint(self, samples: Array) -> Array:
         return (self.maps.conj() * self.inner.adjoint(samples)).sum(0)
 
 
@@ -119,7 +124,8 @@ class Stacked(Operator):
     Samples have shape (len(acquired), m): y[q, j] = sum_r image[r] exp(-i (2 pi kz[q] r0 / planes + k[j].(r1, r2))).
     """
 
-    def __init__(self, points, shape, acquired=None, eps=1e-6, *, dtype="complex128", **options):
+    def __init__(self, points: Iterable[Array], shape: Shape, acquired: Iterable[int] | None = None, eps: float = 1e-6, *,
+                 dtype: Any = "complex128", **options: Any) -> None:
         self.shape = sizes(shape, "shape")
         if len(self.shape) != 3:
             raise FourtuneValueError(f"shape is {self.shape}; three sizes, (planes, n1, n2), would be right")
@@ -135,14 +141,14 @@ class Stacked(Operator):
         self.plane = NUFFT(points, self.shape[1:], eps, dtype=dtype, **options)
         self.dtype = self.plane.dtype
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         image = as_array(image, "image")
         require_shape(image, self.shape, "image")
         shift = namespace(image).fft
         planes = fft.fft(contiguous(shift.ifftshift(cast(image, self.dtype), (0,))), axis=0)
         return self.plane.forward(shift.fftshift(planes, (0,))[self.acquired])
 
-    def adjoint(self, samples):
+    def adjoint(self, samples: Array) -> Array:
         samples = as_array(samples, "samples")
         require_shape(samples, (len(self.acquired), self.plane.m), "samples")
         found, shift = self.plane.adjoint(samples), namespace(samples).fft
@@ -168,7 +174,7 @@ class OffResonance(Operator):
         bins: bins of the histogram.
     """
 
-    def __init__(self, nufft: NUFFT, field, times, segments=8, bins=256):
+    def __init__(self, nufft: NUFFT, field: Array, times: Array, segments: int = 8, bins: int = 256) -> None:
         _checks.nufft(nufft)
         self.nufft, self.shape, self.dtype = nufft, nufft.shape, nufft.dtype
         segments, bins = integer(segments, "segments", 1), integer(bins, "bins", 1)
@@ -189,14 +195,14 @@ class OffResonance(Operator):
         phases = np.exp(-1j * tau.reshape(-1, *[1] * w.ndim) * w)
         self.b, self.phases = like(b, field, self.dtype), like(phases, field, self.dtype)
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         image = as_array(image, "image")
         require_shape(image, self.shape, "image", batched=True)
         if len(image.shape) > len(self.shape):
             return namespace(image).stack([self.forward(one) for one in image])
         return (self.b * self.nufft.forward(self.phases * image)).sum(0)
 
-    def adjoint(self, samples):
+    def adjoint(self, samples: Array) -> Array:
         samples = as_array(samples, "samples")
         require_shape(samples, (self.nufft.m,), "samples", batched=True)
         if len(samples.shape) > 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import FourtuneValueError
 from .._plan import sizes
+from .._types import Array, Shape
 from ._namespace import as_array, cast
 
 # value, half axis along x, half axis along y, centre x, centre y, angle in degrees
@@ -33,7 +34,7 @@ def _two(shape):
     return shape
 
 
-def shepp_logan(shape) -> np.ndarray:
+def shepp_logan(shape: Shape) -> np.ndarray:
     """The phantom at the centres of pixels: float64 of this shape."""
     shape = _two(shape)
     y, x = np.meshgrid(*(2 * (np.arange(n) - n // 2) / n for n in shape), indexing="ij")
@@ -45,7 +46,7 @@ def shepp_logan(shape) -> np.ndarray:
     return image
 
 
-def shepp_logan_kspace(ky, kx, shape) -> np.ndarray:
+def shepp_logan_kspace(ky: Array, kx: Array, shape: Shape) -> np.ndarray:
     """The phantom's Fourier integral at (ky, kx) in radians per pixel of an image of this shape: what a scanner sees.
 
     An ellipse with half axes A, B pixels gives 2 pi A B J1(q) / q, q the modulus of (A ku, B kv). Needs SciPy.

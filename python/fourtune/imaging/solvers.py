@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._errors import FourtuneValueError
 from .._plan import integer
+from .._types import Array, Map
 from . import _checks
 from ._namespace import as_array, like, namespace, real_inner
 
@@ -17,10 +19,11 @@ class Solution(NamedTuple):
     """The solution, and the relative residual (FISTA: relative change) after each iteration."""
 
     x: Any
-    history: list
+    history: list[float]
 
 
-def conjugate_gradients(normal, b, x=None, *, iterations=50, tolerance=1e-6, damping=0.0) -> Solution:
+def conjugate_gradients(normal: Map, b: Array, x: Array = None, *, iterations: int = 50, tolerance: float = 1e-6,
+                        damping: float = 0.0) -> Solution:
     """Solves (normal + damping) x = b for a Hermitian, positive semidefinite `normal` (Hestenes and Stiefel 1952).
 
     Args:
@@ -56,9 +59,9 @@ def conjugate_gradients(normal, b, x=None, *, iterations=50, tolerance=1e-6, dam
     return Solution(x, history)
 
 
-def largest_eigenvalue(normal, example, excess=0.15, seed=0) -> float:
-    """An upper bound of the largest eigenvalue of a Hermitian, positive semidefinite `normal`, at most 1 + `excess` times
-    that eigenvalue.
+def largest_eigenvalue(normal: Map, example: Array, excess: float = 0.15, seed: int = 0) -> float:
+    """An upper bound of the largest eigenvalue of a Hermitian, positive semidefinite `normal`, at most 1 + `excess`
+    times that eigenvalue.
 
     Args:
         normal: function of an array.
@@ -67,7 +70,8 @@ def largest_eigenvalue(normal, example, excess=0.15, seed=0) -> float:
         seed: of the random start. For one start in a million the bound is too small.
 
     The greatest value that Lanczos' method finds is never too large. How much too small it can be after k steps from a
-    random start, whatever the spectrum: Kuczynski and Wozniakowski 1992, theorem 4.2. Images of 256 x 256 take 29 calls.
+    random start, whatever the spectrum: Kuczynski and Wozniakowski 1992, theorem 4.2. Images of 256 x 256 take 29
+    calls.
     """
     _checks.function(normal, "normal")
     excess, seed = _checks.number(excess, "excess", above=0), integer(seed, "seed", 0)
@@ -103,7 +107,7 @@ def _largest_ritz_value(normal, x, steps) -> float:
     return max(float(np.linalg.eigvalsh(np.diag(diagonal) + off + off.T)[-1]), 0.0)
 
 
-def soft_threshold(x, threshold):
+def soft_threshold(x: Array, threshold: Any) -> Array:
     """The proximal map of threshold * sum |x|: moduli shrink by `threshold`, phases stay."""
     x = as_array(x, "x")
     if not hasattr(threshold, "shape"):  # an array has one for each number
@@ -113,7 +117,8 @@ def soft_threshold(x, threshold):
     return x * (xp.clip(modulus - threshold, 0, None) / (modulus + (modulus == 0)))
 
 
-def fista(operator, samples, prox, *, iterations=100, step=None) -> Solution:
+def fista(operator: Any, samples: Array, prox: Callable[[Array, float], Array], *, iterations: int = 100,
+          step: float | None = None) -> Solution:
     """Minimises |operator.forward(x) - samples|^2 / 2 + g(x) (Beck and Teboulle 2009).
 
     Args:

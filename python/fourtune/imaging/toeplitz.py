@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import fft
 from .._errors import FourtuneValueError
+from .._types import Array
 from . import _checks
 from ._namespace import as_array, cast, contiguous, like, namespace, require_shape
 from .operators import NUFFT, Operator
@@ -29,7 +30,7 @@ class Toeplitz(Operator):
     Apply it by `normal` (or `forward`, or `adjoint`: with real weights the matrix is Hermitian).
     """
 
-    def __init__(self, nufft: NUFFT, weights=None, maps=None):
+    def __init__(self, nufft: NUFFT, weights: Array = None, maps: Array = None) -> None:
         _checks.nufft(nufft)
         self.shape, self.dtype = nufft.shape, nufft.dtype
         weights = like(np.ones(nufft.m), nufft.points[0]) if weights is None else as_array(weights, "weights")
@@ -42,7 +43,7 @@ class Toeplitz(Operator):
         self.spectrum = fft.fftn(contiguous(namespace(kernel).fft.ifftshift(kernel))).real
         self.maps = None if maps is None else cast(as_array(maps, "maps"), self.dtype)
 
-    def forward(self, image):
+    def forward(self, image: Array) -> Array:
         image = cast(as_array(image, "image"), self.dtype)
         require_shape(image, self.shape, "image")
         images = image[None] if self.maps is None else self.maps * image
