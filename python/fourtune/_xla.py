@@ -67,13 +67,13 @@ def _load() -> ctypes.CDLL:
 
 
 class Handlers:
-    """What XLA can call, and since when not. Threads: any may call any method."""
+    """What XLA can call, and why not. Threads: any may call any method."""
 
     def __init__(self):
         self._lock = threading.Lock()
         self._library, self.plans = None, None
-        self._answers: dict[str, str] = {}  # for each platform why XLA refused; empty: it did not
-        wanted = os.environ.get("FOURTUNE_JAX_VIA", "")
+        self._answers: dict[str, str] = {}  # of each platform that was asked: why XLA refused; empty: it did not
+        self._wanted = wanted = os.environ.get("FOURTUNE_JAX_VIA", "")
         if wanted not in ("", "ffi", "callback"):
             raise ImportError(f"the variable FOURTUNE_JAX_VIA is {wanted!r}; 'ffi' or 'callback' would be right")
         if wanted == "callback":
@@ -100,10 +100,13 @@ class Handlers:
             if self._library is None:
                 return "libfourtune_jax.so is not loaded"
             if platform not in self._answers:
-                self._answers[platform] = self._register(platform)
-                if self._answers[platform]:
-                    self._warn(self._answers[platform])
-            return self._answers[platform]
+                self._answers[platform] = reason = self._register(platform)
+                if reason and platform == "cpu" and not self._wanted:
+                    self._warn(reason)
+            reason = self._answers[platform]
+        if reason and self._wanted:
+            raise NotImplementedError(f"the variable FOURTUNE_JAX_VIA is 'ffi', but {reason}")
+        return reason
 
     def _register(self, platform: str) -> str:
         try:

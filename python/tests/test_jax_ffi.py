@@ -226,6 +226,8 @@ def refuse(*_, **__): raise RuntimeError("handler's API version (0.99) is incomp
 _xla.ffi.register_ffi_target = refuse"""
     said = in_python(SMALL.format(before=before))
     assert said.count("(8,) callback [") == 2 and said.count("API version (0.99) is incompatible") == 1
+    said = in_python(SMALL.format(before=before), FOURTUNE_JAX_VIA="ffi")
+    assert "NotImplementedError: the variable FOURTUNE_JAX_VIA is 'ffi', but XLA refuses" in said
 
 
 def test_handlers_of_other_platforms_and_without_the_library_are_refused():
