@@ -1,5 +1,5 @@
-"""fourtune.jax by XLA's foreign function interface: no Python in compiled programs, kept plans, exported programs, wrong
-calls, a GPU; and what happens where the interface cannot be used."""
+"""fourtune.jax by XLA's foreign function interface: no Python in compiled programs, kept plans, exported programs,
+wrong calls, a GPU; and what happens where the interface cannot be used."""
 
 import os
 import subprocess

@@ -53,7 +53,8 @@ class NUFFT(Operator):
         try:
             points = tuple(points)
         except TypeError:
-            raise FourtuneTypeError(f"points is a {type(points).__name__}; a sequence of arrays would be right") from None
+            kind = type(points).__name__
+            raise FourtuneTypeError(f"points is a {kind}; a sequence of arrays would be right") from None
         if len(points) != len(self.shape):
             raise FourtuneValueError(f"points has {len(points)} coordinates and the image {len(self.shape)} axes;"
                                      " one array of coordinates for each axis would be right")
@@ -124,8 +125,8 @@ class Stacked(Operator):
     Samples have shape (len(acquired), m): y[q, j] = sum_r image[r] exp(-i (2 pi kz[q] r0 / planes + k[j].(r1, r2))).
     """
 
-    def __init__(self, points: Iterable[Array], shape: Shape, acquired: Iterable[int] | None = None, eps: float = 1e-6, *,
-                 dtype: Any = "complex128", **options: Any) -> None:
+    def __init__(self, points: Iterable[Array], shape: Shape, acquired: Iterable[int] | None = None,
+                 eps: float = 1e-6, *, dtype: Any = "complex128", **options: Any) -> None:
         self.shape = sizes(shape, "shape")
         if len(self.shape) != 3:
             raise FourtuneValueError(f"shape is {self.shape}; three sizes, (planes, n1, n2), would be right")
