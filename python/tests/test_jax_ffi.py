@@ -4,6 +4,7 @@ wrong calls, a GPU; and what happens where the interface cannot be used."""
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,38 @@ def test_a_failed_plan_is_not_kept(plans):
     with pytest.raises(FAILURES):
         jax.block_until_ready(call(X.at[0].set(np.inf), C))
     assert len(plans) == 0
+
+
+def test_plans_may_be_freed_and_bounded_while_threads_transform(plans):
+    run, wanted = jax.jit(call), np.asarray(call(X, C))
+
+    def transform(_):
+        return all(np.allclose(run(X, C), wanted, atol=1e-9) for _ in range(100))
+
+    with ThreadPoolExecutor(5) as pool:
+        answers = [pool.submit(transform, i) for i in range(4)]
+        while not all(one.done() for one in answers):
+            fourtune.set_plan_cache(1)
+            fourtune.clear_plan_cache()
+            fourtune.set_plan_cache(16)
+    assert all(one.result() for one in answers)
+
+
+def test_several_devices_of_one_program_transform_at_once():
+    said = in_python("""
+import jax, numpy as np
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp, fourtune.jax as fj
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+call = lambda x, c: fj.nufft1d1(x, c, 8, eps=1e-9)
+x, c = jnp.asarray(np.random.default_rng(0).uniform(-3, 3, (4, 500))), jnp.ones((4, 500), complex)
+wanted = np.stack([call(*one) for one in zip(x, c)])
+one_each = NamedSharding(Mesh(np.array(jax.devices()), "b"), PartitionSpec("b"))
+mapped = jax.pmap(call)(x, c)
+sharded = jax.jit(jax.vmap(call))(*jax.device_put((x, c), one_each))
+print(len(jax.devices()), "devices", [bool(np.allclose(found, wanted, atol=1e-9)) for found in (mapped, sharded)])
+""", XLA_FLAGS="--xla_force_host_platform_device_count=4")
+    assert "4 devices [True, True]" in said, said
 
 
 # ---- exported programs ----
