@@ -155,8 +155,8 @@ def test_no_points_and_no_targets_are_allowed(kind):
 
 
 @pytest.mark.parametrize("kind, bad, says", [
-    (1, 1, "point 3: coordinate x is NaN"), (2, 2, "point 3: coordinate y is NaN"), (3, 1, r"x\[3\] is nan"),
-    (3, 4, r"t\[3\] is nan")])
+    (1, 1, "point 3: coordinate x is NaN"), (2, 2, "point 3: coordinate y is NaN"), (3, 1, r"(?i)x\[3\] is nan"),
+    (3, 4, r"(?i)t\[3\] is nan")])
 def test_nan_in_points_is_an_error_that_names_it_and_the_next_call_works(kind, bad, says):
     inputs = arguments(kind, 2)
     call = jax.jit(function_of(kind, 2))
