@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -83,6 +84,15 @@ TEST_F(FakeDriver, EveryHandleIsGivenBack) {
   }
   for (const char* count : {"fake_retained", "fake_allocations", "fake_modules", "fake_pushed"})
     EXPECT_EQ(number(count), 0) << count;
+}
+
+TEST_F(FakeDriver, MemoryComesBackAsItWasSent) {
+  const std::array<int, 3> sent{1, 2, 3};
+  std::array<int, 3> back{};
+  const DeviceMemory memory(Device::open(0), sizeof sent);
+  memory.upload(sent.data(), sizeof sent);
+  memory.download(back.data(), sizeof back);
+  EXPECT_EQ(back, sent);
 }
 
 TEST_F(FakeDriver, ClustersAndSharedMemoryReachTheLaunch) {
@@ -325,6 +335,9 @@ TEST_F(FakeDriver, ExecuteAllocatesNothingAndDoesNotWait) {
   CudaProgram program(device, direct_program(problem), store, false);
   EXPECT_EQ(number("fake_allocations"), allocated + 2);
   EXPECT_EQ(program.bytes(), 8 * 180 + 8 * 60);
+  const CudaBackend backend(direct_programs(), "/nowhere/no.db");
+  const auto executor = backend.bind(problem, generator::default_plan(problem, backend.traits()), {});
+  EXPECT_EQ(executor->memory().held, program.bytes());
   ASSERT_EQ(program.kernels().size(), 2u);
   EXPECT_TRUE(program.kernels()[0].compiled);
   EXPECT_EQ(program.kernels()[1].shared_bytes, 480);
