@@ -65,7 +65,14 @@ struct Digests {
       launches.add(fmt::format("{} {} {}", one.kernel, fmt::join(one.grid, "x"), fmt::join(one.words, " ")));
       ++number_of_launches;
     }
-    launches.add(fmt::format("{}", fmt::join(noted.bytes, " ")));
+    launches.add(fmt::format("{} {}", fmt::join(noted.bytes, " "), fmt::join(noted.marks, " ")));
+  }
+  void add(const Executor& executor) {
+    for (const LaunchTime& one : executor.launch_times())
+      launches.add(fmt::format("{} {} {} {} {:.4e}", one.stage, one.entry, one.seconds, one.bytes, one.flops));
+    for (const StageTime& one : executor.stage_times()) launches.add(fmt::format("{} {}", one.stage, one.seconds));
+    const MemoryUse memory = executor.memory();
+    launches.add(fmt::format("held {} needed {}", memory.held, memory.needed));
   }
 
  private:
@@ -82,15 +89,24 @@ struct Digests {
   };
 };
 
-// Both directions; type 3 with bounds, which stand for its points.
-test::Noted noted_of(const Problem& problem, const generator::Plan& plan, const DeviceTraits& traits,
-                     bool deterministic) {
-  test::Noted noted;
+// What the plans of a problem are bound with, by their number: each option is taken by one of them.
+ExecutorOptions options_of(const Problem& problem, std::size_t number) {
   ExecutorOptions options;
-  options.deterministic = deterministic;
-  options.trust_points = true;
-  const auto executor =
-      gpu::make_gpu_nufft_executor(problem, plan, options, std::make_unique<test::NotingQueue>(traits, noted));
+  options.time_stages = number != 5;  // that one is rehearsed
+  options.deterministic = number == 1;
+  options.trust_points = number != 2;
+  options.crowded = number == 2;
+  if (number == 3 && problem.type < 3) options.mode_order = ModeOrder::fft;
+  if (number == 4 && problem.type < 3) options.only = problem.type == 1 ? Only::spread : Only::interpolate;
+  return options;
+}
+
+// Both directions, with few points and with many; type 3 with bounds, which stand for its points.
+void add_nufft(Digests& digests, const Problem& problem, const generator::Plan& plan, const DeviceTraits& traits,
+               std::size_t number) {
+  test::Noted noted;
+  const auto executor = gpu::make_gpu_nufft_executor(problem, plan, options_of(problem, number),
+                                                     std::make_unique<test::NotingQueue>(traits, noted));
   alignas(256) static double array[32];
   PointSet points;
   points.m = *problem.m, points.k = problem.k.value_or(0);
@@ -101,10 +117,15 @@ test::Noted noted_of(const Problem& problem, const generator::Plan& plan, const 
       bounds.low[d] = -2, bounds.high[d] = 3, bounds.low[3 + d] = 10, bounds.high[3 + d] = 40;
     executor->set_bounds(bounds);
   }
-  executor->set_points(points);
-  executor->execute(array, array, false);
-  executor->execute(array, array, true);
-  return noted;
+  digests.add(*executor);
+  for (const std::int64_t part : {3, 1}) {
+    points.m = *problem.m / part, points.k = problem.k.value_or(0) / part;
+    executor->set_points(points);
+    executor->execute(array, array, false);
+    executor->execute(array, array, true);
+    digests.add(*executor);
+  }
+  digests.add(noted);
 }
 
 std::string programs_text(const std::string& header) {
@@ -119,7 +140,7 @@ std::string programs_text(const std::string& header) {
   int refused = 0;
   for (std::size_t i = 0; i < plans.size(); ++i) try {
       if (problem.kind == Kind::nufft)
-        digests.add(noted_of(problem, plans[i], traits, i == 1));
+        add_nufft(digests, problem, plans[i], traits, i);
       else if (const auto program = generator::gpu_fft_program(problem, plans[i], traits))
         digests.add(*program);
     } catch (const Error& error) {
