@@ -74,6 +74,7 @@ std::string name_of(sqlite3* connection) {
       throw StoreError(StoreFault::foreign, message("is not a SQLite file; choose another path"));
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
+    case SQLITE_TOOBIG:  // what is written is shorter: limits.h
       throw StoreError(StoreFault::damaged, message(damaged));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -102,8 +103,6 @@ std::string name_of(sqlite3* connection) {
       [[fallthrough]];
     case SQLITE_MISMATCH:
       throw Error(Status::invalid_argument, message("refused a row that breaks its rules"));
-    case SQLITE_TOOBIG:
-      throw Error(Status::invalid_argument, message("refused a value that is too long"));
     case SQLITE_ERROR:
       // A header that names a schema format which this SQLite does not know has no code of its own.
       if (std::strcmp(sqlite3_errmsg(connection), "unsupported file format") == 0)

@@ -191,10 +191,12 @@ class ByDimension {
   using Turns = std::vector<std::complex<long double>>;
   // The spectrum of the padded lines is stored in a separate workspace.
   void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
-    const std::int64_t n = line.n[at(d)], m = convolution_length(n);
-    if (m > (std::int64_t{1} << 24))
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const std::int64_t n = line.n[at(d)];
+    const std::int64_t m = 2 * n - 1 > most ? 2 * n - 1 : convolution_length(n);
+    if (m > most)
       throw Error(Status::unsupported,
-                  fmt::format("length {} needs Bluestein's algorithm on {} values: at most 2^24", n, m));
+                  fmt::format("length {} needs Bluestein's algorithm on at least {} values: at most 2^24", n, m));
     EmitOptions forward = line, inverse = line;
     forward.type = inverse.type = FftType::c2c;
     forward.n[at(d)] = inverse.n[at(d)] = m;

@@ -231,6 +231,7 @@ std::optional<ConvolutionShape> shape_in_one(std::int64_t n, const ConvolutionAr
 constexpr std::int64_t most_in_three = std::int64_t{1} << 20;  // 1024 by 1024
 std::optional<ConvolutionShape> shape_in_three(std::int64_t n, const ConvolutionArrays& arrays,
                                                const DeviceTraits& device) {
+  if (2 * n - 1 > most_in_three) return {};  // the search for a smooth length would be long
   const bool single = arrays.precision == Precision::f32;
   const std::int64_t run = single ? 16 : 8;
   const int most = single ? 32 : 16;
