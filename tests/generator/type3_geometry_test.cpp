@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numbers>
 
 namespace fourtune::generator {
@@ -42,6 +43,49 @@ TEST(Type3Geometry, TheGaussianGridFollowsThePaper) {
   EXPECT_LE(static_cast<double>(grid.inner), 1.1 * cells);
   EXPECT_EQ(grid.outer, 478 + 21 + 1);
   EXPECT_EQ(grid.held, grid.inner);
+}
+
+// A centre near 0 becomes 0, which saves phase factors, and the interval then covers all points still.
+TEST(Type3Geometry, AnIntervalNearZeroIsCentred) {
+  const auto interval = [](double low, double high) {
+    const Interval found = type3_interval(low, high);
+    return std::array<double, 2>{found.centre, found.half};
+  };
+  using Pair = std::array<double, 2>;
+  EXPECT_EQ(interval(-4, 4), (Pair{0, 4}));
+  EXPECT_EQ(interval(-10, 12), (Pair{0, 12}));  // 1 is less than a tenth of 11
+  EXPECT_EQ(interval(-12, 10), (Pair{0, 12}));
+  EXPECT_EQ(interval(-60, 80), (Pair{10, 70}));  // 10 is more than a tenth of 70
+  EXPECT_EQ(interval(-80, 60), (Pair{-10, 70}));
+  EXPECT_EQ(interval(-0.5, 0.5625), (Pair{0, 0.5625}));
+  EXPECT_EQ(interval(-0.5, 0.75), (Pair{0.125, 0.625}));
+  EXPECT_EQ(interval(3, 3), (Pair{3, 0}));
+  EXPECT_EQ(interval(0, 0), (Pair{0, 0}));
+}
+
+// Grids are made for the whole extent where the points nearly fill it, so that the same kernels serve all such points.
+TEST(Type3Geometry, SourcesThatNearlyFillTheExtentGetTheGridOfAll) {
+  const Problem said = parse_problem("nufft:type=3,dim=1,m=100,k=100,prec=f64,tol=1e-6,extent=50");
+  EXPECT_EQ(type3_source_half(said, 0, 10, 5), 10);      // fills it
+  EXPECT_EQ(type3_source_half(said, 0, 9, 5), 10);       // 45 of 50
+  EXPECT_EQ(type3_source_half(said, 0, 8, 5), 10);       // 40 of 50: just enough
+  EXPECT_EQ(type3_source_half(said, 0, 7.9, 5), 7.9);    // less than 0.8
+  EXPECT_EQ(type3_source_half(said, 0, 10.1, 5), 10.1);  // more than the extent
+  EXPECT_EQ(type3_source_half(said, 0, 0, 5), 0);        // one point
+  EXPECT_EQ(type3_source_half(said, 0, 5, 0), 5);
+  const Problem guessed = parse_problem("nufft:type=3,dim=1,m=100,k=100,prec=f64,tol=1e-6");
+  const double full = type3_extent(guessed)[0];
+  EXPECT_DOUBLE_EQ(full, std::numbers::pi / 2 * 100);
+  EXPECT_EQ(type3_source_half(guessed, 0, 0.99995 * full, 1), full);
+  EXPECT_EQ(type3_source_half(guessed, 0, 0.9998 * full, 1), 0.9998 * full);
+}
+
+TEST(Type3Geometry, TheGuessedExtentFollowsTheTargets) {
+  const auto guess = [](const char* token) { return type3_extent(parse_problem(token)); };
+  const double half_pi = std::numbers::pi / 2;
+  EXPECT_DOUBLE_EQ(guess("nufft:type=3,dim=2,m=400,k=900,prec=f64,tol=1e-6")[1], half_pi * 30);
+  EXPECT_DOUBLE_EQ(guess("nufft:type=3,dim=3,m=400,k=1000,prec=f64,tol=1e-6")[2], half_pi * 10);
+  EXPECT_EQ(guess("nufft:type=3,dim=2,m=400,k=900,prec=f64,tol=1e-6,extent=7x9"), (std::array<double, 3>{7, 9, 0}));
 }
 
 }  // namespace
