@@ -53,7 +53,9 @@ def test_a_drawn_nonuniform_transform(seed):
     assert np.linalg.norm(found - right) <= 3 * eps * scale
     sent = numbers(rng, right.shape, dtype)
     difference = np.vdot(sent, found) - np.vdot(plan.execute_adjoint(sent), data)
-    assert abs(difference) <= 3e2 * np.finfo(dtype).eps * np.linalg.norm(sent) * max(np.linalg.norm(right), scale)
+    # Deconvolution magnifies rounding, to which plans leave a share of the tolerance.
+    rounding = max(3e2 * np.finfo(dtype).eps, 0.3 * eps)
+    assert abs(difference) <= rounding * np.linalg.norm(sent) * scale
 
 
 @pytest.mark.filterwarnings("ignore::fourtune.CopyWarning")

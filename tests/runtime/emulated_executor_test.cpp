@@ -36,6 +36,7 @@ TEST(EmulatedExecutor, TransformsAndItsAdjointGoesBack) {
     std::vector<Complex32> in = made_values(180), out(180), back(180);
     executor->execute(in.data(), out.data(), false);
     EXPECT_LT(relative_error(problem, in, out), 1e-6);
+    EXPECT_EQ(executor->memory().held, 8 * 180 + 8 * 60);
     executor->execute(back.data(), out.data(), true);
     for (std::size_t i = 0; i < in.size(); ++i) EXPECT_LT(std::abs(back[i] / 60.0f - in[i]), 1e-5) << i;
     EXPECT_EQ(executor->memory().held, 2 * (8 * 180 + 8 * 60));

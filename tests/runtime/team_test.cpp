@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -303,6 +304,23 @@ TEST(Team, WorkersHaveANameAndLeaveSignalsToTheApplication) {
   }
   EXPECT_EQ(static_cast<int>(masks.size()), team_threads_made());
   EXPECT_GE(masks.size(), 1u);
+}
+
+// A caller that has not begun its second unit waits for the worker to begin it, and so does the worker.
+TEST(Team, AWorkerTakesPart) {
+  std::atomic<int> begun{0};
+  std::set<std::thread::id> threads;
+  std::mutex mutex;
+  force_usable_threads(2);
+  parallel_for(2, 2, [&](std::int64_t, int) {
+    ++begun;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  force_usable_threads(0);
+  EXPECT_EQ(threads.size(), 2u);
 }
 
 TEST(Team, SizeIsWhatIsUsable) {

@@ -112,6 +112,23 @@ TEST(Reference, TypesOneAndTwoMatchQuadruplePrecisionSums) {
   check_types_1_and_2<float>(3, {5, 8, 6}, 1, 1);
 }
 
+// Any modes in any order, as samples of a large transform are: the first of them in the order of sums is not the least
+// in every dimension.
+TEST(Reference, ScatteredModesMatchQuadruplePrecisionSums) {
+  const std::vector<std::array<std::int64_t, 3>> modes{{5, -2, -3}, {-4, 7, 2}, {3, 0, -3}, {-6, 1, 0}, {5, 7, 2}};
+  const auto p = make_points<double>(PointClass::uniform, 3, {16, 16, 8}, 300, 3);
+  const auto c = random_values<double>(300, 1);
+  std::vector<Complex> exact(modes.size()), found(modes.size());
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    for (std::size_t j = 0; j < 300; ++j) {
+      Quad phase = 0;
+      for (std::size_t d = 0; d < 3; ++d) phase += product(modes[i][d], p.x[d][j]);
+      exact[i] += Complex(c[j]) * quad_phase(phase);
+    }
+  type1_sums(view<double>(p), c.data(), 1, modes, found);
+  EXPECT_LT(distance(exact, found), 1.5e-15);
+}
+
 TEST(Reference, TypeThreeMatchesQuadruplePrecisionSumsAtMillionsOfRadians) {
   for (int dim = 1; dim <= 3; ++dim) {
     Problem problem = parse_problem("nufft:type=3,dim=1,m=600,k=40,prec=f64,tol=1e-10");

@@ -70,11 +70,10 @@ Shadow::Stamp Shadow::stamp_of(std::uint32_t thread, AccessKind kind, const void
   return stamp;
 }
 
-AccessTrouble Shadow::race(const Region& region, const void* address, const Stamp& other, const void* base) const {
+AccessTrouble Shadow::race(const Region& region, const Stamp& other, const void* base) const {
   AccessTrouble trouble;
   trouble.kind = other.pending ? FaultKind::early_read : FaultKind::race;
   trouble.memory = region.memory;
-  trouble.offset = static_cast<const std::byte*>(address) - region.memory->data();
   trouble.other_known = true;
   trouble.other_block = other.block;
   trouble.other_thread = other.thread;
@@ -92,7 +91,6 @@ std::optional<AccessTrouble> Shadow::access(std::uint32_t thread, const void* ad
     AccessTrouble trouble;
     trouble.kind = fault;
     trouble.memory = region->memory;
-    trouble.offset = offset;
     return trouble;
   };
   if (!region->memory->holds(address, bytes)) return plain(FaultKind::out_of_bounds);
@@ -102,13 +100,12 @@ std::optional<AccessTrouble> Shadow::access(std::uint32_t thread, const void* ad
   for (std::size_t at = static_cast<std::size_t>(offset) / 4, last = (static_cast<std::size_t>(offset) + bytes - 1) / 4;
        at <= last; ++at) {
     Cell& cell = region->cells[at];
-    const std::byte* word = region->memory->data() + at * 4;
-    if (cell.write.pending && cell.write.block >= cluster_first_) return race(*region, word, cell.write, base);
+    if (cell.write.pending && cell.write.block >= cluster_first_) return race(*region, cell.write, base);
     const bool written = region->shared ? cell.write.block >= cluster_first_ : cell.write.block > 0;
     if (kind != AccessKind::write && !written && !region->initialised) return plain(FaultKind::uninitialised);
     const bool narrow = bytes < 4;
     if (!narrow && !ordered(*region, cell.write, thread) && !(kind == AccessKind::atomic && cell.write.kind == kind))
-      return race(*region, word, cell.write, base);
+      return race(*region, cell.write, base);
     if (kind == AccessKind::read) {
       if (ordered(*region, cell.read, thread)) {
         cell.read = now;
@@ -118,8 +115,8 @@ std::optional<AccessTrouble> Shadow::access(std::uint32_t thread, const void* ad
       continue;
     }
     if (!narrow) {
-      if (!ordered(*region, cell.read, thread)) return race(*region, word, cell.read, base);
-      if (!ordered(*region, cell.other_read, thread)) return race(*region, word, cell.other_read, base);
+      if (!ordered(*region, cell.read, thread)) return race(*region, cell.read, base);
+      if (!ordered(*region, cell.other_read, thread)) return race(*region, cell.other_read, base);
     }
     cell.write = now;
   }

@@ -29,7 +29,6 @@ enum class AccessKind : std::uint8_t { read, write, atomic };
 struct AccessTrouble {
   FaultKind kind{};
   const GuardedMemory* memory = nullptr;  // null: not near any buffer
-  std::ptrdiff_t offset = 0;
   bool other_known = false;
   std::uint32_t other_block = 0;   // serial number of the block
   std::uint32_t other_thread = 0;  // index in its block
@@ -89,7 +88,7 @@ class Shadow {
   std::uint32_t known(std::uint32_t thread, std::uint32_t of) const { return known_[thread * threads_total_ + of]; }
   void learn(std::vector<std::uint32_t>& into, std::uint32_t thread) const;
   Stamp stamp_of(std::uint32_t thread, AccessKind kind, const void* where, const void* base) const;
-  AccessTrouble race(const Region& region, const void* address, const Stamp& other, const void* base) const;
+  AccessTrouble race(const Region& region, const Stamp& other, const void* base) const;
 
   std::vector<Region> regions_;
   std::size_t buffers_ = 0;  // number of regions before the shared ones
