@@ -190,29 +190,44 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   const int n = static_cast<int>(min(points.m - first, chunk));
   for (int i = t; i < coarse.all; i += NUFFT_THREADS) counters[i] = 0;
   __syncthreads();
-  // From the top: bits of the bin that go to the index (4), coarse bin (14), rank there; in `order` the place here.
-  unsigned place[NUFFT_ITEMS];
-  real at[NUFFT_READ][NUFFT_DIM];
+  // From the top: bits of the bin that go to the index (4), coarse bin (14), rank there; later the place here. What a
+  // thread writes it reads again itself: in registers it would need a copy of the loop's body for each point.
+  real next[NUFFT_READ][NUFFT_DIM];
+  const auto read = [&](int from) {  // so many coordinates at a time, and one group ahead
 #pragma unroll
-  for (int k = 0; k < NUFFT_ITEMS; ++k) {
-    if (k % NUFFT_READ == 0)  // so many coordinates at a time
+    for (int j = 0; j < NUFFT_READ; ++j) {
+      const int i = from + j * NUFFT_THREADS;
+      if (i < n) nufft_read(next[j], points, first + i);
+    }
+  };
+  read(t);
+#pragma unroll 1
+  for (int from = t; from < n; from += NUFFT_READ * NUFFT_THREADS) {
+    real at[NUFFT_READ][NUFFT_DIM];
 #pragma unroll
-      for (int j = 0; j < NUFFT_READ; ++j)
-        if (k + j < NUFFT_ITEMS && (k + j) * NUFFT_THREADS + t < n)
-          nufft_read(at[j], points, first + (k + j) * NUFFT_THREADS + t);
-    const int i = k * NUFFT_THREADS + t;
-    if (i < n) {
-      const Placed p = nufft_place(at[k % NUFFT_READ], 0, maps, bad);
+    for (int j = 0; j < NUFFT_READ; ++j)
+#pragma unroll
+      for (int d = 0; d < NUFFT_DIM; ++d) at[j][d] = next[j][d];
+    read(from + NUFFT_READ * NUFFT_THREADS);
+#pragma unroll
+    for (int j = 0; j < NUFFT_READ; ++j) {
+      const int i = from + j * NUFFT_THREADS;
+      if (i >= n) break;
+      const Placed p = nufft_place(at[j], 0, maps, bad);
       const count bin = nufft_bin(p.cell, first + i);
       const unsigned one = nufft_coarse(bin, coarse);
       const unsigned local = NUFFT_FINAL ? static_cast<unsigned>(bin % static_cast<count>(NUFFT_GROUP_BINS))
                                          : static_cast<unsigned>(bin) - one * static_cast<unsigned>(coarse.per);
       nufft_keep(words, NUFFT_PLACE_POINTS, i,
                  nufft_pack(p, local & (NUFFT_LOW_BITS < 32 ? (1ull << NUFFT_LOW_BITS) - 1 : ~0ull)));
-      place[k] = (NUFFT_STOLEN && !NUFFT_FINAL ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 |
+      order[i] = (NUFFT_STOLEN && !NUFFT_FINAL ? local >> NUFFT_LOW_BITS << 28 : 0) | one << 14 |
                  atomicAdd(counters + one, 1u);
     }
   }
+  unsigned place[NUFFT_ITEMS];
+#pragma unroll
+  for (int k = 0; k < NUFFT_ITEMS; ++k)
+    if (k * NUFFT_THREADS + t < n) place[k] = order[k * NUFFT_THREADS + t];
   __syncthreads();
   nufft_scan_counters(counters, static_cast<unsigned>(coarse.all), sums);
   nufft_reserve(counters, static_cast<int>(coarse.all), cursors, moved);
