@@ -8,6 +8,7 @@
 #include "base/known_devices.h"
 #include "fourtune/problem.h"
 #include "generator/candidates.h"
+#include "generator/planner/gpu_fft/planner.h"
 #include "tests/support/golden.h"
 
 namespace fourtune::generator {
@@ -47,8 +48,16 @@ std::string cost_text(const Plan& plan, const Problem& problem, const DeviceTrai
 }
 
 std::string candidates_text(const Problem& problem, const DeviceTraits& traits) {
-  const Space space = candidates(problem, traits);
   Digest digest;
+  Space space;
+  if (problem.kind == Kind::fft && traits.backend == "cuda") {  // with what every rule left
+    GpuFftSpace found = gpu_fft_candidates(problem, traits);
+    space = std::move(found.space);
+    for (const fft::RuleCount& one : found.counts)
+      digest.add(fmt::format("{} {} {:.6g} {:.6g}", one.step, one.rule, one.before, one.after));
+  } else {
+    space = candidates(problem, traits);
+  }
   const Candidate* best = nullptr;
   for (const std::string& axis : space.axes) digest.add(axis);
   for (const Candidate& one : space.candidates) {

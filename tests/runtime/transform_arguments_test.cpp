@@ -130,6 +130,22 @@ TEST(Arguments, PointsOutsideTheirBoundsAreAContradiction) {
   EXPECT_EQ(failure([&] { later.set_points({3, x, nullptr, nullptr, 3, s}); }).first, Status::contradiction);
 }
 
+// Without sources, or without targets, nothing is computed; the coordinates of the other side are looked at still.
+TEST(Arguments, BadPointsAreNamedWhereTheOtherSideIsEmpty) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const double good[2] = {0.5, 1}, bad[2] = {1, kNan};
+  Transform transform("nufft:type=3,dim=3,prec=f64,tol=1e-6", plain());
+  const double* of[6];
+  for (std::size_t which = 0; which < 6; ++which) {
+    std::fill_n(of, 6, good);
+    of[which] = bad;
+    const std::int64_t m = which < 3 ? 2 : 0, k = which < 3 ? 0 : 2;
+    const auto failed = failure([&] { transform.set_points({m, of[0], of[1], of[2], k, of[3], of[4], of[5]}); });
+    EXPECT_EQ(failed.first, Status::invalid_point);
+    EXPECT_TRUE(says(failed, (std::string(1, "xyzstu"[which]) + "[1] is nan").c_str())) << failed.second;
+  }
+}
+
 TEST(Arguments, AnInputThatOverlapsItselfHasNoAdjoint) {
   Transform transform("fft:type=c2c,n=4x3,prec=f64,layout=1x1/1x4", plain());
   Complex in[6] = {}, out[12];

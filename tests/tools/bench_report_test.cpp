@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <regex>
 #include <sstream>
 #include <thread>
 
 #include "runtime/backend_table.h"
+#include "runtime/environment.h"
 #include "tests/support/program.h"
 #include "tools/bench/measure/memory.h"
 #include "tools/bench/report/csv_read.h"
@@ -168,6 +170,23 @@ std::vector<std::string> split_csv(const std::string& line) {
       fields.back() += line[i];
   }
   return fields;
+}
+
+TEST(BenchReport, TheEnvironmentIsThatOfTheDevice) {
+  const runtime::Backend& backend = runtime::find_backend("cpu");
+  const DeviceTraits traits = backend.traits(0);
+  const db::Environment here = runtime::environment_here(traits);
+  const BenchEnvironment environment = bench_environment(3, backend);
+  EXPECT_EQ(environment.device, traits.name);
+  EXPECT_EQ(environment.isa, traits.isa);
+  EXPECT_EQ(environment.compiler, here.compiler);
+  EXPECT_EQ(environment.libraries, here.libraries);
+  EXPECT_EQ(environment.cores, traits.cores);
+  EXPECT_EQ(environment.threads, 3);
+  EXPECT_TRUE(environment.peers.empty());
+  EXPECT_TRUE(
+      std::regex_match(environment.started, std::regex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9]{2}(:[0-9]{2}){2}Z")))
+      << environment.started;
 }
 
 TEST(BenchReport, CsvHasOneRowAContenderAndEveryRowEveryColumn) {

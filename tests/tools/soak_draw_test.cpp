@@ -70,7 +70,8 @@ TEST(SoakDraw, GivesTheTokensOfThePythonProgram) {
                                       "nufft:type=3,dim=3,m=1029,k=358,prec=f64,tol=1.1e-07"}));
 }
 
-// Cases of a seed, header "fft 5 1": kind, seed and megabytes; and the plans that a case is tried with on two devices.
+// Cases of a seed, header "fft 5 1": kind, seed and megabytes; the plans that a case is tried with on two devices; a
+// digest of more cases.
 std::string cases_text(const std::string& header) {
   std::istringstream words(header);
   std::string kind;
@@ -97,7 +98,9 @@ std::string cases_text(const std::string& header) {
         text += "    " + chosen + "\n";
       }
   }
-  return text;
+  test::Digest more;
+  for (int i = 0; i < 100; ++i) more.add(to_text(draw_case(draw.next(), random, megabytes)));
+  return text + "  " + more.text() + "\n";
 }
 
 TEST(SoakDraw, ASeedGivesTheSameCasesAndPlansOnEveryMachine) { test::GoldenFile("soak.txt", cases_text).compare(0, 1); }
