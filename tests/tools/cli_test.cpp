@@ -404,6 +404,22 @@ TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
                            "GPU emulation", "SQLite", "database", "huge pages", "problem lists"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   EXPECT_EQ(run({"doctor", "--db", file("foreign.db", "not a database")}).code, 0);
+  // The database: not there, tuned, foreign.
+  const auto database = [&](const std::string& name) {
+    const Json examined = run_json({"doctor", "--json", "--db", name});
+    for (const Json& finding : examined["findings"])
+      if (finding["name"] == "database") return finding;
+    return Json();
+  };
+  const Json fresh = database("fresh.db");
+  EXPECT_EQ(fresh["state"], "note") << fresh;
+  EXPECT_NE(fresh["found"].get<std::string>().find("fresh.db (not there yet)"), std::string::npos) << fresh;
+  ASSERT_EQ(run({"tune", "fft:type=c2c,n=16,prec=f64", "--seconds", "0.3", "--db", "tuned.db"}).code, 0);
+  const Json tuned = database("tuned.db");
+  EXPECT_EQ(tuned["state"], "ok") << tuned;
+  EXPECT_NE(tuned["found"].get<std::string>().find("tuned.db (1 problem, 1 winner, writable)"), std::string::npos)
+      << tuned;
+  EXPECT_EQ(database("foreign.db")["state"], "missing");
   const std::string packs = FOURTUNE_SOURCE_DIR "/db/packs", bad = file("bad.pack", "not a pack");
   const Finished with_packs = run_program({fourtune_program(), "doctor"}, folder.path(),
                                           {{"FOURTUNE_SHIPPED_PACKS", packs}, {"FOURTUNE_PACKS", bad}});

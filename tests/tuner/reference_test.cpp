@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -237,6 +238,33 @@ TEST(Reference, SamplesCountEveryOutputOnceOnAverageAndHoldTheEnds) {
   EXPECT_EQ(m.mode.front(), (std::array<std::int64_t, 3>{-20, 0, -16}));
   EXPECT_EQ(m.mode.back(), (std::array<std::int64_t, 3>{19, 0, 16}));
   EXPECT_NEAR(std::accumulate(m.weight.begin(), m.weight.end(), 0.0), 40 * 33, 1e-9);
+}
+
+// Three values, by hand: their errors' squares are 4, 1 and 0, of norms 25, 4 and 9.
+TEST(Reference, ErrorsOfAWeightedSampleAreTheFormulas) {
+  const std::vector<Complex> reference{{3, 4}, {0, 2}, {3, 0}}, value{{3, 2}, {1, 2}, {3, 0}};
+  const ErrorEstimate whole = relative_error(reference, value);
+  EXPECT_EQ(whole.samples, 3);
+  EXPECT_DOUBLE_EQ(whole.distance, std::sqrt(5.0));
+  EXPECT_DOUBLE_EQ(whole.norm, std::sqrt(38.0));
+  EXPECT_DOUBLE_EQ(whole.relative, std::sqrt(5.0 / 38));
+  EXPECT_EQ(whole.standard_error, 0);
+  const std::vector<double> weight{10, 5, 1};  // the last one stands for itself and adds no variance
+  const double error = 10 * 4 + 5 * 1, norm = 10 * 25 + 5 * 4 + 9, ratio = error / norm;
+  const ErrorEstimate some = relative_error(reference, value, weight);
+  EXPECT_DOUBLE_EQ(some.distance, std::sqrt(error));
+  EXPECT_DOUBLE_EQ(some.norm, std::sqrt(norm));
+  EXPECT_DOUBLE_EQ(some.relative, std::sqrt(ratio));
+  const double first = 10 / norm * (4 - ratio * 25), second = 5 / norm * (1 - ratio * 4);
+  EXPECT_NEAR(some.standard_error, std::sqrt((first * first + second * second) / (4 * ratio)), 1e-15);
+  EXPECT_EQ(relative_error(reference, reference).relative, 0);
+  const std::vector<Complex> zero(3);
+  EXPECT_EQ(relative_error(zero, zero).relative, 0);
+  EXPECT_EQ(relative_error(zero, value).relative, std::numeric_limits<double>::infinity());
+  const std::vector<Complex> broken{{std::numeric_limits<double>::quiet_NaN(), 0}, {}, {}};
+  EXPECT_TRUE(std::isnan(relative_error(zero, broken).relative));
+  EXPECT_THROW(relative_error(reference, std::span(value).first(2)), Error);
+  EXPECT_THROW(relative_error(reference, value, std::span(weight).first(2)), Error);
 }
 
 // Errors grow towards the ends of the band, as those of a window do. The estimate must agree with the full error within
