@@ -1,5 +1,6 @@
 #include "runtime/backends/cpu/fft/fft.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -259,6 +260,26 @@ TEST(Fft, EveryTypeAndPlaceWorksInBothFamiliesPrecisionsAndSigns) {
           for (const FftFamily family : families())
             check(problem_of(std::string("type=") + type + ",n=" + n + ",prec=" + prec + ",batch=3" + tail),
                   plan_of(family), random);
+}
+
+// Rows of real numbers and of their spectra that begin in different places: the input is copied first.
+TEST(Fft, InPlaceRowsThatMoveMatchTheDirectSum) {
+  std::mt19937_64 random(11);
+  const struct {
+    const char *sizes, *batch, *layout;
+  } cases[] = {{"r2c,n=8x6", "", "1x8/1x5"},
+               {"r2c,n=9x7x5", "", "1x9x63/1x6x50"},
+               {"c2r,n=8x6", "", "1x5/1x8"},
+               {"c2r,n=12x7", "", "1x7/1x20"},
+               {"r2c,n=8x6", "", "2x20/1x10"},
+               {"c2r,n=8x6", "", "3x30/1x9"},
+               {"r2c,n=8x6", ",batch=3", "1x10+60/1x5+40"},
+               {"c2r,n=16x3", ",batch=4", "1x9+30/1x18+54"}};
+  for (const char* precision : {"f32", "f64"})
+    for (const auto& one : cases)
+      check(
+          problem_of(fmt::format("type={},prec={}{},place=in,layout={}", one.sizes, precision, one.batch, one.layout)),
+          plan_of(FftFamily::rows, Rigor::estimate, 2, 8), random);
 }
 
 TEST(Fft, EveryLengthUpTo130MatchesTheDirectSum) {
