@@ -7,6 +7,7 @@
 #include "generator/plan/fft/geometry.h"
 #include "generator/plan/fft/notation.h"
 #include "tests/support/fft_plans.h"
+#include "tests/support/golden.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -210,6 +211,13 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
   // In-place plans in natural order need a workspace; either kernel may write to it.
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "store=sorted,to=work") + ",place=in"), "accepted");
   EXPECT_EQ(refusal(replaced(kTwoPass, "store=sorted", "to=work") + ",place=in"), "accepted");
+}
+
+// Two plans, each number of theirs and some words changed in turn. tests/golden/refusals.txt has what is said of each.
+TEST(FftNotation, RefusalsAreAsRecorded) {
+  test::GoldenFile("refusals.txt", [](const std::string& text) {
+    return text + "\n  " + refusal(text) + "\n";
+  }).compare(0, 1);
 }
 
 TEST(FftNotation, APlanIsCheckedAgainstTheProblem) {
