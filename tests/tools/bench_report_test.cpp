@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <regex>
 #include <sstream>
-#include <thread>
 
 #include "runtime/backend_table.h"
 #include "runtime/environment.h"
@@ -354,36 +352,6 @@ TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
   EXPECT_NE(script.find("0 \"" + k2d + "\" ? 3\n"), std::string::npos) << script;
   EXPECT_NE(script.find("set output 'it''s.svg'"), std::string::npos) << script;
   EXPECT_THROW(plot_comparison(results, "ratios.pdf"), UsageError);
-}
-
-struct Sleeper final : Contender {
-  explicit Sleeper(int ms) : milliseconds(ms) {}
-  int milliseconds;
-  void set_points(const Points&) override {}
-  void execute(void*, void*) override { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
-};
-Entrant sleeper(const char* name, Role role, int milliseconds) {
-  return {name, role, "", {{{}, [=](const Problem&) { return std::make_unique<Sleeper>(milliseconds); }}}};
-}
-
-TEST(BenchMeasure, ASlowReferenceIsTimedOnceAndTheOthersHaveTheirRounds) {
-  MeasureOptions options;
-  options.max_seconds = 0.5;
-  const ProblemResult result = measure_problem(
-      parse_problem(k3d), {sleeper("slow", Role::reference, 100), sleeper("quick", Role::untuned, 2)}, options);
-  EXPECT_EQ(result.skipped, "");
-  ASSERT_EQ(result.contenders.size(), 2u);
-  EXPECT_EQ(result.contenders[0].execute_ns.size(), 1u);
-  EXPECT_GE(result.contenders[0].execute.median, 100e6);
-  EXPECT_GE(result.contenders[1].execute_ns.size(), 3u);
-}
-
-TEST(BenchMeasure, ASlowContenderThatCountsKeepsTheProblemFromBeingMeasured) {
-  MeasureOptions options;
-  options.max_seconds = 0.2;
-  const ProblemResult result = measure_problem(
-      parse_problem(k3d), {sleeper("untuned", Role::untuned, 1), sleeper("slow", Role::peer, 100)}, options);
-  EXPECT_NE(result.skipped.find("takes too long"), std::string::npos) << result.skipped;
 }
 
 TEST(BenchMemory, NeedGrowsWithPointsAndContenders) {

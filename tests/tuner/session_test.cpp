@@ -206,7 +206,7 @@ TEST_F(Session, ABudgetIsKept) {
   auto store = open();
   LocalEvaluator evaluator(backend);
   auto options = fake_session({token, "fft:type=c2c,n=6,prec=f64"}, 1, 1000);
-  options.seconds = 2;
+  options.seconds = 1;
   const Report report = run_session(options, store, evaluator);
   EXPECT_EQ(report.problems.size(), 2u);
   EXPECT_LT(report.problems[0].evaluations, 1000u);
