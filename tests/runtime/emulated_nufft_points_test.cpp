@@ -48,6 +48,30 @@ TEST(EmulatedNufftPoints, ManyOnOneSpotOneAloneAndNoneAtAll) {
       }
 }
 
+// The processor takes complex arrays on the alignment of their parts; kernels read both parts at once.
+TEST(EmulatedNufftPoints, ComplexArraysOffTheirAlignmentAreRefusedByName) {
+  for (const std::string& problem :
+       {std::string("nufft:type=1,n=8,m=4,prec=f64,tol=1e-4"), std::string("nufft:type=2,n=8,m=4,prec=f64,tol=1e-4"),
+        std::string("nufft:type=3,dim=1,m=4,k=4,prec=f64,tol=1e-4")}) {
+    Transform transform(problem, emulated(""));
+    alignas(64) double points[] = {0.1, 0.2, 0.3, 0.4}, first[32] = {}, second[32] = {};
+    const bool targets = problem.find("k=4") != std::string::npos;
+    transform.set_points({4, points, nullptr, nullptr, targets ? 4 : 0, targets ? points : nullptr});
+    for (const bool adjoint : {false, true})
+      for (const int shifted : {0, 1, 2}) {
+        double *const values = first + (shifted == 1 ? 1 : 0), *const modes = second + (shifted == 2 ? 1 : 0);
+        std::string message;
+        const Status status = status_of(
+            [&] { adjoint ? transform.execute_adjoint(values, modes) : transform.execute(values, modes); }, &message);
+        EXPECT_EQ(status, shifted == 0 ? Status::success : Status::invalid_argument) << problem << " " << message;
+        if (shifted > 0) {
+          EXPECT_NE(message.find(shifted == 1 ? "execute: point_values" : "execute: mode_values"), std::string::npos)
+              << message;
+        }
+      }
+  }
+}
+
 // A block sorts up to `segment` points of a coarse bin; one more and several blocks share it.
 TEST(EmulatedNufftPoints, CoarseBinsOfExactlyOneSegmentAndOnePointMore) {
   const std::string plan =

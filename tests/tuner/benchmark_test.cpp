@@ -164,5 +164,21 @@ TEST(PairedRatio, FewRoundsProveNothing) {
   EXPECT_EQ(paired_ratio({}, {}).rounds, 0);
 }
 
+TEST(Benchmark, ASampleHasAsManyExecutesAsItsTimeNeeds) {
+  BenchmarkOptions options;
+  options.min_sample_seconds = 1e-6;
+  EXPECT_EQ(loops_for(0, options), 1000) << "as if it took a nanosecond";
+  EXPECT_EQ(loops_for(1, options), 1000);
+  EXPECT_EQ(loops_for(300, options), 4);
+  EXPECT_EQ(loops_for(500, options), 2);
+  EXPECT_EQ(loops_for(999, options), 2);
+  EXPECT_EQ(loops_for(1000, options), 1);
+  EXPECT_EQ(loops_for(5000, options), 1);
+  options.min_sample_seconds = 10;
+  EXPECT_EQ(loops_for(1, options), 1000000);
+  options.cold = true;
+  EXPECT_EQ(loops_for(1, options), 1);
+}
+
 }  // namespace
 }  // namespace fourtune::tuner
