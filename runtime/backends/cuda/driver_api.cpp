@@ -16,64 +16,84 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-// The _v2 names are the ones to which the CUDA headers have referred since version 3.2 or 4.0.
+// Every function by its symbol. The _v2 names are the ones to which the CUDA headers have referred since version 3.2 or
+// 4.0.
+template <class Visit>
+void each_required(DriverApi& api, const Visit& visit) {
+  visit("cuInit", api.cuInit);
+  visit("cuDriverGetVersion", api.cuDriverGetVersion);
+  visit("cuDeviceGetCount", api.cuDeviceGetCount);
+  visit("cuDeviceGet", api.cuDeviceGet);
+  visit("cuDeviceGetName", api.cuDeviceGetName);
+  visit("cuDeviceGetAttribute", api.cuDeviceGetAttribute);
+  visit("cuDeviceTotalMem_v2", api.cuDeviceTotalMem);
+  visit("cuDevicePrimaryCtxRetain", api.cuDevicePrimaryCtxRetain);
+  visit("cuDevicePrimaryCtxRelease_v2", api.cuDevicePrimaryCtxRelease);
+  visit("cuCtxPushCurrent_v2", api.cuCtxPushCurrent);
+  visit("cuCtxPopCurrent_v2", api.cuCtxPopCurrent);
+  visit("cuCtxGetCurrent", api.cuCtxGetCurrent);
+  visit("cuModuleLoadData", api.cuModuleLoadData);
+  visit("cuModuleUnload", api.cuModuleUnload);
+  visit("cuModuleGetFunction", api.cuModuleGetFunction);
+  visit("cuFuncGetAttribute", api.cuFuncGetAttribute);
+  visit("cuFuncSetAttribute", api.cuFuncSetAttribute);
+  visit("cuLaunchKernel", api.cuLaunchKernel);
+  visit("cuOccupancyMaxActiveBlocksPerMultiprocessor", api.cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  visit("cuMemGetInfo_v2", api.cuMemGetInfo);
+  visit("cuMemAlloc_v2", api.cuMemAlloc);
+  visit("cuMemFree_v2", api.cuMemFree);
+  visit("cuMemcpyHtoDAsync_v2", api.cuMemcpyHtoDAsync);
+  visit("cuMemcpyDtoHAsync_v2", api.cuMemcpyDtoHAsync);
+  visit("cuMemcpyDtoDAsync_v2", api.cuMemcpyDtoDAsync);
+  visit("cuMemsetD8Async", api.cuMemsetD8Async);
+  visit("cuStreamCreate", api.cuStreamCreate);
+  visit("cuStreamDestroy_v2", api.cuStreamDestroy);
+  visit("cuStreamSynchronize", api.cuStreamSynchronize);
+  visit("cuStreamWaitEvent", api.cuStreamWaitEvent);
+  visit("cuEventCreate", api.cuEventCreate);
+  visit("cuEventDestroy_v2", api.cuEventDestroy);
+  visit("cuEventRecord", api.cuEventRecord);
+  visit("cuEventSynchronize", api.cuEventSynchronize);
+  visit("cuEventElapsedTime", api.cuEventElapsedTime);
+  visit("cuPointerGetAttribute", api.cuPointerGetAttribute);
+  visit("cuGetErrorName", api.cuGetErrorName);
+  visit("cuGetErrorString", api.cuGetErrorString);
+}
+template <class Visit>
+void each_optional(DriverApi& api, const Visit& visit) {
+  visit("cuLaunchKernelEx", api.cuLaunchKernelEx);
+  visit("cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
+  visit("cuMemPoolTrimTo", api.cuMemPoolTrimTo);
+  visit("cuMemFreeHost", api.cuMemFreeHost);
+  visit("cuMemAllocHost_v2", api.cuMemAllocHost);
+  visit("cuStreamIsCapturing", api.cuStreamIsCapturing);
+}
+template <class Visit>
+void each_of_graphs(DriverApi& api, const Visit& visit) {
+  visit("cuGraphCreate", api.cuGraphCreate);
+  visit("cuGraphDestroy", api.cuGraphDestroy);
+  visit("cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode);
+  visit("cuGraphAddDependencies_v2", api.cuGraphAddDependencies);
+  visit("cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute);
+  visit("cuGraphInstantiateWithFlags", api.cuGraphInstantiate);
+  visit("cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams);
+  visit("cuGraphLaunch", api.cuGraphLaunch);
+  visit("cuGraphExecDestroy", api.cuGraphExecDestroy);
+}
+
+// Returns the symbol of a required function that is not there, or null.
 const char* load_all(const DynamicLibrary& library, DriverApi& api) {
-#define FOURTUNE_LOAD(name, symbol) \
-  if (!library.load(symbol, api.name)) return symbol;
-  FOURTUNE_LOAD(cuInit, "cuInit")
-  FOURTUNE_LOAD(cuDriverGetVersion, "cuDriverGetVersion")
-  FOURTUNE_LOAD(cuDeviceGetCount, "cuDeviceGetCount")
-  FOURTUNE_LOAD(cuDeviceGet, "cuDeviceGet")
-  FOURTUNE_LOAD(cuDeviceGetName, "cuDeviceGetName")
-  FOURTUNE_LOAD(cuDeviceGetAttribute, "cuDeviceGetAttribute")
-  FOURTUNE_LOAD(cuDeviceTotalMem, "cuDeviceTotalMem_v2")
-  FOURTUNE_LOAD(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")
-  FOURTUNE_LOAD(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2")
-  FOURTUNE_LOAD(cuCtxPushCurrent, "cuCtxPushCurrent_v2")
-  FOURTUNE_LOAD(cuCtxPopCurrent, "cuCtxPopCurrent_v2")
-  FOURTUNE_LOAD(cuCtxGetCurrent, "cuCtxGetCurrent")
-  FOURTUNE_LOAD(cuModuleLoadData, "cuModuleLoadData")
-  FOURTUNE_LOAD(cuModuleUnload, "cuModuleUnload")
-  FOURTUNE_LOAD(cuModuleGetFunction, "cuModuleGetFunction")
-  FOURTUNE_LOAD(cuFuncGetAttribute, "cuFuncGetAttribute")
-  FOURTUNE_LOAD(cuFuncSetAttribute, "cuFuncSetAttribute")
-  FOURTUNE_LOAD(cuLaunchKernel, "cuLaunchKernel")
-  FOURTUNE_LOAD(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor")
-  FOURTUNE_LOAD(cuMemGetInfo, "cuMemGetInfo_v2")
-  FOURTUNE_LOAD(cuMemAlloc, "cuMemAlloc_v2")
-  FOURTUNE_LOAD(cuMemFree, "cuMemFree_v2")
-  FOURTUNE_LOAD(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")
-  FOURTUNE_LOAD(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")
-  FOURTUNE_LOAD(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")
-  FOURTUNE_LOAD(cuMemsetD8Async, "cuMemsetD8Async")
-  FOURTUNE_LOAD(cuStreamCreate, "cuStreamCreate")
-  FOURTUNE_LOAD(cuStreamDestroy, "cuStreamDestroy_v2")
-  FOURTUNE_LOAD(cuStreamSynchronize, "cuStreamSynchronize")
-  FOURTUNE_LOAD(cuStreamWaitEvent, "cuStreamWaitEvent")
-  FOURTUNE_LOAD(cuEventCreate, "cuEventCreate")
-  FOURTUNE_LOAD(cuEventDestroy, "cuEventDestroy_v2")
-  FOURTUNE_LOAD(cuEventRecord, "cuEventRecord")
-  FOURTUNE_LOAD(cuEventSynchronize, "cuEventSynchronize")
-  FOURTUNE_LOAD(cuEventElapsedTime, "cuEventElapsedTime")
-  FOURTUNE_LOAD(cuPointerGetAttribute, "cuPointerGetAttribute")
-  FOURTUNE_LOAD(cuGetErrorName, "cuGetErrorName")
-  FOURTUNE_LOAD(cuGetErrorString, "cuGetErrorString")
-#undef FOURTUNE_LOAD
-  library.load("cuLaunchKernelEx", api.cuLaunchKernelEx);
-  library.load("cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
-  library.load("cuMemPoolTrimTo", api.cuMemPoolTrimTo);
-  if (!library.load("cuMemFreeHost", api.cuMemFreeHost) || !library.load("cuMemAllocHost_v2", api.cuMemAllocHost))
-    api.cuMemAllocHost = nullptr;
-  library.load("cuStreamIsCapturing", api.cuStreamIsCapturing);
-  api.has_graphs =
-      library.load("cuGraphCreate", api.cuGraphCreate) && library.load("cuGraphDestroy", api.cuGraphDestroy) &&
-      library.load("cuGraphAddKernelNode_v2", api.cuGraphAddKernelNode) &&
-      library.load("cuGraphAddDependencies_v2", api.cuGraphAddDependencies) &&
-      library.load("cuGraphKernelNodeSetAttribute", api.cuGraphKernelNodeSetAttribute) &&
-      library.load("cuGraphInstantiateWithFlags", api.cuGraphInstantiate) &&
-      library.load("cuGraphExecKernelNodeSetParams_v2", api.cuGraphExecKernelNodeSetParams) &&
-      library.load("cuGraphLaunch", api.cuGraphLaunch) && library.load("cuGraphExecDestroy", api.cuGraphExecDestroy);
-  return nullptr;
+  const char* missing = nullptr;
+  each_required(api, [&](const char* symbol, auto& function) {
+    if (!library.load(symbol, function) && !missing) missing = symbol;
+  });
+  each_optional(api, [&](const char* symbol, auto& function) { library.load(symbol, function); });
+  if (!api.cuMemFreeHost) api.cuMemAllocHost = nullptr;
+  api.has_graphs = true;
+  each_of_graphs(api, [&](const char* symbol, auto& function) {
+    api.has_graphs = library.load(symbol, function) && api.has_graphs;
+  });
+  return missing;
 }
 
 std::string name_of(const DriverApi& api, CUresult result) {
@@ -137,59 +157,10 @@ void refuse(CUresult (*&function)(Arguments...)) {
 }
 
 void refuse_all(DriverApi& api) {
-  refuse(api.cuInit);
-  refuse(api.cuDriverGetVersion);
-  refuse(api.cuDeviceGetCount);
-  refuse(api.cuDeviceGet);
-  refuse(api.cuDeviceGetName);
-  refuse(api.cuDeviceGetAttribute);
-  refuse(api.cuDeviceTotalMem);
-  refuse(api.cuDevicePrimaryCtxRetain);
-  refuse(api.cuDevicePrimaryCtxRelease);
-  refuse(api.cuCtxPushCurrent);
-  refuse(api.cuCtxPopCurrent);
-  refuse(api.cuCtxGetCurrent);
-  refuse(api.cuModuleLoadData);
-  refuse(api.cuModuleUnload);
-  refuse(api.cuModuleGetFunction);
-  refuse(api.cuFuncGetAttribute);
-  refuse(api.cuFuncSetAttribute);
-  refuse(api.cuLaunchKernel);
-  refuse(api.cuLaunchKernelEx);
-  refuse(api.cuOccupancyMaxActiveBlocksPerMultiprocessor);
-  refuse(api.cuMemGetInfo);
-  refuse(api.cuDeviceGetDefaultMemPool);
-  refuse(api.cuMemPoolTrimTo);
-  refuse(api.cuMemAlloc);
-  refuse(api.cuMemFree);
-  refuse(api.cuMemAllocHost);
-  refuse(api.cuMemFreeHost);
-  refuse(api.cuMemcpyHtoDAsync);
-  refuse(api.cuMemcpyDtoHAsync);
-  refuse(api.cuMemcpyDtoDAsync);
-  refuse(api.cuMemsetD8Async);
-  refuse(api.cuStreamCreate);
-  refuse(api.cuStreamDestroy);
-  refuse(api.cuStreamSynchronize);
-  refuse(api.cuStreamWaitEvent);
-  refuse(api.cuEventCreate);
-  refuse(api.cuEventDestroy);
-  refuse(api.cuEventRecord);
-  refuse(api.cuEventSynchronize);
-  refuse(api.cuEventElapsedTime);
-  refuse(api.cuPointerGetAttribute);
-  refuse(api.cuStreamIsCapturing);
-  refuse(api.cuGraphCreate);
-  refuse(api.cuGraphDestroy);
-  refuse(api.cuGraphAddKernelNode);
-  refuse(api.cuGraphAddDependencies);
-  refuse(api.cuGraphKernelNodeSetAttribute);
-  refuse(api.cuGraphInstantiate);
-  refuse(api.cuGraphExecKernelNodeSetParams);
-  refuse(api.cuGraphLaunch);
-  refuse(api.cuGraphExecDestroy);
-  refuse(api.cuGetErrorName);
-  refuse(api.cuGetErrorString);
+  const auto one = [](const char*, auto& function) { refuse(function); };
+  each_required(api, one);
+  each_optional(api, one);
+  each_of_graphs(api, one);
 }
 
 const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
