@@ -346,11 +346,29 @@ TEST(BenchReport, EveryFieldOfAResultComesBackFromTheFile) {
 }
 
 TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
+  ProblemResult skipped = result_of("nufft:type=2,n=8,m=9,prec=f64,tol=1e-3", {});
+  skipped.skipped = "too slow";
   const ProblemResult results[] = {
-      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)})};
-  const std::string script = comparison_gnuplot(results, "it's.svg");
-  EXPECT_NE(script.find("0 \"" + k2d + "\" ? 3\n"), std::string::npos) << script;
-  EXPECT_NE(script.find("set output 'it''s.svg'"), std::string::npos) << script;
+      result_of(k2d, {contender("untuned", Role::untuned, 100), contender("p", Role::peer, 300)}), skipped,
+      result_of("nufft:type=2,n=8,m=10,prec=f64,tol=1e-3", {contender("untuned", Role::untuned, 100)}),  // no peer
+      result_of(k3d, {contender("tuned", Role::tuned, 200), contender("untuned", Role::untuned, 100),
+                      contender("p", Role::peer, 250)})};
+  const std::string head = "# Ratios of `fourtune bench`: the peer's time over ours; above 1 we are faster.\n",
+                    axes =
+                        "set logscale x\nset xlabel 'time of the peer / our time'\nset grid x\nset key top left\n"
+                        "unset mouse\nset datafile missing '?'\nset ytics font ',8'\n",
+                    foot =
+                        "END\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2\n"
+                        "plot $ratios using 4:1:ytic(2) with points pt 6 title 'untuned'";
+  EXPECT_EQ(comparison_gnuplot(results, "it's.svg"),
+            head + "set terminal svg size 1200,300 noenhanced\nset output 'it''s.svg'\n" + axes +
+                "set yrange [-1:2]\n$ratios << END\n0 \"" + k3d + "\" 1.25 2.5\n1 \"" + k2d + "\" ? 3\n" + foot +
+                ", $ratios using 3:1 with points pt 7 title 'tuned'\n");
+  EXPECT_EQ(comparison_gnuplot(std::span(results).first(1), "a.png"),
+            head + "set terminal pngcairo size 1200,300 noenhanced\nset output 'a.png'\n" + axes +
+                "set yrange [-1:1]\n$ratios << END\n0 \"" + k2d + "\" ? 3\n" + foot + "\n");
+  const std::vector<ProblemResult> many(20, results[0]);
+  EXPECT_NE(comparison_gnuplot(many, "a.png").find("size 1200,440 "), std::string::npos) << "16 more per problem";
   EXPECT_THROW(plot_comparison(results, "ratios.pdf"), UsageError);
 }
 
