@@ -35,7 +35,7 @@ void soak_worker_main(const SoakWorkerOptions& options);
 struct PeerTimes {
   std::string skipped;        // why there are no times
   std::string name;           // name of the fastest right peer
-  double ours = 0, peer = 0;  // seconds of one execute
+  double ours = 0, peer = 0;  // nanoseconds of one execute
 };
 
 // Not thread-safe. Throws Error{io} when no worker can be started, and Error{interrupted} after a stop request.
