@@ -393,6 +393,36 @@ TEST_F(CommandLine, APackMayStandInThePlaceOfTheUsersDatabase) {
   EXPECT_NE(tuned.code, 0) << "a pack is only read";
 }
 
+TEST_F(CommandLine, DoctorFollowsTheEnvironment) {
+  const auto findings = [&](const std::vector<std::pair<std::string, std::string>>& environment) {
+    const Finished done = run_program({fourtune_program(), "doctor", "--json"}, folder.path(), environment);
+    const Json report = Json::parse(done.out);
+    std::map<std::string, Json> named;
+    for (const Json& finding : report["findings"]) named[finding["name"]] = finding;
+    return named;
+  };
+  auto here = findings({{"OMP_NUM_THREADS", "1"}, {"FOURTUNE_ISA", "portable"}});
+  EXPECT_EQ(here["kernels"]["state"], "note");
+  EXPECT_EQ(here["kernels"]["found"], "portable code for spreading and interpolation");
+  EXPECT_NE(here["kernels"]["cost"].get<std::string>().find("several times slower"), std::string::npos);
+  EXPECT_EQ(here["OMP_NUM_THREADS"]["found"], "1");
+  EXPECT_EQ(here["OMP_NUM_THREADS"]["state"], "note");
+  EXPECT_EQ(here["OMP_NUM_THREADS"]["cost"], "set in the environment: no transform uses more threads than that");
+  EXPECT_EQ(here.count("OMP_THREAD_LIMIT"), 0u);
+  const std::string processor = here["processor"]["found"];
+  EXPECT_TRUE(processor.ends_with(", 1 thread of use to this process")) << processor;
+  EXPECT_TRUE(std::regex_match(here["caches"]["found"].get<std::string>(),
+                               std::regex("L1 [0-9.]+ [KM]iB, L2 [0-9.]+ [KM]iB, L3 ([0-9.]+ [KMG]iB|unknown)")))
+      << here["caches"];
+  EXPECT_TRUE(here["memory"]["found"].get<std::string>().ends_with("iB installed")) << here["memory"];
+  const std::string backends = here["backends"]["found"];
+  EXPECT_NE((", " + backends + ",").find(", cpu,"), std::string::npos) << backends;
+  EXPECT_NE((", " + backends + ",").find(", emulated,"), std::string::npos) << backends;
+  here = findings({{"OMP_THREAD_LIMIT", "3"}, {"OMP_NUM_THREADS", ""}});
+  EXPECT_EQ(here["OMP_THREAD_LIMIT"]["found"], "3");
+  EXPECT_EQ(here.count("OMP_NUM_THREADS"), 0u);
+}
+
 TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
   const Json report = run_json({"doctor", "--json"});
   std::vector<std::string> names;
