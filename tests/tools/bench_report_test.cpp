@@ -13,6 +13,7 @@
 #include "tools/bench/report/ratio.h"
 #include "tools/bench/report/report.h"
 #include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
 
 namespace fourtune::tools {
 namespace {
@@ -171,20 +172,23 @@ std::vector<std::string> split_csv(const std::string& line) {
 }
 
 TEST(BenchReport, TheEnvironmentIsThatOfTheDevice) {
-  const runtime::Backend& backend = runtime::find_backend("cpu");
-  const DeviceTraits traits = backend.traits(0);
-  const db::Environment here = runtime::environment_here(traits);
-  const BenchEnvironment environment = bench_environment(3, backend);
-  EXPECT_EQ(environment.device, traits.name);
-  EXPECT_EQ(environment.isa, traits.isa);
-  EXPECT_EQ(environment.compiler, here.compiler);
-  EXPECT_EQ(environment.libraries, here.libraries);
-  EXPECT_EQ(environment.cores, traits.cores);
-  EXPECT_EQ(environment.threads, 3);
-  EXPECT_TRUE(environment.peers.empty());
-  EXPECT_TRUE(
-      std::regex_match(environment.started, std::regex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9]{2}(:[0-9]{2}){2}Z")))
-      << environment.started;
+  for (const char* name : {"cpu", "emulated"}) {
+    const runtime::Backend& backend = *known_backend(name);
+    const DeviceTraits traits = backend.traits(0);
+    const db::Environment here = runtime::environment_here(traits);
+    const BenchEnvironment environment = bench_environment(3, backend);
+    EXPECT_EQ(environment.device, traits.name);
+    EXPECT_EQ(environment.isa, traits.isa);
+    EXPECT_EQ(environment.compiler, here.compiler);
+    EXPECT_EQ(environment.libraries, here.libraries);
+    EXPECT_FALSE((environment.compiler + environment.libraries).empty()) << name;
+    EXPECT_EQ(environment.cores, traits.cores);
+    EXPECT_EQ(environment.threads, 3);
+    EXPECT_TRUE(environment.peers.empty());
+    EXPECT_TRUE(
+        std::regex_match(environment.started, std::regex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9]{2}(:[0-9]{2}){2}Z")))
+        << environment.started;
+  }
 }
 
 TEST(BenchReport, CsvHasOneRowAContenderAndEveryRowEveryColumn) {
