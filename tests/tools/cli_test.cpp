@@ -411,8 +411,9 @@ TEST_F(CommandLine, DoctorFollowsTheEnvironment) {
   EXPECT_EQ(here.count("OMP_THREAD_LIMIT"), 0u);
   const std::string processor = here["processor"]["found"];
   EXPECT_TRUE(processor.ends_with(", 1 thread of use to this process")) << processor;
-  EXPECT_TRUE(std::regex_match(here["caches"]["found"].get<std::string>(),
-                               std::regex("L1 [0-9.]+ ([KMG]i)?B, L2 [0-9.]+ ([KMG]i)?B, L3 ([0-9.]+ [KMG]iB|unknown)")))
+  EXPECT_TRUE(
+      std::regex_match(here["caches"]["found"].get<std::string>(),
+                       std::regex("L1 [0-9.]+ ([KMG]i)?B, L2 [0-9.]+ ([KMG]i)?B, L3 ([0-9.]+ [KMG]iB|unknown)")))
       << here["caches"];
   EXPECT_TRUE(here["memory"]["found"].get<std::string>().ends_with("iB installed")) << here["memory"];
   const std::string backends = here["backends"]["found"];
