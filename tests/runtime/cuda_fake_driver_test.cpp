@@ -384,6 +384,11 @@ TEST_F(FakeDriver, ProgramsWithWorkMemoryOrderTheirStreams) {
   EXPECT_EQ(waits_of_run_on(a), 0) << "no event crosses the border of a captured stream";
   number("fake_capture_status") = 0;
   EXPECT_EQ(waits_of_run_on(a), 1) << "the work on b counts, and that in the graph does not";
+  number("fake_launch_result") = 1;
+  EXPECT_THROW(program.run(in.data(), out.data(), &b), Error);
+  number("fake_launch_result") = 0;
+  waits = number("fake_stream_waits");
+  EXPECT_EQ(waits_of_run_on(a), 1) << "what the failed call had started on b counts";
 }
 
 // A nonuniform transform waits for its points at most once, and never for trusted points. From the first execute on it

@@ -187,6 +187,12 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   check_device_pointer(*device_, in);
   check_device_pointer(*device_, out);
   if (order_) order_->begin(queue);
+  struct Ended {  // also after a launch that fails: those before it use the work memory
+    std::optional<StreamOrder>& order;
+    ~Ended() {
+      if (order) order->end();
+    }
+  } const ended{order_};
   const bool alone = time_stages_ || (order_ ? order_->capturing() : is_capturing(queue));
   for (std::size_t i = 0; i < program_.launches.size(); ++i) {
     const generator::Launch& launch = program_.launches[i];
@@ -197,7 +203,6 @@ void CudaProgram::run(void* in, void* out, void* stream) {
   }
   launches_.start(queue);
   if (time_stages_) marks_.back().record(queue);
-  if (order_) order_->end();
   ran_ = true;
 }
 
