@@ -20,10 +20,15 @@ using Rank = std::tuple<int, double, std::size_t, Freshness, std::int64_t>;
 Rank rank(const LookupEntry& entry, const Environment& here) {
   const Environment& measured = entry.verdict.environment;
   const Freshness fresh = freshness(measured, here);
-  const bool kindred = fresh == Freshness::kindred;
-  const int group = fresh <= Freshness::serves ? 0 : kindred ? 2 : 1;
-  return {group, kindred ? traits_distance(measured.traits, here.traits) : 0.0, entry.layer, fresh,
+  const bool another = fresh >= Freshness::kindred;
+  const int group = fresh <= Freshness::serves ? 0 : another ? 2 : 1;
+  return {group, another ? traits_distance(measured.traits, here.traits) : 0.0, entry.layer, fresh,
           -static_cast<std::int64_t>(entry.verdict.id)};
+}
+
+bool is_looked_at(const LookupEntry& entry, const Environment& here, Lookup::Whose whose) {
+  const bool foreign = freshness(entry.verdict.environment, here) == Freshness::foreign;
+  return whose == Lookup::Whose::ours ? !foreign : foreign && entry.verdict.environment.backend == here.backend;
 }
 
 // A plan of a pack as an entry. Ids are those of rows, so that runners-up, which are later rows, rank lower.
@@ -95,14 +100,14 @@ Lookup Lookup::load(const fs::path& user, std::span<const PlanSource> others) {
   return lookup;
 }
 
-FoundEntry Lookup::winner(std::string_view token, const Environment& here, const Accept& accept) const {
+FoundEntry Lookup::winner(std::string_view token, const Environment& here, const Accept& accept, Whose whose) const {
   FoundEntry best;
   std::optional<Rank> least;
   // `keep` makes a pointer of the entry if it is the best so far.
   const auto consider = [&](const LookupEntry& entry, const auto& keep) {
+    if (!is_looked_at(entry, here, whose)) return;
     const Rank its = rank(entry, here);
-    if (std::get<Freshness>(its) == Freshness::foreign || (accept && !accept(entry)) || (least && !(its < *least)))
-      return;
+    if ((accept && !accept(entry)) || (least && !(its < *least))) return;
     best = keep();
     least = its;
   };
@@ -122,14 +127,14 @@ FoundEntry Lookup::winner(std::string_view token, const Environment& here, const
   return best;
 }
 
-FoundEntry Lookup::nearest(const Environment& here, const Distance& distance, const Near& near) const {
+FoundEntry Lookup::nearest(const Environment& here, const Distance& distance, const Near& near, Whose whose) const {
   FoundEntry best;
   // Entries of kindred devices come last, whatever their distance.
   using Claim = std::tuple<bool, double, Rank>;
   std::optional<Claim> least;
   const auto consider = [&](const LookupEntry& entry, const auto& keep) {
+    if (!is_looked_at(entry, here, whose)) return;
     const Rank its = rank(entry, here);
-    if (std::get<Freshness>(its) == Freshness::foreign) return;
     const double d = distance(entry);
     if (!std::isfinite(d)) return;
     const Claim claim{std::get<Freshness>(its) == Freshness::kindred, d, its};

@@ -68,14 +68,19 @@ class Lookup {
   static Lookup load(const std::filesystem::path& user, std::span<const PlanSource> others);
   static Lookup load(const std::filesystem::path& user, std::span<const std::filesystem::path> others = {});
 
+  // Foreign entries are ignored, or they alone are looked at, if they are of the same backend.
+  enum class Whose { ours, foreign };
+
   // The verdict to use for exactly this token, or null. Entries are ranked: first those that serve (freshness current
-  // or serves), then candidates, then those of a kindred device, of which the one with the nearest traits goes first;
-  // within these groups lower layer, then fresher, then later. Foreign entries, and those that `accept` refuses, are
+  // or serves), then candidates, then those of a kindred device, of which the one with the nearest traits goes first,
+  // as among foreign ones; within these groups lower layer, then fresher, then later. Those that `accept` refuses are
   // ignored.
-  FoundEntry winner(std::string_view token, const Environment& here, const Accept& accept = {}) const;
+  FoundEntry winner(std::string_view token, const Environment& here, const Accept& accept = {},
+                    Whose whose = Whose::ours) const;
   // The entry with the least finite distance among all tokens of databases and those of packs that are near, or null.
-  // Entries of kindred devices come after all others; ties are resolved as in winner(). Foreign entries are ignored.
-  FoundEntry nearest(const Environment& here, const Distance& distance, const Near& near = {}) const;
+  // Entries of kindred devices come after all others; ties are resolved as in winner().
+  FoundEntry nearest(const Environment& here, const Distance& distance, const Near& near = {},
+                     Whose whose = Whose::ours) const;
   // All entries of databases, sorted by token, then by layer, then latest first.
   std::span<const LookupEntry> entries() const noexcept { return entries_; }
   std::span<const LayerReport> layers() const noexcept { return layers_; }

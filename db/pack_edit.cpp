@@ -163,12 +163,20 @@ std::set<std::string> targets_of(const std::vector<PackPlan>& plans) {
   return targets;
 }
 
+// The architecture that a kernel was made for: PTX for compute_90 comes from plans of sm_90.
+std::string architecture_of(const PackKernel& kernel) {
+  constexpr std::string_view kPtx = "compute_";
+  return kernel.target.starts_with(kPtx) ? "sm_" + kernel.target.substr(kPtx.size()) : kernel.target;
+}
+
 // The kernels that go with `part`, which holds some of the plans of `whole`.
 std::vector<PackKernel> kernels_with(const std::vector<PackPlan>& part, const PackContents& whole) {
   const auto here = targets_of(part), anywhere = targets_of(whole.plans);
   std::vector<PackKernel> kernels;
-  for (const PackKernel& kernel : whole.kernels)
-    if (here.contains(kernel.target) || !anywhere.contains(kernel.target)) kernels.push_back(kernel);
+  for (const PackKernel& kernel : whole.kernels) {
+    const std::string architecture = architecture_of(kernel);
+    if (here.contains(architecture) || !anywhere.contains(architecture)) kernels.push_back(kernel);
+  }
   return kernels;
 }
 

@@ -52,14 +52,21 @@ class Resolver {
 
   // Looks among what was measured on such a device first, then among what was measured on kindred ones.
   bool find(Resolution& out) {
-    for (const bool kindred : {false, true}) {
-      kindred_ = kindred;
+    for (const Among among : {Among::such_devices, Among::kindred_ones}) {
+      among_ = among;
       if (recorded(out) || exact(out, problem_) || covered(out) || nearest(out)) return true;
     }
     return false;
   }
+  // Only plans that run as they are, since there are kernels for no others.
+  bool find_foreign(Resolution& out) {
+    among_ = Among::foreign_ones;
+    return exact(out, problem_) || covered(out);
+  }
 
  private:
+  enum class Among { such_devices, kindred_ones, foreign_ones };
+
   // Finds a plan tuned on points that the application recorded.
   bool recorded(Resolution& out) { return problem_.kind == Kind::nufft && exact(out, recorded_problem(problem_)); }
   // Accepts tokens that differ only in point counts, batch or extent, if these lie inside the measured ranges.
@@ -71,7 +78,7 @@ class Resolver {
         if (!measured || !covers(candidate.verdict.validity, *measured, problem_, why)) return kInfinity;
         return distance_between(*measured, problem_);
       };
-      return lookup_.nearest(here_, distance, near(kCoveredReach));
+      return lookup_.nearest(here_, distance, near(kCoveredReach), whose());
     });
   }
 
@@ -109,8 +116,12 @@ class Resolver {
     }
     return false;
   }
+  db::Lookup::Whose whose() const {
+    return among_ == Among::foreign_ones ? db::Lookup::Whose::foreign : db::Lookup::Whose::ours;
+  }
   bool is_looked_at(const db::LookupEntry& entry) const {
-    return kindred_ == is_kindred(entry) && (!kindred_ || is_near(entry.verdict.environment.traits)) &&
+    const bool kindred = among_ == Among::kindred_ones;
+    return kindred == is_kindred(entry) && (!kindred || is_near(entry.verdict.environment.traits)) &&
            std::none_of(passed_over_.begin(), passed_over_.end(), [&](const auto& other) { return *other == entry; });
   }
   bool is_kindred(const db::LookupEntry& entry) const {
@@ -128,8 +139,8 @@ class Resolver {
 
   bool exact(Resolution& out, const Problem& problem) {
     return first_that_fits(Source::verdict, out, [&] {
-      return lookup_.winner(to_token(problem), here_,
-                            [&](const db::LookupEntry& entry) { return is_looked_at(entry); });
+      return lookup_.winner(
+          to_token(problem), here_, [&](const db::LookupEntry& entry) { return is_looked_at(entry); }, whose());
     });
   }
 
@@ -164,13 +175,15 @@ class Resolver {
                        generator::type3_tolerance(problem_) < generator::type3_tolerance(measured);
       const bool fits = generator::is_gpu(stored.backend) || stored.cpu().threads <= std::max(1, traits_.cores);
       const bool kindred = is_kindred(entry);
+      const bool foreign = among_ == Among::foreign_ones;
       const bool same = inside && !few && fits && !kindred && stored.chunk <= problem_.batch;
+      if (foreign && !same) throw Error(Status::invalid_plan, "its kernels are for another problem");
       const generator::Plan plan = same ? stored : generator::adapt(stored, problem_, traits_);
       require_families(plan);
       require_sound(plan);
       if (kindred) require_promising(plan);
       out.plan = plan;
-      out.source = kindred ? Source::nearest : source;
+      out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
       out.wisdom = entry.wisdom;
     } catch (const Error& error) {
@@ -179,7 +192,7 @@ class Resolver {
       return false;
     }
     const std::string validity =
-        is_kindred(entry)
+        among_ != Among::such_devices
             ? fmt::format("measured on {}", shown(entry.verdict.environment.device))
             : fmt::format("measurement {} on this machine", to_string(db::freshness(entry.verdict.environment, here_)));
     explain_ +=
@@ -233,7 +246,7 @@ class Resolver {
   std::string& explain_;
   std::vector<db::FoundEntry> passed_over_;
   mutable std::map<std::string, bool> near_;  // of the traits of kindred devices
-  bool kindred_ = false;  // whether entries of kindred devices are looked at, or those of such devices as this one
+  Among among_ = Among::such_devices;         // whose plans are looked at
 };
 
 // One line per database that was searched.
@@ -296,6 +309,16 @@ Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db:
                                  untuned + "; nothing tuned fits"};
   out.explain = fmt::format("{}plan: {}\nwhy: {} ({})\n", notes, generator::to_text(out.plan, problem),
                             to_string(out.source), reasons[static_cast<int>(out.source)]);
+  return out;
+}
+
+std::optional<Resolution> resolve_foreign(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup,
+                                          std::span<const Refusal> refused) {
+  Resolution out;
+  std::string notes = fmt::format("problem: {}\n", to_token(problem));
+  if (!Resolver(problem, traits, lookup, refused, notes).find_foreign(out)) return std::nullopt;
+  out.explain = fmt::format("{}plan: {}\nwhy: {} (from {}: tuned for another architecture; there is no compiler)\n",
+                            notes, generator::to_text(out.plan, problem), to_string(out.source), out.from);
   return out;
 }
 

@@ -6,6 +6,7 @@
 // it is passed over and named in explain, and the next one is tried. A forced plan is the caller's responsibility.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,5 +42,10 @@ struct Refusal {
 // plan listed in `refused` is never returned, unless it is the cost model's plan or the forced one.
 Resolution resolve(const Problem& problem, const DeviceTraits& traits, const db::Lookup* lookup,
                    const std::string& forced_plan, std::span<const Refusal> refused = {});
+
+// The last resort where there is no compiler: a plan measured on another architecture for this problem, unchanged. A
+// pack may have its kernels as PTX, which drivers of later GPUs translate. Empty if there is none.
+std::optional<Resolution> resolve_foreign(const Problem& problem, const DeviceTraits& traits, const db::Lookup& lookup,
+                                          std::span<const Refusal> refused = {});
 
 }  // namespace fourtune::runtime

@@ -100,7 +100,7 @@ struct Transform::State {
   template <class Work>
   void with_a_plan_that_works(const Work& work) {
     constexpr std::size_t kMostRefused = 8;  // after these the databases are no longer used
-    std::string no_compiler;                 // why the library's transform is tried in place of the model's plan
+    std::string no_compiler;                 // why something is tried in place of the model's plan
     for (;;) {
       std::string why;
       try {
@@ -108,13 +108,15 @@ struct Transform::State {
       } catch (const runtime::NoCompiler& error) {
         why = error.what();
         if (!is_stored()) {
-          if (!take_library(why)) throw;
           no_compiler = why;
-          continue;
+          if (take_library(why) || take_foreign()) continue;
+          throw;
         }
       } catch (const Error& error) {
-        if (!no_compiler.empty())
+        if (!is_stored() && !no_compiler.empty()) {
+          if (take_foreign()) continue;
           throw Error(Status::backend_unavailable, fmt::format("{}; and in its place: {}", no_compiler, error.what()));
+        }
         if (!is_stored() || !may_be_the_plans(error.status())) throw;
         why = error.what();
       } catch (const std::bad_alloc&) {
@@ -136,6 +138,15 @@ struct Transform::State {
     resolution.plan = plan;
     plan_text = generator::to_text(plan, planned());
     resolution.explain += fmt::format("{} instead: {}\n", plan_text, why);
+    return true;
+  }
+  // Takes a plan of another architecture, whose kernels packs may have as PTX. False if there is none.
+  bool take_foreign() {
+    if (!lookup || kernel_packs.empty()) return false;
+    auto found = runtime::resolve_foreign(planned(), traits, *lookup, refused);
+    if (!found) return false;
+    resolution = std::move(*found);
+    plan_text = generator::to_text(resolution.plan, planned());
     return true;
   }
   // Whether the plan may be at fault, rather than the caller's points, pointers or options.

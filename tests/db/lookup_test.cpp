@@ -294,6 +294,30 @@ TEST_F(Layers, AWithdrawnVerdictIsNotLoaded) {
   EXPECT_EQ(winning_plan(), "good");
 }
 
+TEST_F(Layers, ForeignEntriesAreFoundWhenTheyAreAskedFor) {
+  constexpr auto kForeign = Lookup::Whose::foreign;
+  Environment other = here, unlike = here;
+  other.isa = unlike.isa = "another";
+  other.traits = R"({"cores":2})", unlike.traits = R"({"cores":64})";
+  add(user, "ours", here);
+  add(user, "unlike", unlike);
+  add(pack_a, "alike", other);
+  add(pack_b, "another backend", changed(&Environment::backend));
+  Environment asked = here;
+  asked.traits = R"({"cores":3})";
+  const Lookup lookup = load();
+  const auto plan = [](const FoundEntry& entry) { return entry ? entry->verdict.plan : "none"; };
+  EXPECT_EQ(plan(lookup.winner(kProblem, asked, {}, kForeign)), "alike");
+  EXPECT_EQ(plan(lookup.winner(
+                kProblem, asked, [](const LookupEntry& e) { return e.verdict.plan != "alike"; }, kForeign)),
+            "unlike");
+  EXPECT_EQ(plan(lookup.winner(kOtherProblem, asked, {}, kForeign)), "none");
+  EXPECT_EQ(plan(lookup.nearest(
+                asked, [](const LookupEntry&) { return 1.0; }, {}, kForeign)),
+            "alike");
+  EXPECT_EQ(plan(lookup.winner(kProblem, asked)), "ours");
+}
+
 TEST_F(Layers, TheNearestHasTheLeastFiniteDistance) {
   add(user, "far", here, kOtherProblem);
   add(pack_a, "near", here, kProblem);

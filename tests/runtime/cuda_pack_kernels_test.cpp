@@ -59,20 +59,42 @@ TEST_F(PackKernels, AreOfThePlansOfTheirTargetOnly) {
   EXPECT_EQ(unnamed.kernels.size(), made.kernels.size()) << "with the numbers of the nearest GPU of this target";
 }
 
+TEST_F(PackKernels, PtxIsOfThePlansOfItsArchitecture) {
+  const std::vector<db::PackPlan> plans{
+      plan_of(kFft, "cuda;fft=plain"),
+      plan_of("nufft:type=1,n=200x200,m=1000,prec=f32,tol=1e-2",
+              "cuda;window=pswf(sigma=2,width=4,fine=400x400);sort=bins(bin=32x32);spread=points;interp=points;"
+              "fft=plain;chunk=1"),
+      plan_of("fft:type=c2c,n=64,prec=f32", "cuda;fft=plain", "NVIDIA A100 80GB", "sm_80")};
+  const CompiledForPack made = compile_for_pack(plans, "compute_90", 2, {});
+  EXPECT_TRUE(made.left_out.empty()) << made.left_out.front();
+  EXPECT_EQ(made.kernels.size(), compile_for_pack(plans, "sm_90", 2, {}).kernels.size());
+  for (const db::NamedKernel& kernel : made.kernels) {
+    EXPECT_EQ(kernel.target, "compute_90");
+    const auto& image = kernel.kernel.image;
+    ASSERT_FALSE(image.empty());
+    EXPECT_EQ(image.back(), std::byte{0}) << "drivers read it as a string";
+    const std::string text(reinterpret_cast<const char*>(image.data()));
+    EXPECT_EQ(text.size() + 1, image.size());
+    EXPECT_NE(text.find(".target sm_90"), text.npos) << text.substr(0, 500);
+    EXPECT_NE(text.find(kernel.entry), text.npos);
+  }
+}
+
 TEST_F(PackKernels, TargetsAreCheckedByName) {
-  for (const char* target : {"", "90", "sm_", "sm_9x", "compute"}) try {
+  for (const char* target : {"", "90", "sm_", "sm_9x", "compute", "compute_", "compute_9x", "compute90"}) try {
       compile_for_pack({}, target, 1, {});
       ADD_FAILURE() << target;
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::invalid_argument) << target;
     }
-  try {
-    compile_for_pack({}, "sm_35", 1, {});
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::unsupported);
-    EXPECT_NE(std::string(error.what()).find("90"), std::string::npos) << error.what();
-  }
+  for (const char* target : {"sm_35", "compute_35"}) try {
+      compile_for_pack({}, target, 1, {});
+      ADD_FAILURE() << target;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::unsupported);
+      EXPECT_NE(std::string(error.what()).find("90"), std::string::npos) << error.what();
+    }
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ TEST_F(PackCommand, BuildCompilesKernelsForGpusThatAreNotHere) {
   // Packs as inputs bring theirs, which are not compiled again, and the bytes are the same.
   done({"build", "b.pack", "--from", "a.pack", "--runners-up", "1"});
   EXPECT_EQ(contents("b.pack").kernels, all.kernels);
+  done({"build", "later.pack", "--from", "a.pack", "--kernels", "compute_90"});
+  const auto both = contents("later.pack").kernels;
+  EXPECT_EQ(both.size(), 2 * all.kernels.size());
+  EXPECT_EQ(std::count_if(both.begin(), both.end(), [](const auto& one) { return one.target == "compute_90"; }),
+            std::ssize(all.kernels));
   expect_refused({"build", "c.pack", "--kernels", "hopper"}, "'hopper' is no target", 2);
   EXPECT_FALSE(fs::exists(folder / "c.pack"));
 }

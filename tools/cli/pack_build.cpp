@@ -203,7 +203,7 @@ void add_pack_build(CLI::App& pack) {
   command
       ->add_option("--kernels", arguments->kernels,
                    "Compile the winners' kernels for these GPUs, such as sm_90, which need not be here; a machine that "
-                   "trusts the pack then needs no compiler")
+                   "trusts the pack then needs no compiler. compute_90 is PTX of those kernels, for later GPUs")
       ->delimiter(',')
       ->type_name("TARGET,...");
   command->add_option("--policy", arguments->policy, "Which winner counts where the inputs have several")

@@ -9,8 +9,10 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 
+#include "base/text.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime::cuda {
@@ -63,19 +65,36 @@ CompileReport parse_ptxas_log(std::string_view log, std::string_view entry) {
   return report;
 }
 
-std::vector<std::string> compile_options(const generator::KernelSource& source, int compute_capability) {
-  std::vector<std::string> options{fmt::format("-arch=sm_{}", compute_capability), "-std=c++17", "--ptxas-options=-v"};
+std::string to_text(KernelTarget target) {
+  return fmt::format("{}_{}", target.ptx ? "compute" : "sm", target.compute_capability);
+}
+
+KernelTarget parse_target(std::string_view text) {
+  const bool ptx = text.starts_with("compute_");
+  const auto capability =
+      ptx || text.starts_with("sm_") ? text::number<int>(text.substr(text.find('_') + 1)) : std::nullopt;
+  if (!capability)
+    throw Error(Status::invalid_argument,
+                fmt::format("'{}' is no target; one is sm_90, for compute capability 9.0, or compute_90, for PTX that "
+                            "later GPUs run, too",
+                            text::shown(std::string(text))));
+  return {*capability, ptx};
+}
+
+std::vector<std::string> compile_options(const generator::KernelSource& source, KernelTarget target) {
+  std::vector<std::string> options{"-arch=" + to_text(target), "-std=c++17", "--ptxas-options=-v"};
   if (source.max_registers > 0) options.push_back(fmt::format("--maxrregcount={}", source.max_registers));
   return options;
 }
 
 std::string nvrtc_version_text() { return fmt::format("nvrtc {}.{}", nvrtc().major, nvrtc().minor); }
 
-CompiledKernel compile(const generator::KernelSource& source, int compute_capability, double seconds) {
+CompiledKernel compile(const generator::KernelSource& source, KernelTarget target, double seconds) {
   const NvrtcApi& api = nvrtc();
-  if (std::find(api.architectures.begin(), api.architectures.end(), compute_capability) == api.architectures.end())
-    throw Error(Status::unsupported, fmt::format("NVRTC {}.{} does not compile for sm_{}; it knows {}", api.major,
-                                                 api.minor, compute_capability, fmt::join(api.architectures, ", ")));
+  const auto& known = api.architectures;
+  if (std::find(known.begin(), known.end(), target.compute_capability) == known.end())
+    throw Error(Status::unsupported, fmt::format("NVRTC {}.{} does not compile for {}; it knows {}", api.major,
+                                                 api.minor, to_text(target), fmt::join(known, ", ")));
   const NvrtcProgram program(source.text, source.entry + ".cu");
   const auto start = Clock::now();
   Clock::time_point deadline = start;
@@ -83,7 +102,7 @@ CompiledKernel compile(const generator::KernelSource& source, int compute_capabi
     deadline += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     api.nvrtcSetFlowCallback(program.get(), past_deadline, &deadline);
   }
-  const std::vector<std::string> options = compile_options(source, compute_capability);
+  const std::vector<std::string> options = compile_options(source, target);
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());
   const auto run = [&] { return api.nvrtcCompileProgram(program.get(), static_cast<int>(words.size()), words.data()); };
@@ -109,7 +128,7 @@ CompiledKernel compile(const generator::KernelSource& source, int compute_capabi
     if (compiled.log.empty()) compiled.log = api.nvrtcGetErrorString(result);
   } else {
     compiled.outcome = CompileOutcome::ok;
-    compiled.image = program.cubin();
+    compiled.image = target.ptx ? program.ptx() : program.cubin();
     compiled.report = parse_ptxas_log(compiled.log, source.entry);
   }
   return compiled;
@@ -141,13 +160,12 @@ void run_longest_first(std::span<const std::size_t> weights, int threads,
   if (first) std::rethrow_exception(first);
 }
 
-std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, int compute_capability,
+std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, KernelTarget target,
                                         int threads, double seconds_each) {
   std::vector<std::size_t> weights;
   for (const auto& source : sources) weights.push_back(source.text.size());
   std::vector<CompiledKernel> results(sources.size());
-  run_longest_first(weights, threads,
-                    [&](std::size_t i) { results[i] = compile(sources[i], compute_capability, seconds_each); });
+  run_longest_first(weights, threads, [&](std::size_t i) { results[i] = compile(sources[i], target, seconds_each); });
   return results;
 }
 

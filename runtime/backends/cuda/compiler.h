@@ -24,17 +24,29 @@ struct CompileReport {
 // Reads the program log of a compilation with --ptxas-options=-v; returns zeros for an entry not mentioned in it.
 CompileReport parse_ptxas_log(std::string_view log, std::string_view entry);
 
+// What a kernel is compiled to.
+struct KernelTarget {
+  // Implicit, since most code is for the machine code of one architecture.
+  KernelTarget(int capability, bool as_ptx = false) : compute_capability(capability), ptx(as_ptx) {}
+  int compute_capability;  // 10 major + minor
+  bool ptx;                // not machine code but PTX, which drivers translate for this architecture and later ones
+};
+// "sm_90" or, for PTX, "compute_90": NVRTC's -arch, and what kernel stores and packs call it.
+std::string to_text(KernelTarget target);
+// Throws Error{invalid_argument} for other texts.
+KernelTarget parse_target(std::string_view text);
+
 enum class CompileOutcome { ok, failed, timeout };
 struct CompiledKernel {
   CompileOutcome outcome = CompileOutcome::failed;
-  std::vector<std::byte> image;  // cubin
+  std::vector<std::byte> image;  // cubin, or PTX that ends with NUL
   CompileReport report;
   std::string log;     // the compiler's messages
   double seconds = 0;  // time that compiling took
 };
 
-// The options that decide what a kernel compiles to, for compute capability 10 major + minor; part of the store's key.
-std::vector<std::string> compile_options(const generator::KernelSource& source, int compute_capability);
+// The options that decide what a kernel compiles to; part of the store's key.
+std::vector<std::string> compile_options(const generator::KernelSource& source, KernelTarget target);
 // For example "nvrtc 13.0".
 std::string nvrtc_version_text();
 
@@ -42,11 +54,11 @@ std::string nvrtc_version_text();
 // when it does not support this one. A text that does not compile is an outcome, not an error. `seconds` <= 0 means no
 // limit; the limit is checked when the compiler calls back, and not at all with an NVRTC without that callback. May be
 // called from any thread.
-CompiledKernel compile(const generator::KernelSource& source, int compute_capability, double seconds = 0);
+CompiledKernel compile(const generator::KernelSource& source, KernelTarget target, double seconds = 0);
 
 // Compiles all sources on up to `threads` threads, the longest texts first; results are in the order of the sources.
 // Exceptions of a worker are rethrown when all workers have ended.
-std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, int compute_capability,
+std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, KernelTarget target,
                                         int threads, double seconds_each = 0);
 // Uses the same thread pool for any work: runs work(i) for each i, heaviest weight first.
 void run_longest_first(std::span<const std::size_t> weights, int threads, const std::function<void(std::size_t)>& work);

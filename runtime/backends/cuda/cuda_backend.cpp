@@ -227,23 +227,24 @@ std::unique_ptr<Executor> CudaBackend::bind(const Problem& problem, const genera
 }
 
 void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
-  prepare_for(traits(options.device), problem, plan, options);
+  const DeviceTraits here = traits(options.device);
+  prepare_for(here, here.compute_capability, problem, plan, options);
 }
 
-void CudaBackend::prepare_for(const DeviceTraits& device_traits, const Problem& problem, const generator::Plan& plan,
-                              const ExecutorOptions& options) const {
+void CudaBackend::prepare_for(const DeviceTraits& device_traits, KernelTarget target, const Problem& problem,
+                              const generator::Plan& plan, const ExecutorOptions& options) const {
   const KernelShelf shelf(store_, options.kernel_packs);
   if (problem.kind == Kind::nufft) {
     ExecutorOptions unseen = options;
     unseen.crowded = true;
     unseen.trust_points = options.trust_points || problem.type == 3;  // there are no points to look at
     const auto executor = gpu::make_gpu_nufft_executor(
-        problem, plan, unseen, make_compile_queue(device_traits, shelf, options.compile_seconds));
+        problem, plan, unseen, make_compile_queue(device_traits, target, shelf, options.compile_seconds));
     if (problem.type == 3) expect_points(problem, *executor);
     return;
   }
   if (const auto program = programs_(problem, plan, device_traits))
-    compile_kernels(program->kernels, device_traits, shelf, options.compile_seconds);
+    compile_kernels(program->kernels, target, shelf, options.compile_seconds);
 }
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "db/kernel_store.h"
+#include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/gpu/program_backend.h"
 
@@ -30,8 +31,9 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
   void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const override;
-  // The same for a device that need not be in this machine: a compiler needs neither device nor context.
-  void prepare_for(const DeviceTraits& traits, const Problem& problem, const generator::Plan& plan,
+  // The same for a device that need not be in this machine, as a compiler needs neither device nor context; and what the
+  // device would run may be compiled to something else.
+  void prepare_for(const DeviceTraits& traits, KernelTarget target, const Problem& problem, const generator::Plan& plan,
                    const ExecutorOptions& options) const;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;

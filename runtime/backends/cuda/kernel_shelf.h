@@ -19,13 +19,17 @@ class KernelShelf {
 
   // Packs go first, since one look-up there takes microseconds and the store's file may not be open yet.
   std::optional<db::StoredKernel> find(const db::KernelOrigin& origin) const {
-    if (!packs_.empty()) {
-      const std::string digest = db::kernel_digest(origin);
-      for (const auto& pack : packs_)
-        if (auto found = pack->kernel(digest)) return found;
-    }
+    if (auto found = find_in_packs(origin)) return found;
     return store_->find(origin);
   }
+  std::optional<db::StoredKernel> find_in_packs(const db::KernelOrigin& origin) const {
+    if (packs_.empty()) return std::nullopt;
+    const std::string digest = db::kernel_digest(origin);
+    for (const auto& pack : packs_)
+      if (auto found = pack->kernel(digest)) return found;
+    return std::nullopt;
+  }
+  bool has_packs() const { return !packs_.empty(); }
   // Found at once, and in the user's database after flush().
   void keep(const db::KernelOrigin& origin, db::StoredKernel kernel) const {
     store_->put_later(origin, std::move(kernel));

@@ -159,8 +159,8 @@ class CudaQueue final : public gpu::Queue {
 // Compiles what is loaded, and runs nothing in memory that holds no bytes.
 class CompileQueue final : public gpu::Queue {
  public:
-  CompileQueue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds)
-      : traits_(traits), shelf_(shelf), seconds_(seconds) {}
+  CompileQueue(const DeviceTraits& traits, KernelTarget target, const KernelShelf& shelf, double seconds)
+      : traits_(traits), target_(target), shelf_(shelf), seconds_(seconds) {}
 
   const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
@@ -170,7 +170,7 @@ class CompileQueue final : public gpu::Queue {
   }
   void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    compile_kernels(sources, traits_, shelf_, seconds_);
+    compile_kernels(sources, target_, shelf_, seconds_);
     std::vector<int> numbers;
     for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
     return numbers;
@@ -194,6 +194,7 @@ class CompileQueue final : public gpu::Queue {
 
  private:
   DeviceTraits traits_;
+  KernelTarget target_;
   KernelShelf shelf_;
   double seconds_;
   int next_ = 0;
@@ -201,8 +202,9 @@ class CompileQueue final : public gpu::Queue {
 
 }  // namespace
 
-std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds) {
-  return std::make_unique<CompileQueue>(traits, shelf, seconds);
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, KernelTarget target,
+                                               const KernelShelf& shelf, double seconds) {
+  return std::make_unique<CompileQueue>(traits, target, shelf, seconds);
 }
 
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf) {

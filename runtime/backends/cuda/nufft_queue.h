@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/kernel_shelf.h"
 #include "runtime/backends/gpu/nufft_queue.h"
@@ -13,6 +14,7 @@ namespace fourtune::runtime::cuda {
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf);
 // Only compiles, into the shelf, the kernels that an executor loads: no memory, no launches. An executor made with this
 // queue must not be used after construction. Needs no context, so any thread may call it.
-std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, const KernelShelf& shelf, double seconds);
+std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, KernelTarget target,
+                                               const KernelShelf& shelf, double seconds);
 
 }  // namespace fourtune::runtime::cuda

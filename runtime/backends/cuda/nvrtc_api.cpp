@@ -27,6 +27,8 @@ const char* load_all(const DynamicLibrary& library, NvrtcApi& api) {
   FOURTUNE_LOAD(nvrtcCompileProgram)
   FOURTUNE_LOAD(nvrtcGetCUBINSize)
   FOURTUNE_LOAD(nvrtcGetCUBIN)
+  FOURTUNE_LOAD(nvrtcGetPTXSize)
+  FOURTUNE_LOAD(nvrtcGetPTX)
   FOURTUNE_LOAD(nvrtcGetProgramLogSize)
   FOURTUNE_LOAD(nvrtcGetProgramLog)
   FOURTUNE_LOAD(nvrtcGetErrorString)
@@ -106,6 +108,15 @@ std::vector<std::byte> NvrtcProgram::cubin() const {
     throw Error(Status::internal, "NVRTC gave no machine code");
   std::vector<std::byte> bytes(size);
   nvrtc().nvrtcGetCUBIN(program_, reinterpret_cast<char*>(bytes.data()));
+  return bytes;
+}
+
+std::vector<std::byte> NvrtcProgram::ptx() const {
+  std::size_t size = 0;
+  if (nvrtc().nvrtcGetPTXSize(program_, &size) != NVRTC_SUCCESS || size <= 1)
+    throw Error(Status::internal, "NVRTC gave no PTX");
+  std::vector<std::byte> bytes(size);
+  nvrtc().nvrtcGetPTX(program_, reinterpret_cast<char*>(bytes.data()));
   return bytes;
 }
 

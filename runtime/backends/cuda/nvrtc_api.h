@@ -27,6 +27,8 @@ struct NvrtcApi {
   nvrtcResult (*nvrtcCompileProgram)(nvrtcProgram, int, const char* const* options);
   nvrtcResult (*nvrtcGetCUBINSize)(nvrtcProgram, std::size_t*);
   nvrtcResult (*nvrtcGetCUBIN)(nvrtcProgram, char*);
+  nvrtcResult (*nvrtcGetPTXSize)(nvrtcProgram, std::size_t*);
+  nvrtcResult (*nvrtcGetPTX)(nvrtcProgram, char*);
   nvrtcResult (*nvrtcGetProgramLogSize)(nvrtcProgram, std::size_t*);
   nvrtcResult (*nvrtcGetProgramLog)(nvrtcProgram, char*);
   const char* (*nvrtcGetErrorString)(nvrtcResult);
@@ -51,6 +53,7 @@ class NvrtcProgram {
   nvrtcProgram get() const { return program_; }
   std::string log() const;
   std::vector<std::byte> cubin() const;
+  std::vector<std::byte> ptx() const;  // ends with NUL
 
  private:
   nvrtcProgram program_ = nullptr;

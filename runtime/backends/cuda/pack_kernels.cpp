@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
-#include <optional>
 
 #include "base/known_devices.h"
 #include "base/text.h"
@@ -68,13 +67,9 @@ const DeviceTraits* find_gpu(const std::vector<DeviceTraits>& gpus, const db::En
 
 CompiledForPack compile_for_pack(std::span<const db::PackPlan> plans, const std::string& target, int threads,
                                  const std::function<void(std::size_t, std::size_t)>& progress) {
-  const auto capability =
-      target.starts_with("sm_") ? text::number<int>(std::string_view(target).substr(3)) : std::nullopt;
-  if (!capability)
-    throw Error(Status::invalid_argument,
-                fmt::format("'{}' is no target; one is sm_90, for compute capability 9.0", text::shown(target)));
+  const KernelTarget wanted = parse_target(target);
   const auto& known = nvrtc().architectures;
-  if (std::find(known.begin(), known.end(), *capability) == known.end())
+  if (std::find(known.begin(), known.end(), wanted.compute_capability) == known.end())
     throw Error(Status::unsupported,
                 fmt::format("this NVRTC does not compile for {}; it knows {}", target, fmt::join(known, ", ")));
 
@@ -83,8 +78,9 @@ CompiledForPack compile_for_pack(std::span<const db::PackPlan> plans, const std:
   const CudaBackend backend(gpu::generated_programs(), store);
   const std::vector<DeviceTraits> gpus = known_gpus(backend);
   std::vector<const db::PackPlan*> chosen;
+  const std::string measured_on = to_text(KernelTarget(wanted.compute_capability));
   for (const db::PackPlan& plan : plans)
-    if (plan.environment.backend == backend.name() && plan.environment.isa == target) chosen.push_back(&plan);
+    if (plan.environment.backend == backend.name() && plan.environment.isa == measured_on) chosen.push_back(&plan);
 
   CompiledForPack made;
   std::mutex mutex;
@@ -99,7 +95,7 @@ CompiledForPack compile_for_pack(std::span<const db::PackPlan> plans, const std:
         throw Error(Status::unsupported,
                     fmt::format("the numbers of '{}' are not known here", text::shown(one.environment.device)));
       const Problem problem = parse_problem(one.verdict.problem);
-      backend.prepare_for(*device, problem, generator::parse_plan(one.verdict.plan, problem), {});
+      backend.prepare_for(*device, wanted, problem, generator::parse_plan(one.verdict.plan, problem), {});
     } catch (const Error& error) {
       why = error.what();
     }

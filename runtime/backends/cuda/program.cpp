@@ -15,12 +15,19 @@ namespace fourtune::runtime::cuda {
 namespace {
 
 // Without the compiler, which need not be there where the kernel is.
-db::KernelOrigin origin_of(const generator::KernelSource& source, const DeviceTraits& traits) {
-  return {source.entry,
-          source.text,
-          compile_options(source, traits.compute_capability),
-          {},
-          fmt::format("sm_{}", traits.compute_capability)};
+db::KernelOrigin origin_of(const generator::KernelSource& source, KernelTarget target) {
+  return {source.entry, source.text, compile_options(source, target), {}, to_text(target)};
+}
+
+// The kernel itself or, where there is no compiler, PTX of this or an earlier architecture from a pack.
+std::optional<db::StoredKernel> at_hand(const generator::KernelSource& source, KernelTarget target,
+                                        const KernelShelf& shelf) {
+  if (auto found = shelf.find(origin_of(source, target))) return found;
+  if (target.ptx || !shelf.has_packs() || why_no_nvrtc().empty()) return std::nullopt;
+  for (const int architecture : {121, 120, 110, 103, 101, 100, 90, 89, 88, 87, 86, 80, 75, 72, 70})
+    if (architecture <= target.compute_capability)
+      if (auto found = shelf.find_in_packs(origin_of(source, {architecture, true}))) return found;
+  return std::nullopt;
 }
 
 // One thread of this process at a time compiles a given text; others that need it wait, then find it in the store.
@@ -55,21 +62,21 @@ class Turn {
   std::string key_;
 };
 
-db::StoredKernel compiled(const generator::KernelSource& source, const DeviceTraits& traits, const KernelShelf& shelf,
+db::StoredKernel compiled(const generator::KernelSource& source, KernelTarget target, const KernelShelf& shelf,
                           double seconds) {
   const Turn turn(source);
-  if (auto found = shelf.find(origin_of(source, traits))) return std::move(*found);  // compiled by another thread
+  if (auto found = shelf.find(origin_of(source, target))) return std::move(*found);  // compiled by another thread
   if (const std::string why = why_no_nvrtc(); !why.empty())
     throw NoCompiler(
         fmt::format("kernel {} is in no trusted pack and not in the user's store, and there is no compiler: {}",
                     source.entry, why));
-  CompiledKernel made = compile(source, traits.compute_capability, seconds);
+  CompiledKernel made = compile(source, target, seconds);
   if (made.outcome == CompileOutcome::timeout)
     throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
   if (made.outcome != CompileOutcome::ok)
     throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
   db::StoredKernel kernel{std::move(made.image), std::move(made.log)};
-  db::KernelOrigin origin = origin_of(source, traits);
+  db::KernelOrigin origin = origin_of(source, target);
   origin.compiler = nvrtc_version_text();
   shelf.keep(origin, kernel);
   return kernel;
@@ -119,13 +126,13 @@ void check_device_pointer(const Device& device, const void* pointer) {
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
                                  int threads, double seconds, std::vector<KernelReport>& reports) {
-  const DeviceTraits& traits = device->traits();
+  const KernelTarget target = device->traits().compute_capability;
   std::vector<std::optional<db::StoredKernel>> found(sources.size());
   std::vector<std::optional<Kernel>> loaded(sources.size());
   std::vector<std::size_t> weights;
   reports.assign(sources.size(), {});
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    found[i] = shelf.find(origin_of(sources[i], traits));
+    found[i] = at_hand(sources[i], target, shelf);
     reports[i].entry = sources[i].entry;
     reports[i].compiled = !found[i];
     weights.push_back(found[i] ? 0 : sources[i].text.size());
@@ -134,7 +141,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   const Kept kept(shelf);
   // The driver loads a kernel while others are still being compiled.
   run_longest_first(weights, all ? 1 : threads, [&](std::size_t i) {
-    const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], traits, shelf, seconds);
+    const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], target, shelf, seconds);
     const KernelResources& taken = loaded[i].emplace(device, sources[i], kernel.image).resources();
     const CompileReport said = parse_ptxas_log(kernel.log, sources[i].entry);
     reports[i].registers = taken.registers;
@@ -148,11 +155,11 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   return kernels;
 }
 
-void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
-                     const KernelShelf& shelf, double seconds) {
+void compile_kernels(std::span<const generator::KernelSource> sources, KernelTarget target, const KernelShelf& shelf,
+                     double seconds) {
   const Kept kept(shelf);
   for (const generator::KernelSource& source : sources)
-    if (!shelf.find(origin_of(source, traits))) compiled(source, traits, shelf, seconds);
+    if (!at_hand(source, target, shelf)) compiled(source, target, shelf, seconds);
 }
 
 CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, const KernelShelf& shelf,

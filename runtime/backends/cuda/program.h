@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/codegen/kernel_source.h"
+#include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/kernel_shelf.h"
 #include "runtime/backends/cuda/launch_list.h"
@@ -20,8 +21,8 @@
 namespace fourtune::runtime::cuda {
 
 // Loads all kernels. Those missing in the store are compiled on up to `threads` threads, longest first, stored, and
-// loaded by the thread that compiled them. If the store has them all, NVRTC is not even searched for. Throws
-// CompileError with the compiler's messages when a text does not compile or takes longer than `seconds`, and whatever
+// loaded by the thread that compiled them. If the store has them all, NVRTC is not even searched for. Where there is no
+// NVRTC, the driver translates PTX of trusted packs; without that, throws NoCompiler. Throws CompileError with the compiler's messages when a text does not compile or takes longer than `seconds`, and whatever
 // Kernel throws.
 std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
                                  std::span<const generator::KernelSource> sources, const KernelShelf& shelf,
@@ -29,8 +30,8 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
 
 // Compiles the kernels that the shelf has not, one after the other on this thread, and keeps them. Throws as
 // load_kernels does.
-void compile_kernels(std::span<const generator::KernelSource> sources, const DeviceTraits& traits,
-                     const KernelShelf& shelf, double seconds);
+void compile_kernels(std::span<const generator::KernelSource> sources, KernelTarget target, const KernelShelf& shelf,
+                     double seconds);
 
 class CudaProgram final : public gpu::GpuTransform {
  public:
