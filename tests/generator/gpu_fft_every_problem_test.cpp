@@ -33,8 +33,10 @@ Problem adjoint_of(const Problem& problem) {
 
 void expect_fits(const GpuProgram& program, const DeviceTraits& traits) {
   ASSERT_FALSE(program.launches.empty());
-  for (const KernelSource& kernel : program.kernels)
+  for (const KernelSource& kernel : program.kernels) {
     EXPECT_LE(kernel.shared_bytes, traits.shared_per_block) << kernel.entry;
+    EXPECT_LE(kernel.block[0] * kernel.block[1] * kernel.block[2], 1024u) << kernel.entry;
+  }
   for (const Launch& launch : program.launches) {
     EXPECT_GE(launch.grid[0], 1u);
     EXPECT_LE(launch.arguments.size(), 8u) << "parameters";
@@ -77,7 +79,8 @@ TEST(GpuFftEveryProblem, ThoseThatWereRefusedOrWroteOutsideHavePrograms) {
         "fft:type=r2c,n=114688,prec=f64,batch=9", "fft:type=r2c,n=285768,prec=f64,batch=4",
         "fft:type=r2c,n=224000,prec=f32,batch=21", "fft:type=r2c,n=9000x3x2,prec=f32",
         "fft:type=r2c,n=9000,prec=f64,place=in", "fft:type=c2c,n=1,prec=f32", "fft:type=r2c,n=1,prec=f64,batch=5",
-        "fft:type=c2r,n=1x1,prec=f64,place=in", "fft:type=r2c,n=1x67,prec=f32", "fft:type=c2r,n=1x67x3,prec=f64"})
+        "fft:type=c2r,n=1x1,prec=f64,place=in", "fft:type=r2c,n=1x67,prec=f32", "fft:type=c2r,n=1x67x3,prec=f64",
+        "fft:type=c2c,n=1,prec=f64,batch=5000"})
     expect_programs(parse_problem(token), h100);
   expect_programs(parse_problem("fft:type=r2c,n=89x729,prec=f64,batch=32"), generated_only("t4"));
 }

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/backends/cpu/fft/lines.h"
+#include "runtime/backends/cpu/fft/simd.h"
 #include "runtime/backends/families.h"
 
 namespace fourtune::runtime::cpu {
@@ -312,6 +314,22 @@ TEST(Fft, LongLinesOfOurOwnNeedNoFftw) {
       const Problem brief = problem_of(std::string("type=c2c,n=64,prec=") + prec + tail);
       EXPECT_EQ(make_fft_executor(brief, plan_of(FftFamily::rows), {})->wisdom().empty(), !has_fftw());
     }
+}
+
+TEST(Fft, FftwHasTheOddRealLinesAndThoseThatLeaveLanesIdle) {
+  const auto ours = [](std::int64_t n, std::int64_t available, bool real) {
+    LineFftChoice choice;
+    choice.n = n, choice.available = available;
+    return make_simd_lines<float>(choice, real) != nullptr;
+  };
+  EXPECT_TRUE(ours(48, 64, true));
+  EXPECT_EQ(ours(45, 64, true), !has_fftw());
+  EXPECT_TRUE(ours(45, 64, false));
+  const int lanes = simd_fft_kernels<float>().lanes;
+  EXPECT_TRUE(ours(48, (lanes + 3) / 4, false));
+  if (lanes > 4) {
+    EXPECT_FALSE(ours(48, lanes / 4 - 1, false));
+  }
 }
 
 TEST(Fft, ArraysOfAnyAlignmentWork) {

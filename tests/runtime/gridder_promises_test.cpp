@@ -163,6 +163,13 @@ TEST(GridderPromises, PaddedShapesKeepRowsApartAndCheckOverflow) {
     EXPECT_EQ(g.stride[2] * bytes / 64 % 2, 1);
     EXPECT_GE(g.elements, g.stride[2] * 416);
   }
+  for (std::int64_t n = 1; n < 700; ++n)
+    for (const std::int64_t bytes : {8, 16}) {
+      const GridShape g = padded_shape(3, {n, 3, 2}, bytes);
+      ASSERT_GE(g.stride[1], n) << bytes;
+      ASSERT_GE(g.stride[2], 2 * g.stride[1] + n) << n << " of " << bytes;
+      ASSERT_GE(g.elements, g.stride[2] + 2 * g.stride[1] + n) << n << " of " << bytes;
+    }
   EXPECT_EQ(padded_shape(1, {1, 1, 1}, 16).elements, 1);
   EXPECT_THROW(padded_shape(3, {std::int64_t{1} << 31, std::int64_t{1} << 31, 8}, 8), Error);
 }

@@ -144,7 +144,7 @@ TEST_F(CommandLine, BadProblemFilesAreRefusedWithFileAndLine) {
   expect_refused({"tune", "--problems", file("empty.txt", "# nothing\n")}, "holds no problem");
   expect_refused({"tune", "--problems", (folder / "none.txt").string()}, "no such file");
   expect_refused({"tune", "--problems", folder.path().string()}, "is a folder");
-  expect_refused({"tune", "--problems", "builtin:../quick"}, "no built-in problem list");
+  expect_refused({"tune", "--problems", "builtin:../cases/quick"}, "no built-in problem list");
   expect_refused({"tune", "--problems", "builtin:"}, "no built-in problem list");
   expect_refused({"tune", "--problems", file("binary.txt", std::string("\0\xff\x01zz\n", 6))}, "binary.txt:1: ");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "db/lookup.h"
@@ -159,6 +160,17 @@ TEST_F(Finals, TheFastestOfThoseThatAreClearlyFasterReplacesTheIncumbent) {
   EXPECT_DOUBLE_EQ(winner->ratio_low, 2);
   EXPECT_DOUBLE_EQ(winner->ratio_high, 2);
   EXPECT_EQ(winner->rounds, 15);
+}
+
+TEST_F(Finals, WithoutAnUntunedPlanThatWorksThereIsNoGain) {
+  evaluator_.search_ns = {{text(32), 500}};
+  evaluator_.final_failures = {{text(30), db::RunStatus::crash}};
+  const ProblemReport report = tune();
+  EXPECT_EQ(report.winner, text(32));
+  EXPECT_DOUBLE_EQ(report.seconds, 500e-9);
+  EXPECT_EQ(report.gain, 1) << "not known";
+  EXPECT_EQ(report.gain_low, 0);
+  EXPECT_EQ(report.gain_high, std::numeric_limits<double>::infinity());
 }
 
 TEST_F(Finals, TheRoundsDecideNotTheSearch) {

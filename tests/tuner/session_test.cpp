@@ -251,6 +251,11 @@ TEST_F(Session, ShowsWinnersAndRunnerUpsInEveryFormat) {
   EXPECT_EQ(rows[0].rank, 0);
   EXPECT_EQ(rows[0].plan, report.problems[0].winner);
   EXPECT_DOUBLE_EQ(rows[0].gain, report.problems[0].gain);
+  for (const ShowRow& row : rows) {
+    ASSERT_TRUE(row.error) << row.plan;
+    EXPECT_GE(*row.error, 0);
+  }
+  EXPECT_EQ(rows[0].error, report.problems[0].error);
   EXPECT_EQ(rows[2].rank, 2);
   for (const Format format : {Format::table, Format::csv, Format::json}) {
     const std::string shown = format_rows(rows, format), reported = format_report(report, format);
