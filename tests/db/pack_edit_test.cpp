@@ -166,6 +166,20 @@ TEST_F(FromADatabase, OneMomentIsReadWhileAnotherProcessWrites) {
 }
 
 // ---- merge
+TEST(PackMerge, InputsOfSeveralPlanLanguagesAreRefusedInTheSameWordsInAnyOrder) {
+  PackContents older = contents_of({}), newer = contents_of({});
+  older.manifest.plan_language = "plans 6", newer.manifest.plan_language = "plans 7";
+  for (const auto& inputs : {std::vector{older, newer}, std::vector{newer, older}}) {
+    try {
+      merge(inputs, {});
+      ADD_FAILURE() << "merged";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      EXPECT_STREQ(error.what(), "plan languages are mixed: 'plans 6' and 'plans 7'; make one pack for each");
+    }
+  }
+}
+
 TEST(PackMerge, TheOrderOfTheInputsDoesNotMatter) {
   std::vector<PackContents> inputs{
       contents_of({plan_of("p", "a", 500, 3000), plan_of("q", "b", 700)}, "first"),

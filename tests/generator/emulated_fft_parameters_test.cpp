@@ -206,5 +206,16 @@ TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
   EXPECT_GT(refused, 0);
 }
 
+TEST(EmulatedFftParameters, OneLandingBufferNeedsNoSlots) {
+  for (const auto& [depth, slots] : {std::pair{1, false}, {2, true}}) {
+    const std::string plan =
+        "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=async,pipeline=" + std::to_string(depth) +
+        "]:order=natural";
+    const FftPlan parsed = parse_fft_plan(plan);
+    const auto program = emit_program(parsed, options_of(parsed));
+    EXPECT_EQ(program.kernels.front().text.find("slot = ") != std::string::npos, slots) << plan;
+  }
+}
+
 }  // namespace
 }  // namespace fourtune::test

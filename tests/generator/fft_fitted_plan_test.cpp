@@ -48,6 +48,30 @@ TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
   EXPECT_EQ(plain_plan(o).kernels.size(), 4u);
 }
 
+// Interleaved transforms: a tile carries as many as 8 (f32) and leaves of its neighbours what a block still holds.
+TEST(FftPlainPlans, ATileCarriesTransformsOfTheBatchAsFarAsABlockHoldsThem) {
+  const auto carried = [](std::int64_t line, std::int64_t batch, Precision precision) {
+    EmitOptions o;
+    o.n = {64, line, 1};
+    o.batch = batch;
+    o.precision = precision;
+    FftPlan plan = line_plan(o, 1);
+    carry_batch(plan, o, true);
+    std::int64_t product = 1;
+    for (const SubFft& sub : plan.kernels.front().subs) product *= sub.radix;
+    EXPECT_EQ(product, line);
+    const auto& tile = plan.kernels.front().with.tile;
+    return std::pair(tile[0], tile[2]);
+  };
+  EXPECT_EQ(carried(64, 100, Precision::f32).second, 8);
+  EXPECT_EQ(carried(64, 100, Precision::f64).second, 4);
+  EXPECT_EQ(carried(64, 5, Precision::f32).second, 4);
+  EXPECT_EQ(carried(512, 100, Precision::f32), (std::pair{4, 8}));
+  EXPECT_EQ(carried(1024, 100, Precision::f32), (std::pair{4, 4}));
+  EXPECT_EQ(carried(1024, 100, Precision::f64), (std::pair{2, 4}));
+  EXPECT_EQ(carried(64, 1, Precision::f32).second, 1);
+}
+
 TEST(FftPlainPlans, TilesOfShortLinesHoldManyOfThem) {
   EmitOptions o;
   o.n = {40, 40, 5};

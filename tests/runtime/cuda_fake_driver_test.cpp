@@ -112,6 +112,19 @@ TEST_F(FakeDriver, ClustersAndSharedMemoryReachTheLaunch) {
   EXPECT_EQ(number("fake_modules"), 1) << "a kernel that failed was not unloaded";
 }
 
+TEST_F(FakeDriver, BlocksOfThreeSizesReachTheLaunchWithAndWithoutAttributes) {
+  const auto device = Device::open(0);
+  for (const std::uint32_t blocks : {1u, 2u}) {
+    generator::KernelSource kernel = source();
+    kernel.block = {32, 4, 2};
+    kernel.cluster = {blocks, 1, 1};
+    Kernel(device, kernel, image_).launch({4, 1, 1}, nullptr, nullptr);
+    EXPECT_EQ(number("fake_last_block_x"), 32) << blocks;
+    EXPECT_EQ(number("fake_last_block_y"), 4) << blocks;
+    EXPECT_EQ(number("fake_last_block_z"), 2) << blocks;
+  }
+}
+
 TEST_F(FakeDriver, AKernelThatMayOverlapIsLaunchedSo) {
   const auto device = Device::open(0);
   generator::KernelSource kernel = source();

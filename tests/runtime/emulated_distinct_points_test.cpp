@@ -148,6 +148,28 @@ TEST(Type3Bounds, PointsWithinThemGiveTheSameSumsWhetherLookedAtOrTrusted) {
   EXPECT_LE(difference(found, expected), 3e-6);
 }
 
+TEST(DistinctPoints, StagesAreThoseOfAllTransformsHoweverOftenOneAsks) {
+  const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs());
+  Problem problem = parse_problem("nufft:type=1,n=9x8,m=40,prec=f64,tol=1e-6,batch=3");
+  runtime::ExecutorOptions options;
+  options.time_stages = options.distinct_points = true;
+  Problem one = problem;
+  one.batch = 1;
+  const auto executor = backend.bind(problem, generator::default_plan(one, backend.traits()), options);
+  const Coordinates coordinates;
+  executor->set_points(coordinates.of(problem, 0));
+  Complexes values = some_values(kBatch * kPoints, 1), spectrum(kBatch * 72);
+  executor->execute(values.data(), spectrum.data(), false);
+  std::vector<std::pair<std::string, double>> first, again;
+  for (const StageTime& stage : executor->stage_times()) first.emplace_back(stage.stage, stage.seconds);
+  for (const StageTime& stage : executor->stage_times()) again.emplace_back(stage.stage, stage.seconds);
+  ASSERT_EQ(first.size(), 3u);
+  EXPECT_EQ(first[0].first, "sort");
+  EXPECT_EQ(first[1].first, "spread");
+  EXPECT_EQ(first[2].first, "fft");
+  EXPECT_EQ(again, first);
+}
+
 TEST(Type3Bounds, OtherPointsInThemNeedNoOtherKernels) {
   const runtime::emulated::EmulatedBackend backend(runtime::gpu::library_programs());
   const Problem problem = parse_problem("nufft:type=3,dim=1,m=40,k=30,prec=f64,tol=1e-6");

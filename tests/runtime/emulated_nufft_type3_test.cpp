@@ -168,6 +168,14 @@ TEST(EmulatedNufftType3, NamesBadPointsOfBothSides) {
                 &message),
             Status::invalid_point);
   EXPECT_NE(message.find("s[11]"), std::string::npos) << message;
+  Transform any("nufft:type=3,dim=1,prec=f64,tol=1e-4", emulated(""));
+  EXPECT_EQ(status_of(
+                [&] {
+                  any.set_points({0, nullptr, nullptr, nullptr, 30, s.data()});
+                },
+                &message),
+            Status::invalid_point);
+  EXPECT_NE(message.find("s[11]"), std::string::npos) << message;
 }
 
 TEST(EmulatedNufftType3, HasNoRaces) {

@@ -22,7 +22,7 @@ int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_ret
 _Atomic int fake_pushed, fake_modules;  // kernels are loaded by several threads
 int fake_peers;                         // the devices see each other's memory
 int fake_starts;                        // starts of the driver
-unsigned fake_last_shared;
+unsigned fake_last_shared, fake_last_block_x, fake_last_block_y, fake_last_block_z;
 void* fake_last_stream;
 // Per device: the present contexts and arrays, and all that ever existed.
 int fake_contexts_of[kMostDevices], fake_allocations_of[kMostDevices];
@@ -146,7 +146,8 @@ Result cuFuncSetAttribute(void* function, int which, int value) {
 }
 Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void** extra) {
-  (void)function, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)arguments, (void)extra;
+  (void)function, (void)gx, (void)gy, (void)gz, (void)arguments, (void)extra;
+  fake_last_block_x = bx, fake_last_block_y = by, fake_last_block_z = bz;
   note("kernel", current_device());
   return ++fake_launches, ++fake_all_launches_of[current_device()],
          fake_last_shared = shared, fake_last_stream = stream, fake_lost_result ? fake_lost_result : fake_launch_result;
@@ -164,6 +165,7 @@ struct Config {
 };
 Result cuLaunchKernelEx(const struct Config* config, void* function, void** arguments, void** extra) {
   (void)function, (void)arguments, (void)extra;
+  fake_last_block_x = config->block[0], fake_last_block_y = config->block[1], fake_last_block_z = config->block[2];
   for (unsigned i = 0; i < config->count; ++i) {
     if (config->attributes[i].id == 4 && config->attributes[i].x == 2) ++fake_cluster_launches;
     if (config->attributes[i].id == 6 && config->attributes[i].x == 1) ++fake_overlapping;

@@ -41,7 +41,7 @@ class ProbeExecutor final : public runtime::Executor {
   generator::Plan plan_;
 };
 
-class ProbeBackend final : public runtime::Backend {
+class ProbeBackend : public runtime::Backend {
  public:
   std::string_view name() const override { return "probe"; }
   runtime::Capabilities capabilities() const override {

@@ -3,10 +3,12 @@
 
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <regex>
 #include <sstream>
 
+#include "tests/support/probe_backend.h"
 #include "tests/support/program.h"
 #include "tools/bench/measure/arrays.h"
 #include "tools/bench/measure/measure.h"
@@ -97,6 +99,48 @@ TEST(DevicePeers, ArraysOfThePeerMustBeWhereTheBackendHasThem) {
   EXPECT_THROW(load_peers({path_of("cufft")}, bench_backend("cpu")), UsageError);
   EXPECT_THROW(load_peers({path_of("adapter_device")}, bench_backend("cpu")), UsageError);
   EXPECT_EQ(load_peers({path_of("adapter"), path_of("adapter")}, bench_backend("cpu"))[1].name, "sums-2");
+}
+
+// Host memory that counts its arrays.
+class CountedMemory final : public runtime::ArrayMemory {
+ public:
+  explicit CountedMemory(int& arrays) : arrays_(arrays) {}
+  void* allocate(std::size_t bytes) override { return ++arrays_, std::malloc(bytes); }
+  void release(void* array) noexcept override { std::free(array); }
+  void upload(void* array, const void* host, std::size_t bytes) override { std::memcpy(array, host, bytes); }
+  void download(void* host, const void* array, std::size_t bytes) override { std::memcpy(host, array, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* array, unsigned char byte, std::size_t bytes) override { std::memset(array, byte, bytes); }
+  void wait() override {}
+
+ private:
+  int& arrays_;
+};
+
+class CountedBackend final : public test::ProbeBackend {
+ public:
+  DeviceTraits traits_of(int device) const override {
+    DeviceTraits traits = ProbeBackend::traits_of(device);
+    traits.l2_bytes = 1 << 20;
+    return traits;
+  }
+  std::unique_ptr<runtime::ArrayMemory> memory(int) const override { return std::make_unique<CountedMemory>(arrays); }
+  std::unique_ptr<runtime::StreamTimer> timer(int) const override { return runtime::clock_timer(); }
+  mutable int arrays = 0;
+};
+
+TEST(MeasuredCopy, RotatesOverTwiceTheCache) {
+  const CountedBackend backend;
+  EXPECT_GT(measure_copy(backend, 64 << 10, 0), 0);
+  EXPECT_EQ(backend.arrays, 32);  // 16 pairs of 128 KiB
+}
+
+TEST(DevicePeers, CufinufftHasItsThirdMethodExceptWhereItInterpolates) {
+  const auto peer = load_peer_library(path_of("cufinufft_25"));
+  for (const auto& [token, variants] : {std::pair{"nufft:type=1,n=7,m=30,prec=f32,tol=1e-3", 6u},
+                                        {"nufft:type=2,n=7,m=30,prec=f32,tol=1e-3", 4u},
+                                        {"nufft:type=3,dim=1,m=30,k=20,prec=f32,tol=1e-3", 6u}})
+    EXPECT_EQ(peer->variants(parse_problem(token), 1).size(), variants) << token;
 }
 
 TEST(DevicePeers, CufinufftRunsItsFastestRightVariantInEveryTypeAndPrecision) {

@@ -97,6 +97,24 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
   }
 }
 
+TEST_F(CommandLine, NumbersAreTakenUpToTheirLimitsAndNamedBeyond) {
+  const std::string token = "fft:type=c2c,n=8,prec=f64";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"explain", token, "--threads", "4096"},
+                                                {"run", token, "--repeat", "1", "--no-check", "--threads", "4096"},
+                                                {"soak", "--list", "--count", "1", "--threads", "4096"},
+                                                {"soak", "--repeat", token, "--count", "1000000000"}})
+    EXPECT_EQ(run(words).code, 0) << words[0] << ' ' << words.back();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"explain", token, "--threads", "4097"},
+                                                {"run", token, "--threads", "4097"},
+                                                {"soak", "--list", "--threads", "4097"},
+                                                {"soak", "--repeat", token, "--count", "1000000001"},
+                                                {"soak", "--repeat", token, "--count", "0"}}) {
+    const Finished refused = run(words);
+    EXPECT_EQ(refused.code, 2) << words[0] << ' ' << words.back();
+    EXPECT_NE(refused.err.find(words.back() + " not in range"), std::string::npos) << refused.err;
+  }
+}
+
 TEST_F(CommandLine, VersionIsThatOfTheLibrary) {
   const std::string version = fourtune_version();
   EXPECT_NE(

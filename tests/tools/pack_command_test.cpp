@@ -242,7 +242,9 @@ TEST_F(PackCommand, EmbedNamesTheMissingToolAndBadNames) {
   compiler = "false";
   expect_refused({"embed", "a.pack", "x.o", "--as", "o"}, "false -c ended with 1", 1);
   EXPECT_FALSE(fs::exists(folder / "x.o"));
-  for (const char* symbol : {"1a", "a b", "a;b", "ä"})
+  done({"embed", "a.pack", "digits.c", "--as", "c", "--symbol", "_a09z"});
+  EXPECT_NE(text("digits.c").find("_a09z_size"), std::string::npos);
+  for (const char* symbol : {"1a", "9a", "a b", "a;b", "ä"})
     expect_refused({"embed", "a.pack", "x.c", "--as", "c", "--symbol", symbol}, "no name of C", 2);
   expect_refused({"embed", "a.pack", "x.c", "--as", "rust"}, "rust", 2);
   expect_refused({"embed", "a.pack", "x.c"}, "--as", 2);

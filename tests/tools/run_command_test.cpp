@@ -14,6 +14,8 @@ namespace {
 using Json = nlohmann::json;
 using Complex = std::complex<double>;
 
+using Words = std::vector<std::string>;
+
 class RunCommand : public CommandTest {
  protected:
   RunCommand() : CommandTest("run") {}
@@ -73,6 +75,18 @@ TEST_F(RunCommand, RealTransformsInPlaceAreRightOnEveryBackend) {
         EXPECT_EQ(result.code, 0) << token << ' ' << backend << '\n' << result.out << result.err;
         EXPECT_NE(result.out.find("; up to"), std::string::npos) << result.out;
       }
+}
+
+// What is timed by stages and launches is a second instance of the transform.
+TEST_F(RunCommand, LaunchesAreThoseOfADeterministicTransformWhereOneIsAskedFor) {
+  const auto launches = [&](bool deterministic) {
+    Words words{"nufft:type=1,n=12x10,m=60,prec=f32,tol=1e-2", "--backend", "emulated", "--repeat", "1", "--json"};
+    if (deterministic) words.emplace_back("--deterministic");
+    const Finished result = run(words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return Json::parse(result.out)["launches"].size();
+  };
+  EXPECT_GT(launches(true), launches(false)) << "sums in fixed point need more kernels";
 }
 
 // A window of two cells gives two correct digits, however many are requested.

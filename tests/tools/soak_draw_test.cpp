@@ -13,6 +13,7 @@
 #include "tools/soak/data.h"
 #include "tools/soak/draw.h"
 #include "tools/soak/plan.h"
+#include "tools/soak/points.h"
 #include "tools/soak/python.h"
 
 namespace fourtune::tools {
@@ -125,6 +126,23 @@ TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
       if (text.find(word) != std::string::npos) seen.insert(word);
   }
   EXPECT_EQ(seen.size(), 19u);
+}
+
+// Distinct coordinates along x of both sides, but for the two points that define the extent.
+std::pair<std::size_t, std::size_t> places_of(const std::string& words) {
+  const auto points =
+      make_case_points<double>(parse_case("nufft:type=3,dim=1,m=400,k=300,prec=f64,tol=1e-6" + words), 0);
+  const auto count = [](const auto& x) { return std::set(x.begin() + 2, x.end()).size(); };
+  return {count(points.sources.x[0]), count(points.targets.x[0])};
+}
+
+TEST(SoakCase, PointsOfAType3AreMovedOnlyAsTheCaseSays) {
+  EXPECT_EQ(places_of(""), (std::pair<std::size_t, std::size_t>{398, 298}));
+  EXPECT_EQ(places_of(" at=far"), (std::pair<std::size_t, std::size_t>{398, 298}));
+  const auto [sources, targets] = places_of(" at=borders");
+  EXPECT_LE(sources, 33u);
+  EXPECT_LE(targets, 33u);
+  EXPECT_GT(sources, 8u);
 }
 
 TEST(SoakCase, NoTwoElementsOfADrawnLayoutShareAPlace) {

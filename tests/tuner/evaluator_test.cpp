@@ -7,6 +7,7 @@
 
 #include "generator/candidates.h"
 #include "runtime/backend_table.h"
+#include "tests/tuner/fake_backend.h"
 #include "tuner/measure/evaluate.h"
 
 namespace fourtune::tuner {
@@ -94,6 +95,31 @@ TEST_F(Evaluations, WrongOnesAreNamedWithTheirError) {
   const Evaluation unreadable = evaluate("cpu;threads=1;spread=comb");
   EXPECT_EQ(unreadable.status, db::RunStatus::rejected);
   EXPECT_NE(unreadable.message.find("comb"), std::string::npos) << unreadable.message;
+}
+
+// Its plans never compile.
+class WithoutKernels final : public testing::FakeBackend {
+ public:
+  explicit WithoutKernels(bool timed_out) : timed_out_(timed_out) {}
+  std::unique_ptr<runtime::Executor> bind(const Problem&, const generator::Plan&,
+                                          const runtime::ExecutorOptions&) const override {
+    throw runtime::CompileError("error: expected a ';'", timed_out_);
+  }
+
+ private:
+  bool timed_out_;
+};
+
+TEST_F(Evaluations, WhatTheCompilerSaysIsKept) {
+  for (const bool timed_out : {false, true}) {
+    const WithoutKernels backend(timed_out);
+    LocalEvaluator evaluator(backend);
+    evaluator.load(parse_problem("fft:type=c2c,n=8,prec=f64"), 5);
+    request_.plan = testing::fake_text(parse_problem("fft:type=c2c,n=8,prec=f64"), 30);
+    const Evaluation one = evaluator.evaluate(request_);
+    EXPECT_EQ(one.status, timed_out ? db::RunStatus::timeout : db::RunStatus::compile_error);
+    EXPECT_EQ(one.message, "error: expected a ';'");
+  }
 }
 
 TEST_F(Evaluations, NothingIsLoaded) {

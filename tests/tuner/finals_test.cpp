@@ -109,7 +109,11 @@ class Finals : public ::testing::Test {
     store_.finish_session(session, db::SessionEnd::complete);
   }
   // Blocks 30 (the untuned default) to 33 in the order of their estimates.
-  ProblemReport tune() { return run_session(fake_session({kToken}, 30, 33), store_, evaluator_).problems.at(0); }
+  ProblemReport tune() {
+    const ProblemReport report = run_session(fake_session({kToken}, 30, 33), store_, evaluator_).problems.at(0);
+    for (const auto& plans : evaluator_.finals_of) EXPECT_GE(plans.size(), 2u) << "there is nobody to compare with";
+    return report;
+  }
   std::string served() const {
     const auto winner = store_.winner(kToken, here());
     return winner ? winner->plan : "none";
@@ -171,6 +175,14 @@ TEST_F(Finals, WithoutAnUntunedPlanThatWorksThereIsNoGain) {
   EXPECT_EQ(report.gain, 1) << "not known";
   EXPECT_EQ(report.gain_low, 0);
   EXPECT_EQ(report.gain_high, std::numeric_limits<double>::infinity());
+}
+
+TEST_F(Finals, EndWhenOneFinalistIsLeft) {
+  evaluator_.search_ns = {{text(32), 500}};
+  evaluator_.final_failures = {
+      {text(30), db::RunStatus::crash}, {text(31), db::RunStatus::crash}, {text(33), db::RunStatus::crash}};
+  EXPECT_EQ(tune().winner, text(32));
+  EXPECT_FALSE(evaluator_.finals_of.empty());
 }
 
 TEST_F(Finals, TheRoundsDecideNotTheSearch) {

@@ -344,6 +344,16 @@ TEST(Worker, AProgramThatIsNotAWorkerIsAnError) {
   EXPECT_THROW(WorkerProcess{worker}, Error);
 }
 
+TEST(Speed, IsInFlopsOfTheUsualCountOrInPoints) {
+  const auto speed = [](const char* problem, double seconds) { return speed_of(parse_problem(problem), seconds); };
+  EXPECT_DOUBLE_EQ(speed("fft:type=c2c,n=8x4,prec=f32,batch=3", 1e-6), 3 * 5 * 32 * 5 * 1e-3);
+  EXPECT_DOUBLE_EQ(speed("fft:type=r2c,n=8x4,prec=f32,batch=3", 1e-6), 3 * 5 * 32 * 5 * 0.5e-3);
+  EXPECT_DOUBLE_EQ(speed("fft:type=c2r,n=1,prec=f64", 1e-9), 2.5) << "a logarithm of at least 1";
+  EXPECT_DOUBLE_EQ(speed("nufft:type=2,n=8,m=50,prec=f64,tol=1e-3,batch=2", 1e-6), 100);
+  EXPECT_DOUBLE_EQ(speed("nufft:type=3,dim=1,m=50,k=30,prec=f64,tol=1e-3", 1e-6), 80);
+  EXPECT_EQ(speed("fft:type=c2c,n=8,prec=f64", 0), 0);
+}
+
 }  // namespace
 }  // namespace fourtune::tuner
 

@@ -40,7 +40,6 @@ typedef unsigned long uintptr_t;
     type x, y, z, w;                        \
   };                                        \
   static inline name make_##name(type x, type y, type z, type w) { return name{x, y, z, w}; }
-FOURTUNE_VECTOR2(char2, signed char, 2)
 FOURTUNE_VECTOR2(short2, short, 4)
 FOURTUNE_VECTOR2(int2, int, 8)
 FOURTUNE_VECTOR2(uint2, unsigned, 8)

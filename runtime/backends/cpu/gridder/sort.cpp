@@ -242,11 +242,11 @@ void PointStore<T>::place(const std::array<const T*, 3>& points, int threads) {
         with_words(form_.words, [&](auto words) { scatter<decltype(words)::value>(chunk, n, next, records_.data()); });
         continue;
       }
-      if (wide_index_.size() > 0) {
-        for (int j = 0; j < n; ++j) wide_index_[next[chunk.key[j]]++] = first + j;
-      } else {
-        for (int j = 0; j < n; ++j) index_[next[chunk.key[j]]++] = static_cast<std::uint32_t>(first + j);
-      }
+      const auto note_points = [&](auto* index) {
+        using Index = std::remove_pointer_t<decltype(index)>;
+        for (int j = 0; j < n; ++j) index[next[chunk.key[j]]++] = static_cast<Index>(first + j);
+      };
+      wide_index_.size() > 0 ? note_points(wide_index_.data()) : note_points(index_.data());
       std::iota(position, position + n, first);
       write(chunk, n, position);
     }
