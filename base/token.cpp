@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/token_keys.h"
 #include "fourtune/problem.h"
 
 namespace fourtune {
@@ -168,12 +169,7 @@ const Key keys[] = {
      }},
 };
 
-std::string known_keys(Kind kind) {
-  std::string names;
-  for (const Key& key : keys)
-    if (kind == Kind::fft ? key.fft : key.nufft) names += (names.empty() ? "" : ", ") + std::string(key.name);
-  return names;
-}
+std::string known_keys(Kind kind) { return fmt::format("{}", fmt::join(token_keys(kind), ", ")); }
 
 // The index of a key among those of this kind.
 std::size_t find_key(std::string_view name, Kind kind) {
@@ -203,6 +199,13 @@ void normalise(Problem& problem) {
 }
 
 }  // namespace
+
+std::vector<std::string> token_keys(Kind kind) {
+  std::vector<std::string> names;
+  for (const Key& key : keys)
+    if (kind == Kind::fft ? key.fft : key.nufft) names.emplace_back(key.name);
+  return names;
+}
 
 Problem parse_problem(std::string_view token) {
   const auto colon = token.find(':');

@@ -44,7 +44,7 @@ void check_stream(const runtime::Backend& backend, const Options& options) {
 
 struct Transform::State {
   State(std::string_view token, const Options& chosen)
-      : asked(runtime::reachable(parse_problem(token), chosen.clamp_tolerance)), problem(asked), options(chosen) {
+      : asked(runtime::reachable(parse_typed_problem(token), chosen.clamp_tolerance)), problem(asked), options(chosen) {
     check_options(problem, options);
     backend = &runtime::find_backend(options.backend);
     check_stream(*backend, options);

@@ -60,6 +60,9 @@ struct Problem {
 
 // Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed.
 FOURTUNE_API Problem parse_problem(std::string_view token);
+// Parses a token as people type it: keys in any order, blanks, capitals, n=64,64, m=1e6, n=2^20. Throws
+// Error{invalid_problem}, whose message names the nearest right token if one is near. to_token gives the canonical text.
+FOURTUNE_API Problem parse_typed_problem(std::string_view text);
 // Returns the canonical token. Precondition: validate(problem) passes.
 FOURTUNE_API std::string to_token(const Problem& problem);
 // Throws Error{invalid_problem | size_overflow} when a field is out of range or fields contradict each other.

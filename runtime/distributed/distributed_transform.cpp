@@ -47,7 +47,7 @@ struct DistributedTransform::State {
   State(std::string_view token, int communicator, const Options& given) : options(given), ranks(communicator) {
     ranks.require_same(agreed(token, options), "the problem with its options");
     ranks.together([&] {
-      asked = runtime::reachable(parse_problem(token), options.clamp_tolerance);
+      asked = runtime::reachable(parse_typed_problem(token), options.clamp_tolerance);
       problem = asked;
       check_problem(problem);
       check_options(options);

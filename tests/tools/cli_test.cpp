@@ -97,6 +97,34 @@ TEST_F(CommandLine, HelpOfEverySubcommandHasAnExample) {
   }
 }
 
+TEST_F(CommandLine, HelpIsASubcommandToo) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "tune"}).out, run({"tune", "--help"}).out);
+  EXPECT_EQ(run({"help", "pack", "build"}).out, run({"pack", "build", "--help"}).out);
+  EXPECT_EQ(run({"help", "tun"}).code, 2);
+}
+
+TEST_F(CommandLine, MisspelledWordsAreAnsweredWithTheRightOnes) {
+  const std::string token = "fft:type=c2c,n=8,prec=f64";
+  const auto expect = [&](const std::vector<std::string>& words, const std::string& message, const std::string& hint) {
+    const Finished result = run(words);
+    EXPECT_EQ(result.code, 2) << words[0];
+    EXPECT_EQ(result.err, "fourtune: error: " + message + "\nhint: " + hint + "\n");
+    EXPECT_EQ(result.out, "");
+  };
+  expect({"tun"}, "there is no subcommand 'tun'", "did you mean tune?");
+  expect({"pack", "bulid"}, "there is no subcommand 'bulid'", "did you mean build?");
+  expect({"run", token, "--thread", "1"}, "fourtune run has no option '--thread'", "did you mean --threads?");
+  expect({"run", token, "--repat=3"}, "fourtune run has no option '--repat'", "did you mean --repeat?");
+  expect({"run", token, "--zzzzzz"}, "fourtune run has no option '--zzzzzz'", "`fourtune run --help` has an example");
+  const Finished typed = run({"run", "nufft:n=20,20,type=1,m=1e3,prec=f32,tol=1e-3"});
+  EXPECT_EQ(typed.code, 0) << typed.err;
+  EXPECT_NE(typed.out.find("nufft:type=1,n=20x20,m=1000,prec=f32,tol=1e-3\n"), std::string::npos) << typed.out;
+  const Finished wrong = run({"explain", "nufft:type=1,n=20x20,precision=single,eps=1e-3"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("did you mean nufft:type=1,n=20x20,prec=f32,tol=1e-3?"), std::string::npos) << wrong.err;
+}
+
 TEST_F(CommandLine, NumbersAreTakenUpToTheirLimitsAndNamedBeyond) {
   const std::string token = "fft:type=c2c,n=8,prec=f64";
   for (const std::vector<std::string>& words : {std::vector<std::string>{"explain", token, "--threads", "4096"},

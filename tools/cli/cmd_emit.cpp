@@ -106,7 +106,7 @@ Subject subject_of_plan(const EmitArguments& arguments, const DeviceTraits& devi
 }
 
 Subject subject_of_problem(const EmitArguments& arguments, const DeviceTraits& device) {
-  Subject out{device, {}, {}, parse_problem(arguments.plan), {}};
+  Subject out{device, {}, {}, parse_typed_problem(arguments.plan), {}};
   const Problem& problem = *out.problem;
   if (problem.kind != Kind::fft)
     throw UsageError(arguments.plan + ": these kernels are of uniform transforms",

@@ -108,7 +108,7 @@ void list_whole_plans(const Problem& problem, const DeviceTraits& device, int co
 }
 
 void list_candidates(const PlanArguments& arguments) {
-  const Problem problem = parse_problem(arguments.list);
+  const Problem problem = parse_typed_problem(arguments.list);
   if (problem.kind != Kind::fft)
     throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
                      "a token as fft:type=c2c,n=256x256x256,prec=f32");

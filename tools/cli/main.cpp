@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "fourtune/fourtune.h"
 #include "fourtune/status.h"
@@ -58,6 +59,30 @@ int complain(const fourtune::Error& error) {
   }
 }
 
+std::string did_you_mean(const std::string& typed, const std::vector<std::string>& words,
+                         const std::string& otherwise) {
+  const std::string near = fourtune::nearest_word(typed, words);
+  return near.empty() ? otherwise : fmt::format("did you mean {}?", near);
+}
+
+// The long names, as typed.
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// `fourtune help tune` is `fourtune tune --help`.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
 // Prints the message of CLI11 and where to read on. `words` are the arguments.
 int complain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   // The subcommand of a subcommand, as in `fourtune pack show`.
@@ -73,8 +98,17 @@ int complain(const CLI::App& app, const CLI::ParseError& error, const std::vecto
     names.push_back(sub->get_name());
   if (!names.empty() && depth < words.size() && !words[depth].empty() && words[depth].front() != '-')
     return complain(fmt::format("there is no subcommand '{}'", fourtune::text::shown(words[depth])),
-                    fmt::format("one of {}", fmt::join(names, ", ")), kExitUsage);
-  return complain(error.what(), fmt::format("`{} --help` has an example", command), kExitUsage);
+                    did_you_mean(words[depth], names, fmt::format("one of {}", fmt::join(names, ", "))), kExitUsage);
+  const std::string hint = fmt::format("`{} --help` has an example", command);
+  const auto options = options_of(*chosen);
+  for (std::size_t i = depth; i < words.size(); ++i) {
+    const std::string option = words[i].substr(0, words[i].find('='));
+    if (option.starts_with("--") && option.size() > 2 &&
+        std::find(options.begin(), options.end(), option) == options.end())
+      return complain(fmt::format("{} has no option '{}'", command, fourtune::text::shown(option)),
+                      did_you_mean(option, options, hint), kExitUsage);
+  }
+  return complain(error.what(), hint, kExitUsage);
 }
 
 void declare(CLI::App& app, const std::string& command_line) {
@@ -86,7 +120,7 @@ void declare(CLI::App& app, const std::string& command_line) {
       "Example:\n"
       "  fourtune tune --problems builtin:quick --seconds 60\n"
       "  fourtune show\n\n"
-      "`fourtune SUBCOMMAND --help` has an example for each. Exit codes: 0 done, 1 failed, 2 bad usage or input,\n"
+      "`fourtune help SUBCOMMAND` has an example for each. Exit codes: 0 done, 1 failed, 2 bad usage or input,\n"
       "130 interrupted.");
   add_tune(app, command_line);
   add_show(app);
@@ -112,12 +146,14 @@ int main(int argc, char** argv) try {
   CLI::App app;
   app.name("fourtune");
   declare(app, command_text(argc, argv));
+  const std::vector<std::string> words = arguments_of(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // wants the last one first
     return std::fflush(stdout) == 0 ? 0 : complain("the output could not be written", {}, kExitFailure);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(app, error, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    if (asked && app.remaining_size(true) == 0) return app.exit(error);
+    return complain(app, error, words);
   } catch (const Failure& error) {
     return complain(error.what(), error.hint(), kExitFailure);
   } catch (const UsageError& error) {

@@ -54,9 +54,7 @@ std::filesystem::path builtin_folder() {
 
 Problem problem_from_argument(const std::string& token) {
   try {
-    Problem problem = parse_problem(token);
-    validate(problem);
-    return problem;
+    return parse_typed_problem(token);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
@@ -76,8 +74,7 @@ std::vector<Problem> problems_from_file(const std::string& name) {
     const std::string token = trimmed(line);
     if (token.empty()) continue;
     try {
-      Problem problem = parse_problem(token);
-      validate(problem);
+      Problem problem = parse_typed_problem(token);
       if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
     } catch (const Error& bad) {
       throw UsageError(fmt::format("{}:{}: {}", name, number, bad.what()));
