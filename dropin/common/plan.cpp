@@ -100,17 +100,17 @@ class HalfTurned {
 
 }  // namespace
 
-Checked check(Request request, TooAccurate rule) {
+Checked check(Request request) {
   check_shape(request);
   Code code = Code::success;
   const double least = epsilon(request.precision);
   if (request.tol < least) {
-    if (rule == TooAccurate::fails)
+    if (request.rule == TooAccurate::fails)
       throw Failure(Code::too_accurate,
                     fmt::format("tolerance {:g} is below {:.3g}, the epsilon of {}; ask for at least that, or for the "
                                 "other precision",
                                 request.tol, least, to_string(request.precision)));
-    if (rule == TooAccurate::warns) code = Code::less_accurate;
+    if (request.rule == TooAccurate::warns) code = Code::less_accurate;
     request.tol = least;
   }
   request.tol = std::min(request.tol, 0.5);  // a tolerance of 1 or more asks for nothing; half is as cheap
@@ -162,7 +162,25 @@ void Plan::place(Lane& lane) const {
   lane.points = points_number_;
 }
 
-void Plan::set_points(Points points) {
+// A lane with the plan's points, at a larger tolerance where the caller's is out of reach and may be raised.
+std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
+  constexpr double kLargest = 0.1;
+  for (;;) {
+    auto lane = idle_.empty() ? new_lane() : std::move(idle_.back());
+    idle_.clear();
+    try {
+      place(*lane);
+      return lane;
+    } catch (const Error& error) {
+      const bool unreachable = error.status() == Status::tolerance_unreachable && request_.tol < kLargest;
+      if (!unreachable || request_.rule == TooAccurate::fails) throw;
+    }
+    request_.tol *= 2;
+    token_ = to_token(problem_of(request_, at_once_));
+  }
+}
+
+Code Plan::set_points(Points points) {
   const auto check_count = [](std::int64_t count, const char* what) {
     if (count < 0 || count > kMostPoints)
       throw Failure(Code::bad_point_count, fmt::format("{} {}: from 0 to 1e14", count, what));
@@ -176,13 +194,13 @@ void Plan::set_points(Points points) {
   ++points_number_;
   const std::int64_t most = std::max(points.m, points.k);
   checked_multiply(checked_multiply(most, request_.count, "values"), 16, "bytes of values");
-  if (computes_nothing()) return;
+  if (computes_nothing()) return Code::success;
   while (idle_.size() > 1) give_up(std::move(idle_.back())), idle_.pop_back();
-  auto lane = idle_.empty() ? new_lane() : std::move(idle_.back());
-  idle_.clear();
-  place(*lane);
+  const double asked = request_.tol;
+  auto lane = lane_with_points();
   if (request_.shows_times) print_points(*lane);
   idle_.push_back(std::move(lane));
+  return request_.tol != asked && request_.rule == TooAccurate::warns ? Code::less_accurate : Code::success;
 }
 
 // Takes a transform that is idle, or makes another one; gives it back unless an exception ended its work.

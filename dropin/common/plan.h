@@ -25,6 +25,10 @@ struct PlannerLock {
   void* data = nullptr;
 };
 
+// What happens where a tolerance is below the precision's epsilon, or out of reach for the points: the call fails, or it
+// goes on with the least tolerance that is in reach, with or without a warning.
+enum class TooAccurate { fails, warns, passes };
+
 // A transform as the caller describes it.
 struct Request {
   int type = 1;
@@ -36,21 +40,20 @@ struct Request {
   Precision precision = Precision::f64;
   double tol = 1e-6;
   Options options;
+  TooAccurate rule = TooAccurate::fails;
   PlannerLock planner_lock;
   bool shows_warnings = true;
   bool shows_times = false;  // on standard output: the plan, why it was taken, and the times of its stages
 };
 
-// What a request has to be, and `warning` where the tolerance was raised to what the precision can give.
+// A request that can be planned, and `less_accurate` where its tolerance was raised and the caller is to be told.
 struct Checked {
   Request request;
   Code code = Code::success;
 };
 
-enum class TooAccurate { fails, warns, passes };
-// Throws Failure where type, dimension, counts, modes or tolerance are impossible. A tolerance below the precision's
-// epsilon fails, or becomes epsilon.
-Checked check(Request request, TooAccurate rule);
+// Throws Failure where type, dimension, counts, modes or tolerance are impossible.
+Checked check(Request request);
 
 class Plan {
  public:
@@ -60,7 +63,7 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   // Surplus coordinates (beyond the dimension; targets of types 1 and 2) are ignored. One thread at a time.
-  void set_points(Points points);
+  Code set_points(Points points);
   // `adjoint` applies the conjugate transpose. Any number of threads.
   void execute(void* point_values, void* mode_values, bool adjoint);
 
@@ -75,6 +78,7 @@ class Plan {
   class Borrowed;
 
   std::unique_ptr<Lane> new_lane();
+  std::unique_ptr<Lane> lane_with_points();
   void give_up(std::unique_ptr<Lane> lane) noexcept;
   void place(Lane& lane) const;
   bool computes_nothing() const noexcept;

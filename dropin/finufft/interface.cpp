@@ -34,9 +34,10 @@ int simple_in(const SimpleCall<Real>& call) {
     request.tol = call.tol;
     const Checked checked_request = read_options(call.name, call.options, request);
     Plan plan(checked_request.request);
-    plan.set_points({call.points, call.x[0], call.x[1], call.x[2], call.targets, call.s[0], call.s[1], call.s[2]});
+    const Code code =
+        plan.set_points({call.points, call.x[0], call.x[1], call.x[2], call.targets, call.s[0], call.s[1], call.s[2]});
     plan.execute(values(call.point_values), values(call.mode_values), false);
-    return checked_request.code;
+    return std::max(checked_request.code, code);
   });
 }
 
@@ -64,10 +65,7 @@ int make_plan(const char* caller, const PlanCall& call) {
 }
 
 int set_points(const char* caller, Plan* plan, Precision precision, const Points& points) {
-  return guarded(caller, [&] {
-    checked(plan, precision).set_points(points);
-    return Code::success;
-  });
+  return guarded(caller, [&] { return checked(plan, precision).set_points(points); });
 }
 
 int execute(const char* caller, Plan* plan, Precision precision, const void* point_values, const void* mode_values,

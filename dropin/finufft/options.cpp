@@ -92,7 +92,8 @@ Checked read_options(const char* caller, const void* options, Request request) {
   request.planner_lock = {fields.locks.lock, fields.locks.unlock, fields.locks.data};
   request.shows_warnings = head.show_warnings != 0;
   request.shows_times = head.debug > 0;
-  Checked checked = check(std::move(request), rule_of(fields));
+  request.rule = rule_of(fields);
+  Checked checked = check(std::move(request));
   check_kernel(fields);
   if (!checked.request.shows_warnings) return checked;
   if (kRelease.warns_of_unused_fields) warn_of_unused(caller, head);
