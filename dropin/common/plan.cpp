@@ -21,6 +21,19 @@ bool has_modes(const Request& request) {
          std::all_of(request.modes.begin(), request.modes.begin() + request.dim, [](std::int64_t n) { return n > 0; });
 }
 
+template <class T>
+void check_distance(const Points& points, double farthest) {
+  const auto most = static_cast<T>(farthest);
+  for (const void* axis : {points.x, points.y, points.z}) {
+    const auto* const x = static_cast<const T*>(axis);
+    for (std::int64_t j = 0; x && j < points.m; ++j)
+      if (!(std::abs(x[j]) <= most))
+        throw Failure(Code::bad_point, fmt::format("point {} has a coordinate {:g}, outside [-3 pi, 3 pi]; set chkbnds "
+                                                   "to 0 to have it folded",
+                                                   j, x[j]));
+  }
+}
+
 bool on_processor(const Request& request) { return request.options.backend != "cuda"; }
 
 void check_shape(const Request& request) {
@@ -195,6 +208,10 @@ Code Plan::set_points(Points points) {
   const std::int64_t most = std::max(points.m, points.k);
   checked_multiply(checked_multiply(most, request_.count, "values"), 16, "bytes of values");
   if (computes_nothing()) return Code::success;
+  if (request_.farthest > 0 && request_.type != 3) {
+    const bool single = request_.precision == Precision::f32;
+    single ? check_distance<float>(points, request_.farthest) : check_distance<double>(points, request_.farthest);
+  }
   while (idle_.size() > 1) give_up(std::move(idle_.back())), idle_.pop_back();
   const double asked = request_.tol;
   auto lane = lane_with_points();

@@ -42,6 +42,7 @@ struct Request {
   Options options;
   TooAccurate rule = TooAccurate::fails;
   PlannerLock planner_lock;
+  double farthest = 0;  // types 1 and 2 refuse points beyond this distance from 0; 0: they fold them all
   bool shows_warnings = true;
   bool shows_times = false;  // on standard output: the plan, why it was taken, and the times of its stages
 };

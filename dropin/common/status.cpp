@@ -13,7 +13,7 @@ Code code_of(Status status) {
     case Status::success:
       return Code::success;
     case Status::invalid_point:
-      return Code::point_not_finite;
+      return Code::bad_point;
     case Status::tolerance_unreachable:
       return Code::too_accurate;
     case Status::size_overflow:

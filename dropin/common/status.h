@@ -10,8 +10,9 @@ enum class Code : int {
   success = 0,
   less_accurate = 1,  // a warning: the tolerance was out of reach, and the best accuracy is given
   too_large = 2,
-  point_not_finite = 4,
+  bad_point = 4,  // not finite, or too far away where that is checked
   upsampling_too_small = 7,
+  no_kernel_polynomial = 8,
   bad_transform_count = 9,
   bad_type = 10,
   no_memory = 11,
@@ -20,6 +21,8 @@ enum class Code : int {
   gpu_failed = 15,
   no_plan = 16,
   bad_method = 17,
+  bad_bins = 18,
+  no_shared_memory = 19,
   bad_point_count = 20,
   bad_argument = 21,
   bad_locks = 22,

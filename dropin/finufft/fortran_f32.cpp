@@ -1,5 +1,5 @@
 // finufftf1d1_ and so on: FINUFFT's Fortran functions in single precision.
-#include "dropin/finufft/interface.h"
+#include "dropin/common/interface.h"
 #include "dropin/finufft/options.h"
 #include "dropin/finufft/release.h"
 

@@ -1,5 +1,5 @@
 // finufftf_* and finufftf1d1 to finufftf3d3many: FINUFFT's functions in single precision.
-#include "dropin/finufft/interface.h"
+#include "dropin/common/interface.h"
 #include "dropin/finufft/options.h"
 #include "dropin/finufft/release.h"
 

@@ -1,5 +1,5 @@
 // finufft_* and finufft1d1 to finufft3d3many: FINUFFT's functions in double precision.
-#include "dropin/finufft/interface.h"
+#include "dropin/common/interface.h"
 #include "dropin/finufft/options.h"
 #include "dropin/finufft/release.h"
 

@@ -4,14 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dropin/common/plan.h"
-
 namespace fourtune::dropin {
 
 // What the structures of all releases begin with.
 struct OptionsHead {
   std::int32_t mode_order = 0;    // modeord. 0: centred, 1: as in FFTs
-  std::int32_t second = 0;        // spreadinterponly; chkbnds (which has no effect here) up to 2.3
+  std::int32_t second = 0;        // spreadinterponly; up to 2.3 chkbnds, which has no effect in 2.3
   std::int32_t debug = 0;         // prints the plan and its times
   std::int32_t spread_debug = 0;  // no effect: debug prints the spreader's times too
   std::int32_t show_warnings = 1;
@@ -53,8 +51,5 @@ static_assert(sizeof(Options22) == 64 && sizeof(Options24) == 88 && sizeof(Optio
 
 // Writes the defaults of this library's release. `bytes`: how much of the structure the caller has; never more is written.
 void write_default_options(void* options, std::size_t bytes) noexcept;
-
-// Puts the caller's options (null: defaults) into the request and checks it. Writes warnings in the name of `caller`.
-Checked read_options(const char* caller, const void* options, Request request);
 
 }  // namespace fourtune::dropin

@@ -8,13 +8,13 @@ namespace {
 
 constexpr Release release(int number) {
   const Release all[] = {
-      {"2.2", sizeof(Options22), kAbsent, kAbsent, kAbsent, 0, 0, false, false, false},
-      {"2.3", sizeof(Options22), kAbsent, kAbsent, kAbsent, 0, 0, false, false, false},
-      {"2.4", sizeof(Options24), kAbsent, kAbsent, offsetof(Options24, locks), 0, 0, true, false, false},
-      {"2.5", sizeof(Options25), offsetof(Options25, kernel_formula), kAbsent, offsetof(Options25, locks), 1, 8, true,
-       false, false},
+      {"2.2", sizeof(Options22), kAbsent, kAbsent, kAbsent, 0, 0, true, false, false, false},
+      {"2.3", sizeof(Options22), kAbsent, kAbsent, kAbsent, 0, 0, false, false, false, false},
+      {"2.4", sizeof(Options24), kAbsent, kAbsent, offsetof(Options24, locks), 0, 0, false, true, false, false},
+      {"2.5", sizeof(Options25), offsetof(Options25, kernel_formula), kAbsent, offsetof(Options25, locks), 1, 8, false,
+       true, false, false},
       {"2.6", sizeof(Options26), offsetof(Options26, kernel_formula), offsetof(Options26, allow_too_accurate),
-       offsetof(Options26, locks), 7, 9, true, true, true},
+       offsetof(Options26, locks), 7, 9, false, true, true, true},
   };
   return all[number - 22];
 }

@@ -16,7 +16,8 @@ struct Release {
   std::ptrdiff_t allow;             // of allow_eps_too_small
   std::ptrdiff_t locks;             // of fftw_lock_fun, fftw_unlock_fun, fftw_lock_data
   int first_formula, last_formula;  // numbers of kernel formulas, besides 0
-  bool second_is_spread_only;       // the second field is spreadinterponly; before, it was chkbnds
+  bool checks_bounds;               // chkbnds, the second field, has an effect
+  bool second_is_spread_only;       // the second field is spreadinterponly
   bool too_accurate_fails;          // a tolerance below epsilon is an error; before, a warning
   bool warns_of_unused_fields;      // spread_thread, spread_kerevalmeth and spread_kerpad
 };

@@ -1,11 +1,9 @@
-#include "dropin/finufft/interface.h"
+#include "dropin/common/interface.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
-
-#include "dropin/finufft/options.h"
 
 namespace fourtune::dropin {
 namespace {
