@@ -39,8 +39,8 @@ Store& store() {
 bool is_kept(const Options& options) { return options.backend.empty() || options.backend == "cpu"; }
 
 std::string key_of(const std::string& token, const Options& options) {
-  return fmt::format("{} {} {} {}", token, options.threads, static_cast<int>(options.mode_order),
-                     static_cast<int>(options.only));
+  return fmt::format("{} {} {} {} {}", token, options.threads, static_cast<int>(options.mode_order),
+                     static_cast<int>(options.only), options.plan);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dropin/common/kept_transforms.h"
+#include "dropin/common/spreading_kernel.h"
 #include "fourtune/problem.h"
 
 namespace fourtune::dropin {
@@ -140,6 +141,16 @@ Plan::Plan(const Request& checked) : request_(checked), at_once_(batch_of(checke
   if (request_.type != 3) mode_count_ = fourtune::mode_count(problem);
   checked_multiply(checked_multiply(mode_count_, request_.count, "modes"), 16, "bytes of modes");
   token_ = to_token(problem);
+  if (!on_processor(request_)) open_device();
+}
+
+// A device that is missing is told at once, not when points are set.
+void Plan::open_device() {
+  try {
+    idle_.push_back(new_lane());
+  } catch (const Error& error) {
+    throw Failure(Code::gpu_failed, error.what());
+  }
 }
 
 Plan::~Plan() {
@@ -183,6 +194,7 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
     idle_.clear();
     try {
       place(*lane);
+      if (request_.options.only != Only::whole && request_.options.plan.empty()) take_kernel(lane);
       return lane;
     } catch (const Error& error) {
       const bool unreachable = error.status() == Status::tolerance_unreachable && request_.tol < kLargest;
@@ -191,6 +203,13 @@ std::unique_ptr<Plan::Lane> Plan::lane_with_points() {
     request_.tol *= 2;
     token_ = to_token(problem_of(request_, at_once_));
   }
+}
+
+// Forces the window that the caller's upsampling asks for, which only the caller's own steps will see.
+void Plan::take_kernel(std::unique_ptr<Lane>& lane) {
+  request_.options.plan = with_kernel(lane->transform->plan(), problem_of(request_, at_once_), request_.upsampling);
+  lane = new_lane();
+  place(*lane);
 }
 
 Code Plan::set_points(Points points) {

@@ -39,6 +39,7 @@ struct Request {
   std::int64_t most_at_once = 0;  // of them; 0: all
   Precision precision = Precision::f64;
   double tol = 1e-6;
+  double upsampling = 2;  // for which the kernel is made, where options.only is not `whole`
   Options options;
   TooAccurate rule = TooAccurate::fails;
   PlannerLock planner_lock;
@@ -78,8 +79,10 @@ class Plan {
   };
   class Borrowed;
 
+  void open_device();
   std::unique_ptr<Lane> new_lane();
   std::unique_ptr<Lane> lane_with_points();
+  void take_kernel(std::unique_ptr<Lane>& lane);
   void give_up(std::unique_ptr<Lane> lane) noexcept;
   void place(Lane& lane) const;
   bool computes_nothing() const noexcept;

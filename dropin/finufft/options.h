@@ -18,7 +18,7 @@ struct OptionsHead {
   std::int32_t sort = 2;                // advice
   std::int32_t kernel_method = 1;       // spread_kerevalmeth, no effect
   std::int32_t kernel_padding = 1;      // spread_kerpad, no effect
-  double upsampling = 0;                // advice; at most 1 is an error, but 0
+  double upsampling = 0;                // for the kernel of spreadinterponly, else advice; at most 1 is an error, but 0
   std::int32_t spread_thread = 0;       // advice
   std::int32_t most_at_once = 0;        // maxbatchsize
   std::int32_t atomic_threads = -1;     // advice
