@@ -36,8 +36,6 @@ Store& store() {
   return *only;
 }
 
-bool is_kept(const Options& options) { return options.backend.empty() || options.backend == "cpu"; }
-
 std::string key_of(const std::string& token, const Options& options) {
   return fmt::format("{} {} {} {} {}", token, options.threads, static_cast<int>(options.mode_order),
                      static_cast<int>(options.only), options.plan);
@@ -46,8 +44,8 @@ std::string key_of(const std::string& token, const Options& options) {
 }  // namespace
 
 std::unique_ptr<Transform> take_transform(const std::string& token, const Options& options) {
-  if (is_kept(options)) {
-    const std::string key = key_of(token, options);
+  const std::string key = key_of(token, options);
+  {
     const std::lock_guard lock(store().mutex);
     auto& list = store().list;
     const auto found = std::find_if(list.begin(), list.end(), [&](const Kept& kept) { return kept.key == key; });
@@ -62,7 +60,7 @@ std::unique_ptr<Transform> take_transform(const std::string& token, const Option
 
 void give_transform(const std::string& token, const Options& options, std::unique_ptr<Transform> transform) noexcept
     try {
-  if (!is_kept(options) || transform->memory().held > kMostBytes) return;
+  if (transform->memory().held > kMostBytes) return;
   std::list<Kept> first, last;
   first.push_back({key_of(token, options), std::move(transform)});
   const std::lock_guard lock(store().mutex);

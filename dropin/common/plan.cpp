@@ -35,8 +35,6 @@ void check_distance(const Points& points, double farthest) {
   }
 }
 
-bool on_processor(const Request& request) { return request.options.backend != "cuda"; }
-
 void check_shape(const Request& request) {
   const auto bad = [](Code code, const std::string& text) { throw Failure(code, text); };
   if (request.type < 1 || request.type > 3) bad(Code::bad_type, fmt::format("type={}: 1, 2 or 3", request.type));
@@ -50,7 +48,7 @@ void check_shape(const Request& request) {
   if (std::isnan(request.tol)) bad(Code::bad_argument, "the tolerance is not a number");
   if (request.options.only != Only::whole && request.type == 3)
     bad(Code::bad_argument, "spreadinterponly: a type 3 has no grid of the caller's; only types 1 and 2 have");
-  if (!has_modes(request) && !on_processor(request)) bad(Code::bad_modes, "a dimension has no modes");
+  if (!has_modes(request) && request.on_device) bad(Code::bad_modes, "a dimension has no modes");
 }
 
 // The largest number of transforms at once that divides their number, so that one transform does them all.
@@ -141,7 +139,7 @@ Plan::Plan(const Request& checked) : request_(checked), at_once_(batch_of(checke
   if (request_.type != 3) mode_count_ = fourtune::mode_count(problem);
   checked_multiply(checked_multiply(mode_count_, request_.count, "modes"), 16, "bytes of modes");
   token_ = to_token(problem);
-  if (!on_processor(request_)) open_device();
+  if (request_.on_device) open_device();
 }
 
 // A device that is missing is told at once, not when points are set.
@@ -159,15 +157,14 @@ Plan::~Plan() {
 
 std::unique_ptr<Plan::Lane> Plan::new_lane() {
   auto lane = std::make_unique<Lane>();
-  // Transforms that were planned under the caller's lock are not shared with others, who may have none.
-  lane->transform = request_.planner_lock.lock ? std::make_unique<Transform>(token_, request_.options)
-                                               : take_transform(token_, request_.options);
+  lane->transform = shares_transforms() ? take_transform(token_, request_.options)
+                                        : std::make_unique<Transform>(token_, request_.options);
   return lane;
 }
 
 void Plan::give_up(std::unique_ptr<Lane> lane) noexcept {
   if (!lane || !lane->transform) return;
-  if (!request_.planner_lock.lock) return give_transform(token_, request_.options, std::move(lane->transform));
+  if (shares_transforms()) return give_transform(token_, request_.options, std::move(lane->transform));
   const PlannerGuard guard(request_.planner_lock);
   lane.reset();
 }
@@ -296,7 +293,7 @@ void Plan::execute(void* point_values, void* mode_values, bool adjoint) {
 
 bool Plan::computes_nothing() const noexcept {
   if (mode_count_ == 0) return true;
-  return on_processor(request_) && (points_.m == 0 || (request_.type == 3 && points_.k == 0));
+  return !request_.on_device && (points_.m == 0 || (request_.type == 3 && points_.k == 0));
 }
 
 std::int64_t Plan::output_count(bool to_modes) const {

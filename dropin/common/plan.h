@@ -39,7 +39,8 @@ struct Request {
   std::int64_t most_at_once = 0;  // of them; 0: all
   Precision precision = Precision::f64;
   double tol = 1e-6;
-  double upsampling = 2;  // for which the kernel is made, where options.only is not `whole`
+  bool on_device = false;  // arrays are in a GPU's memory
+  double upsampling = 2;   // for which the kernel is made, where options.only is not `whole`
   Options options;
   TooAccurate rule = TooAccurate::fails;
   PlannerLock planner_lock;
@@ -81,6 +82,8 @@ class Plan {
 
   void open_device();
   std::unique_ptr<Lane> new_lane();
+  // Transforms that were planned under the caller's lock are not for others, who may have none.
+  bool shares_transforms() const noexcept { return !request_.on_device && !request_.planner_lock.lock; }
   std::unique_ptr<Lane> lane_with_points();
   void take_kernel(std::unique_ptr<Lane>& lane);
   void give_up(std::unique_ptr<Lane> lane) noexcept;

@@ -63,6 +63,7 @@ Checked read_options(const char* caller, const void* options, Request request) {
     debug = field(options, kRelease.debug);
   }
   request.options.backend = "cuda";
+  request.on_device = true;
   request.options.device = head.device;
   request.options.stream = head.stream;
   request.options.mode_order = order == 1 ? ModeOrder::fft : ModeOrder::centred;

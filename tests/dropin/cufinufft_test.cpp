@@ -123,7 +123,7 @@ TEST_P(CufinufftReleases, ReadAndWriteTheStructureOfThatRelease) {
   EXPECT_EQ(opts.at<double>(0), 0);
   EXPECT_EQ(opts.at<int>(12), 1);     // gpu_sort
   EXPECT_EQ(opts.at<int>(40), 1024);  // gpu_maxsubprobsize
-  EXPECT_EQ(opts.at<int>(48), 0);  // gpu_spreadinterponly
+  EXPECT_EQ(opts.at<int>(48), 0);     // gpu_spreadinterponly
   for (std::size_t offset = 64; offset < layout.size; offset += 4) EXPECT_EQ(opts.at<int>(offset), 0) << offset;
   const std::int64_t n = 20;
   void* plan = nullptr;
