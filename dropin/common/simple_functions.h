@@ -2,6 +2,7 @@
 //   NAME(x)   the function's name, such as finufft##x
 //   Real      float or double
 // and simple(const SimpleCall<Real>&), which returns the status. Complex arrays are void pointers here: pairs of Real.
+// NOLINTBEGIN(misc-definitions-in-headers): no other source includes it with these names
 
 int NAME(1d1many)(int count, int64_t points, const Real* x, const void* c, int sign, Real tol, int64_t n1, void* f,
                   const void* options) {
@@ -91,3 +92,4 @@ int NAME(3d3)(int64_t points, const Real* x, const Real* y, const Real* z, const
   return simple(
       SimpleCall<Real>{TEXT(3d3), 3, 3, 1, points, {x, y, z}, c, sign, tol, {}, targets, {s, t, u}, f, options});
 }
+// NOLINTEND(misc-definitions-in-headers)

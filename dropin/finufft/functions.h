@@ -1,5 +1,6 @@
 // The guru functions in one precision. The including file defines NAME(x), TEXT(x), Real and kPrecision, as for
 // dropin/common/simple_functions.h.
+// NOLINTBEGIN(misc-definitions-in-headers): no other source includes it with these names
 void NAME(_default_opts)(void* options) {
   if (options) write_default_options(options, kRelease.size);
 }
@@ -16,3 +17,4 @@ int NAME(_execute_adjoint)(Plan* plan, void* c, void* f) {
   return execute(TEXT(_execute_adjoint), plan, kPrecision, c, f, true);
 }
 int NAME(_destroy)(Plan* plan) { return destroy(TEXT(_destroy), plan, kPrecision); }
+// NOLINTEND(misc-definitions-in-headers)

@@ -75,6 +75,12 @@ TooAccurate rule_of(const Fields& fields) {
 
 }  // namespace
 
+FortranOptions::FortranOptions(const void* options) : given_(options != nullptr) {
+  if (!given_) return;
+  std::memset(static_cast<void*>(&bytes_), 0, sizeof bytes_);
+  std::memcpy(static_cast<void*>(&bytes_), options, kRelease.locks == kAbsent ? kRelease.size : kRelease.locks);
+}
+
 void write_default_options(void* options, std::size_t bytes) noexcept {
   const OptionsHead head{.second = kRelease.second_is_spread_only ? 0 : 1};
   std::memset(options, 0, std::min(bytes, kRelease.size));

@@ -22,5 +22,6 @@ constexpr Release release(int number) {
 }  // namespace
 
 const Release kRelease = release(FOURTUNE_FINUFFT_RELEASE);
+const std::size_t kFortranBytes = kRelease.locks == kAbsent ? kRelease.size : kRelease.locks + 8;
 
 }  // namespace fourtune::dropin

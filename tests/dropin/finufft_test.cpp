@@ -46,7 +46,7 @@ struct Problem {
   int type, dim, sign = 1, count = 2;
   std::int64_t m = 60, k = 40;
   std::array<std::int64_t, 3> n{9, 6, 5};
-  std::vector<T> x[3], s[3];
+  std::array<std::vector<T>, 3> x, s;
   std::vector<Complex> c, f;
 
   Problem(int type_, int dim_) : type(type_), dim(dim_) {
@@ -536,6 +536,25 @@ TEST_P(FinufftReleases, ReadAndWriteTheStructureOfThatRelease) {
   const int lonely_lock = layout.size > 64 ? 22 : 0;
   EXPECT_EQ(library.call("finufft_makeplan", 1, 1, &n, 1, 1, 1e-6, &plan, opts.get()), lonely_lock);
   if (plan) library.call("finufft_destroy", plan);
+}
+
+// finufft.fh ends with integers where C has pointers.
+TEST_P(FinufftReleases, FortransStructureMayBeShorter) {
+  const Layout& layout = GetParam();
+  const Library library("finufft", layout.release);
+  const bool new_fields = std::string(layout.release).empty();
+  const AtTheEnd opts(layout.size == 64 ? 64 : new_fields ? 88 : 80);
+  library.call<void>("finufft_default_opts_", opts.get());
+  EXPECT_EQ(opts.at<int>(16), 1);
+  Problem<double> p(1, 1);
+  void* plan = nullptr;
+  int status = -1;
+  const double tol = 1e-6;
+  library.call<void>("finufft_makeplan_", &p.type, &p.dim, p.n.data(), &p.sign, &p.count, &tol, &plan, opts.get(),
+                     &status);
+  EXPECT_EQ(status, 0);
+  library.call<void>("finufft_destroy_", &plan, &status);
+  EXPECT_EQ(status, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, FinufftReleases,
