@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "dropin/common/kept_transforms.h"
@@ -248,13 +249,10 @@ class Plan::Borrowed {
     if (lane_->points != plan_.points_number_) plan_.place(*lane_);
   }
   ~Borrowed() {
-    if (failed_) {
-      const PlannerGuard guard(plan_.request_.planner_lock);
-      lane_.reset();
-      return;
-    }
-    const std::lock_guard lock(plan_.mutex_);
-    plan_.idle_.push_back(std::move(lane_));
+    if (!failed_) give_back();
+    if (!lane_) return;
+    const PlannerGuard guard(plan_.request_.planner_lock);
+    lane_.reset();
   }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
@@ -263,6 +261,12 @@ class Plan::Borrowed {
   void done() { failed_ = false; }
 
  private:
+  void give_back() noexcept try {
+    const std::lock_guard lock(plan_.mutex_);
+    plan_.idle_.push_back(std::move(lane_));
+  } catch (const std::bad_alloc&) {  // without memory for its place it is destroyed
+  }
+
   Plan& plan_;
   std::unique_ptr<Lane> lane_;
   bool failed_ = true;
@@ -271,7 +275,6 @@ class Plan::Borrowed {
 void Plan::execute(void* point_values, void* mode_values, bool adjoint) {
   if (points_number_ == 0) throw Failure(Code::bad_argument, "the plan has no points yet; call setpts first");
   if (computes_nothing()) return write_zeros(point_values, mode_values, adjoint);
-  if (!point_values || !mode_values) throw Failure(Code::bad_argument, "an array of values is null");
   const std::int64_t bytes = 2 * real_bytes(request_.precision);
   const std::int64_t point_step = at_once_ * points_.m * bytes;
   const std::int64_t mode_step = at_once_ * (request_.type == 3 ? points_.k : mode_count_) * bytes;
