@@ -41,7 +41,8 @@ const std::vector<Include>& all_includes() {
   static const std::vector<Include> all = [] {
     std::vector<Include> list;
     const fs::path root = FOURTUNE_SOURCE_DIR;
-    for (const char* top : {"include", "base", "runtime", "generator", "db", "tuner", "tools", "examples", "tests"})
+    for (const char* top :
+         {"include", "base", "runtime", "generator", "db", "dropin", "tuner", "tools", "examples", "tests"})
       for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
         const std::string extension = entry.path().extension().string();
         if (extension != ".cpp" && extension != ".h" && extension != ".c" && extension != ".in") continue;
@@ -223,7 +224,7 @@ TEST(Layers, NobodyComparesTheNameOfABackend) {
   const std::regex compared("[!=]= *" + name + "|" + name + " *[!=]=|(compare|starts_with)\\(" + name);
   EXPECT_TRUE(std::regex_search("if (backend.name() != \"cpu\") {", compared));
   int seen = 0;
-  for (const char* top : {"base", "generator", "db", "runtime", "tuner", "tools", "examples"})
+  for (const char* top : {"base", "generator", "db", "runtime", "dropin", "tuner", "tools", "examples"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FOURTUNE_SOURCE_DIR) / top)) {
       const std::string extension = entry.path().extension().string();
       if (extension != ".cpp" && extension != ".h" && extension != ".c") continue;

@@ -1,0 +1,73 @@
+#include "dropin/common/kept_transforms.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <utility>
+
+namespace fourtune::dropin {
+namespace {
+
+constexpr std::size_t kMost = 16;
+constexpr std::int64_t kMostBytes = 4 << 20;
+
+struct Kept {
+  std::string key;
+  std::unique_ptr<Transform> transform;
+};
+
+// The most recent one is first.
+struct Store {
+  std::mutex mutex;
+  std::list<Kept> list;
+};
+
+// Never destroyed: at the end of a process, what transforms rest on may be gone before the store.
+Store& store() {
+  static Store* const only = [] {
+    auto* made = new Store;
+    // A fork while another thread holds the mutex would leave the child with a mutex that nobody opens.
+    pthread_atfork([] { store().mutex.lock(); }, [] { store().mutex.unlock(); }, [] { store().mutex.unlock(); });
+    return made;
+  }();
+  return *only;
+}
+
+std::string key_of(const std::string& token, const Options& options) {
+  return fmt::format("{} {} {} {} {}", token, options.threads, static_cast<int>(options.mode_order),
+                     static_cast<int>(options.only), options.plan);
+}
+
+}  // namespace
+
+std::unique_ptr<Transform> take_transform(const std::string& token, const Options& options) {
+  const std::string key = key_of(token, options);
+  {
+    const std::lock_guard lock(store().mutex);
+    auto& list = store().list;
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Kept& kept) { return kept.key == key; });
+    if (found != list.end()) {
+      auto transform = std::move(found->transform);
+      list.erase(found);
+      return transform;
+    }
+  }
+  return std::make_unique<Transform>(token, options);
+}
+
+void give_transform(const std::string& token, const Options& options, std::unique_ptr<Transform> transform) noexcept
+    try {
+  if (transform->memory().held > kMostBytes) return;
+  std::list<Kept> first, last;
+  first.push_back({key_of(token, options), std::move(transform)});
+  const std::lock_guard lock(store().mutex);
+  auto& list = store().list;
+  list.splice(list.begin(), first);
+  if (list.size() > kMost) last.splice(last.begin(), list, std::prev(list.end()));
+} catch (...) {  // without memory for the entry it is not kept
+}
+
+}  // namespace fourtune::dropin

@@ -1,0 +1,22 @@
+// Transforms that were destroyed by their owners and wait for the next one who asks for the same.
+//
+// Programs make and destroy plans in loops, and the simple functions do so in every call. A small transform takes longer
+// to make than to execute. Those of the processor that hold at most 4 MiB are kept, 16 at most, the least recently
+// used one goes first; so a process holds at most 64 MiB for them. All functions may be called from any thread, and in
+// the child of a fork.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fourtune/transform.h"
+
+namespace fourtune::dropin {
+
+// A transform of this problem (without its points) and these options, on the processor: a kept one, or a new one.
+std::unique_ptr<Transform> take_transform(const std::string& token, const Options& options);
+
+// Keeps the transform, or destroys it. It was made by take_transform with these arguments.
+void give_transform(const std::string& token, const Options& options, std::unique_ptr<Transform> transform) noexcept;
+
+}  // namespace fourtune::dropin
