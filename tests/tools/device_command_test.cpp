@@ -107,6 +107,9 @@ TEST_F(DeviceOption, DoctorListsAllOrTheOneThatIsAskedFor) {
   EXPECT_EQ(all.code, 0) << all.err;
   for (const char* part : {"GPU 0", "Fake H200, sm_90", "GPU 1", "Fake RTX 4090, sm_89", "cpu, cuda, emulated"})
     EXPECT_NE(all.out.find(part), std::string::npos) << part << all.out;
+  if (runtime::cuda::why_no_nvrtc().empty()) {
+    EXPECT_NE(all.out.find(runtime::cuda::nvrtc().path + ", version"), std::string::npos) << all.out;
+  }
   const Finished one = run({"doctor", "--device", "1"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_NE(one.out.find("Fake RTX 4090"), std::string::npos) << one.out;
