@@ -31,6 +31,28 @@ GaussianRule gaussian_rule(double accuracy, double r) {
   return rule;
 }
 
+double gaussian_rounding(const GaussianRule& rule, double r, int dim, Precision precision) {
+  // Both windows have the energy sqrt(2 pi b) and the transform sqrt(4 pi b) exp(-b xi^2), |xi| <= pi / R.
+  const double most = 2 * rule.b * kPi * kPi / (r * r);  // exponent of the square of 1 / transform at the edge
+  constexpr int kSteps = 256;                            // Simpson's rule; the exponent is at most 40
+  double mean = 0;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double u = static_cast<double>(i) / kSteps, weight = i == 0 || i == kSteps ? 1 : i % 2 == 1 ? 4 : 2;
+    mean += weight * std::exp(most * u * u) / (3 * kSteps);
+  }
+  const double both = std::sqrt(2 * kPi * rule.b) * mean / (4 * kPi * rule.b);
+  return epsilon(precision) / 2 * std::pow(std::max(1.0, both), dim);
+}
+
+double least_gaussian_r(double accuracy, int dim, Precision precision) {
+  for (int tenths = 21; tenths <= 80; ++tenths) {
+    const double r = tenths / 10.0;
+    if (gaussian_rounding(gaussian_rule(accuracy, r), r, dim, precision) <= accuracy / 2) return r;
+  }
+  throw Error(Status::invalid_plan,
+              fmt::format("type3=gaussian: rounding errors exceed {} with every r up to 8", accuracy));
+}
+
 std::array<double, 3> type3_extent(const Problem& problem) {
   if (problem.extent) return *problem.extent;
   const double points = static_cast<double>(problem.k.value_or(problem.m.value_or(1000000)));

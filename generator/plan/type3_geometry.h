@@ -42,6 +42,12 @@ struct GaussianRule {
 // + 1/sqrt(2 pi), gamma = pi^2 (1 - 2/R^2), and e the requested accuracy. Throws Error{invalid_plan} if m_sp is too
 // wide.
 GaussianRule gaussian_rule(double accuracy, double r);
+// The relative l2 error that rounding leaves in results of this rule when sources and targets fill their boxes: half an
+// epsilon, magnified by both deconvolutions in every dimension (docs/design/accuracy.md has the derivation).
+double gaussian_rounding(const GaussianRule& rule, double r, int dim, Precision precision);
+// The least R, in tenths, whose rounding is at most half the accuracy. Smaller ones miss it. Throws Error{invalid_plan}
+// if no R up to 8 does.
+double least_gaussian_r(double accuracy, int dim, Precision precision);
 
 // X_d S_d in each dimension, as the problem says it (extent); else a guess, (pi/2) k^(1/dim), with k targets or, if that
 // number is not known either, m or a million.

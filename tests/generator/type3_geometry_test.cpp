@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace fourtune::generator {
 namespace {
@@ -43,6 +45,23 @@ TEST(Type3Geometry, TheGaussianGridFollowsThePaper) {
   EXPECT_LE(static_cast<double>(grid.inner), 1.1 * cells);
   EXPECT_EQ(grid.outer, 478 + 21 + 1);
   EXPECT_EQ(grid.held, grid.inner);
+}
+
+// The rule bounds truncation; the deconvolutions also magnify rounding (docs/design/accuracy.md has this table).
+TEST(Type3Geometry, RoundingAllowsLargerROfTheGaussianRuleThanThePaperPrints) {
+  const auto rounding = [](double r) { return gaussian_rounding(gaussian_rule(1e-10, r), r, 2, Precision::f64); };
+  const std::pair<double, double> table[] = {{2.2, 3e-5}, {2.4, 5e-9}, {2.6, 2e-11}, {3, 3e-14}, {4, 1e-16}};
+  for (const auto& [r, expected] : table) EXPECT_NEAR(std::log10(rounding(r) / expected), 0, 0.1) << r;
+  EXPECT_EQ(least_gaussian_r(1e-10, 2, Precision::f64), 2.6);
+  EXPECT_GT(rounding(2.5), 0.5e-10);
+  EXPECT_LT(least_gaussian_r(1e-10, 1, Precision::f64), 2.6) << "one dimension magnifies less than two";
+  EXPECT_GT(least_gaussian_r(1e-5, 2, Precision::f32), least_gaussian_r(1e-5, 2, Precision::f64));
+  try {
+    least_gaussian_r(1e-7, 3, Precision::f32);
+    ADD_FAILURE() << "half an epsilon of f32 in every dimension is more";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_plan);
+  }
 }
 
 // A centre near 0 becomes 0, which saves phase factors, and the interval then covers all points still.

@@ -101,15 +101,23 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_EQ(bench({}).code, 2);
   EXPECT_EQ(bench({kSmall, "--filter", "prec=f32"}).code, 2);
   EXPECT_EQ(bench({"--suite", "nothing"}).code, 2);
-  for (const char* suite : {"cufinufft", "fft3d-interleaved"}) {
-    const Finished processor = bench({"--suite", suite, "--backend", "cpu"});
-    EXPECT_EQ(processor.code, 2);
-    EXPECT_TRUE(holds(processor.err, "runs kernels of GPUs")) << processor.err;
-  }
+  const Finished processor = bench({"--suite", "fft3d-interleaved", "--backend", "cpu"});
+  EXPECT_EQ(processor.code, 2);
+  EXPECT_TRUE(holds(processor.err, "runs kernels of GPUs")) << processor.err;
+  EXPECT_EQ(bench({"--suite", "fft3d-interleaved", "--baseline", "none.csv"}).code, 2);
   const Finished clock =
       run_program({fourtune_program(), "bench", "--suite", "nufft-type3", "--cpu-time", "--threads", "2"}, {});
   EXPECT_EQ(clock.code, 2);
   EXPECT_TRUE(holds(clock.err, "--threads 1")) << clock.err;
+}
+
+// For the curves of FINUFFT in the figures of a GPU: bench_figures_test.cpp puts them together.
+TEST(BenchCommand, SuiteCufinufftMeasuresItsPeersOnTheProcessor) {
+  const Finished done = bench({"--suite", "cufinufft", "--backend", "cpu", "--scale", "1e-6", "--filter",
+                               "type=1,n=8x8x8,m=64,prec=f32,tol=1e-5", "--peer", peer("v25")});
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_TRUE(holds(done.out, "finufft")) << done.out;
+  EXPECT_FALSE(holds(done.out, "GM-sort  ")) << "methods of a GPU: " << done.out;
 }
 
 TEST(BenchCommand, SuitesRunAtSmallScale) {
@@ -118,8 +126,10 @@ TEST(BenchCommand, SuitesRunAtSmallScale) {
   for (const char* word : {"Random", "Radial", "Spiral", "serial", "multi-threaded, list", "adjoint (type 1)"})
     EXPECT_TRUE(holds(cpu.out, word)) << word << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "failed")) << cpu.out;
-  for (const char* problem : {"nufft:type=2,n=13x13x13,m=8000,prec=f32,tol=1e-3",
-                              "nufft:type=1,n=13x13x13,m=8000,prec=f32,tol=1e-3,points=spiral"})
+  EXPECT_FALSE(holds(cpu.out, "WRONG")) << cpu.out;
+  EXPECT_TRUE(holds(cpu.out, "type 1 serial, error ")) << cpu.out;
+  for (const char* problem : {"nufft:type=2,n=13x13x13,m=8000,prec=f32,tol=2e-3",
+                              "nufft:type=1,n=13x13x13,m=8000,prec=f32,tol=2e-3,points=spiral"})
     EXPECT_TRUE(holds(cpu.out, problem)) << problem << cpu.out;
   const Finished type3 = bench({"--suite", "nufft-type3", "--scale", "0.0005"});
   ASSERT_EQ(type3.code, 0) << type3.out << type3.err;

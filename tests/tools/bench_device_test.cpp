@@ -360,7 +360,6 @@ TEST(BenchSuites, Type3RunsOnADeviceAndTellsItsSpeedUpOverAnotherRun) {
   EXPECT_NE(again.out.find("speed-up: the paper's"), std::string::npos);
   // Relative to itself every version has a speed-up of 1.
   EXPECT_TRUE(std::regex_search(again.out, std::regex("WRONG +[0-9.]+x +1\\.0x"))) << again.out;
-  EXPECT_EQ(suite({"--suite", "cufinufft", "--baseline", "t3.csv"}, folder.path()).code, 2);
 }
 
 // With a budget that is used up and kernels compiled beforehand, omitted problems are named, also in the file.

@@ -44,6 +44,17 @@ TEST_F(EmitCommand, NvccTakesTheFile) {
   }
 }
 
+// A type 3 has every kind of kernel, and two of each name for its two sorts.
+TEST_F(EmitCommand, NvccTakesNonuniformTransforms) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: there is no nvcc on the PATH";
+  ASSERT_EQ(run({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4", "-o", "nufft.cu"}).code, 0);
+  const std::string command =
+      "cd '" + folder.path().string() +
+      "' && nvcc -Xcicc -O0 -Xptxas -O0 -Werror all-warnings -std=c++17 -arch=sm_90 -c nufft.cu "
+      "-o nufft.o";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST_F(EmitCommand, ShowsEveryStage) {
   const std::string plan = run({kPlan, "--stage", "plan"}).out;
   EXPECT_NE(plan.find("threads="), std::string::npos) << plan;
@@ -87,7 +98,32 @@ TEST_F(EmitCommand, TakesProblems) {
                  "no kernels of GPUs");
   expect_refused({"fft:type=c2c,n=16,prec=f32", "--batch", "2"}, "batch=8");
   expect_refused({kPlan, "--plan", forced}, "--plan is the plan of a problem");
-  expect_refused({"nufft:type=1,n=8,prec=f32,tol=1e-3"}, "uniform transforms");
+}
+
+// What they compute is in emulated_emit_test.cpp.
+TEST_F(EmitCommand, TakesNonuniformProblems) {
+  const std::string type1 = "nufft:type=1,n=32x32,m=1000,prec=f32,tol=1e-3,batch=5";
+  const std::string text = run({type1}).out;
+  for (const char* words : {"int main(", "class Transform", "kLastChunk", "FOURTUNE_NO_MAIN", "slot(kRecords)"})
+    EXPECT_NE(text.find(words), std::string::npos) << words;
+  EXPECT_EQ(text.find("#include \""), std::string::npos);
+  const std::string launches = run({type1, "--stage", "launches"}).out;
+  for (const char* words : {"nufft_spread", "nufft_count", "kGrid: "})
+    EXPECT_NE(launches.find(words), std::string::npos) << launches;
+  EXPECT_NE(run({type1, "--stage", "kernels"}).out.find("__global__"), std::string::npos);
+  const std::string plan = run({type1, "--stage", "plan"}).out;
+  EXPECT_NE(plan.find("fft=plain"), std::string::npos) << plan;
+  EXPECT_EQ(run({type1, "--plan", plan.substr(0, plan.size() - 1)}).out, text) << "the untuned plan, said";
+  expect_refused({type1, "--stage", "passes"}, "--stage launches");
+  expect_refused({"nufft:type=1,n=8,prec=f32,tol=1e-3"}, "has no m");
+  expect_refused({"nufft:type=3,dim=1,m=9,prec=f32,tol=1e-3"}, "has no k");
+  expect_refused({type1, "--plan",
+                  "cuda;window=pswf(sigma=2,width=4,fine=64x64);sort=bins(bin=8x8);spread=tile_atomic("
+                  "warps=2);interp=points(lanes=1);fft=cufft"},
+                 "nothing to emit");
+  const Finished large = run({"nufft:type=1,n=8388608,m=1000,prec=f64,tol=1e-3"});
+  EXPECT_EQ(large.code, 1);
+  EXPECT_NE(large.err.find("tables of this transform have more than 16 MB"), std::string::npos) << large.err;
 }
 
 TEST_F(EmitCommand, RefusesWhatTheDeviceCannotHold) {

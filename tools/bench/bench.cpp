@@ -76,7 +76,8 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("FILE");
   command
       .add_option("--baseline", options.baseline,
-                  "Suites nufft-type3, nufft-type3-gpu: the CSV of one on another device, for the paper's speed-up")
+                  "Suites nufft-type3, nufft-type3-gpu, cufinufft: the CSV of one on another device, for the paper's "
+                  "speed-up or, of cufinufft, its curves of the processor's library")
       ->type_name("FILE");
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
       ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
@@ -109,8 +110,8 @@ void require_gpu(const BenchOptions& options) {
 void run(const BenchOptions& options) {
   if (!options.memory_child.empty()) return run_memory_child(options);
   check_outputs(options);
-  if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3"))
-    throw UsageError("--baseline: only suites nufft-type3 and nufft-type3-gpu have one");
+  if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3") && options.suite != "cufinufft")
+    throw UsageError("--baseline: only suites nufft-type3, nufft-type3-gpu and cufinufft have one");
   if (options.suite == "nufft3d-cpu") {
     if (!options.from_csv.empty()) throw UsageError("--from-csv: suite nufft3d-cpu writes no such file");
     if (!takes_host_arrays(checked_backend(options.backend, options.device)))
@@ -122,8 +123,8 @@ void run(const BenchOptions& options) {
     BenchOptions device = options;
     if (device.backend.empty()) device.backend = "cuda";
     if (options.suite == "nufft-type3-gpu") return run_suite_nufft_type3(device);
-    require_gpu(device);
     if (options.suite == "cufinufft") return run_suite_cufinufft(device);
+    require_gpu(device);
     return run_suite_fft3d_interleaved(device);
   }
   run_comparison(options);

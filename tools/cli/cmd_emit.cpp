@@ -1,8 +1,10 @@
-// `fourtune emit`: prints the CUDA text of a GPU FFT plan or of an FFT problem, and every step on the way to it. No GPU
-// is needed.
+// `fourtune emit`: prints the CUDA text of a GPU FFT plan or of a problem, and every step on the way to it. No GPU is
+// needed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "generator/planner/gpu_fft/enumerate.h"
 #include "generator/planner/gpu_fft/program.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/emit_nufft.h"
 #include "tools/cli/fft_plan_argument.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
@@ -62,14 +65,24 @@ std::string passes_text(const fft::PlannedProgram& planned) {
   return text;
 }
 
-std::string launches_text(const generator::GpuProgram& program) {
-  std::vector<std::vector<std::string>> rows{{"kernel", "grid", "block", "cluster", "shared", "bytes", "flops"}};
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_launches(Rows& rows, const generator::GpuProgram& program) {
   for (const generator::Launch& launch : program.launches) {
     const generator::KernelSource& kernel = program.kernels[static_cast<std::size_t>(launch.kernel)];
-    rows.push_back({kernel.entry, fmt::format("{}", launch.grid[0]), fmt::format("{}", kernel.block[0]),
-                    fmt::format("{}", kernel.cluster[0]), fmt::format("{}", kernel.shared_bytes),
-                    fmt::format("{}", launch.bytes), fmt::format("{:.0f}", launch.flops)});
+    const bool flat = launch.grid[1] * launch.grid[2] == 1;
+    rows.push_back(
+        {kernel.entry, flat ? fmt::format("{}", launch.grid[0]) : fmt::format("{}", fmt::join(launch.grid, "x")),
+         fmt::format("{}", kernel.block[0]), fmt::format("{}", kernel.cluster[0]),
+         fmt::format("{}", kernel.shared_bytes), fmt::format("{}", launch.bytes), fmt::format("{:.0f}", launch.flops)});
   }
+}
+
+Rows launch_head() { return {{"kernel", "grid", "block", "cluster", "shared", "bytes", "flops"}}; }
+
+std::string launches_text(const generator::GpuProgram& program) {
+  Rows rows = launch_head();
+  add_launches(rows, program);
   std::string text = table_text(rows, {1, 2, 3, 4, 5, 6});
   for (std::size_t i = 0; i < program.workspace_bytes.size(); ++i)
     text += fmt::format("workspace {}: {} bytes\n", i, program.workspace_bytes[i]);
@@ -79,6 +92,28 @@ std::string launches_text(const generator::GpuProgram& program) {
 std::string kernels_text(const generator::GpuProgram& program) {
   std::string text;
   for (const generator::KernelSource& kernel : program.kernels) text += kernel.text + "\n";
+  return text;
+}
+
+// The same of a nonuniform transform: all launches of set_points, then those of a chunk of execute.
+std::string nufft_launches_text(const generator::nufft::Standalone& transform) {
+  Rows rows = launch_head();
+  for (const auto* parts : {&transform.extents, &transform.set_points, &transform.execute[0]})
+    for (const auto& part : *parts) add_launches(rows, part.program);
+  std::string text = table_text(rows, {1, 2, 3, 4, 5, 6});
+  for (const auto& slot : transform.slots)
+    if (slot.bytes > 0) text += fmt::format("{}: {} bytes\n", slot.name, slot.bytes);
+  return text;
+}
+
+std::string nufft_kernels_text(const generator::nufft::Standalone& transform) {
+  std::vector<generator::KernelSource> kernels;
+  for (const auto* parts : {&transform.extents, &transform.set_points, &transform.execute[0], &transform.execute[1]})
+    for (const auto& part : *parts)
+      for (const generator::KernelSource& kernel : part.program.kernels)
+        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+  std::string text;
+  for (const generator::KernelSource& kernel : kernels) text += kernel.text + "\n";
   return text;
 }
 
@@ -105,19 +140,23 @@ Subject subject_of_plan(const EmitArguments& arguments, const DeviceTraits& devi
   return out;
 }
 
+generator::Plan plan_of_problem(const EmitArguments& arguments, const Problem& problem, const DeviceTraits& device) {
+  if (arguments.sign != -1 || arguments.batch != 1)
+    throw UsageError("--sign and --batch are for plans", "a problem says them itself, as batch=8,sign=1");
+  if (arguments.problem_plan.empty() && problem.kind == Kind::nufft) return untuned_nufft_plan(problem, device);
+  // The untuned plan may call the library, but emit needs kernels.
+  const std::string text = arguments.problem_plan.empty() ? "cuda;fft=plain" : arguments.problem_plan;
+  generator::Plan plan = generator::parse_plan(text, problem);
+  if (!generator::is_gpu(plan.backend))
+    throw UsageError(text + ": this plan has no kernels of GPUs", "a plan of the cuda backend, as cuda;fft=plain");
+  return plan;
+}
+
 Subject subject_of_problem(const EmitArguments& arguments, const DeviceTraits& device) {
   Subject out{device, {}, {}, parse_typed_problem(arguments.plan), {}};
   const Problem& problem = *out.problem;
-  if (problem.kind != Kind::fft)
-    throw UsageError(arguments.plan + ": these kernels are of uniform transforms",
-                     "a token as fft:type=c2c,n=256x256x256,prec=f32");
-  if (arguments.sign != -1 || arguments.batch != 1)
-    throw UsageError("--sign and --batch are for plans", "a problem says them itself, as batch=8,sign=1");
-  // The untuned plan may call the library, but emit needs kernels.
-  const std::string text = arguments.problem_plan.empty() ? "cuda;fft=plain" : arguments.problem_plan;
-  out.plan = generator::parse_plan(text, problem);
-  if (!generator::is_gpu(out.plan.backend))
-    throw UsageError(text + ": this plan has no kernels of GPUs", "a plan of the cuda backend, as cuda;fft=plain");
+  out.plan = plan_of_problem(arguments, problem, device);
+  if (problem.kind == Kind::nufft) return out;
   const generator::GpuFftChoice& choice = out.plan.gpu().fft;
   if (choice.family == generator::GpuFftFamily::interleaved) {
     out.notation = choice.plan;
@@ -167,6 +206,11 @@ std::string text_of(const EmitArguments& arguments) {
       throw UsageError(title + " has no passes in the notation", "--stage launches, or --plan with a notation");
     return passes_text(fft::plan_passes(*subject.notation, subject.options));
   }
+  if (subject.problem && subject.problem->kind == Kind::nufft) {
+    const generator::nufft::Standalone transform = standalone_nufft(*subject.problem, subject.plan, device);
+    if (arguments.stage == "launches") return nufft_launches_text(transform);
+    return arguments.stage == "kernels" ? nufft_kernels_text(transform) : emit_standalone(transform);
+  }
   if (arguments.stage == "standalone" && subject.problem && !dense_complex(*subject.problem))
     throw UsageError("a program that checks itself is written of complex transforms without strides",
                      "--stage kernels has the text");
@@ -197,12 +241,13 @@ void emit_command(const EmitArguments& arguments) {
 void add_emit(CLI::App& app) {
   auto arguments = std::make_shared<EmitArguments>();
   CLI::App* command =
-      app.add_subcommand("emit", "Write the CUDA source of a GPU FFT plan as one file that checks itself");
-  command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation, or the token of an FFT problem")
+      app.add_subcommand("emit", "Write the CUDA source of a GPU transform as one file that checks itself");
+  command->add_option("PLAN", arguments->plan, "An FFT plan in the X/Y/Z notation, or the token of a problem")
       ->type_name("TEXT");
   command
-      ->add_option("--plan", arguments->problem_plan,
-                   "The problem's plan (default: cuda;fft=plain, which does any size)")
+      ->add_option(
+          "--plan", arguments->problem_plan,
+          "The problem's plan (default: the untuned one with FFT kernels of our own; of an FFT cuda;fft=plain)")
       ->type_name("TEXT");
   command->add_option("-o,--output", arguments->output, "Write there instead of to standard output")->type_name("FILE");
   command
@@ -228,7 +273,9 @@ void add_emit(CLI::App& app) {
       "Example:\n"
       "  fourtune emit '{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural' -o fft256.cu\n"
       "  nvcc -O3 -arch=sm_90 fft256.cu -o fft256 && ./fft256\n"
-      "  fourtune emit fft:type=r2c,n=134x12,prec=f64 --stage kernels");
+      "  fourtune emit fft:type=r2c,n=134x12,prec=f64 --stage kernels\n"
+      "  fourtune emit nufft:type=1,n=128x128,m=100000,prec=f32,tol=1e-5 -o nufft.cu\n"
+      "  nvcc -O3 -std=c++17 -arch=sm_90 nufft.cu -o nufft && ./nufft cluster launches");
   command->callback([arguments] { emit_command(*arguments); });
 }
 

@@ -19,7 +19,7 @@ struct BenchOptions {
   std::string csv;       // empty: none
   std::string plot;      // .png or .svg; empty: none
   std::string from_csv;  // show this earlier run instead of measuring
-  std::string baseline;  // suite nufft-type3-gpu: CSV of nufft-type3, for the paper's speed-up
+  std::string baseline;  // CSV of the same suite on another device: nufft-type3(-gpu), cufinufft
   std::string suite;     // the name of a paper's experiment; empty: the comparison
   double seconds = 0;    // budget of the whole run; 0: no limit
   double seconds_per_problem = 60;

@@ -11,6 +11,7 @@
 
 #include "generator/plan/plan.h"
 #include "generator/window/fft_size.h"
+#include "tools/bench/report/csv_read.h"
 #include "tools/bench/suites/suites.h"
 
 namespace fourtune::tools {
@@ -160,7 +161,9 @@ std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const Sui
     ToMeasure& next = out.emplace_back(ToMeasure{one.problem, {}});
     if (!run.backend()) continue;
     for (const std::string& version : one.versions)
-      if (one.problem.type == 1 || version != "SM")  // the paper has no SM for type 2
+      if (!generator::is_gpu(run.backend()->name()))
+        break;  // on a processor for --baseline: the paper's methods are those of a GPU
+      else if (one.problem.type == 1 || version != "SM")  // the paper has no SM for type 2
         next.entrants.push_back(version_entrant(version, one.problem, run));
     const auto usual = run.usual(one.problem);
     next.entrants.insert(next.entrants.end(), usual.begin(), usual.end());
@@ -168,12 +171,38 @@ std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const Sui
   return out;
 }
 
+// The paper's curves of FINUFFT on a processor: the peers of this suite's CSV from there. In none of the modes has their
+// data to be copied.
+struct Baseline {
+  explicit Baseline(const std::string& path) {
+    if (!path.empty()) run = read_comparison_csv(path);
+  }
+  void add_to(ProblemResult& result) const {
+    const ProblemResult* const there = run.find(result.token);
+    if (!there || !result.skipped.empty()) return;
+    for (ContenderResult one : there->contenders) {
+      if (one.role != Role::peer || !one.ran()) continue;
+      one.name += fmt::format(", {} threads", run.environment.threads);
+      one.role = Role::reference;
+      one.total.median = one.set_points.median + one.execute.median;
+      one.transfers = one.total;
+      result.contenders.push_back(std::move(one));
+    }
+  }
+  std::string note() const {
+    if (run.results.empty()) return "";
+    return fmt::format("with threads: of --baseline, {} ({})\n", run.environment.device, run.environment.isa);
+  }
+  CsvRun run;
+};
+
 }  // namespace
 }  // namespace cufinufft
 
 void run_suite_cufinufft(const BenchOptions& options) {
   SuiteRun run(options, "paper cufinufft", std::min(options.min_rounds, options.rounds));
   const auto experiments = cufinufft::experiments(options.scale);
+  const cufinufft::Baseline baseline(options.baseline);
   const std::vector<ToMeasure> list = cufinufft::whole_list(experiments, run, options.filter);
   run.compile(list);
   std::vector<Panel> panels;
@@ -186,12 +215,13 @@ void run_suite_cufinufft(const BenchOptions& options) {
       const auto found =
           std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.problem == next.problem; });
       results.push_back(found != known.end() ? *found : run.measure(next.problem, next.entrants));
+      baseline.add_to(results.back());
     }
     experiment.print(experiment.title, results);
     experiment.draw(results, panels);
     std::fflush(stdout);
   }
-  fmt::print("\n{}{}", comparison_summary(run.all()), variants_text(run.all()));
+  fmt::print("\n{}{}{}", baseline.note(), comparison_summary(run.all()), variants_text(run.all()));
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
 }
 
