@@ -51,12 +51,16 @@ struct KernelStore::Impl {
   }
   const Database& writable() {
     if (!writer) {
-      writer = open_for_writing(real_path(path), kBusyMs, Journal::automatic);
-      // With a log ahead the file stays sound when the power fails; only kernels may be lost, which are compiled again.
-      if (writer->text("PRAGMA journal_mode") == "wal") writer->execute("PRAGMA synchronous = NORMAL");
+      writer = opened();
       reader.reset();
     }
     return *writer;
+  }
+  Database opened() const {
+    Database database = open_for_writing(real_path(path), kBusyMs, Journal::automatic);
+    // With a log ahead the file stays sound when the power fails; only kernels may be lost, which are compiled again.
+    if (database.text("PRAGMA journal_mode") == "wal") database.execute("PRAGMA synchronous = NORMAL");
+    return database;
   }
   // The same, but only with a file from which machine code may be loaded.
   template <class Result, class Work>
@@ -227,6 +231,16 @@ void KernelStore::put_later(const KernelOrigin& origin, StoredKernel kernel) {
   if (!packed) return;
   const std::lock_guard lock(impl_->mutex);
   impl_->waiting.push_back(std::move(*packed));
+}
+
+void KernelStore::open_for_flush() {
+  if (impl_->path.empty() || !why_untrusted(impl_->path).empty()) return;
+  try {
+    Database database = impl_->opened();  // without the lock
+    const std::lock_guard lock(impl_->mutex);
+    if (!impl_->writer) impl_->writer = std::move(database), impl_->reader.reset();
+  } catch (const StoreError&) {  // flush() meets it, too
+  }
 }
 
 bool KernelStore::flush() {

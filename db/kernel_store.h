@@ -66,6 +66,9 @@ class KernelStore {
   void put_later(const KernelOrigin& origin, StoredKernel kernel);
   // Returns false as put() does, if so with any of them; those stay in memory.
   bool flush();
+  // Makes the database if it is missing, so that flush() only has to write: creating one waits for the disk several
+  // times. Other threads need not wait for it. A failure is what flush() then says.
+  void open_for_flush();
   // Calls find, and if nothing is found compile and put. Exceptions of compile pass through.
   StoredKernel get(const KernelOrigin& origin, const std::function<StoredKernel()>& compile);
 

@@ -234,6 +234,37 @@ TEST(KernelStore, WorksWithoutADatabaseAndSaysWhy) {
   EXPECT_FALSE(small.find(origin_of("c")));
 }
 
+TEST(KernelStore, IsMadeBesideThreadsThatLookForKernels) {
+  const TempFolder folder;
+  const fs::path path = folder / "data" / "tuning.db";
+  KernelStore store(path);
+  store.put_later(origin_of("a"), kernel_of(1));
+  std::atomic<int> wrong = 0;
+  {
+    std::jthread looking([&] {
+      for (int i = 0; i < 50; ++i) wrong += store.find(origin_of("a")) != kernel_of(1) || store.find(origin_of("b"));
+    });
+    store.open_for_flush();
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_EQ(store.size().kernels, 0);
+  EXPECT_TRUE(store.flush()) << store.why();
+  EXPECT_EQ(KernelStore(path).find(origin_of("a")), kernel_of(1));
+}
+
+TEST(KernelStore, IsNotMadeWhereNothingCanBeKept) {
+  const TempFolder folder;
+  write_bytes(folder / "file", "not a folder");
+  for (const fs::path& path : {fs::path(), folder / "file" / "tuning.db"}) {
+    KernelStore store(path);
+    store.open_for_flush();
+    store.put_later(origin_of("a"), kernel_of(1));
+    EXPECT_FALSE(store.flush());
+    EXPECT_EQ(store.find(origin_of("a")), kernel_of(1)) << "kept in memory";
+  }
+}
+
 TEST(KernelStore, ListsWhatItHas) {
   const TempFolder folder;
   KernelStore store(folder / "tuning.db");
