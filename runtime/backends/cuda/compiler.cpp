@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "runtime/backends/cuda/compile_memory.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 
 namespace fourtune::runtime::cuda {
@@ -134,6 +135,24 @@ CompiledKernel compile(const generator::KernelSource& source, KernelTarget targe
   return compiled;
 }
 
+std::size_t compile_weight(const generator::KernelSource& source) {
+  struct Known {
+    std::string_view part;
+    std::size_t ms, ms_of_width;
+  };
+  constexpr Known kKnown[] = {{"_spread_", 0, 19},    {"_interpolate_", 0, 12}, {"coarse_place", 190, 0},
+                              {"_fine_", 160, 0},     {"large_place", 160, 0},  {"coarse_count", 100, 0},
+                              {"coarse_scan", 80, 0}, {"large_count", 100, 0},  {"_offsets_", 85, 0}};
+  const std::string_view entry = source.entry;
+  for (const Known& known : kKnown) {
+    if (entry.find(known.part) == entry.npos) continue;
+    const std::size_t at = entry.rfind("_w");
+    const auto width = at != entry.npos ? text::number<std::size_t>(entry.substr(at + 2)) : std::nullopt;
+    return known.ms + known.ms_of_width * width.value_or(8);
+  }
+  return source.text.size() / 400 + 1;
+}
+
 void run_longest_first(std::span<const std::size_t> weights, int threads,
                        const std::function<void(std::size_t)>& work) {
   std::vector<std::size_t> order(weights.size());
@@ -143,8 +162,10 @@ void run_longest_first(std::span<const std::size_t> weights, int threads,
   std::mutex mutex;
   std::exception_ptr first;
   const auto worker = [&] {
+    std::optional<CompileMemory> memory;
     for (std::size_t i; (i = next++) < order.size();) {
       try {
+        if (!memory && weights[order[i]] > 0) memory.emplace();
         work(order[i]);
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -163,7 +184,7 @@ void run_longest_first(std::span<const std::size_t> weights, int threads,
 std::vector<CompiledKernel> compile_all(std::span<const generator::KernelSource> sources, KernelTarget target,
                                         int threads, double seconds_each) {
   std::vector<std::size_t> weights;
-  for (const auto& source : sources) weights.push_back(source.text.size());
+  for (const auto& source : sources) weights.push_back(compile_weight(source));
   std::vector<CompiledKernel> results(sources.size());
   run_longest_first(weights, threads, [&](std::size_t i) { results[i] = compile(sources[i], target, seconds_each); });
   return results;

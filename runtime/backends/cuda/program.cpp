@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
@@ -82,6 +83,23 @@ db::StoredKernel compiled(const generator::KernelSource& source, KernelTarget ta
   return kernel;
 }
 
+void open_compiler() {
+  try {
+    why_no_nvrtc();
+  } catch (const std::exception&) {  // whoever compiles will meet it
+  }
+}
+
+// Makes the database, if it is missing, and writes what was compiled by now.
+void write_ahead(const KernelShelf& shelf) {
+  try {
+    if (!why_no_nvrtc().empty()) return;
+    shelf.open_for_flush();
+    shelf.flush();
+  } catch (const std::exception&) {  // as in Kept
+  }
+}
+
 // Writes what was compiled in its life to the user's database, also when another kernel does not compile.
 class Kept {
  public:
@@ -135,12 +153,18 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
     found[i] = at_hand(sources[i], target, shelf);
     reports[i].entry = sources[i].entry;
     reports[i].compiled = !found[i];
-    weights.push_back(found[i] ? 0 : sources[i].text.size());
+    weights.push_back(found[i] ? 0 : compile_weight(sources[i]));
   }
   const bool all = std::all_of(found.begin(), found.end(), [](const auto& one) { return one.has_value(); });
   const Kept kept(shelf);
+  std::jthread opening;
+  if (!all) {
+    opening = std::jthread(open_compiler);  // while threads get their memory
+    weights.push_back(0);                   // the last item, beside others: the database
+  }
   // The driver loads a kernel while others are still being compiled.
   run_longest_first(weights, all ? 1 : threads, [&](std::size_t i) {
+    if (i == sources.size()) return write_ahead(shelf);
     const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], target, shelf, seconds);
     const KernelResources& taken = loaded[i].emplace(device, sources[i], kernel.image).resources();
     const CompileReport said = parse_ptxas_log(kernel.log, sources[i].entry);
