@@ -6,8 +6,10 @@
 #include <complex>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
+#include "generator/codegen/nufft/type3.h"
 #include "tests/runtime/emulated_nufft_support.h"
 
 namespace fourtune {
@@ -176,6 +178,38 @@ TEST(EmulatedNufftType3, NamesBadPointsOfBothSides) {
                 &message),
             Status::invalid_point);
   EXPECT_NE(message.find("s[11]"), std::string::npos) << message;
+  // The host looks at the first points, a kernel at later ones.
+  s[11] = 1;
+  transform.set_points({20, x.data(), nullptr, nullptr, 30, s.data()});
+  x[3] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(status_of(
+                [&] {
+                  transform.set_points({20, x.data(), nullptr, nullptr, 30, s.data()});
+                },
+                &message),
+            Status::invalid_point);
+  EXPECT_NE(message.find("x[3]"), std::string::npos) << message;
+}
+
+// So that neither moves to another grid when the same points are set again.
+TEST(EmulatedNufftType3, HostAndKernelSeeTheSameExtents) {
+  using generator::gpu_nufft::Type3Kernels;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto see = [](const auto& numbers, Precision precision) {
+    return Type3Kernels::extent(std::as_bytes(std::span(numbers)), precision);
+  };
+  const auto seen = see(std::vector<double>{2, nan, -7.5, -nan, 3}, Precision::f64);
+  EXPECT_EQ(seen.low, -7.5);
+  EXPECT_EQ(seen.high, 3);
+  EXPECT_EQ(seen.bad, 1u);
+  const auto positive = see(std::vector<float>{0.5f, 0.25f}, Precision::f32);
+  EXPECT_EQ(positive.low, 0.25);
+  EXPECT_EQ(positive.high, 0.5);
+  EXPECT_EQ(positive.bad, ~std::uint64_t{0});
+  const auto none = see(std::vector<double>{nan}, Precision::f64);
+  EXPECT_EQ(none.low, 0);
+  EXPECT_EQ(none.high, 0);
+  EXPECT_EQ(none.bad, 0u);
 }
 
 TEST(EmulatedNufftType3, HasNoRaces) {
@@ -198,8 +232,9 @@ TEST(EmulatedNufftType3, HasNoRaces) {
                              std::string(stages) + ";fft=plain";
     const auto executor = backend.bind(problem, generator::parse_plan(plan, problem), {});
     const bool flat = problem.dim == 1;
-    executor->set_points(
-        {40, x.data(), flat ? nullptr : y.data(), nullptr, 30, s.data(), flat ? nullptr : t.data(), nullptr});
+    for (int time = 0; time < 2; ++time)  // the second time a kernel looks for extents
+      executor->set_points(
+          {40, x.data(), flat ? nullptr : y.data(), nullptr, 30, s.data(), flat ? nullptr : t.data(), nullptr});
     std::vector<std::complex<float>> values(40, {1, 1}), results(30, {2, 1});
     executor->execute(values.data(), results.data(), false);
     executor->execute(values.data(), results.data(), true);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "fourtune/status.h"
@@ -19,8 +20,34 @@ std::uint32_t blocks(std::int64_t work, std::int64_t most = (std::int64_t{1} << 
   return static_cast<std::uint32_t>(std::min(n, most));
 }
 
+// In the order of the numbers, as type3_key in templates/nufft_type3.cuh.
+std::uint64_t key_of(double number) {
+  const auto bits = std::bit_cast<std::uint64_t>(number);
+  return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
 double number_of(std::uint64_t key) {
   return std::bit_cast<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
+}
+
+template <class Real>
+Type3Kernels::Extent extent_of(std::span<const std::byte> numbers) {
+  const std::size_t n = numbers.size() / sizeof(Real);
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t low = kNone, high = kNone;
+  Type3Kernels::Extent extent;
+  extent.bad = kNone;
+  for (std::size_t i = 0; i < n; ++i) {
+    Real number;
+    std::memcpy(&number, numbers.data() + i * sizeof(Real), sizeof(Real));
+    if (std::isfinite(number)) {
+      const std::uint64_t key = key_of(static_cast<double>(number));
+      low = std::min(low, key), high = std::min(high, ~key);
+    } else if (extent.bad == kNone) {
+      extent.bad = i;
+    }
+  }
+  if (low != kNone) extent.low = number_of(low), extent.high = number_of(~high);
+  return extent;
 }
 
 // Coordinates and Vector of templates/nufft_type3.cuh.
@@ -42,6 +69,10 @@ std::array<Type3Kernels::Extent, 6> Type3Kernels::extents(const std::array<std::
     out[i].high = number_of(~words[3 * i + 1]);
   }
   return out;
+}
+
+Type3Kernels::Extent Type3Kernels::extent(std::span<const std::byte> numbers, Precision precision) {
+  return precision == Precision::f32 ? extent_of<float>(numbers) : extent_of<double>(numbers);
 }
 
 int Type3Kernels::kernel(GpuProgram& program, const char* name, int pass) const {

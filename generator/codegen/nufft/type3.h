@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "generator/codegen/kernel_source.h"
 #include "generator/plan/type3_geometry.h"
@@ -24,6 +26,8 @@ class Type3Kernels {
     std::uint64_t bad = 0;  // first index whose value is not finite; all ones: none
   };
   static std::array<Extent, 6> extents(const std::array<std::uint64_t, kWords>& words);
+  // What the kernel says of one array, for numbers that are on the host.
+  static Extent extent(std::span<const std::byte> numbers, Precision precision);
   void emit_extents(GpuProgram& program, const std::array<BufferRef, 6>& arrays, const BufferRef& words, std::int64_t m,
                     std::int64_t k) const;
 

@@ -27,7 +27,6 @@ class Type3Executor final : public Executor, private Type3Slots {
         complex_(2 * real_bytes(problem.precision)) {
     check_supported(plan);
     runner_.reserve(kWords, 8 * Type3Kernels::kWords, "extents");
-    extents_ = runner_.make(stages_.extents(1, 1));
   }
 
   void set_points(const PointSet& points) override {
@@ -87,6 +86,8 @@ class Type3Executor final : public Executor, private Type3Slots {
 
  private:
   using Extents = std::array<Type3Kernels::Extent, 6>;
+  // Two million coordinates come from a GPU in some 3 ms, where a kernel that looks at them takes 60 ms to compile.
+  static constexpr std::int64_t kHostNumbers = 1 << 21;
   static constexpr const char* kNames[6] = {"x", "y", "z", "s", "t", "u"};
 
   struct Direction {
@@ -128,8 +129,45 @@ class Type3Executor final : public Executor, private Type3Slots {
                                                        seen[i].low, seen[i].high, bounds_->low[i], bounds_->high[i]));
   }
 
-  // The only place where set_points waits.
+  // The only place where set_points waits. The first points, unless they are very many, are looked at by the host:
+  // their kernel then compiles beside those that follow from what is seen, and nothing waits for it alone.
   Extents look_at_points() {
+    const bool few = (m_ + k_) * problem_.dim <= kHostNumbers && m_ > 0 && k_ > 0;
+    const Extents extents = few && !extents_made_ ? seen_by_host() : seen_by_kernel();
+    for (int i = 0; i < 6 && !options_.trust_points; ++i) {
+      const auto bad = extents[static_cast<std::size_t>(i)].bad;
+      if (i % 3 < problem_.dim && (i < 3 ? m_ : k_) > 0 && bad != ~std::uint64_t{0})
+        throw Error(Status::invalid_point,
+                    fmt::format("{}[{}] is NaN or infinite; coordinates are finite numbers", kNames[i], bad));
+    }
+    return extents;
+  }
+
+  Extents seen_by_host() {
+    Run run(runner_.queue(), stream_);
+    open_points();
+    Extents extents;
+    const std::int64_t real = complex_ / 2;
+    for (int i = 0; i < 6; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (i % 3 >= problem_.dim) {
+        extents[at] = extents[at - 1];
+        continue;
+      }
+      std::vector<std::byte> numbers(static_cast<std::size_t>((i < 3 ? m_ : k_) * real));
+      runner_.queue().read(numbers.data(), runner_.data(kPoints + i), numbers.size());
+      extents[at] = Type3Kernels::extent(numbers, problem_.precision);
+    }
+    run.complete();
+    return extents;
+  }
+
+  void make_extents() {
+    if (!std::exchange(extents_made_, true)) extents_ = runner_.make(stages_.extents(1, 1));
+  }
+
+  Extents seen_by_kernel() {
+    make_extents();
     runner_.change(extents_, stages_.extents(m_, k_));
     Run run(runner_.queue(), stream_);
     open_points();
@@ -139,14 +177,7 @@ class Type3Executor final : public Executor, private Type3Slots {
     std::array<std::uint64_t, Type3Kernels::kWords> words{};
     runner_.queue().read(words.data(), runner_.data(kWords), sizeof words);
     run.complete();
-    const auto extents = Type3Kernels::extents(words);
-    for (int i = 0; i < 6 && !options_.trust_points; ++i) {
-      const auto bad = extents[static_cast<std::size_t>(i)].bad;
-      if (i % 3 < problem_.dim && (i < 3 ? m_ : k_) > 0 && bad != ~std::uint64_t{0})
-        throw Error(Status::invalid_point,
-                    fmt::format("{}[{}] is NaN or infinite; coordinates are finite numbers", kNames[i], bad));
-    }
-    return extents;
+    return Type3Kernels::extents(words);
   }
 
   void reserve() {
@@ -197,9 +228,9 @@ class Type3Executor final : public Executor, private Type3Slots {
     const std::int64_t sizes[2] = {stages_.chunk(), problem_.batch % stages_.chunk()};
     if (const std::int64_t bytes = stages_.scaled_bytes(adjoint)) runner_.reserve(kScaled, bytes, "scaled values");
     std::array<std::vector<GpuProgram>, 2> programs;
-    // What sort() loads is compiled together with these.
-    const GpuProgram sorts = stages_.sorts(), products = stages_.products();
-    std::vector<const GpuProgram*> all{&sorts, &products};
+    // What sort() loads, and what looks at later points, is compiled together with these.
+    const GpuProgram extents = stages_.extents(1, 1), sorts = stages_.sorts(), products = stages_.products();
+    std::vector<const GpuProgram*> all{&extents, &sorts, &products};
     for (std::size_t i = 0; i < 2; ++i) {
       if (sizes[i] == 0) continue;
       for (GpuProgram& program : stages_.transform(sizes[i], adjoint)) programs[i].push_back(std::move(program));
@@ -211,6 +242,7 @@ class Type3Executor final : public Executor, private Type3Slots {
       }
     }
     runner_.preload(all);
+    make_extents();
     for (std::size_t i = 0; i < 2; ++i) {
       direction.parts[i].clear();
       for (const GpuProgram& program : programs[i]) direction.parts[i].push_back(runner_.make(program));
@@ -225,7 +257,7 @@ class Type3Executor final : public Executor, private Type3Slots {
   mutable Runner runner_;
   Type3Stages stages_;
   std::int64_t complex_, m_ = 0, k_ = 0;
-  bool ready_ = false, products_made_ = false;
+  bool ready_ = false, products_made_ = false, extents_made_ = false;
   std::optional<Bounds> bounds_;
   std::array<const void*, 6> given_{};
   Part extents_, sorts_, products_;
