@@ -1,5 +1,14 @@
 // Sums over a block of NUFFT_THREADS threads.
 
+// The sum of what the warps below this one left in `sums`.
+template <class T>
+NUFFT_DEVICE T nufft_warps_below(const T* sums) {
+  const unsigned lane = threadIdx.x & 31;
+  T sum = lane < threadIdx.x >> 5 ? sums[lane] : 0;
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+  return sum;
+}
+
 // Exclusive sums of n counters in shared memory, in place, and their total at counters[n]. sums: one number a warp.
 // Called by all threads after a barrier; ends with one.
 NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* sums) {
@@ -14,8 +23,7 @@ NUFFT_DEVICE void nufft_scan_counters(unsigned* counters, unsigned n, unsigned* 
   }
   if ((t & 31) == 31) sums[t >> 5] = inclusive;
   __syncthreads();
-  unsigned before = inclusive - mine;
-  for (unsigned w = 0; w < t >> 5; ++w) before += sums[w];
+  unsigned before = inclusive - mine + nufft_warps_below(sums);
   for (unsigned i = from; i < to; ++i) {
     const unsigned value = counters[i];
     counters[i] = before;
@@ -36,6 +44,5 @@ NUFFT_DEVICE void nufft_scan_threads(count& value, count* sums) {
   __syncthreads();
   if ((t & 31) == 31) sums[t >> 5] = inclusive;
   __syncthreads();
-  value = inclusive - value;
-  for (unsigned w = 0; w < t >> 5; ++w) value += sums[w];
+  value = inclusive - value + nufft_warps_below(sums);
 }

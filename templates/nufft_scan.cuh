@@ -1,6 +1,7 @@
 // Clearing, and exclusive sums of a long array. One kernel a text, chosen by NUFFT_PASS; 256 threads. Sums take three
-// launches: tiles of 2048, then the sums of tiles, then the rest. These texts depend on nothing but the type `count`, so
-// that all problems, and both sides of a type 3, share the compiled kernels.
+// launches of one kernel: tiles of 2048, then the sums of tiles, then the rest; three kernels would take twice as long
+// to compile. These texts depend on nothing but the type `count`, so that all problems, and both sides of a type 3,
+// share the compiled kernels.
 
 // Exclusive sum of one value a thread over the block; `total` is the sum of all. sums: 9 values of shared memory.
 NUFFT_DEVICE count nufft_block_scan(count value, count* sums, count& total) {
@@ -30,11 +31,8 @@ extern "C" __global__ void __launch_bounds__(256)
   for (long long i = first; i < words; i += static_cast<long long>(gridDim.x) * 256) at[i] = 0;
   if (first < marks) status[first] = first < 2 ? ~0ull : 0;
 }
-#elif NUFFT_PASS == 1  // sums of tiles
-extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(const count* __restrict__ values, count* __restrict__ tile_sums, long long n) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
+#else
+NUFFT_DEVICE void nufft_scan_tiles(const count* values, count* tile_sums, long long n, count* sums) {
   const long long first = static_cast<long long>(blockIdx.x) * 2048;
   count mine = 0, total;
   for (int k = 0; k < 8; ++k) {
@@ -44,42 +42,33 @@ extern "C" __global__ void __launch_bounds__(256)
   nufft_block_scan(mine, sums, total);
   if (threadIdx.x == 0) tile_sums[blockIdx.x] = total;
 }
-#elif NUFFT_PASS == 2  // one block: exclusive sums in place
-extern "C" __global__ void __launch_bounds__(256) NUFFT_ENTRY(count* values, long long n) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  count carry = 0;
-  for (long long first = 0; first < n; first += 2048) {
-    count v[8], mine = 0, total;
-    for (int k = 0; k < 8; ++k) {
-      const long long i = first + threadIdx.x * 8 + k;
-      v[k] = i < n ? values[i] : 0;
-      mine += v[k];
-    }
-    count before = carry + nufft_block_scan(mine, sums, total);
-    for (int k = 0; k < 8; ++k) {
-      const long long i = first + threadIdx.x * 8 + k;
-      if (i < n) values[i] = before;
-      before += v[k];
-    }
-    carry += total;
-  }
-}
-#else                  // exclusive sums in place, tile_sums being exclusive sums of the tiles
-extern "C" __global__ void __launch_bounds__(256)
-    NUFFT_ENTRY(count* values, const count* __restrict__ tile_sums, long long n) {
-  dev_follow();
-  NUFFT_SHARED(count, sums);
-  const long long first = static_cast<long long>(blockIdx.x) * 2048 + threadIdx.x * 8;
+
+// Exclusive sums in place of the 2048 values from `first`, which begin with `before`; returns the sum of all.
+NUFFT_DEVICE count nufft_scan_in_place(count* values, long long first, long long n, count before, count* sums) {
   count v[8], mine = 0, total;
+  first += threadIdx.x * 8;
   for (int k = 0; k < 8; ++k) {
     v[k] = first + k < n ? values[first + k] : 0;
     mine += v[k];
   }
-  count before = tile_sums[blockIdx.x] + nufft_block_scan(mine, sums, total);
+  before += nufft_block_scan(mine, sums, total);
   for (int k = 0; k < 8; ++k) {
     if (first + k < n) values[first + k] = before;
     before += v[k];
   }
+  return total;
+}
+
+// step 0: sums of tiles. 1, one block: these become exclusive sums of n tiles. 2: exclusive sums of n values.
+extern "C" __global__ void __launch_bounds__(256)
+    NUFFT_ENTRY(count* values, count* tile_sums, long long n, long long step) {
+  dev_follow();
+  NUFFT_SHARED(count, sums);
+  if (step == 0) return nufft_scan_tiles(values, tile_sums, n, sums);
+  long long first = step == 1 ? 0 : static_cast<long long>(blockIdx.x) * 2048;
+  const long long end = step == 1 ? n : first + 2048;
+  count* const of = step == 1 ? tile_sums : values;
+  count before = step == 1 ? 0 : tile_sums[blockIdx.x];
+  for (; first < end; first += 2048) before += nufft_scan_in_place(of, first, n, before, sums);
 }
 #endif

@@ -144,28 +144,34 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
                 count* __restrict__ chunks, count* __restrict__ befores, unsigned long long* status, long long coarse) {
   dev_follow();
   NUFFT_SHARED(count, sums);
-  const long long each = (coarse + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * each, coarse), to = min(from + each, coarse);
-  const auto parts_of = [](count n) -> count {
-    return NUFFT_FINAL || n <= NUFFT_SEGMENT ? 0 : (n + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT;
-  };
+  const int all = static_cast<int>(coarse), each = (all + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const int from = min(static_cast<int>(threadIdx.x) * each, all), to = min(from + each, all);
   count points = 0, parts = 0, large = 0, largest = 0;
-  for (long long i = from; i < to; ++i) {
-    points += counts[i];
-    parts += parts_of(counts[i]);
-    large += parts_of(counts[i]) > 0 ? counts[i] : 0;
-    largest = max(largest, parts_of(counts[i]) > 0 ? counts[i] : 0);
-  }
-  nufft_scan_threads(points, sums);
-  nufft_scan_threads(parts, sums);
-  nufft_scan_threads(large, sums);
-  for (long long i = from; i < to; ++i) {
-    starts[i] = cursors[i] = points;
-    chunks[i] = parts;
-    befores[i] = large;
-    points += counts[i];
-    parts += parts_of(counts[i]);
-    large += parts_of(counts[i]) > 0 ? counts[i] : 0;
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {  // sums, then what is before each: one copy of the code
+#pragma unroll 1
+    for (int first = from; first < to; first += 4) {
+      count n[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) n[k] = first + k < to ? counts[first + k] : 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const bool many = !NUFFT_FINAL && n[k] > NUFFT_SEGMENT;
+        if (pass == 1 && first + k < to) {
+          starts[first + k] = cursors[first + k] = points;
+          chunks[first + k] = parts;
+          befores[first + k] = large;
+        }
+        points += n[k];
+        parts += many ? (n[k] + NUFFT_SEGMENT - 1) / NUFFT_SEGMENT : 0;
+        large += many ? n[k] : 0;
+        largest = max(largest, many ? n[k] : 0);
+      }
+    }
+    if (pass == 1) break;
+    nufft_scan_threads(points, sums);
+    nufft_scan_threads(parts, sums);
+    nufft_scan_threads(large, sums);
   }
   if (largest != 0) atomicMax(status + 2, static_cast<unsigned long long>(largest));
   if (to == coarse && from < to) {

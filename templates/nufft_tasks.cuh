@@ -3,9 +3,9 @@
 
 // Subproblem i of all: equal shares of its group, not full ones and a rest. parts: subproblems before each group.
 NUFFT_DEVICE Task nufft_task(const count* offsets, const count* parts, long long groups, count i) {
-  long long g = 0, end = groups;  // its group: the last with parts[g] <= i
+  count g = 0, end = static_cast<count>(groups);  // its group: the last with parts[g] <= i
   while (end - g > 1) {
-    const long long middle = (g + end) / 2;
+    const count middle = g + (end - g) / 2;
     if (parts[middle] <= i)
       g = middle;
     else
@@ -16,34 +16,48 @@ NUFFT_DEVICE Task nufft_task(const count* offsets, const count* parts, long long
   Task task;
   task.start = start + (stop - start) / n * k + min((stop - start) % n, k);
   task.stop = start + (stop - start) / n * (k + 1) + min((stop - start) % n, k + 1);
-  task.group = static_cast<unsigned>(g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS));
+  task.group = static_cast<unsigned>(NUFFT_SLICE > 0 ? g % (NUFFT_SLICE_BINS / NUFFT_GROUP_BINS) : g);
   task.unused = 0;
   return task;
 }
 
-// Subproblems before each of at most 16 groups a thread; one more entry for the total.
+NUFFT_DEVICE count nufft_parts_of(count points) { return points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0); }
+
+// The first of n things, at most 16384, that belong to this thread, and how many do.
+struct Share {
+  int from, mine;
+};
+NUFFT_DEVICE Share nufft_share(long long n) {
+  const int all = static_cast<int>(n), per = (all + NUFFT_THREADS - 1) / NUFFT_THREADS;
+  const int from = min(static_cast<int>(threadIdx.x) * per, all);
+  return {from, min(per, all - from)};
+}
+
+// Subproblems before each group of a thread; one more entry for the total. Four groups at a time: sixteen would be four
+// times the code, and the offsets are near.
 NUFFT_DEVICE void nufft_count_parts(const count* offsets, count* parts, long long groups, count* sums) {
-  const long long per = (groups + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, groups), to = min(from + per, groups);
-  count n[16], before = 0, start = from < to ? offsets[from * NUFFT_GROUP_BINS] : 0;
+  const Share share = nufft_share(groups);
+  const count* at = offsets + share.from * NUFFT_GROUP_BINS;
+  count before = 0;
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {
+    count start = share.mine > 0 ? at[0] : 0;
+#pragma unroll 1
+    for (int first = 0; first < share.mine; first += 4) {
+      count stop[4];
 #pragma unroll
-  for (int k = 0; k < 16; ++k) n[k] = from + k < to ? offsets[(from + k + 1) * NUFFT_GROUP_BINS] : 0;
+      for (int k = 0; k < 4; ++k) stop[k] = first + k < share.mine ? at[(first + k + 1) * NUFFT_GROUP_BINS] : 0;
 #pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      const count points = n[k] - start;
-      start = n[k];
-      n[k] = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-      before += n[k];
+      for (int k = 0; k < 4; ++k)
+        if (first + k < share.mine) {
+          if (pass == 1) parts[share.from + first + k] = before;
+          before += nufft_parts_of(stop[k] - start);
+          start = stop[k];
+        }
     }
-  nufft_scan_threads(before, sums);
-#pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      parts[from + k] = before;
-      before += n[k];
-    }
-  if (to == groups && from < to) parts[groups] = before;
+    if (pass == 0) nufft_scan_threads(before, sums);
+  }
+  if (share.mine > 0 && share.from + share.mine == groups) parts[groups] = before;
 }
 
 #if NUFFT_PASS == 0  // subproblems of each group; one more entry, 0, for the total
@@ -52,12 +66,7 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
   dev_follow();
   const long long g = static_cast<long long>(blockIdx.x) * NUFFT_THREADS + threadIdx.x;
   if (g > groups) return;
-  count n = 0;
-  if (g < groups) {
-    const count points = offsets[(g + 1) * NUFFT_GROUP_BINS] - offsets[g * NUFFT_GROUP_BINS];
-    n = points / NUFFT_CAP + (points % NUFFT_CAP != 0 ? 1 : 0);
-  }
-  parts[g] = n;
+  parts[g] = g < groups ? nufft_parts_of(offsets[(g + 1) * NUFFT_GROUP_BINS] - offsets[g * NUFFT_GROUP_BINS]) : 0;
 }
 #elif NUFFT_PASS == 1  // the list, a thread a subproblem
 extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
@@ -80,22 +89,25 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS)
     NUFFT_ENTRY(count* offsets, count* parts, Task* tasks, long long bins, long long groups) {
   dev_follow();
   NUFFT_SHARED(count, sums);
-  const long long per = (bins + NUFFT_THREADS - 1) / NUFFT_THREADS;
-  const long long from = min(threadIdx.x * per, bins), to = min(from + per, bins);
-  count n[16], before = 0;
+  const Share share = nufft_share(bins);
+  count* at = offsets + share.from;
+  count before = 0;
 #pragma unroll
-  for (int k = 0; k < 16; ++k) {
-    n[k] = from + k < to ? offsets[from + k] : 0;
-    before += n[k];
-  }
+  for (int k = 0; k < 16; ++k) before += k < share.mine ? at[k] : 0;
   nufft_scan_threads(before, sums);
+#pragma unroll 1
+  for (int first = 0; first < share.mine; first += 4) {
+    count n[4];
 #pragma unroll
-  for (int k = 0; k < 16; ++k)
-    if (from + k < to) {
-      offsets[from + k] = before;
-      before += n[k];
-    }
-  if (to == bins && from < to) offsets[bins] = before;
+    for (int k = 0; k < 4; ++k) n[k] = first + k < share.mine ? at[first + k] : 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (first + k < share.mine) {
+        at[first + k] = before;
+        before += n[k];
+      }
+  }
+  if (share.mine > 0 && share.from + share.mine == bins) offsets[bins] = before;
   __syncthreads();
   nufft_count_parts(offsets, parts, groups, sums);
   __syncthreads();

@@ -16,7 +16,7 @@
 namespace fourtune::generator::nufft {
 namespace {
 
-constexpr int kPlaceThreads = 1024, kCountPoints = 4096, kCountThreads = 512, kFineThreads = 1024;
+constexpr int kPlaceThreads = 1024, kCountPoints = 2048, kCountThreads = 512, kFineThreads = 1024;
 constexpr std::int64_t kHeldBytes = 64;   // bytes of points that a thread of the second level reads at a time
 constexpr std::int64_t kMostBatches = 8;  // for sorting the points of large coarse bins
 // Batch size in bytes that fills a device; smaller batches leave most of it idle (a million clustered points took 606
@@ -70,9 +70,12 @@ struct Kernels::SortLaunches {
   }
   void scan(BufferRef values, BufferRef sums, std::int64_t n, std::int64_t count) const {
     const std::uint32_t tiles = blocks(n, 2048);
-    scan_text("scan_tiles", 1, tiles, {values, sums, n}, n * count);
-    scan_text("scan_sums", 2, 1, {sums, std::int64_t{tiles}}, tiles * count * 2);
-    scan_text("scan_apply", 3, tiles, {values, sums, n}, n * count * 2);
+    const auto step = [&](std::int64_t number, std::uint32_t grid, std::int64_t of, std::int64_t bytes) {
+      scan_text("scan", 1, grid, {values, sums, of, number}, bytes);
+    };
+    step(0, tiles, n, n * count);
+    step(1, 1, tiles, tiles * count * 2);
+    step(2, tiles, n, n * count * 2);
   }
 };
 
