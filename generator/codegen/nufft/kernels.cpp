@@ -109,8 +109,10 @@ KernelSource Kernels::kernel(const std::string& entry, const std::string& body, 
                              const Block& block, bool with_window) const {
   KernelSource source;
   source.entry = fmt::format("nufft_{}_{}", entry, suffix());
-  source.text =
-      prelude(source.entry, more, with_window) + launch_order_text + nufft_common_text + nufft_record_text + body;
+  source.text = prelude(source.entry, more, with_window) + launch_order_text + nufft_common_text;
+  // Every text that a kernel does not need takes time to read, for one thread of a process at a time.
+  if (body.find("Record") != body.npos || body.find("Located") != body.npos) source.text += nufft_record_text;
+  source.text += body;
   source.block = {static_cast<std::uint32_t>(block.threads()), 1, 1};
   if (block.shared_bytes > shape_.shared_bytes)
     throw Error(Status::internal, fmt::format("{}: no rule excludes {} bytes of shared memory, {} are allowed",
