@@ -166,11 +166,9 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
       }
     }
     nufft_block_sync();
-    // Behind the last point all planes are added, by the same code: a copy of it is a quarter of what is compiled.
-    const int steps = first + 32 < task.stop ? n : n + 1;
     int j = 0;
-    while (j < steps) {
-      const int to_z = j < n ? __shfl_sync(0xffffffffu, my_z, j) : z + NUFFT_PLANES;
+    while (j < n) {
+      const int to_z = __shfl_sync(0xffffffffu, my_z, j);
       while (z != to_z) {
         if (live == 0) {
           z = to_z;
@@ -182,7 +180,6 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
         ++z;
         --live;
       }
-      if (j >= n) break;
       live = NUFFT_PLANES;
       const unsigned rest = heads & ~((2u << j) - 1);
       const int end = rest != 0 ? __ffs(static_cast<int>(rest)) - 1 : n;
@@ -255,5 +252,10 @@ extern "C" __global__ void __launch_bounds__(NUFFT_THREADS NUFFT_MIN_BLOCKS)
       j = end;
     }
     nufft_block_sync();
+  }
+#pragma unroll
+  for (int r = 0; r < NUFFT_PLANES; ++r) {
+    const int above = (r - slot + NUFFT_PLANES) % NUFFT_PLANES;
+    if (above < live) flush(r, z + above);
   }
 }
