@@ -12,16 +12,6 @@ namespace {
 
 using namespace generator::fft;
 
-EmitOptions options_of(const FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
-  EmitOptions o;
-  o.n = lengths(plan);
-  o.precision = plan.precision;
-  o.in_place = plan.place == Place::in;
-  o.sign = sign;
-  o.batch = batch;
-  return o;
-}
-
 struct PlanCase {
   const char* text;
   int sign = -1;

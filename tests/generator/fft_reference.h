@@ -22,6 +22,17 @@ using Wide = std::complex<long double>;
 using generator::fft::EmitOptions;
 using generator::fft::Window;
 
+// What a plan says of the problem that it solves.
+inline EmitOptions options_of(const generator::fft::FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
+  EmitOptions o;
+  o.n = generator::fft::lengths(plan);
+  o.precision = plan.precision;
+  o.in_place = plan.place == Place::in;
+  o.sign = sign;
+  o.batch = batch;
+  return o;
+}
+
 // The position in the transform of value i of an array that holds part of a dimension.
 inline std::int64_t kept_position(const std::optional<Window>& window, std::int64_t i, std::int64_t n) {
   if (!window || window->kind == Window::Kind::head) return i;

@@ -15,7 +15,7 @@ namespace fourtune::test {
 namespace {
 
 using Json = nlohmann::json;
-const char* const kFft = "fft:type=c2c,n=256x256,prec=f32";
+const char* const kSquare = "fft:type=c2c,n=256x256,prec=f32";
 const char* const kDiffers = "nufft:type=1,n=64x64,m=20000,prec=f32,tol=1e-3,batch=16";
 const char* const kSmall = "fft:type=c2c,n=32,prec=f32";
 
@@ -93,7 +93,7 @@ TEST_F(DeviceOption, ExplainPlanAndEmitSayWhatWouldRunThereAndUseNothing) {
     ASSERT_EQ(why.code, 0) << why.err;
     plans.push_back(Json::parse(why.out)["plan"]);
     EXPECT_EQ(used(), std::vector<std::string>{});
-    const Finished listed = run({"plan", "--list", kFft, "--device", device, "--count", "1"});
+    const Finished listed = run({"plan", "--list", kSquare, "--device", device, "--count", "1"});
     EXPECT_NE(listed.out.find(device == std::string("0") ? "on Fake H200:" : "on Fake RTX 4090:"), std::string::npos)
         << listed.out << listed.err;
     EXPECT_EQ(run({"emit", kSmall, "--device", device, "--stage", "launches"}).code, 0);
@@ -126,13 +126,13 @@ TEST_F(DeviceOption, ANumberThatNoDeviceHasIsRefusedWithHowManyThereAre) {
 }
 
 TEST_F(DeviceOption, NamesAreOfGpusThatNeedNotBeHereAndOnlyWhereNothingRuns) {
-  const Finished h100 = run({"explain", kFft, "--device", "h100", "--json"});
+  const Finished h100 = run({"explain", kSquare, "--device", "h100", "--json"});
   ASSERT_EQ(h100.code, 0) << h100.err;
   EXPECT_EQ(std::string(Json::parse(h100.out)["plan"]).rfind("cuda;", 0), 0u) << h100.out;
-  EXPECT_EQ(run({"explain", kFft, "--backend", "cuda", "--device", "h100", "--json"}).out, h100.out);
+  EXPECT_EQ(run({"explain", kSquare, "--backend", "cuda", "--device", "h100", "--json"}).out, h100.out);
   for (const char* backend : {"cpu", "emulated"})
     expect_refused(
-        {"explain", kFft, "--backend", backend, "--device", "h100"},
+        {"explain", kSquare, "--backend", backend, "--device", "h100"},
         std::string("--device h100: this GPU runs plans of the cuda backend, and --backend asks for those of ") +
             backend);
   for (const char* command : {"tune", "run", "bench"})
