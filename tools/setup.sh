@@ -7,6 +7,7 @@ build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-
 # Additional packages of tools/check; some of its stages install more themselves.
 check_packages=(git gnuplot-nox python3 libopenmpi-dev openmpi-bin)
 fuzz_packages=(clang libclang-rt-dev)
+together=(-DFOURTUNE_UNITY=ON -DFOURTUNE_TEST_GROUPS=ON)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -38,10 +39,10 @@ need() {
 }
 
 # configure PRESET [OPTION...]: uses ccache if it is available. A new folder of the release build compiles several files
-# together; one that is there stays as it was configured. Builds with sanitizers would gain little.
+# together, tests too; one that is there stays as it was configured.
 configure() {
   local options=()
   command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  [ "$1" != release ] || [ -f "$root/build/CMakeCache.txt" ] || options+=(-DFOURTUNE_UNITY=ON)
+  [ "$1" != release ] || [ -f "$root/build/CMakeCache.txt" ] || options+=("${together[@]}")
   (cd "$root" && cmake --preset "$1" "${options[@]}" "${@:2}")
 }

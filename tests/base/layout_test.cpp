@@ -8,21 +8,13 @@
 #include <set>
 #include <string>
 
+#include "tests/base/token_status.h"
+
 namespace fourtune {
 namespace {
 
 using Sizes = std::array<std::int64_t, 3>;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-Status status_of(const std::string& token, std::string* message = nullptr) {
-  try {
-    parse_problem("fft:" + token);
-  } catch (const Error& error) {
-    if (message) *message = error.what();
-    return error.status();
-  }
-  return Status::success;
-}
 
 // Decides by trying every index.
 bool overlaps(const ArrayLayout& layout, const Sizes& n, std::int64_t batch) {
@@ -96,29 +88,29 @@ TEST(Layout, LargeArraysAreDecidedToo) {
 
 TEST(Layout, OutputsThatOverlapThemselvesAreRefusedByName) {
   std::string message;
-  EXPECT_EQ(status_of("type=c2c,n=8x8,prec=f64,layout=1x8/1x1", &message), Status::invalid_problem);
+  EXPECT_EQ(status_of("fft:type=c2c,n=8x8,prec=f64,layout=1x8/1x1", &message), Status::invalid_problem);
   EXPECT_NE(message.find("output"), std::string::npos) << message;
   EXPECT_NE(message.find("8x8 values at strides 1x1"), std::string::npos) << message;
-  for (const char* token :
+  for (const std::string token :
        {"type=c2c,n=8x8,prec=f64,layout=1x8/1x7", "type=c2c,n=8,prec=f32,batch=3,layout=1+8/1+7",
         "type=r2c,n=8,prec=f32,batch=3,layout=1+8/1+4", "type=c2r,n=8,prec=f32,batch=3,layout=1+5/1+7",
         "type=c2c,n=8x8,prec=f64,place=in,layout=1x7", "type=c2c,n=8,prec=f64,batch=2,place=in,layout=2+14",
         "type=r2c,n=8x8,prec=f64,place=in,layout=1x7/1x5", "type=c2r,n=8x8,prec=f64,place=in,layout=1x4/1x10"})
-    EXPECT_EQ(status_of(token), Status::invalid_problem) << token;
+    EXPECT_EQ(status_of("fft:" + token), Status::invalid_problem) << token;
 }
 
 TEST(Layout, WhatDoesNotOverlapIsTaken) {
-  for (const char* token :
+  for (const std::string token :
        {"type=c2c,n=8x8,prec=f64,layout=1x1/1x8", "type=c2c,n=8,prec=f32,batch=3,layout=1+1/1+8",
         "type=r2c,n=8,prec=f32,batch=3,layout=1+8/1+5", "type=r2c,n=8,prec=f32,batch=3,layout=1+1/1+5",
         "type=c2c,n=8x4,prec=f64,batch=3,place=in,layout=3x24+1",
         "type=c2c,n=2x3,prec=f64,batch=5,layout=1x2+6/15x10+6", "type=c2c,n=4x4,prec=f64,layout=1x4/2x7",
         "type=c2c,n=3x2,prec=f64,layout=1x3/2x3"})
-    EXPECT_EQ(status_of(token), Status::success) << token;
+    EXPECT_EQ(status_of("fft:" + token), Status::success) << token;
 }
 
 TEST(Layout, ArraysWhoseBytesDoNotFitIn64BitsAreRefusedByName) {
-  for (const char* token :
+  for (const std::string token :
        {"type=c2c,n=3,prec=f64,layout=576460752303423488", "type=c2c,n=3,prec=f64,layout=9223372036854775807",
         "type=c2c,n=3,prec=f64,layout=1/576460752303423488",
         "type=c2c,n=3,prec=f64,batch=2,layout=1+9223372036854775807",
@@ -126,11 +118,11 @@ TEST(Layout, ArraysWhoseBytesDoNotFitIn64BitsAreRefusedByName) {
         "type=c2c,n=3x3,prec=f64,layout=200000000000000000x200000000000000000",
         "type=c2c,n=2,prec=f64,place=in,layout=576460752303423487"}) {
     std::string message;
-    EXPECT_EQ(status_of(token, &message), Status::size_overflow) << token;
+    EXPECT_EQ(status_of("fft:" + token, &message), Status::size_overflow) << token;
     EXPECT_NE(message.find("layout of the"), std::string::npos) << message;
   }
-  EXPECT_EQ(status_of("type=r2c,n=3,prec=f32,layout=1152921504606846975/1"), Status::success) << "2^63 - 4 bytes";
-  EXPECT_EQ(status_of("type=c2c,n=1,prec=f32,layout=9223372036854775807"), Status::success) << "one element";
+  EXPECT_EQ(status_of("fft:type=r2c,n=3,prec=f32,layout=1152921504606846975/1"), Status::success) << "2^63 - 4 bytes";
+  EXPECT_EQ(status_of("fft:type=c2c,n=1,prec=f32,layout=9223372036854775807"), Status::success) << "one element";
 }
 
 }  // namespace

@@ -6,18 +6,10 @@
 #include <limits>
 #include <random>
 
+#include "tests/base/token_status.h"
+
 namespace fourtune {
 namespace {
-
-Status status_of(const std::string& token, std::string* message = nullptr) {
-  try {
-    parse_problem(token);
-  } catch (const Error& error) {
-    if (message) *message = error.what();
-    return error.status();
-  }
-  return Status::success;
-}
 
 TEST(ProblemToken, ExamplesOfTheGrammarAreCanonical) {
   for (const char* token : {"fft:type=c2c,n=256x256x256,prec=f32", "fft:type=c2c,n=1009,prec=f32,batch=64",

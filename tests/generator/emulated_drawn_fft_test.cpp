@@ -17,7 +17,7 @@ DeviceTraits emulated() {
   return traits;
 }
 
-EmitOptions options_of(const Problem& problem, const DeviceTraits& traits) {
+EmitOptions drawn_options_of(const Problem& problem, const DeviceTraits& traits) {
   EmitOptions options = generator::emit_options(problem);
   options.device = traits;
   return options;
@@ -46,7 +46,7 @@ TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
                             "fft:type=r2c,n=4300,prec=f64,batch=2,layout=3+12901/2+4311"}) {
     const Problem problem = parse_problem(token);
     small.shared_per_block = problem.precision == Precision::f32 ? 32 << 10 : 64 << 10;
-    ASSERT_GT(generator::fft::plain_plan(options_of(problem, small)).kernels.size(), 1u);
+    ASSERT_GT(generator::fft::plain_plan(drawn_options_of(problem, small)).kernels.size(), 1u);
     expect_right(problem, false, small);
   }
 }

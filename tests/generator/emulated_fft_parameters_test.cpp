@@ -20,13 +20,9 @@ DeviceTraits small_device(int threads) {
   return device;
 }
 
-EmitOptions options_of(const FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
-  EmitOptions o;
-  o.n = lengths(plan);
-  o.precision = plan.precision;
-  o.in_place = plan.place == Place::in;
-  o.sign = sign;
-  o.batch = batch;
+// For the small device.
+EmitOptions small_options_of(const FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
+  EmitOptions o = options_of(plan, sign, batch);
   o.device = small_device(plan.kernels.front().with.threads);
   return o;
 }
@@ -36,7 +32,7 @@ void expect_right(const std::string& text, int sign, std::int64_t batch,
   SCOPED_TRACE(text);
   const FftPlan plan = parse_fft_plan(text);
   EXPECT_EQ(to_text(parse_fft_plan(to_text(plan))), to_text(plan));
-  const EmitOptions o = options_of(plan, sign, batch);
+  const EmitOptions o = small_options_of(plan, sign, batch);
   const auto program = emit_program(plan, o);
   if (look) look(program);
   EXPECT_LT(program_error(program, o, true), allowed(o));
@@ -77,7 +73,7 @@ TEST(EmulatedFftParameters, SwizzledAndDenseSharedMemory) {
       for (std::size_t at; (at = plan.find("BANKS")) != std::string::npos;) plan.replace(at, 5, "banks=" + banks);
       if (plan.find(":order") == std::string::npos) {
         const FftPlan p = parse_fft_plan(plan);
-        EXPECT_NO_THROW(emit_program(p, options_of(p)));
+        EXPECT_NO_THROW(emit_program(p, small_options_of(p)));
         continue;
       }
       expect_right(plan, 1, 3, [&](const generator::GpuProgram& program) {
@@ -143,7 +139,7 @@ std::string refusal(const std::string& text, std::int64_t batch = 1,
                     const std::function<void(EmitOptions&)>& change = {}) {
   try {
     const FftPlan plan = parse_fft_plan(text);
-    EmitOptions o = options_of(plan, -1, batch);
+    EmitOptions o = small_options_of(plan, -1, batch);
     if (change) change(o);
     emit_program(plan, o);
   } catch (const Error& error) {
@@ -188,7 +184,7 @@ TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
     std::mt19937 random(seed);
     const FftPlan plan = random_plan(random, {.dims = 3, .elements = 1 << 10});
     SCOPED_TRACE(to_text(plan));
-    const EmitOptions o = options_of(plan, seed % 2 ? 1 : -1, 1 + static_cast<std::int64_t>(random() % 3));
+    const EmitOptions o = small_options_of(plan, seed % 2 ? 1 : -1, 1 + static_cast<std::int64_t>(random() % 3));
     generator::GpuProgram program;
     try {
       program = emit_program(plan, o);

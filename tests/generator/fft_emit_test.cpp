@@ -290,7 +290,7 @@ TEST(FftEmit, WhatKernelsCannotDoIsRefusedWithAReason) {
   o.n = {10000019, 1, 1};
   refuses(o, "2^24");
   o.n = {67, 4, 1};
-  o.hooks[1].input = Window{};
+  o.hooks[1].input = fft::Window{};
   refuses(o, "prime factor");
 }
 

@@ -9,7 +9,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-EmitOptions cube(std::int64_t n, Precision precision, bool in_place = false) {
+EmitOptions cube_options(std::int64_t n, Precision precision, bool in_place = false) {
   EmitOptions o;
   o.n = {n, n, n};
   o.precision = precision;
@@ -23,7 +23,7 @@ TEST(FftFittedPlan, FitEveryDeviceAndEmit) {
     for (const std::int64_t n : {100, 128, 256, 512, 1024})
       for (const Precision precision : {Precision::f32, Precision::f64})
         for (const bool in_place : {false, true}) {
-          const EmitOptions o = cube(n, precision, in_place);
+          const EmitOptions o = cube_options(n, precision, in_place);
           const FftPlan plan = fitted_plan(o, device);
           SCOPED_TRACE(name + " " + to_text(plan));
           EXPECT_TRUE(check(plan, o.n).empty());
@@ -85,7 +85,7 @@ TEST(FftPlainPlans, TilesOfShortLinesHoldManyOfThem) {
 }
 
 TEST(FftFittedPlan, LengthsWithoutCodeletsAreRefused) {
-  EmitOptions o = cube(67, Precision::f32);
+  EmitOptions o = cube_options(67, Precision::f32);
   EXPECT_THROW(fitted_plan(o, *known_device("h200")), Error);
 }
 

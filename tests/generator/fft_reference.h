@@ -22,6 +22,17 @@ using Wide = std::complex<long double>;
 using generator::fft::EmitOptions;
 using generator::fft::Window;
 
+// What a plan says of the problem that it solves.
+inline EmitOptions options_of(const generator::fft::FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
+  EmitOptions o;
+  o.n = generator::fft::lengths(plan);
+  o.precision = plan.precision;
+  o.in_place = plan.place == Place::in;
+  o.sign = sign;
+  o.batch = batch;
+  return o;
+}
+
 // The position in the transform of value i of an array that holds part of a dimension.
 inline std::int64_t kept_position(const std::optional<Window>& window, std::int64_t i, std::int64_t n) {
   if (!window || window->kind == Window::Kind::head) return i;
@@ -101,26 +112,20 @@ inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::f
   };
 }
 
-// Relative l2 error of the program; infinite if it wrote between the outputs of a strided array. `all` runs every order
-// of threads and blocks and the race checker. `place` maps index k of dimension d to the result's position, which
-// undoes a reversed order.
+inline std::size_t reals_of(const ArrayShape& shape) {
+  return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
+}
+inline std::size_t flat(const EmitOptions& o, const std::array<std::int64_t, 3>& i, std::int64_t b) {
+  return static_cast<std::size_t>(i[0] + o.n[0] * (i[1] + o.n[1] * (i[2] + o.n[2] * b)));
+}
+
+// Fills the array with random input and returns the input of the full complex transform that it stands for.
 template <class Real>
-double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all,
-                     const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
-  const ArrayShape in = shape_of(o, true), out = shape_of(o, false);
-  const std::int64_t total = o.n[0] * o.n[1] * o.n[2];
+std::vector<Wide> fill_input(const EmitOptions& o, std::vector<Real>& array) {
+  const ArrayShape in = shape_of(o, true);
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  const auto parts = [](const ArrayShape& shape) {
-    return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
-  };
-  std::size_t first_size = parts(in), second_size = parts(out);
-  if (o.in_place) first_size = second_size = std::max(first_size, second_size);
-  std::vector<Real> first(first_size, Real(0)), second(second_size, Real(0));
-  std::vector<Wide> full(static_cast<std::size_t>(total * o.batch));
-  const auto flat = [&](const std::array<std::int64_t, 3>& i, std::int64_t b) {
-    return static_cast<std::size_t>(i[0] + o.n[0] * (i[1] + o.n[1] * (i[2] + o.n[2] * b)));
-  };
+  std::vector<Wide> full(static_cast<std::size_t>(o.n[0] * o.n[1] * o.n[2] * o.batch));
   for_elements(in, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
     Wide value(static_cast<Real>(uniform(random)), in.real ? Real(0) : static_cast<Real>(uniform(random)));
     std::array<std::int64_t, 3> p{};
@@ -137,27 +142,38 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       const std::array<std::int64_t, 3> m{i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]};
       if (m == i)
         value = value.real();
-      else if (flat(m, b) < flat(i, b))
-        value = std::conj(full[flat(m, b)]);
+      else if (flat(o, m, b) < flat(o, i, b))
+        value = std::conj(full[flat(o, m, b)]);
     }
     const auto element = static_cast<std::size_t>(at);
     if (in.real)
-      first[element] = static_cast<Real>(value.real());
+      array[element] = static_cast<Real>(value.real());
     else
-      first[2 * element] = static_cast<Real>(value.real()), first[2 * element + 1] = static_cast<Real>(value.imag());
-    full[flat(p, b)] = value * factor;
+      array[2 * element] = static_cast<Real>(value.real()), array[2 * element + 1] = static_cast<Real>(value.imag());
+    full[flat(o, p, b)] = value * factor;
     if (mirrored && i[0] != 0 && 2 * i[0] != o.n[0])
-      full[flat({o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
+      full[flat(o, {o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
   });
-  const std::vector<Wide> want = direct_dft(std::move(full), o.n, o.sign);
-  std::vector<bool> gap(second_size, !o.in_place);  // elements between the outputs, which must not change
-  for_elements(out, o.batch, [&](std::array<std::int64_t, 3>, std::int64_t, std::int64_t at) {
-    for (std::int64_t part = 0; part < (out.real ? 1 : 2); ++part)
-      gap[static_cast<std::size_t>(out.real ? at : 2 * at + part)] = false;
-  });
-  const auto error_of = [&](const Real* got) {
+  return full;
+}
+
+using Places = std::function<std::int64_t(int, std::int64_t)>;
+
+// What the program has to leave. `place` maps index k of dimension d to the result's position, which undoes a reversed
+// order.
+template <class Real>
+struct Expected {
+  Expected(const EmitOptions& options, const Places& places, const std::vector<Wide>& input, std::size_t size)
+      : o(options), place(places), want(direct_dft(input, o.n, o.sign)), gap(size, !o.in_place) {
+    for_elements(out, o.batch, [&](std::array<std::int64_t, 3>, std::int64_t, std::int64_t at) {
+      for (std::int64_t part = 0; part < (out.real ? 1 : 2); ++part)
+        gap[static_cast<std::size_t>(out.real ? at : 2 * at + part)] = false;
+    });
+  }
+  // Relative l2 error; infinite if something was written between the outputs of a strided array.
+  double error_of(const Real* got) const {
     long double error = 0, norm = 0;
-    for (std::size_t i = 0; i < second_size; ++i)
+    for (std::size_t i = 0; i < gap.size(); ++i)
       if (gap[i] && got[i] != Real(0)) return std::numeric_limits<double>::infinity();
     for_elements(out, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
       std::array<std::int64_t, 3> k{};
@@ -171,7 +187,7 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
         at = b * out.layout.distance;
         for (std::size_t d = 0; d < 3; ++d) at += place(static_cast<int>(d), i[d]) * out.layout.stride[d];
       }
-      const Wide wanted = want[flat(k, b)] * factor;
+      const Wide wanted = want[flat(o, k, b)] * factor;
       const auto element = static_cast<std::size_t>(at);
       const Wide value =
           out.real ? Wide(static_cast<long double>(got[element])) : Wide(got[2 * element], got[2 * element + 1]);
@@ -179,10 +195,26 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
       norm += std::norm(wanted);
     });
     return static_cast<double>(norm > 0 ? std::sqrt(error / norm) : std::sqrt(error));
-  };
+  }
+
+  const EmitOptions& o;
+  const Places& place;
+  ArrayShape out = shape_of(o, false);
+  std::vector<Wide> want;
+  std::vector<bool> gap;  // elements between the outputs, which must not change
+};
+
+// Relative l2 error of the program; infinite if it wrote between the outputs of a strided array. `all` runs every order
+// of threads and blocks and the race checker.
+template <class Real>
+double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all, const Places& place = {}) {
+  std::size_t first_size = reals_of(shape_of(o, true)), second_size = reals_of(shape_of(o, false));
+  if (o.in_place) first_size = second_size = std::max(first_size, second_size);
+  std::vector<Real> first(first_size, Real(0)), second(second_size, Real(0));
+  const Expected<Real> expected(o, place, fill_input(o, first), second_size);
   double worst = 0;
   const auto look = [&](std::span<const std::byte>, std::span<const std::byte> result) {
-    const double error = error_of(reinterpret_cast<const Real*>(result.data()));
+    const double error = expected.error_of(reinterpret_cast<const Real*>(result.data()));
     worst = error > worst || error != error ? error : worst;
     return std::string();
   };
@@ -199,7 +231,7 @@ double program_error(const generator::GpuProgram& program, const EmitOptions& o,
 }
 
 inline double program_error(const generator::GpuProgram& program, const EmitOptions& o, bool all = false,
-                            const std::function<std::int64_t(int, std::int64_t)>& place = {}) {
+                            const Places& place = {}) {
   return o.precision == Precision::f32 ? program_error<float>(program, o, all, place)
                                        : program_error<double>(program, o, all, place);
 }

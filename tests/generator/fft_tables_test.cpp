@@ -11,11 +11,11 @@
 namespace fourtune::generator::fft {
 namespace {
 
-using Complex = std::complex<long double>;
+using LongComplex = std::complex<long double>;
 constexpr long double kTurn = 2 * std::numbers::pi_v<long double>;
 constexpr long double kTight = 1e-18L;  // a few roundings of a long double; the angles below have two of them
 
-Complex exponential(std::int64_t k, std::int64_t n, int sign) {
+LongComplex exponential(std::int64_t k, std::int64_t n, int sign) {
   return std::polar<long double>(1, sign * kTurn * static_cast<long double>(k) / static_cast<long double>(n));
 }
 
@@ -31,10 +31,10 @@ TEST(FftTables, RootsOfUnityAreRightBeyondDoublePrecision) {
 TEST(FftTables, QuartersOfATurnAreExact) {
   for (const std::int64_t n : {4, 8, 400, 1 << 16}) {
     const Roots roots(n, 1);
-    EXPECT_EQ(roots[0], Complex(1, 0));
-    EXPECT_EQ(roots[n / 4], Complex(0, 1));
-    EXPECT_EQ(roots[n / 2], Complex(-1, 0));
-    EXPECT_EQ(roots[3 * n / 4], Complex(0, -1));
+    EXPECT_EQ(roots[0], LongComplex(1, 0));
+    EXPECT_EQ(roots[n / 4], LongComplex(0, 1));
+    EXPECT_EQ(roots[n / 2], LongComplex(-1, 0));
+    EXPECT_EQ(roots[3 * n / 4], LongComplex(0, -1));
   }
 }
 
@@ -48,7 +48,7 @@ TEST(FftTables, FiltersAreTheTransformsOfChirps) {
       const auto found = filter(n, m, sign);
       ASSERT_EQ(found.size(), static_cast<std::size_t>(m));
       for (std::int64_t k = 0; k < m; ++k) {
-        Complex sum = 0;
+        LongComplex sum = 0;
         for (std::int64_t j = 1 - n; j < n; ++j)
           sum += std::conj(chirp[static_cast<std::size_t>(std::abs(j))]) * exponential((j + m) * k % m, m, -1);
         EXPECT_LT(std::abs(found[static_cast<std::size_t>(k)] - sum / static_cast<long double>(m)), 4 * kTight)

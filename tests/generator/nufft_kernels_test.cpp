@@ -8,30 +8,35 @@
 namespace fourtune::generator::nufft::testing {
 namespace {
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  const Precision single = Precision::f32, twice = Precision::f64;
+constexpr Precision kF32 = Precision::f32, kF64 = Precision::f64;
+
+// Every family with a few widths, in every dimension.
+void add_families(std::vector<Case>& cases) {
   for (const int dim : {1, 2, 3}) {
-    cases.push_back(spreading("Points", dim, single, 4 + dim, Spread::points));
-    cases.push_back(spreading("Points", dim, twice, 11 - dim, Spread::points));
-    cases.push_back(spreading("TileAtomic", dim, dim == 2 ? twice : single, 6, Spread::tile_atomic));
-    cases.push_back(spreading("TileOwned", dim, single, 5 + dim, Spread::tile_owned));
-    cases.push_back(spreading("TileOwned", dim, twice, 8, Spread::tile_owned));
-    cases.push_back(spreading("Window", dim, single, 6, Spread::window));
-    cases.push_back(spreading("Window", dim, single, 2 + dim, Spread::window));
-    cases.push_back(spreading("Window", dim, twice, 13, Spread::window));
-    cases.push_back(spreading("Window", dim, twice, 8, Spread::window));
-    cases.push_back(interpolating("InterpolatePoints", dim, single, 3 + dim, Interpolate::points));
-    cases.push_back(interpolating("InterpolatePoints", dim, twice, 9 + dim, Interpolate::points));
-    cases.push_back(interpolating("InterpolateTiled", dim, single, 6, Interpolate::tiled));
-    cases.push_back(interpolating("InterpolateTiled", dim, twice, 7, Interpolate::tiled));
+    cases.push_back(spreading("Points", dim, kF32, 4 + dim, Spread::points));
+    cases.push_back(spreading("Points", dim, kF64, 11 - dim, Spread::points));
+    cases.push_back(spreading("TileAtomic", dim, dim == 2 ? kF64 : kF32, 6, Spread::tile_atomic));
+    cases.push_back(spreading("TileOwned", dim, kF32, 5 + dim, Spread::tile_owned));
+    cases.push_back(spreading("TileOwned", dim, kF64, 8, Spread::tile_owned));
+    cases.push_back(spreading("Window", dim, kF32, 6, Spread::window));
+    cases.push_back(spreading("Window", dim, kF32, 2 + dim, Spread::window));
+    cases.push_back(spreading("Window", dim, kF64, 13, Spread::window));
+    cases.push_back(spreading("Window", dim, kF64, 8, Spread::window));
+    cases.push_back(interpolating("InterpolatePoints", dim, kF32, 3 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolatePoints", dim, kF64, 9 + dim, Interpolate::points));
+    cases.push_back(interpolating("InterpolateTiled", dim, kF32, 6, Interpolate::tiled));
+    cases.push_back(interpolating("InterpolateTiled", dim, kF64, 7, Interpolate::tiled));
   }
   for (const int dim : {1, 2, 3}) {
-    cases.push_back(interpolating("InterpolateWindow", dim, single, 6, Interpolate::window));
-    cases.push_back(interpolating("InterpolateWindow", dim, twice, dim == 3 ? 13 : 7, Interpolate::window));
+    cases.push_back(interpolating("InterpolateWindow", dim, kF32, 6, Interpolate::window));
+    cases.push_back(interpolating("InterpolateWindow", dim, kF64, dim == 3 ? 13 : 7, Interpolate::window));
   }
+}
+
+// Matrix units, with tiles of their sizes and of others.
+void add_matrices(std::vector<Case>& cases) {
   for (const int width : {2, 3, 6, 7, 10, 13, 16})
-    for (const Precision precision : {single, twice}) {
+    for (const Precision precision : {kF32, kF64}) {
       Case matrix = interpolating("InterpolateMatrix", 2, precision, width, Interpolate::matrix);
       cases.push_back(matrix);
       matrix.parameters.bin = {width % 3 + 2, width % 2 + 1, 1};  // tiles that are not multiples of four
@@ -43,7 +48,7 @@ std::vector<Case> all_cases() {
       cases.push_back(matrix);
     }
   for (const int width : {2, 3, 6, 8, 9, 13})
-    for (const Precision precision : {single, twice}) {
+    for (const Precision precision : {kF32, kF64}) {
       Case planes = interpolating("InterpolateMatrix", 3, precision, width, Interpolate::matrix);
       planes.count = 300;
       cases.push_back(planes);
@@ -57,10 +62,14 @@ std::vector<Case> all_cases() {
       planes.shape.fine = {std::max(8, width), std::max(5, width), std::max(3, width)};
       cases.push_back(planes);
     }
+}
+
+// Pairs of cells, and the least and largest widths.
+void add_widths(std::vector<Case>& cases) {
   for (const int width : {2, 5, 6, 13})
     for (const int dim : {2, 3})
       for (const Spread family : {Spread::points, Spread::window}) {
-        Case c = spreading("Pairs" + std::to_string(static_cast<int>(family)), dim, single, width, family);
+        Case c = spreading("Pairs" + std::to_string(static_cast<int>(family)), dim, kF32, width, family);
         c.shape.fine[0] = dim == 2 ? 46 : 18;
         c.parameters.run = 2;
         if (family == Spread::window) c.parameters.bin[0] = 4;
@@ -69,15 +78,15 @@ std::vector<Case> all_cases() {
         cases.push_back(c);
       }
   for (const int width : {2, 16}) {
-    cases.push_back(spreading("Window", 3, single, width, Spread::window));
-    cases.push_back(spreading("Points", 3, single, width, Spread::points));
-    cases.push_back(spreading("TileOwned", 2, twice, width, Spread::tile_owned));
-    cases.push_back(interpolating("InterpolateTiled", 2, twice, width, Interpolate::tiled));
+    cases.push_back(spreading("Window", 3, kF32, width, Spread::window));
+    cases.push_back(spreading("Points", 3, kF32, width, Spread::points));
+    cases.push_back(spreading("TileOwned", 2, kF64, width, Spread::tile_owned));
+    cases.push_back(interpolating("InterpolateTiled", 2, kF64, width, Interpolate::tiled));
   }
   for (const int dim : {1, 2, 3})  // the Gaussian windows of type 3
     for (const int width : {17, 65}) {
       if (dim == 3 && width == 65) continue;
-      for (const Precision precision : {single, twice}) {
+      for (const Precision precision : {kF32, kF64}) {
         Case wide = spreading("WidePoints", dim, precision, width, Spread::points);
         Case also = interpolating("WideInterpolate", dim, precision, width, Interpolate::points);
         for (Case* one : {&wide, &also}) {
@@ -87,7 +96,11 @@ std::vector<Case> all_cases() {
         }
       }
     }
-  Case c = spreading("PointsOneThreadEach", 3, single, 6, Spread::points);
+}
+
+// Threads per point, and windows that several warps share.
+void add_threads(std::vector<Case>& cases) {
+  Case c = spreading("PointsOneThreadEach", 3, kF32, 6, Spread::points);
   c.parameters.lanes = 1;
   cases.push_back(c);
   c.name = "PointsFetchedThroughTheIndex";
@@ -102,13 +115,13 @@ std::vector<Case> all_cases() {
   for (const int dim : {1, 2, 3})
     for (const Interpolate family : {Interpolate::points, Interpolate::tiled}) {
       c = interpolating("InterpolateOneThreadEach" + std::to_string(static_cast<int>(family)), dim,
-                        dim == 1 ? twice : single, 5 + dim, family);
+                        dim == 1 ? kF64 : kF32, 5 + dim, family);
       c.parameters.lanes = 1;
       cases.push_back(c);
     }
   for (const int width : {2, 6, 7, 13})
     for (const int dim : {2, 3}) {
-      c = spreading("WindowSplit", dim, width == 7 ? twice : single, width, Spread::window);
+      c = spreading("WindowSplit", dim, width == 7 ? kF64 : kF32, width, Spread::window);
       c.parameters.split = 2;
       c.parameters.warps = 1;
       if (width < 13) c.parameters.bin[0] = 5;
@@ -121,6 +134,11 @@ std::vector<Case> all_cases() {
       c.parameters.split = width % 2 + 1;
       cases.push_back(c);
     }
+}
+
+// Kinds of points.
+void add_points(std::vector<Case>& cases) {
+  Case c;
   for (const Points points : {Points::clustered, Points::edges, Points::one, Points::none}) {
     const std::string name = points == Points::clustered ? "Clustered"
                              : points == Points::edges   ? "Edges"
@@ -128,20 +146,25 @@ std::vector<Case> all_cases() {
                                                          : "None";
     for (const int dim : {1, 2, 3}) {
       for (const Spread family : {Spread::points, Spread::tile_owned, Spread::window}) {
-        c = spreading(name + std::to_string(static_cast<int>(family)) + "Spread", dim, single, 5, family);
+        c = spreading(name + std::to_string(static_cast<int>(family)) + "Spread", dim, kF32, 5, family);
         c.points = points;
         cases.push_back(c);
       }
-      c = interpolating(name + "Windows", dim, single, 5, Interpolate::window);
+      c = interpolating(name + "Windows", dim, kF32, 5, Interpolate::window);
       c.points = points;
       cases.push_back(c);
-      c = interpolating(name + "Tiled", dim, twice, 5, Interpolate::tiled);
+      c = interpolating(name + "Tiled", dim, kF64, 5, Interpolate::tiled);
       c.points = points;
       cases.push_back(c);
     }
   }
+}
+
+// Sorts in one level and in two.
+void add_sorts(std::vector<Case>& cases) {
+  Case c;
   for (const int dim : {1, 2, 3})
-    for (const Precision precision : {single, twice})
+    for (const Precision precision : {kF32, kF64})
       for (const Points points : {Points::uniform, Points::clustered, Points::edges, Points::one, Points::none}) {
         c = spreading("TwoLevels" + std::to_string(static_cast<int>(points)), dim, precision, 4 + dim,
                       dim == 1 ? Spread::tile_owned : Spread::window);
@@ -153,7 +176,7 @@ std::vector<Case> all_cases() {
       }
   for (const int dim : {1, 2, 3})  // few bins: one level, even for two_level
     for (const Points points : {Points::uniform, Points::clustered, Points::one}) {
-      c = spreading("FewBins" + std::to_string(static_cast<int>(points)), dim, dim == 2 ? twice : single, 5,
+      c = spreading("FewBins" + std::to_string(static_cast<int>(points)), dim, dim == 2 ? kF64 : kF32, 5,
                     dim == 1 ? Spread::tile_owned : Spread::window);
       c.parameters.placement = Placement::two_level;
       c.points = points;
@@ -161,7 +184,7 @@ std::vector<Case> all_cases() {
       cases.push_back(c);
     }
   for (const int dim : {1, 2, 3}) cases.push_back(batches(dim));
-  c = spreading("TwoLevelsManyBlocks", 1, single, 4, Spread::tile_owned);  // of both levels, and some large coarse bins
+  c = spreading("TwoLevelsManyBlocks", 1, kF32, 4, Spread::tile_owned);  // of both levels, and some large coarse bins
   c.parameters.placement = Placement::two_level;
   c.parameters.segment = 512;
   c.parameters.bin = {1, 1, 1};
@@ -169,13 +192,17 @@ std::vector<Case> all_cases() {
   c.shape.fine = {9000, 1, 1};
   c.count = 17000;
   cases.push_back(c);
+}
+
+// Slices of crowded bins, and counts beyond 32 bits.
+void add_slices(std::vector<Case>& cases) {
   for (const Placement placement : {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level})
     for (const int dim : {2, 3}) {
       const std::string name = "Slices" + std::to_string(static_cast<int>(placement));
-      Case reads = interpolating(name + "Tiled", dim, dim == 2 ? single : twice, 5, Interpolate::tiled);
-      Case windows = interpolating(name + "Windows", dim, dim == 2 ? twice : single, 5, Interpolate::window);
-      Case spreads = spreading(name + "Spread", dim, single, 4, dim == 2 ? Spread::tile_owned : Spread::window);
-      Case clustered = spreading(name + "Clustered", dim, twice, 4, Spread::tile_owned);
+      Case reads = interpolating(name + "Tiled", dim, dim == 2 ? kF32 : kF64, 5, Interpolate::tiled);
+      Case windows = interpolating(name + "Windows", dim, dim == 2 ? kF64 : kF32, 5, Interpolate::window);
+      Case spreads = spreading(name + "Spread", dim, kF32, 4, dim == 2 ? Spread::tile_owned : Spread::window);
+      Case clustered = spreading(name + "Clustered", dim, kF64, 4, Spread::tile_owned);
       clustered.points = Points::clustered;
       clustered.parameters.deterministic = dim == 3;
       clustered.parameters.segment = 512;
@@ -186,20 +213,25 @@ std::vector<Case> all_cases() {
         cases.push_back(*one);
       }
     }
-  c = interpolating("PointsLargeCounts", 2, single, 5, Interpolate::points);
+  Case c = interpolating("PointsLargeCounts", 2, kF32, 5, Interpolate::points);
   c.shape.large_counts = true;
   c.parameters.placement = Placement::two_level;
   cases.push_back(c);
-  c = spreading("TileLargeCounts", 2, single, 5, Spread::tile_owned);
+  c = spreading("TileLargeCounts", 2, kF32, 5, Spread::tile_owned);
   c.shape.large_counts = true;
   c.parameters.placement = Placement::staged;
   cases.push_back(c);
-  c = spreading("TwoLevelsLargeCounts", 3, twice, 5, Spread::window);
+  c = spreading("TwoLevelsLargeCounts", 3, kF64, 5, Spread::window);
   c.shape.large_counts = true;
   c.parameters.placement = Placement::two_level;
   cases.push_back(c);
+}
+
+// Tiles of register windows, sparse and dense ones, several transforms.
+void add_windows(std::vector<Case>& cases) {
+  Case c;
   for (const int width : {5, 8, 9, 10, 11}) {  // every tile that a default may choose
-    c = spreading("", 3, width == 5 ? single : twice, width, Spread::window);
+    c = spreading("", 3, width == 5 ? kF32 : kF64, width, Spread::window);
     c.shape.fine[0] += c.shape.fine[0] % 2;
     const std::string name = c.name;
     for (const Parameters& with : window_tiles(c.shape, 0.25)) {
@@ -209,38 +241,45 @@ std::vector<Case> all_cases() {
       cases.push_back(c);
     }
   }
-  c = spreading("WindowSparse", 3, single, 6, Spread::window);
+  c = spreading("WindowSparse", 3, kF32, 6, Spread::window);
   c.shape.fine = {20, 18, 90};  // long empty ranges along the columns
   c.count = 12;
   c.parameters.cap = 1000;
   cases.push_back(c);
-  c = spreading("WindowDense", 3, single, 6, Spread::window);
+  c = spreading("WindowDense", 3, kF32, 6, Spread::window);
   c.count = 1500;
   c.parameters.cap = 300;
   cases.push_back(c);
-  c = spreading("WindowSharedByWarps", 3, single, 6, Spread::window);
+  c = spreading("WindowSharedByWarps", 3, kF32, 6, Spread::window);
   c.parameters.warps = 3;
   c.parameters.bin = {5, 4, 1};
   c.parameters.unroll = 2;
   cases.push_back(c);
-  c = spreading("WindowManyTransforms", 2, single, 6, Spread::window);
+  c = spreading("WindowManyTransforms", 2, kF32, 6, Spread::window);
   c.transforms = 3;
   cases.push_back(c);
-  c = interpolating("InterpolateManyTransforms", 2, single, 6, Interpolate::tiled);
+  c = interpolating("InterpolateManyTransforms", 2, kF32, 6, Interpolate::tiled);
   c.transforms = 3;
   cases.push_back(c);
-  c = spreading("ManyBins", 2, single, 4, Spread::tile_owned);  // more than one block sums up
+  c = spreading("ManyBins", 2, kF32, 4, Spread::tile_owned);  // more than one block sums up
   c.shape.fine = {150, 130, 1};
   c.parameters.bin = {1, 1, 1};
   cases.push_back(c);
-  c = interpolating("ManyBinsOfFewPoints", 1, single, 4, Interpolate::tiled);  // several bins per thread
+  c = interpolating("ManyBinsOfFewPoints", 1, kF32, 4, Interpolate::tiled);  // several bins per thread
   c.shape.fine = {5000, 1, 1};
   c.parameters.bin = {2, 1, 1};
   c.parameters.placement = Placement::fetch;
   cases.push_back(c);
-  c = spreading("WindowLargeCounts", 3, twice, 5, Spread::window);
+  c = spreading("WindowLargeCounts", 3, kF64, 5, Spread::window);
   c.shape.large_counts = true;
   cases.push_back(c);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto add :
+       {add_families, add_matrices, add_widths, add_threads, add_points, add_sorts, add_slices, add_windows})
+    add(cases);
   return cases;
 }
 

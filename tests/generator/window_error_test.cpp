@@ -18,15 +18,13 @@
 #include "fourtune/status.h"
 #include "generator/window/table.h"
 #include "generator/window/window.h"
+#include "tests/generator/window_kinds.h"
 
 namespace fourtune::generator {
 namespace {
 
 using std::numbers::pi;
 using Complex = std::complex<double>;
-
-constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf,
-                                 WindowKind::gaussian};
 
 // The first cell and the weights of the point at fine-grid position u.
 struct Stencil {

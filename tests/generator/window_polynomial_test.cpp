@@ -9,8 +9,6 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf,
-                                 WindowKind::gaussian};
 constexpr double kSingle = 0x1p-23, kDouble = 0x1p-52;
 
 // Deconvolution magnifies the error of the polynomial most for wide windows at small oversampling: up to 18 times at

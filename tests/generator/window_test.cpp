@@ -11,14 +11,12 @@
 #include <string>
 
 #include "fourtune/status.h"
+#include "tests/generator/window_kinds.h"
 
 namespace fourtune::generator {
 namespace {
 
 using std::numbers::pi;
-
-constexpr WindowKind kKinds[] = {WindowKind::exp_semicircle, WindowKind::kaiser_bessel, WindowKind::pswf,
-                                 WindowKind::gaussian};
 
 // Every kind with some widths and oversamplings, including the wide Gaussians.
 template <class Check>

@@ -56,7 +56,7 @@ Configuration configuration(const Row& row) {
   FftPlan& plan = out.plan;
   plan.order = Order::natural;
   plan.precision = row[precision] ? Precision::f64 : Precision::f32;
-  Kernel kernel;
+  generator::fft::Kernel kernel;
   const Dim own = row[shape] == strided ? Dim::y : Dim::x;
   if (row[shape] == plane)
     kernel.subs = {{Dim::x, 1, r, 1, r, false}, {Dim::y, 1, r, 1, r, false}};
@@ -78,7 +78,7 @@ Configuration configuration(const Row& row) {
   with.pipeline = row[load] == 0 ? 0 : 1 + (row[load] - 1) % 2;
   with.cluster = 1 + row[cluster];
   if (row[shape] == strided) {  // x has a separate kernel, as long as a tile is wide
-    Kernel first;
+    generator::fft::Kernel first;
     first.subs = {{Dim::x, 4, 32, 4, 128, true}, {Dim::x, 32, 4, 1, 4, false}};
     first.with.threads = 32;
     first.with.tile = {1, 1, 1, 1};

@@ -118,19 +118,19 @@ TEST(EmulatedNufftType3, ForcedPlansOfOtherKindsAndEmptySides) {
 
 // Over a long grid, the rounding of a coordinate's map alone would exceed the tolerance.
 TEST(EmulatedNufftType3, KeepsItsDigitsOverManyTurns) {
-  constexpr int kSources = 3, kTargets = 60;
+  constexpr int kSources = 3, kFrequencies = 60;
   const double x[kSources] = {-1.3, 0.7, 2.9};
   const std::complex<double> strengths[kSources] = {{1, 0.5}, {-0.3, 2}, {0.7, -1}};
   std::mt19937_64 random(31);
   std::uniform_real_distribution<double> uniform(-20000, 21000);
-  std::vector<double> s(kTargets);
+  std::vector<double> s(kFrequencies);
   for (double& one : s) one = uniform(random);
   Transform transform("nufft:type=3,dim=1,m=3,k=60,prec=f64,tol=3e-13", emulated(""));
-  transform.set_points({kSources, x, nullptr, nullptr, kTargets, s.data()});
-  std::vector<std::complex<double>> got(kTargets);
+  transform.set_points({kSources, x, nullptr, nullptr, kFrequencies, s.data()});
+  std::vector<std::complex<double>> got(kFrequencies);
   transform.execute(const_cast<std::complex<double>*>(strengths), got.data());
   double difference = 0, norm = 0;
-  for (int l = 0; l < kTargets; ++l) {
+  for (int l = 0; l < kFrequencies; ++l) {
     std::complex<long double> want = 0;
     for (int j = 0; j < kSources; ++j)
       want += std::complex<long double>(strengths[j]) * std::polar(1.0L, -static_cast<long double>(s[l]) * x[j]);

@@ -5,27 +5,18 @@
 #include <complex>
 #include <limits>
 #include <numbers>
-#include <random>
 #include <vector>
 
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/backends/cpu/fft/lines.h"
+#include "tests/runtime/random_values.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
 using Long = long double;
 using LongComplex = std::complex<Long>;
-
-template <class T>
-std::vector<std::complex<T>> random_values(std::int64_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> value(-1, 1);
-  std::vector<std::complex<T>> values(static_cast<std::size_t>(n));
-  for (auto& v : values) v = std::complex<T>(static_cast<T>(value(random)), static_cast<T>(value(random)));
-  return values;
-}
 
 std::vector<LongComplex> roots(std::int64_t n, int sign) {
   std::vector<LongComplex> root;

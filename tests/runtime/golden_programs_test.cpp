@@ -108,9 +108,7 @@ void add_nufft(Digests& digests, const Problem& problem, const generator::Plan& 
   const auto executor = gpu::make_gpu_nufft_executor(problem, plan, options_of(problem, number),
                                                      std::make_unique<test::NotingQueue>(traits, noted));
   alignas(256) static double array[32];
-  PointSet points;
-  points.m = *problem.m, points.k = problem.k.value_or(0);
-  points.x = points.y = points.z = points.s = points.t = points.u = array;
+  PointSet points = test::points_of(problem, array);
   if (problem.type == 3) {
     Bounds bounds;
     for (std::size_t d = 0; d < 3; ++d)

@@ -29,9 +29,7 @@ Loads loads_of(const std::string& token, double product = 150, bool crowded = fa
   const auto executor = gpu::make_gpu_nufft_executor(problem, generator::default_plan(problem, h200), options,
                                                      std::make_unique<test::NotingQueue>(h200, noted));
   alignas(256) static double array[32];
-  PointSet points;
-  points.m = *problem.m, points.k = problem.k.value_or(0);
-  points.x = points.y = points.z = points.s = points.t = points.u = array;
+  PointSet points = test::points_of(problem, array);
   if (problem.type == 3) {
     Bounds bounds;
     for (std::size_t d = 0; d < 3; ++d)

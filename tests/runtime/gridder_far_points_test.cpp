@@ -9,16 +9,13 @@
 
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/gridder/turns.h"
+#include "tests/runtime/forced_targets.h"
 #include "tests/runtime/gridder_reference.h"
 #include "tuner/reference/phase.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
 
-struct ForcedTargets {
-  explicit ForcedTargets(std::int64_t targets) { hwy::SetSupportedTargetsForTest(targets); }
-  ~ForcedTargets() { hwy::SetSupportedTargetsForTest(0); }
-};
 constexpr std::int64_t kSets[] = {HWY_SCALAR, HWY_AVX2 | HWY_SCALAR, HWY_AVX3 | HWY_AVX2 | HWY_SCALAR};
 bool is_there(std::int64_t targets) { return (targets & ~hwy::SupportedTargets() & (HWY_AVX2 | HWY_AVX3)) == 0; }
 

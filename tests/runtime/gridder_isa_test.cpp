@@ -10,6 +10,8 @@
 #include "fmt/format.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
 #include "runtime/backends/cpu/gridder/kernels.h"
+#include "tests/runtime/forced_targets.h"
+#include "tests/runtime/gridder_reference.h"
 
 namespace fourtune::runtime::cpu {
 namespace {
@@ -20,21 +22,6 @@ struct Isa {
 };
 constexpr Isa kIsas[] = {
     {"portable", HWY_SCALAR}, {"avx2", HWY_AVX2 | HWY_SCALAR}, {"avx512", HWY_AVX3 | HWY_AVX2 | HWY_SCALAR}};
-
-// Restores the processor's instruction set at the end.
-struct ForcedTargets {
-  explicit ForcedTargets(std::int64_t targets) { hwy::SetSupportedTargetsForTest(targets); }
-  ~ForcedTargets() { hwy::SetSupportedTargetsForTest(0); }
-};
-
-template <class T>
-std::vector<std::complex<T>> random_values(std::int64_t n, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> unit(-1, 1);
-  std::vector<std::complex<T>> v(n);
-  for (auto& c : v) c = {static_cast<T>(unit(engine)), static_cast<T>(unit(engine))};
-  return v;
-}
 
 template <class T>
 double difference(const std::vector<std::complex<T>>& a, const std::vector<std::complex<T>>& b) {

@@ -16,6 +16,7 @@
 #include "generator/window/window.h"
 #include "runtime/backends/cpu/gridder/gridder.h"
 #include "runtime/backends/cpu/gridder/turns.h"
+#include "tests/runtime/random_values.h"
 
 namespace fourtune::runtime::cpu {
 
@@ -59,15 +60,6 @@ Points<T> make_points(Kind kind, int dim, std::int64_t m, std::int64_t fine, uns
     }
   }
   return p;
-}
-
-template <class T>
-std::vector<std::complex<T>> random_values(std::int64_t n, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> unit(-1, 1);
-  std::vector<std::complex<T>> v(n);
-  for (auto& c : v) c = {static_cast<T>(unit(engine)), static_cast<T>(unit(engine))};
-  return v;
 }
 
 inline GridderSpec make_spec(int dim, std::array<std::int64_t, 3> fine, int width, std::int64_t element_bytes) {

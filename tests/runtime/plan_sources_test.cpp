@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kToken = "nufft:type=1,n=32x32,m=5000,prec=f32,tol=1e-3";
+const char* const kSmall2d = "nufft:type=1,n=32x32,m=5000,prec=f32,tol=1e-3";
 
 // Sets an environment variable while it lives.
 class Variable {
@@ -59,13 +59,13 @@ class PlanSources : public testing::Test {
 
   // A plan that is recognised by its cap.
   std::string plan(std::int64_t cap) const {
-    const Problem problem = parse_problem(kToken);
+    const Problem problem = parse_problem(kSmall2d);
     generator::Plan plan = generator::default_plan(problem, traits_);
     plan.cpu().spread.cap = cap;
     return generator::to_text(plan, problem);
   }
   db::PackContents contents(std::int64_t cap) const {
-    const Problem problem = parse_problem(kToken);
+    const Problem problem = parse_problem(kSmall2d);
     db::PackPlan one;
     one.verdict.problem = to_token(problem);
     one.verdict.plan = plan(cap);
@@ -90,12 +90,12 @@ class PlanSources : public testing::Test {
     db::SessionStart start;
     start.environment = environment_here(traits_);
     db::Verdict verdict;
-    verdict.problem = to_token(parse_problem(kToken)), verdict.plan = plan(cap), verdict.winner_ns = 1000;
-    verdict.validity = validity_of(parse_problem(kToken));
+    verdict.problem = to_token(parse_problem(kSmall2d)), verdict.plan = plan(cap), verdict.winner_ns = 1000;
+    verdict.validity = validity_of(parse_problem(kSmall2d));
     store.record_verdict(store.begin_session(start), verdict);
   }
   // The cap of the plan that a transform with these options runs; 0: that of the model.
-  static std::int64_t cap_of(const Options& options, const char* token = kToken) {
+  static std::int64_t cap_of(const Options& options, const char* token = kSmall2d) {
     const Transform transform(token, options);
     const std::string& text = transform.plan();
     const auto at = text.find("cap=");
@@ -146,7 +146,7 @@ TEST_F(PlanSources, AProblemThatAPackCoversOrIsNearToItUsesItsPlan) {
 TEST_F(PlanSources, ExplanationsNameThePack) {
   Options options;
   options.databases = {pack("x.pack", 710)};
-  const Transform transform(kToken, options);
+  const Transform transform(kSmall2d, options);
   EXPECT_NE(transform.explain().find("from the pack made 1.0: tuned"), std::string::npos) << transform.explain();
   EXPECT_EQ(transform.warnings(), "");
 }
@@ -180,13 +180,13 @@ TEST_F(PlanSources, WhatCannotBeUsedIsReported) {
   options.databases = {good, (folder_ / "bad.pack").string(), (folder_ / "none.pack").string()};
   const std::byte garbage[10]{};
   options.packs = {{garbage, sizeof garbage, "garbage"}};
-  const Transform transform(kToken, options);
+  const Transform transform(kSmall2d, options);
   const std::string folder = folder_.string() + "/";
   for (const std::string& name : {folder + "bad.pack", folder + "none.pack", std::string("garbage")})
     EXPECT_NE(transform.warnings().find("not usable: " + name + " ("), std::string::npos) << transform.warnings();
   EXPECT_EQ(cap_of(options), 710);
   options.packs = {{nullptr, 5, "null"}};
-  EXPECT_THROW(Transform(kToken, options), Error);
+  EXPECT_THROW(Transform(kSmall2d, options), Error);
 }
 
 TEST_F(PlanSources, ThroughTheCInterfaceTheyCanBeCombined) {
@@ -199,7 +199,7 @@ TEST_F(PlanSources, ThroughTheCInterfaceTheyCanBeCombined) {
   fourtune_options_init(&options);
   const auto explained = [&] {
     fourtune_transform* transform = nullptr;
-    EXPECT_EQ(fourtune_create(kToken, &options, &transform), FOURTUNE_SUCCESS) << fourtune_last_error();
+    EXPECT_EQ(fourtune_create(kSmall2d, &options, &transform), FOURTUNE_SUCCESS) << fourtune_last_error();
     EXPECT_STREQ(fourtune_warnings(transform), "");
     std::string text = fourtune_explain(transform);
     fourtune_destroy(transform);
@@ -216,12 +216,12 @@ TEST_F(PlanSources, ThroughTheCInterfaceTheyCanBeCombined) {
   const char* keys[] = {"no key"};
   options.trusted_keys = keys, options.trusted_key_count = 1;
   fourtune_transform* transform = nullptr;
-  EXPECT_EQ(fourtune_create(kToken, &options, &transform), FOURTUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(fourtune_create(kSmall2d, &options, &transform), FOURTUNE_INVALID_ARGUMENT);
   keys[0] = nullptr;
-  EXPECT_EQ(fourtune_create(kToken, &options, &transform), FOURTUNE_INVALID_OPTION);
+  EXPECT_EQ(fourtune_create(kSmall2d, &options, &transform), FOURTUNE_INVALID_OPTION);
   const fourtune_pack nothing[] = {{nullptr, 0, "nothing"}};
   options.trusted_key_count = 0, options.packs = nothing;
-  EXPECT_EQ(fourtune_create(kToken, &options, &transform), FOURTUNE_INVALID_OPTION);
+  EXPECT_EQ(fourtune_create(kSmall2d, &options, &transform), FOURTUNE_INVALID_OPTION);
 }
 
 // ---- kernels

@@ -101,7 +101,7 @@ Long relative(const std::vector<LongComplex>& a, const std::vector<LongComplex>&
 }
 
 template <class T>
-std::vector<std::complex<T>> random_values(std::mt19937_64& random, std::int64_t size) {
+std::vector<std::complex<T>> drawn_array(std::mt19937_64& random, std::int64_t size) {
   std::uniform_real_distribution<double> value(-1, 1);
   std::vector<std::complex<T>> values(size);
   for (auto& v : values) v = {static_cast<T>(value(random)), static_cast<T>(value(random))};
@@ -119,8 +119,8 @@ void check(const Case& c, std::mt19937_64& random) {
   const std::int64_t row = c.modes[0] + c.mode_padding, plane = row * c.modes[1] + c.mode_padding;
   const std::int64_t kept = c.dim == 1 ? c.modes[0] : c.dim == 2 ? row * c.modes[1] : plane * c.modes[2];
   const std::int64_t grid_distance = spec.grid.elements + 3, mode_distance = kept + 2;
-  const auto grids = random_values<T>(random, c.count * grid_distance);
-  const auto modes = random_values<T>(random, c.count * mode_distance);
+  const auto grids = drawn_array<T>(random, c.count * grid_distance);
+  const auto modes = drawn_array<T>(random, c.count * mode_distance);
   const Long tolerance = 30 * std::numeric_limits<T>::epsilon();
 
   auto cells = grids, spectrum = modes;
@@ -214,7 +214,7 @@ void check_long(std::int64_t fine, std::int64_t modes, int threads, std::mt19937
   c.threads = threads;
   c.order = modes % 2 == 0 ? ModeOrder::centred : ModeOrder::fft;
   PrunedFftSpec spec = spec_of(c, random);
-  const auto x = random_values<T>(random, fine), y = random_values<T>(random, modes);
+  const auto x = drawn_array<T>(random, fine), y = drawn_array<T>(random, modes);
   auto cells = x, ax = y, aty = x, input = y;
   make_pruned_fft<T>(spec, true)->truncate(cells.data(), fine, ax.data(), modes, 1);
   spec.sign = -spec.sign;
@@ -267,7 +267,7 @@ TEST(PrunedFft, HeldCellsAgreeWithTheWholeTransform) {
   part.grid.stride = {1, 163, 0};  // room for the modes
   part.grid.elements = 163 * 130;
   part.length = c.fine;
-  const auto modes = random_values<double>(random, 160 * 150);
+  const auto modes = drawn_array<double>(random, 160 * 150);
   std::vector<std::complex<double>> all(whole.grid.elements), held(part.grid.elements);
   make_pruned_fft<double>(whole, false)->pad(modes.data(), 0, all.data(), 0, 1);
   make_pruned_fft<double>(part, false)->pad(modes.data(), 0, held.data(), 0, 1);
@@ -296,7 +296,7 @@ TEST(PrunedFft, TruncateAndConjugatePadAreAdjoint) {
   PrunedFftSpec conjugate = spec;
   conjugate.sign = -spec.sign;
   const std::int64_t kept = c.modes[0] * c.modes[1] * c.modes[2];
-  const auto x = random_values<double>(random, spec.grid.elements), y = random_values<double>(random, kept);
+  const auto x = drawn_array<double>(random, spec.grid.elements), y = drawn_array<double>(random, kept);
   auto cells = x, ax = y, aty = x, input = y;
   make_pruned_fft<double>(spec, true)->truncate(cells.data(), 0, ax.data(), 0, 1);
   make_pruned_fft<double>(conjugate, false)->pad(input.data(), 0, aty.data(), 0, 1);
@@ -319,7 +319,7 @@ TEST(PrunedFft, ResultsDoNotDependOnTheThreadCount) {
     c.fine = {dim == 1 ? 19200 : 48, dim > 1 ? 40 : 1, dim > 2 ? 24 : 1};
     c.modes = {dim == 1 ? 9600 : 24, dim > 1 ? 21 : 1, dim > 2 ? 12 : 1};
     PrunedFftSpec spec = spec_of(c, random);
-    const auto grid = random_values<float>(random, spec.grid.elements);
+    const auto grid = drawn_array<float>(random, spec.grid.elements);
     std::vector<std::vector<std::complex<float>>> results;
     for (const int threads : {1, 2, 3}) {
       spec.threads = threads;

@@ -18,7 +18,7 @@ namespace fourtune::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kToken = "nufft:type=1,n=8,m=3,prec=f64,tol=1e-6";
+constexpr const char* kRecorded = "nufft:type=1,n=8,m=3,prec=f64,tol=1e-6";
 
 class RecordPoints : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class RecordPoints : public ::testing::Test {
   static std::string run(double first = 0.5) {
     Options options;
     options.default_databases = false;
-    Transform transform(kToken, options);
+    Transform transform(kRecorded, options);
     const double x[] = {first, 1, 2};
     transform.set_points({3, x});
     double values[6] = {1}, modes[16];
@@ -44,7 +44,7 @@ class RecordPoints : public ::testing::Test {
     return transform.explain();
   }
   fs::path file(const char* ending) const {
-    return folder_ / "points" / (recording_name(parse_problem(kToken)) + ending);
+    return folder_ / "points" / (recording_name(parse_problem(kRecorded)) + ending);
   }
   static std::string text(const fs::path& path) {
     std::ostringstream out;
@@ -61,7 +61,7 @@ class RecordPoints : public ::testing::Test {
 TEST_F(RecordPoints, WritesTheFirstPointsForTheUserAlone) {
   EXPECT_NE(run(0.25).find("points: recorded in"), std::string::npos);
   EXPECT_EQ(run(0.75).find("points: "), std::string::npos) << "they are there";
-  EXPECT_EQ(text(file(".txt")), to_token(recorded_problem(parse_problem(kToken))) + "\n");
+  EXPECT_EQ(text(file(".txt")), to_token(recorded_problem(parse_problem(kRecorded))) + "\n");
   const NpyArray array = read_npy(file(".points.npy"));
   ASSERT_EQ(array.count(), 3);
   EXPECT_EQ(array.values[0].real(), 0.25);
@@ -108,7 +108,7 @@ TEST_F(RecordPoints, TheSameReasonIsSaidOnce) {
   where("/proc/nowhere");
   Options options;
   options.default_databases = false;
-  Transform transform(kToken, options);
+  Transform transform(kRecorded, options);
   const double x[] = {0.5, 1, 2};
   transform.set_points({3, x});
   const std::string once = transform.explain();

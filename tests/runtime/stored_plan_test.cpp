@@ -64,7 +64,7 @@ PickyBackend& picky() {
   return *backend;
 }
 
-const char* const kToken = "nufft:type=1,n=64x64,m=5000,prec=f64,tol=1e-6";
+const char* const kAskedFor = "nufft:type=1,n=64x64,m=5000,prec=f64,tol=1e-6";
 const char* const kNeighbour = "nufft:type=1,n=64x60,m=5000,prec=f64,tol=1e-6";
 constexpr int kStored = 777, kBeside = 555;
 
@@ -75,7 +75,7 @@ class StoredPlan : public testing::Test {
     picky().bind_check = picky().points_check = [](const generator::Plan&) {};
     picky().asked.clear();
     store(kNeighbour, kBeside);
-    store(kToken, kStored);
+    store(kAskedFor, kStored);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -120,7 +120,7 @@ void does_not_compile() { throw CompileError("kernel spread does not compile", f
 void bad_alloc() { throw std::bad_alloc(); }
 
 TEST_F(StoredPlan, IsBoundFirst) {
-  const Transform transform(kToken, options());
+  const Transform transform(kAskedFor, options());
   EXPECT_EQ(picky().asked, std::vector<int>{kStored});
   EXPECT_NE(transform.explain().find("why: verdict"), std::string::npos) << transform.explain();
 }
@@ -132,7 +132,7 @@ TEST_F(StoredPlan, ThatDoesNotBindGivesWayToTheNearestOne) {
   for (const auto& [said, way] : ways) {
     picky().asked.clear();
     picky().bind_check = refuses({kStored}, way);
-    const Transform transform(kToken, options());
+    const Transform transform(kAskedFor, options());
     EXPECT_EQ(picky().asked, (std::vector<int>{kStored, kBeside}));
     EXPECT_NE(transform.explain().find("why: nearest"), std::string::npos) << transform.explain();
     EXPECT_NE(transform.explain().find("it does not run here: " + said), std::string::npos) << transform.explain();
@@ -141,7 +141,7 @@ TEST_F(StoredPlan, ThatDoesNotBindGivesWayToTheNearestOne) {
 
 TEST_F(StoredPlan, ThatDoesNotBindGivesWayToTheModelInTheEnd) {
   picky().bind_check = refuses({kStored, kBeside}, out_of_memory);
-  const Transform transform(kToken, options());
+  const Transform transform(kAskedFor, options());
   EXPECT_EQ(picky().asked.size(), 3u);
   EXPECT_NE(transform.explain().find("why: model"), std::string::npos) << transform.explain();
 }
@@ -157,27 +157,27 @@ TEST_F(StoredPlan, ThatFailsWithItsPointsGivesWayToo) {
 
 TEST_F(StoredPlan, IsNotBlamedForTheCallersPoints) {
   picky().points_check = refuses({kStored}, [] { throw Error(Status::invalid_point, "x[3] is NaN"); });
-  Transform transform(kToken, options());
+  Transform transform(kAskedFor, options());
   const std::vector<double> x(5000, 0.5);
   EXPECT_THROW(transform.set_points({5000, x.data(), x.data()}), Error);
   EXPECT_EQ(picky().asked, std::vector<int>{kStored});
 }
 
 TEST_F(StoredPlan, AForcedPlanThatDoesNotBindIsTheCallersError) {
-  const Problem problem = parse_problem(kToken);
+  const Problem problem = parse_problem(kAskedFor);
   generator::Plan plan = default_plan(problem);
   plan.cpu().spread.cap = kStored;
   picky().bind_check = refuses({kStored}, out_of_memory);
   Options forced = options();
   forced.plan = generator::to_text(plan, problem);
-  EXPECT_THROW(Transform(kToken, forced), Error);
+  EXPECT_THROW(Transform(kAskedFor, forced), Error);
   EXPECT_EQ(picky().asked, std::vector<int>{kStored});
 }
 
 TEST_F(StoredPlan, TheModelsPlanThatDoesNotBindIsAnErrorToo) {
   picky().bind_check = [](const generator::Plan&) { out_of_memory(); };
   try {
-    const Transform transform(kToken, options());
+    const Transform transform(kAskedFor, options());
     ADD_FAILURE() << "was made";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::out_of_memory);

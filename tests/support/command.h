@@ -11,6 +11,16 @@
 
 namespace fourtune::test {
 
+// One line of error with the reason, perhaps a hint, and nothing else.
+inline void expect_refusal(const Finished& result, const std::string& reason, int code) {
+  EXPECT_EQ(result.code, code) << result.err;
+  EXPECT_EQ(result.err.rfind("fourtune: error: ", 0), 0u) << result.err;
+  EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
+  const auto end = result.err.find('\n');
+  EXPECT_TRUE(end + 1 == result.err.size() || result.err.compare(end + 1, 6, "hint: ") == 0) << result.err;
+}
+
 class CommandTest : public testing::Test {
  protected:
   explicit CommandTest(std::string command) : command_(std::move(command)) {}

@@ -23,6 +23,14 @@ struct Noted {
   std::vector<int> marks;
 };
 
+// All coordinates are in one array, which nobody reads.
+inline runtime::PointSet points_of(const Problem& problem, const double* array) {
+  runtime::PointSet points;
+  points.m = *problem.m, points.k = problem.k.value_or(0);
+  points.x = points.y = points.z = points.s = points.t = points.u = array;
+  return points;
+}
+
 // Memory has addresses, but is none. What is read says that all points are good.
 class NotingQueue final : public runtime::gpu::Queue {
  public:

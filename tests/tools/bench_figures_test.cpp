@@ -36,7 +36,7 @@ ContenderResult contender(const std::string& name, std::size_t p, std::size_t c)
   return one;
 }
 
-class Comparison : public testing::Test {
+class ShownComparison : public testing::Test {
  protected:
   // What `fourtune bench` prints of run.csv, and the script of its figures: without gnuplot on the PATH it is left.
   std::string shown(const std::vector<std::string>& options, int code = 0) {
@@ -62,7 +62,7 @@ class Comparison : public testing::Test {
   test::ScratchFolder folder_;
 };
 
-class Suites : public Comparison,
+class Suites : public ShownComparison,
                public testing::WithParamInterface<std::pair<const char*, std::vector<std::string>>> {};
 
 TEST_P(Suites, ShowTheirProblemsTablesAndFigures) {
@@ -100,7 +100,7 @@ TEST_P(Suites, ShowTheirProblemsTablesAndFigures) {
 }
 
 // Every group of problems; sides that are missing, wrong, refused at first and failed.
-TEST_F(Comparison, ShowsItsTablesSummaryAndRatios) {
+TEST_F(ShownComparison, ShowsItsTablesSummaryAndRatios) {
   const std::vector<std::string> tokens{
       "fft:type=c2c,n=64,prec=f32",
       "fft:type=c2c,n=64x32,prec=f64,batch=3",

@@ -16,7 +16,7 @@ std::string peer(const std::string& name) {
 }
 
 // The fault that is given when a library is refused.
-std::string fault_of(const std::string& path) {
+std::string refusal_of(const std::string& path) {
   try {
     const FinufftLibrary library(path);
     return "accepted as " + library.version();
@@ -50,27 +50,27 @@ TEST(BenchPeer, EveryKnownLayoutIsAccepted) {
 }
 
 TEST(BenchPeer, MissingFileIsRefusedByName) {
-  EXPECT_EQ(fault_of("/nonexistent/libfinufft.so"), "missing_file");
-  EXPECT_EQ(fault_of("/"), "missing_file");
+  EXPECT_EQ(refusal_of("/nonexistent/libfinufft.so"), "missing_file");
+  EXPECT_EQ(refusal_of("/"), "missing_file");
 }
 
 TEST(BenchPeer, FileThatIsNoLibraryIsRefusedByName) {
   const test::ScratchFolder folder;
   test::write_text(folder / "libfinufft.so", "FINUFFT version 2.5.1 is what this text claims\n");
-  EXPECT_EQ(fault_of((folder / "libfinufft.so").string()), "not_loadable");
+  EXPECT_EQ(refusal_of((folder / "libfinufft.so").string()), "not_loadable");
 }
 
-TEST(BenchPeer, LibraryWithoutTheInterfaceIsRefusedByName) { EXPECT_EQ(fault_of(peer("empty")), "not_finufft"); }
+TEST(BenchPeer, LibraryWithoutTheInterfaceIsRefusedByName) { EXPECT_EQ(refusal_of(peer("empty")), "not_finufft"); }
 
 TEST(BenchPeer, UnknownVersionsAreRefusedByName) {
-  EXPECT_EQ(fault_of(peer("no_version")), "unknown_version");
-  EXPECT_EQ(fault_of(peer("future")), "unknown_version");
+  EXPECT_EQ(refusal_of(peer("no_version")), "unknown_version");
+  EXPECT_EQ(refusal_of(peer("future")), "unknown_version");
 }
 
 TEST(BenchPeer, LayoutsOfAnotherVersionAreRefusedByName) {
-  EXPECT_EQ(fault_of(peer("too_large")), "layout_mismatch");
-  EXPECT_EQ(fault_of(peer("too_small")), "layout_mismatch");
-  EXPECT_EQ(fault_of(peer("odd_defaults")), "layout_mismatch");
+  EXPECT_EQ(refusal_of(peer("too_large")), "layout_mismatch");
+  EXPECT_EQ(refusal_of(peer("too_small")), "layout_mismatch");
+  EXPECT_EQ(refusal_of(peer("odd_defaults")), "layout_mismatch");
 }
 
 TEST(BenchPeer, VersionIsFoundAcrossBlocksOfTheFile) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fourtune/fourtune.h"
+#include "tests/support/command.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {
@@ -32,13 +33,7 @@ class CommandLine : public testing::Test {
   }
   // Expects a refusal as bad usage or input, with one line of error that contains `reason`.
   void expect_refused(const std::vector<std::string>& words, const std::string& reason, int code = 2) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, code) << result.err;
-    EXPECT_EQ(result.err.rfind("fourtune: error: ", 0), 0u) << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-    const auto end = result.err.find('\n');
-    EXPECT_TRUE(end + 1 == result.err.size() || result.err.compare(end + 1, 6, "hint: ") == 0) << result.err;
+    expect_refusal(run(words), reason, code);
   }
   Json run_json(std::vector<std::string> words) {
     const Finished result = run(std::move(words));

@@ -36,7 +36,7 @@ std::vector<std::string> all_problems() {
   return all;
 }
 
-class Commands : public testing::Test {
+class CommandsAndBackends : public testing::Test {
  protected:
   Finished run(std::vector<std::string> words) const {
     words.insert(words.begin(), fourtune_program());
@@ -56,7 +56,7 @@ class Commands : public testing::Test {
   ScratchFolder folder;
 };
 
-struct OnBackend : Commands, testing::WithParamInterface<std::string> {
+struct OnBackend : CommandsAndBackends, testing::WithParamInterface<std::string> {
   const std::string& backend() const { return GetParam(); }
   bool is_of_backend(const std::string& plan) const { return plan.rfind(backend() + ";", 0) == 0; }
 };
@@ -135,7 +135,7 @@ TEST_P(OnBackend, ADeviceThatIsNotThereIsRefusedByEveryCommand) {
 }
 
 // These tests concern CUDA kernels, whatever runs them.
-TEST_F(Commands, PlanListsPlansOfEveryUniformProblemAndRefusesOthers) {
+TEST_F(CommandsAndBackends, PlanListsPlansOfEveryUniformProblemAndRefusesOthers) {
   for (const std::string& token : kFfts) {
     const Finished listed = run({"plan", "--list", token, "--device", "h100", "--count", "1"});
     EXPECT_EQ(listed.code, 0) << token << listed.err;
@@ -146,7 +146,7 @@ TEST_F(Commands, PlanListsPlansOfEveryUniformProblemAndRefusesOthers) {
   EXPECT_NE(refused.err.find("uniform transforms"), std::string::npos) << refused.err;
 }
 
-TEST_F(Commands, EmitWritesKernelsOfEveryUniformProblemAndRefusesOthers) {
+TEST_F(CommandsAndBackends, EmitWritesKernelsOfEveryUniformProblemAndRefusesOthers) {
   for (const std::string& token : kFfts) {
     const Finished text = run({"emit", token, "--stage", "kernels"});
     EXPECT_EQ(text.code, 0) << token << text.err;
@@ -157,7 +157,7 @@ TEST_F(Commands, EmitWritesKernelsOfEveryUniformProblemAndRefusesOthers) {
   EXPECT_NE(refused.err.find("uniform transforms"), std::string::npos) << refused.err;
 }
 
-TEST_F(Commands, DoctorAndEveryRefusalKnowTheSameBackends) {
+TEST_F(CommandsAndBackends, DoctorAndEveryRefusalKnowTheSameBackends) {
   const Json doctor = json_of({"doctor", "--json"});
   const auto& findings = doctor["findings"];
   const auto found =
@@ -179,7 +179,7 @@ TEST_F(Commands, DoctorAndEveryRefusalKnowTheSameBackends) {
     }
 }
 
-TEST_F(Commands, WithoutABackendTheProcessorIsMeant) {
+TEST_F(CommandsAndBackends, WithoutABackendTheProcessorIsMeant) {
   const std::string& token = kFfts[0];
   EXPECT_EQ(std::string(json_of({"run", token, "--repeat", "1", "--json"})["plan"]).rfind("cpu;", 0), 0u);
   EXPECT_EQ(std::string(json_of({"explain", token, "--json"})["plan"]).rfind("cpu;", 0), 0u);

@@ -15,9 +15,9 @@ namespace fourtune::test {
 namespace {
 
 using Json = nlohmann::json;
-const char* const kFft = "fft:type=c2c,n=256x256,prec=f32";
+const char* const kSquare = "fft:type=c2c,n=256x256,prec=f32";
 const char* const kDiffers = "nufft:type=1,n=64x64,m=20000,prec=f32,tol=1e-3,batch=16";
-const char* const kSmall = "fft:type=c2c,n=32,prec=f32";
+const char* const kFewPoints = "fft:type=c2c,n=32,prec=f32";
 
 class DeviceOption : public testing::Test {
  protected:
@@ -60,8 +60,8 @@ class DeviceOption : public testing::Test {
 
 TEST_F(DeviceOption, TuneMeasuresThereInAllItsProcesses) {
   if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89";
-  const Finished tuned = run(
-      {"tune", kSmall, "--backend", "cuda", "--device", "1", "--max-evaluations", "2", "--seconds", "60", "--quiet"});
+  const Finished tuned = run({"tune", kFewPoints, "--backend", "cuda", "--device", "1", "--max-evaluations", "2",
+                              "--seconds", "60", "--quiet"});
   EXPECT_EQ(tuned.code, 1) << "results of the fake driver are wrong" << tuned.out << tuned.err;
   EXPECT_NE(tuned.err.find("no plan gave a right result"), std::string::npos) << tuned.out << tuned.err;
   EXPECT_EQ(used(), all_of_second);
@@ -69,7 +69,7 @@ TEST_F(DeviceOption, TuneMeasuresThereInAllItsProcesses) {
 
 TEST_F(DeviceOption, RunRunsThere) {
   if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89";
-  for (const char* token : {kSmall, "nufft:type=1,n=30,m=60,prec=f32,tol=1e-2"}) {
+  for (const char* token : {kFewPoints, "nufft:type=1,n=30,m=60,prec=f32,tol=1e-2"}) {
     const Finished done =
         run({"run", token, "--backend", "cuda", "--device", "1", "--repeat", "1", "--no-check", "--json"});
     ASSERT_EQ(done.code, 0) << done.err;
@@ -80,7 +80,7 @@ TEST_F(DeviceOption, RunRunsThere) {
 TEST_F(DeviceOption, BenchMeasuresThere) {
   if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89";
   const Finished done =
-      run({"bench", kSmall, "--backend", "cuda", "--device", "1", "--rounds", "1", "--compile-first"});
+      run({"bench", kFewPoints, "--backend", "cuda", "--device", "1", "--rounds", "1", "--compile-first"});
   EXPECT_NE(done.out.find("Fake RTX 4090 (sm_89"), std::string::npos) << done.out << done.err;
   EXPECT_NE(done.out.find("[1/1] "), std::string::npos) << done.out << done.err;
   EXPECT_EQ(used(), all_of_second);
@@ -93,10 +93,10 @@ TEST_F(DeviceOption, ExplainPlanAndEmitSayWhatWouldRunThereAndUseNothing) {
     ASSERT_EQ(why.code, 0) << why.err;
     plans.push_back(Json::parse(why.out)["plan"]);
     EXPECT_EQ(used(), std::vector<std::string>{});
-    const Finished listed = run({"plan", "--list", kFft, "--device", device, "--count", "1"});
+    const Finished listed = run({"plan", "--list", kSquare, "--device", device, "--count", "1"});
     EXPECT_NE(listed.out.find(device == std::string("0") ? "on Fake H200:" : "on Fake RTX 4090:"), std::string::npos)
         << listed.out << listed.err;
-    EXPECT_EQ(run({"emit", kSmall, "--device", device, "--stage", "launches"}).code, 0);
+    EXPECT_EQ(run({"emit", kFewPoints, "--device", device, "--stage", "launches"}).code, 0);
     EXPECT_EQ(used(), std::vector<std::string>{});
   }
   EXPECT_NE(plans[0], plans[1]) << "this problem shows nothing";
@@ -119,33 +119,33 @@ TEST_F(DeviceOption, DoctorListsAllOrTheOneThatIsAskedFor) {
 
 TEST_F(DeviceOption, ANumberThatNoDeviceHasIsRefusedWithHowManyThereAre) {
   for (const char* command : {"tune", "run", "bench", "explain"})
-    expect_refused({command, kSmall, "--backend", "cuda", "--device", "2"},
+    expect_refused({command, kFewPoints, "--backend", "cuda", "--device", "2"},
                    "device=2: the cuda backend has 2 devices here, numbers 0 to 1");
   expect_refused({"doctor", "--device", "2"}, "2 devices here, numbers 0 to 1");
-  expect_refused({"plan", "--list", kSmall, "--device", "2"}, "2 devices here, numbers 0 to 1");
-  expect_refused({"emit", kSmall, "--device", "2"}, "2 devices here, numbers 0 to 1");
-  expect_refused({"run", kSmall, "--device", "1"}, "the cpu backend has one device here, number 0");
-  expect_refused({"run", kSmall, "--backend", "cuda", "--device", "-1"}, "--device");
+  expect_refused({"plan", "--list", kFewPoints, "--device", "2"}, "2 devices here, numbers 0 to 1");
+  expect_refused({"emit", kFewPoints, "--device", "2"}, "2 devices here, numbers 0 to 1");
+  expect_refused({"run", kFewPoints, "--device", "1"}, "the cpu backend has one device here, number 0");
+  expect_refused({"run", kFewPoints, "--backend", "cuda", "--device", "-1"}, "--device");
 }
 
 TEST_F(DeviceOption, NamesAreOfGpusThatNeedNotBeHereAndOnlyWhereNothingRuns) {
-  const Finished h100 = run({"explain", kFft, "--device", "h100", "--json"});
+  const Finished h100 = run({"explain", kSquare, "--device", "h100", "--json"});
   ASSERT_EQ(h100.code, 0) << h100.err;
   EXPECT_EQ(std::string(Json::parse(h100.out)["plan"]).rfind("cuda;", 0), 0u) << h100.out;
-  EXPECT_EQ(run({"explain", kFft, "--backend", "cuda", "--device", "h100", "--json"}).out, h100.out);
+  EXPECT_EQ(run({"explain", kSquare, "--backend", "cuda", "--device", "h100", "--json"}).out, h100.out);
   for (const char* backend : {"cpu", "emulated"})
     expect_refused(
-        {"explain", kFft, "--backend", backend, "--device", "h100"},
+        {"explain", kSquare, "--backend", backend, "--device", "h100"},
         std::string("--device h100: this GPU runs plans of the cuda backend, and --backend asks for those of ") +
             backend);
   for (const char* command : {"tune", "run", "bench"})
-    expect_refused({command, kSmall, "--backend", "cuda", "--device", "h100"}, "'h100' is no device's number");
+    expect_refused({command, kFewPoints, "--backend", "cuda", "--device", "h100"}, "'h100' is no device's number");
   for (const char* command : {"explain", "emit"})
-    expect_refused({command, kSmall, "--device", "h1000"}, "nor one of h200, h100, ");
+    expect_refused({command, kFewPoints, "--device", "h1000"}, "nor one of h200, h100, ");
 }
 
 TEST_F(DeviceOption, WithoutABackendTheProcessorRunsBesideThem) {
-  const Finished done = run({"run", kSmall, "--repeat", "1", "--json"});
+  const Finished done = run({"run", kFewPoints, "--repeat", "1", "--json"});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(std::string(Json::parse(done.out)["plan"]).rfind("cpu;", 0), 0u) << done.out;
   EXPECT_EQ(used(), std::vector<std::string>{});

@@ -73,7 +73,7 @@ std::vector<Block> commands_to_run() {
   return blocks;
 }
 
-std::string name_of(const testing::TestParamInfo<Block>& info) {
+std::string block_name(const testing::TestParamInfo<Block>& info) {
   std::string name = info.param.page + "Line" + std::to_string(info.param.line);
   std::erase_if(name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; });
   return name;
@@ -97,7 +97,7 @@ TEST_P(Commands, Run) {
   EXPECT_EQ(result.code, 0) << block.page << ":" << block.line << "\n" << block.text << result.out << result.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Docs, Commands, testing::ValuesIn(commands_to_run()), name_of);
+INSTANTIATE_TEST_SUITE_P(Docs, Commands, testing::ValuesIn(commands_to_run()), block_name);
 
 TEST(Docs, SayWhyACommandIsNotRun) {
   for (const Block& block : blocks_in("sh"))

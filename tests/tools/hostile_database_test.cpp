@@ -12,8 +12,8 @@
 namespace fourtune::test {
 namespace {
 
-constexpr const char* kToken = "fft:type=c2c,n=8,prec=f64";
-constexpr const char* kPlan = "cpu;threads=1;fft=rows(rigor=measure,block=64)";
+constexpr const char* kSmallFft = "fft:type=c2c,n=8,prec=f64";
+constexpr const char* kRowsPlan = "cpu;threads=1;fft=rows(rigor=measure,block=64)";
 
 class HostileDatabase : public testing::Test {
  protected:
@@ -27,10 +27,10 @@ class HostileDatabase : public testing::Test {
     start.environment = runtime::environment_here(cpu_traits());
     const auto session = store.begin_session(start);
     db::Run run;
-    run.problem = kToken, run.plan = plan, run.samples_ns = {1000}, run.message = message;
+    run.problem = kSmallFft, run.plan = plan, run.samples_ns = {1000}, run.message = message;
     store.record_run(session, run);
     db::Verdict verdict;
-    verdict.problem = kToken, verdict.plan = plan, verdict.winner_ns = 1000;
+    verdict.problem = kSmallFft, verdict.plan = plan, verdict.winner_ns = 1000;
     store.record_verdict(session, verdict);
   }
   void sql(const std::string& statement) {
@@ -57,13 +57,13 @@ TEST_F(HostileDatabase, NoCommandSendsItsControlCharactersToTheTerminal) {
        std::vector<std::vector<std::string>>{{"show"},
                                              {"show", "--format", "csv"},
                                              {"show", "--format", "json"},
-                                             {"explain", kToken, "--backend", "cpu"},
-                                             {"explain", kToken, "--backend", "cpu", "--json"},
+                                             {"explain", kSmallFft, "--backend", "cpu"},
+                                             {"explain", kSmallFft, "--backend", "cpu", "--json"},
                                              {"doctor"},
-                                             {"run", kToken, "--plan", "cpu;\x1b[2J"},
+                                             {"run", kSmallFft, "--plan", "cpu;\x1b[2J"},
                                              {"run", "fft:\x1b[2J"},
                                              {"\x1b[2J"},
-                                             {"explain", kToken, "--\x1b[2J"},
+                                             {"explain", kSmallFft, "--\x1b[2J"},
                                              {"show", "--db", "\x1b[2J.db"}}) {
     SCOPED_TRACE(words.back());
     const Finished result = run(words);
@@ -79,9 +79,9 @@ TEST_F(HostileDatabase, ErrorsDoNotRepeatMegabytes) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"run", "fft:" + key},
                                              {"run", "fft:type=c2c,n=" + key},
-                                             {"run", kToken, "--plan", "cpu;" + key + "=1"},
-                                             {"run", kToken, "--backend", key},
-                                             {"tune", kToken, "--strategy", key},
+                                             {"run", kSmallFft, "--plan", "cpu;" + key + "=1"},
+                                             {"run", kSmallFft, "--backend", key},
+                                             {"tune", kSmallFft, "--strategy", key},
                                              {key}}) {
     const Finished result = run(words);
     EXPECT_NE(result.code, 0);
@@ -91,7 +91,7 @@ TEST_F(HostileDatabase, ErrorsDoNotRepeatMegabytes) {
 }
 
 TEST_F(HostileDatabase, DamagedRowsAreNamedAndTheOthersServe) {
-  store(kPlan);
+  store(kRowsPlan);
   store("cpu;threads=1;fft=rows(rigor=measure,block=32)");
   sql("UPDATE plan SET text = replace(text, 'block=32', 'block=33')");
   const Finished shown = run({"show"});
@@ -99,14 +99,14 @@ TEST_F(HostileDatabase, DamagedRowsAreNamedAndTheOthersServe) {
   EXPECT_NE(shown.err.find("1 verdict and 1 run are not what was written"), std::string::npos) << shown.err;
   EXPECT_NE(shown.out.find("block=64"), std::string::npos) << shown.out;
   EXPECT_EQ(shown.out.find("block=33"), std::string::npos) << shown.out;
-  const Finished explained = run({"explain", kToken, "--backend", "cpu"});
+  const Finished explained = run({"explain", kSmallFft, "--backend", "cpu"});
   EXPECT_NE(explained.out.find("1 verdicts, 1 damaged and passed over"), std::string::npos) << explained.out;
   const Finished examined = run({"doctor"});
   EXPECT_NE(examined.out.find("1 verdict and 1 run are not what was written"), std::string::npos) << examined.out;
 }
 
 TEST_F(HostileDatabase, DoctorSaysWhyKernelsAreNotLoadedFromIt) {
-  store(kPlan);
+  store(kRowsPlan);
   EXPECT_EQ(run({"doctor"}).out.find("kernels are not loaded from it"), std::string::npos);
   ASSERT_EQ(::chmod((folder / "own.db").c_str(), 0666), 0);
   const std::string said = run({"doctor"}).out;
@@ -116,7 +116,7 @@ TEST_F(HostileDatabase, DoctorSaysWhyKernelsAreNotLoadedFromIt) {
 
 // With `ulimit -f`, a session continues, says what is wrong, and keeps its earlier data.
 TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
-  store(kPlan);
+  store(kRowsPlan);
   const std::string limited = "ulimit -f 192; exec '" + fourtune_program() +
                               "' tune fft:type=c2c,n=12,prec=f64 fft:type=c2c,n=20,prec=f64 "
                               "fft:type=c2c,n=24,prec=f64 --seconds 0 --threads 1 --quiet";
@@ -127,7 +127,7 @@ TEST_F(HostileDatabase, AFileThatMayNotGrowIsAnErrorWithANameAndLosesNothing) {
   EXPECT_NE(result.err.find("fourtune: error: not everything could be stored"), std::string::npos) << result.err;
   const auto kept = db::TuningStore::open_for_reading(folder / "own.db");
   EXPECT_FALSE(kept.damage().any());
-  EXPECT_EQ(kept.runs(kToken).size(), 1u);
+  EXPECT_EQ(kept.runs(kSmallFft).size(), 1u);
   EXPECT_GT(kept.runs("fft:type=c2c,n=12,prec=f64").size(), 0u) << "what was measured before the limit";
   const Finished again = run({"tune", "fft:type=c2c,n=12,prec=f64", "--seconds", "0", "--threads", "1", "--quiet"});
   EXPECT_EQ(again.code, 0) << again.err;

@@ -14,6 +14,7 @@
 #include "db/pack_writer.h"
 #include "db/tuning_store.h"
 #include "runtime/environment.h"
+#include "tests/support/command.h"
 #include "tests/support/program.h"
 
 namespace fourtune::test {
@@ -53,13 +54,7 @@ class PackCommand : public testing::Test {
   }
   // One line of error with the reason, perhaps a hint, and nothing else.
   void expect_refused(const Words& words, const std::string& reason, int code) {
-    const Finished result = run(words);
-    EXPECT_EQ(result.code, code) << result.err;
-    EXPECT_EQ(result.err.rfind("fourtune: error: ", 0), 0u) << result.err;
-    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
-    EXPECT_EQ(result.out, "");
-    const auto end = result.err.find('\n');
-    EXPECT_TRUE(end + 1 == result.err.size() || result.err.compare(end + 1, 6, "hint: ") == 0) << result.err;
+    expect_refusal(run(words), reason, code);
   }
   static db::Environment environment(const std::string& device = {}) {
     db::Environment here = runtime::environment_here(cpu_traits());

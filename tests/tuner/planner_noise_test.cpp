@@ -13,7 +13,7 @@
 namespace fourtune::tuner {
 namespace {
 
-constexpr const char* token = "fft:type=c2c,n=8,prec=f64";
+constexpr const char* kToken = "fft:type=c2c,n=8,prec=f64";
 constexpr const char* library = "cpu;threads=1;fft=fftw(rigor=measure)";
 
 // Every plan takes 100 us except FFTW's: its n-th planning takes script[n] us, wherever its wisdom is used.
@@ -75,13 +75,13 @@ class PlannerNoise : public ::testing::Test {
   }
   ProblemReport tune(ScriptedEvaluator& evaluator, double seconds = 0) {
     auto store = db::TuningStore::open_for_writing(folder_ / "tuning.db");
-    SessionOptions options = testing::fake_session({token}, 29, 31);
+    SessionOptions options = testing::fake_session({kToken}, 29, 31);
     options.seconds = seconds;
     return run_session(options, store, evaluator).problems.at(0);
   }
   std::string stored_wisdom(ScriptedEvaluator& evaluator) {
     return db::TuningStore::open_for_writing(folder_ / "tuning.db")
-        .wisdom(token, library, runtime::environment_here(evaluator.traits()));
+        .wisdom(kToken, library, runtime::environment_here(evaluator.traits()));
   }
 
  private:

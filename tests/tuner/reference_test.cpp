@@ -17,7 +17,7 @@ namespace {
 using Complex = std::complex<double>;
 using Sizes = std::array<std::int64_t, 3>;
 __extension__ typedef __float128 Quad;
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 
 // exp(i phase) with the phase reduced in quadruple precision: a reference that shares no code with the code under test.
 Complex quad_phase(Quad phase) {
@@ -174,7 +174,7 @@ TEST(Reference, UniformTransformsMatchPlainSumsForEveryTypeLayoutAndBatch) {
         double turns = 0;
         for (std::size_t d = 0; d < 3; ++d)
           turns += static_cast<double>(k[d] * j[d] % p.n[d]) / static_cast<double>(p.n[d]);
-        exact[static_cast<std::size_t>(o)] += value(i) * std::polar(1.0, p.sign * 2 * kPi * turns);
+        exact[static_cast<std::size_t>(o)] += value(i) * std::polar(1.0, p.sign * 2 * pi * turns);
       }
     fft_sums(p, f32 ? static_cast<const void*>(narrow.data()) : real.data(), b, first(outputs), found);
     EXPECT_LT(distance(exact, found), 3e-15) << token;

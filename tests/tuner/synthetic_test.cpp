@@ -11,7 +11,7 @@ namespace fourtune::tuner {
 namespace {
 
 using Sizes = std::array<std::int64_t, 3>;
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 constexpr PointClass kClasses[] = {PointClass::uniform, PointClass::cluster, PointClass::radial,
                                    PointClass::spiral,  PointClass::stack,   PointClass::ewald};
 
@@ -37,8 +37,8 @@ TEST(Synthetic, SinglePrecisionPointsAreTheRoundedDoublesAndLieInsideTheFold) {
       for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
         for (std::size_t j = 0; j < 3001; ++j) {
           ASSERT_EQ(narrow.x[d][j], static_cast<float>(wide.x[d][j]));
-          ASSERT_LT(std::fabs(static_cast<double>(narrow.x[d][j])), kPi) << to_string(c) << " dim " << dim;
-          ASSERT_LT(std::fabs(wide.x[d][j]), kPi);
+          ASSERT_LT(std::fabs(static_cast<double>(narrow.x[d][j])), pi) << to_string(c) << " dim " << dim;
+          ASSERT_LT(std::fabs(wide.x[d][j]), pi);
         }
     }
 }
@@ -65,14 +65,14 @@ TEST(Synthetic, UniformPointsHaveTheMomentsOfTheUniformDistribution) {
     cross += p.x[0][j] * p.x[1][j] / 200000;
   }
   EXPECT_NEAR(mean, 0, 0.02);
-  EXPECT_NEAR(square, kPi * kPi / 3, 0.03);
+  EXPECT_NEAR(square, pi * pi / 3, 0.03);
   EXPECT_NEAR(cross, 0, 0.03);
 }
 
 TEST(Synthetic, ClusterFillsABoxOfEightFineCellsFromTheOrigin) {
   const auto p = make_points<double>(PointClass::cluster, 3, {64, 128, 4}, 20000, 5);
   for (std::size_t d = 0; d < 3; ++d) {
-    const double side = std::min(kPi, 8 * kPi / std::array<double, 3>{64, 128, 4}[d]);
+    const double side = std::min(pi, 8 * pi / std::array<double, 3>{64, 128, 4}[d]);
     const auto [low, high] = std::minmax_element(p.x[d].begin(), p.x[d].end());
     EXPECT_GE(*low, 0);
     EXPECT_LT(*low, 0.01 * side);
@@ -87,10 +87,10 @@ TEST(Synthetic, RadialReadoutsAreStraightAndPassTheCentre) {
     for (std::int64_t spoke = 0; spoke < 50; ++spoke) {
       EXPECT_EQ(dot(at(p, spoke * 32 + 16), at(p, spoke * 32 + 16)), 0);
       const auto end = at(p, spoke * 32);
-      EXPECT_NEAR(std::sqrt(dot(end, end)), kPi, 1e-6);
+      EXPECT_NEAR(std::sqrt(dot(end, end)), pi, 1e-6);
       for (std::int64_t i = 1; i < 32; ++i) {
         const auto v = at(p, spoke * 32 + i);
-        EXPECT_NEAR(dot(v, end), kPi * kPi * static_cast<double>(16 - i) / 16, 1e-5);
+        EXPECT_NEAR(dot(v, end), pi * pi * static_cast<double>(16 - i) / 16, 1e-5);
       }
     }
   }
@@ -103,8 +103,8 @@ TEST(Synthetic, SpiralDensityFallsOutward) {
     for (std::int64_t j = 0; j < p.count(); ++j) {
       const auto v = at(p, j);
       const double r = std::sqrt(dot(v, v));
-      ASSERT_LE(r, kPi * (1 + 1e-12));
-      inner += r < kPi / 2;
+      ASSERT_LE(r, pi * (1 + 1e-12));
+      inner += r < pi / 2;
     }
     EXPECT_NEAR(inner, 20000, 1500);  // a quarter (an eighth in 3D) for a constant density
   }
@@ -117,7 +117,7 @@ TEST(Synthetic, ArmsOfASpiralLeaveTheCentreInEqualSteps) {
     const auto p = make_points<double>(PointClass::spiral, dim, {8, 8, 8}, 3 * 128 + 5, 2);
     for (std::int64_t j = 0; j < p.count(); ++j) {
       const auto v = at(p, j);
-      EXPECT_NEAR(std::sqrt(dot(v, v)) / kPi * 128, static_cast<double>(j % 128) + 0.5, 1e-4) << dim << "D, " << j;
+      EXPECT_NEAR(std::sqrt(dot(v, v)) / pi * 128, static_cast<double>(j % 128) + 0.5, 1e-4) << dim << "D, " << j;
     }
   }
 }
@@ -126,7 +126,7 @@ TEST(Synthetic, StackOfStarsLiesOnCartesianPlanes) {
   const auto p = make_points<double>(PointClass::stack, 3, {16, 16, 12}, 32 * 12 * 4, 2);
   std::array<int, 12> hits{};
   for (const double z : p.x[2]) {
-    const double plane = z * 12 / (2 * kPi) + 6;
+    const double plane = z * 12 / (2 * pi) + 6;
     ASSERT_NEAR(plane, std::round(plane), 1e-6);
     ++hits.at(static_cast<std::size_t>(std::lround(plane)));
   }
@@ -136,11 +136,11 @@ TEST(Synthetic, StackOfStarsLiesOnCartesianPlanes) {
 // Points q of a sphere through the origin with centre c satisfy c . q = |q|^2 / 2.
 TEST(Synthetic, EwaldCapsAreSpheresThroughTheOrigin) {
   const auto p = make_points<double>(PointClass::ewald, 3, {20, 20, 20}, 400 * 3, 2);
-  const double k0 = kPi / (2 * std::sin(0.3));
+  const double k0 = pi / (2 * std::sin(0.3));
   for (std::int64_t cap = 0; cap < 3; ++cap) {
     // The opposite corners of the detector give two directions. The axis is the opposite of their sum.
     const auto a = at(p, cap * 400), b = at(p, cap * 400 + 399);
-    EXPECT_NEAR(std::sqrt(dot(a, a)), kPi, 1e-5);
+    EXPECT_NEAR(std::sqrt(dot(a, a)), pi, 1e-5);
     std::array<double, 3> centre{a[0] + b[0], a[1] + b[1], a[2] + b[2]};
     const double scale = k0 / std::sqrt(dot(centre, centre));
     for (double& c : centre) c *= scale;
@@ -166,7 +166,7 @@ TEST(Synthetic, TypeThreeExtentsAreAttainedFromBelow) {
       EXPECT_GT(x * s, extent[d] * (1 - 1e-6));
     }
   }
-  EXPECT_NEAR(resolved_extent(parse_problem("nufft:type=3,dim=3,k=4096,prec=f32,tol=1e-5"))[2], kPi / 2 * 16, 1e-12);
+  EXPECT_NEAR(resolved_extent(parse_problem("nufft:type=3,dim=3,k=4096,prec=f32,tol=1e-5"))[2], pi / 2 * 16, 1e-12);
 }
 
 TEST(Synthetic, MissingCountsAndBadDimensionsAreErrors) {
