@@ -38,6 +38,7 @@ class Chooser {
   ChosenPlan choose() {
     ChosenPlan chosen;
     chosen.plan.balance = forced_.balance.value_or(Balance::points);
+    chosen.plan.chunks = forced_.chunks;
     if (forced_.decomposition == Decomposition::replicated) {
       if (problem_.kind == Kind::fft)
         throw Error(Status::invalid_plan, "ranks=replicated: an fft is split by ranks=slabs, as it has no points");
@@ -142,6 +143,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const 
     const ForcedPlan first = parse_forced(text, problem);
     chosen.plan.decomposition = *first.decomposition;
     chosen.plan.balance = first.balance.value_or(Balance::points);
+    chosen.plan.chunks = first.chunks;
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);
     chosen.plan.local.cpu().threads = traits.cores;

@@ -81,7 +81,7 @@ struct DistributedTransform::State {
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
     ranks.together([&] {
       if (problem.kind == Kind::fft) {
-        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan.local, own);
+        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
       } else {

@@ -1,7 +1,8 @@
 // How a distributed transform is split over the ranks, and what each rank computes.
 //
 //   ranks=slabs(balance=points);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
-//   ranks=slabs;cpu;threads=1;fft=rows(...)                                           (an fft)
+//   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;...
+//   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
 //   ranks=replicated;cpu;threads=1;...
 //
 // The rest of the text is a plan of generator/plan/plan.h. It may be left out: `ranks=slabs` leaves the rest to the
@@ -27,9 +28,23 @@ enum class Balance {
   planes,  // slabs of equal numbers of cells
 };
 
+// In which pieces the transposition of slabs travels, so that one piece travels while another is transformed.
+enum class Cut {
+  planes,   // of a rank's planes: overlaps with the transforms of planes
+  columns,  // of a rank's columns: overlaps with the lines along the last dimension
+  batch,    // of the transforms that a rank holds at a time: a chunk is sent at once, while the next one is transformed
+};
+struct Chunks {
+  int count = 1;  // 1: nothing overlaps
+  Cut cut = Cut::planes;
+  friend bool operator==(const Chunks&, const Chunks&) = default;
+};
+inline constexpr int kMostChunks = 1024;
+
 struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
+  Chunks chunks;
   generator::Plan local;
 };
 
@@ -37,6 +52,7 @@ struct RankPlan {
 struct ForcedPlan {
   std::optional<Decomposition> decomposition;
   std::optional<Balance> balance;
+  Chunks chunks;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
