@@ -112,6 +112,7 @@ void Communicator::find_sharing() {
   check(code, "MPI_Allgather");
   sharing_ = static_cast<int>(
       std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; }));
+  machines_ = static_cast<int>(sum(rank_on_machine_ == 0 ? 1 : 0));
 }
 
 void Communicator::together(const std::function<void()>& work) const {

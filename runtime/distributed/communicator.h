@@ -39,6 +39,7 @@ class Communicator {
   int sharing() const { return sharing_; }
   // This rank's number among those of its machine.
   int rank_on_machine() const { return rank_on_machine_; }
+  int machines() const { return machines_; }
 
   // Runs `work`, which must not communicate, on this rank. When it throws on any rank, every rank throws the error of
   // the lowest one of those, with that rank's number in the message.
@@ -68,7 +69,7 @@ class Communicator {
   void find_sharing();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, sharing_ = 1, rank_on_machine_ = 0;
+  int rank_ = 0, size_ = 1, sharing_ = 1, rank_on_machine_ = 0, machines_ = 1;
 };
 
 // Messages under way. Must not end before they have arrived: see wait().

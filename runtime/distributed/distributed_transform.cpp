@@ -86,7 +86,7 @@ struct DistributedTransform::State {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
       } else {
         Options local = options;
-        local.plan = chosen.forced_local;
+        local.plan = chosen.plan.replicated;
         if (!generator::is_gpu(traits.backend)) local.threads = traits.cores;
         executor = distributed::make_replicated(ranks, problem, local);
       }

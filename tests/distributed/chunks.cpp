@@ -118,7 +118,8 @@ TEST(DistributedChunks, HaveOneSpelling) {
   };
   const std::string fft = "fft:type=c2c,n=8x8,prec=f64";
   EXPECT_EQ(plan_of(fft, "ranks=slabs(cut=batch,chunks=2)"), "ranks=slabs(chunks=2,cut=batch)");
-  EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=1,cut=columns)"), "ranks=slabs");
+  EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=1,cut=columns)"), "ranks=slabs(chunks=1,cut=planes)");
+  EXPECT_EQ(plan_of(fft, "ranks=slabs"), "ranks=slabs(chunks=1,cut=planes)");
   EXPECT_EQ(plan_of(fft, "ranks=slabs(chunks=7)"), "ranks=slabs(chunks=7,cut=planes)");
   for (const char* wrong :
        {"ranks=slabs()", "ranks=slabs(chunks=0)", "ranks=slabs(chunks=1025)", "ranks=slabs(chunks=2,chunks=2)",

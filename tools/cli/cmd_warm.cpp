@@ -8,7 +8,7 @@
 
 #include "fourtune/transform.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/progress.h"
+#include "tools/common/progress.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/gpu_backends.h"

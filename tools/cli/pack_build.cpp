@@ -16,7 +16,7 @@
 #include "runtime/neighbour.h"
 #include "tools/cli/pack_commands.h"
 #include "tools/cli/pack_files.h"
-#include "tools/cli/progress.h"
+#include "tools/common/progress.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/problem_list.h"
