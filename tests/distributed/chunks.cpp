@@ -45,64 +45,59 @@ void compare(const std::string& token) {
 
 TEST(DistributedChunks, TypesOneAndTwo) {
   compare<double>("nufft:type=1,n=20x30,m=900,prec=f64,tol=1e-7,batch=5");
-  compare<float>("nufft:type=2,n=14x13x18,m=900,prec=f32,tol=1e-4,batch=4");
-  compare<float>("nufft:type=1,n=12x2x30,m=500,prec=f32,tol=1e-3");
+  compare<float>("nufft:type=2,n=12x2x18,m=500,prec=f32,tol=1e-4,batch=4");
   compare<double>("nufft:type=2,n=9x16x12,m=500,prec=f64,tol=1e-5,batch=7");
 }
 
+// What a transform writes, and after it what its adjoint makes of that, as numbers of one kind.
 template <class In, class Out>
-std::vector<Out> transformed(const Problem& problem, const Options& options, MPI_Comm comm, bool adjoint) {
-  DistributedTransform transform(to_token(problem), MPI_Comm_c2f(comm), options);
+std::vector<std::complex<double>> transformed(const std::string& token, const Options& options, MPI_Comm comm) {
+  const Problem problem = parse_problem(token);
+  DistributedTransform transform(token, MPI_Comm_c2f(comm), options);
   const auto in = input_sizes(problem), out = output_sizes(problem);
   std::vector<In> whole(static_cast<std::size_t>(in[0] * in[1] * in[2] * problem.batch));
   for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = In(std::sin(static_cast<double>(i * i)));
   auto first = take(whole, in, transform.first_part(), problem.batch);
   std::vector<Out> second(static_cast<std::size_t>(transform.second_part().count() * problem.batch));
   transform.execute(first.data(), second.data());
-  if (!adjoint) return gathered(second, out, transform.second_part(), problem.batch, comm);
+  const auto there = gathered(second, out, transform.second_part(), problem.batch, comm);
   transform.execute_adjoint(first.data(), second.data());
   const auto back = gathered(first, in, transform.first_part(), problem.batch, comm);
-  std::vector<Out> shown(back.size());
-  for (std::size_t i = 0; i < back.size(); ++i) shown[i] = Out(std::real(back[i]));
-  return shown;
+  std::vector<std::complex<double>> both(there.begin(), there.end());
+  both.insert(both.end(), back.begin(), back.end());
+  for (auto& value : both) value += std::complex<double>{};  // gathering is a sum, which makes -0 a 0
+  return both;
 }
 
 template <class In, class Out>
 void compare_fft(const std::string& token) {
-  const Problem problem = parse_problem(token);
-  for (const bool adjoint : {false, true}) {
-    const auto alone = transformed<In, Out>(problem, slabs("", true), MPI_COMM_SELF, adjoint);
-    for (const char* chunks : kChunks)
-      EXPECT_TRUE(same_bits(transformed<In, Out>(problem, slabs(chunks, true), MPI_COMM_WORLD, adjoint), alone))
-          << token << ' ' << chunks << (adjoint ? " adjoint" : "");
-  }
+  const auto alone = transformed<In, Out>(token, slabs("", true), MPI_COMM_SELF);
+  for (const char* chunks : kChunks)
+    EXPECT_TRUE(same_bits(transformed<In, Out>(token, slabs(chunks, true), MPI_COMM_WORLD), alone))
+        << token << ' ' << chunks;
 }
 
 TEST(DistributedChunks, Ffts) {
   using F = std::complex<float>;
   using D = std::complex<double>;
-  for (const char* size : {"22x26", "12x9x14", "8x1x5", "10x17x2"})
-    for (const char* batch : {"", ",batch=4"}) {
-      const std::string n = std::string(",n=") + size;
-      compare_fft<F, F>("fft:type=c2c" + n + ",prec=f32" + batch);
-      compare_fft<D, D>("fft:type=c2c" + n + ",prec=f64" + batch + ",sign=1");
-      compare_fft<double, D>("fft:type=r2c" + n + ",prec=f64" + batch);
-      compare_fft<F, float>("fft:type=c2r" + n + ",prec=f32" + batch);
-    }
+  for (const char* size : {"22x26", "12x9x14", "8x1x5"}) {
+    const std::string n = std::string(",n=") + size;
+    compare_fft<D, D>("fft:type=c2c" + n + ",prec=f64,batch=4,sign=1");
+    compare_fft<double, D>("fft:type=r2c" + n + ",prec=f64,batch=3");
+    compare_fft<F, float>("fft:type=c2r" + n + ",prec=f32");
+  }
 }
 
 // Without `deterministic` the planes of a chunk are transformed together, so there are transforms of several sizes.
 TEST(DistributedChunks, PiecesOfDifferentSizesAreRight) {
-  const Problem problem = parse_problem("fft:type=c2c,n=10x12x23,prec=f64,batch=2");
-  const auto right =
-      transformed<std::complex<double>, std::complex<double>>(problem, slabs("", true), MPI_COMM_SELF, false);
+  using D = std::complex<double>;
+  const std::string token = "fft:type=c2c,n=10x12x23,prec=f64,batch=2";
+  const auto right = transformed<D, D>(token, slabs("", true), MPI_COMM_SELF);
   for (const char* chunks : kChunks) {
     Options options = slabs(chunks, true);
     options.deterministic = false;
     options.threads = 2;
-    const auto result =
-        transformed<std::complex<double>, std::complex<double>>(problem, options, MPI_COMM_WORLD, false);
-    EXPECT_LE(error_of(result, right), 1e-14) << chunks;
+    EXPECT_LE(error_of(transformed<D, D>(token, options, MPI_COMM_WORLD), right), 1e-14) << chunks;
   }
 }
 
