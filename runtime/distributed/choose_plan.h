@@ -16,8 +16,9 @@ struct ChosenPlan {
   std::string explain;
 };
 
-// What rank 0 chooses for so many ranks, with what `lookup` (null: nothing) has been tuned: a forced plan, else a tuned one (not with `deterministic`, as other numbers of
-// ranks have other ones), else by the cost model. Does not communicate; throws what choose_plan() throws.
+// What rank 0 chooses for so many ranks, with what `lookup` (null: nothing) has been tuned: a forced plan, else a tuned
+// one (not with `deterministic`, as other numbers of ranks have other ones), else by the cost model. Does not
+// communicate; throws what choose_plan() throws.
 ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const DeviceTraits& traits, const Options& options,
                            const db::Lookup* lookup);
 

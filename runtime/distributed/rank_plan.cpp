@@ -149,8 +149,8 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
   return fitted;
 }
 
-// A message should be some 128 kB: small transforms of a batch travel together, those of a group while the next group is
-// transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
+// A message should be some 128 kB: small transforms of a batch travel together, those of a group while the next group
+// is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks) {
   constexpr double kMessage = 131072;
   const double at_a_time = static_cast<double>(

@@ -1,5 +1,5 @@
-// The plans of transforms over ranks, for a tuning session: the decomposition, its balance and chunks, and the plan of a
-// rank.
+// The plans of transforms over ranks, for a tuning session: the decomposition, its balance and chunks, and the plan of
+// a rank.
 #pragma once
 
 #include <vector>
