@@ -27,10 +27,10 @@ class AxisLines {
   // `usual`: how many lines there are on all ranks together. The algorithm follows from it and not from the lines of
   // this rank, so that a line's result does not depend on the other lines.
   AxisLines(std::int64_t n, int sign, std::int64_t usual, const generator::FftChoice& choice, int threads);
-  // Positions that `from` does not hold are zeros, and those that `to` does not hold are dropped. The arrays are
-  // different ones.
+  // Transforms these of the `lines` lines that the arrays hold. Positions that `from` does not hold are zeros, and
+  // those that `to` does not hold are dropped. The arrays are different ones.
   void run(const std::complex<T>* from, const AxisSide<T>& from_side, std::complex<T>* to, const AxisSide<T>& to_side,
-           std::int64_t lines) const;
+           std::int64_t lines, cpu::LineRange which) const;
   std::int64_t bytes() const { return work_.bytes(); }
 
  private:

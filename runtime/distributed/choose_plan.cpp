@@ -4,6 +4,7 @@
 
 #include "db/lookup.h"
 #include "runtime/backends/families.h"
+#include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 
@@ -29,14 +30,16 @@ std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits) {
 
 class Chooser {
  public:
-  Chooser(const Communicator& ranks, const Problem& problem, const DeviceTraits& traits, const Options& options)
-      : ranks_(ranks), problem_(problem), traits_(traits), options_(options) {
+  Chooser(const Crew& crew, const Problem& problem, const DeviceTraits& traits, const Options& options,
+          const db::Lookup* lookup)
+      : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
     no_slabs_ = why_not_slabs(problem, traits);
   }
 
   ChosenPlan choose() {
     ChosenPlan chosen;
+    if (tuned(chosen)) return chosen;
     chosen.plan.balance = forced_.balance.value_or(Balance::points);
     if (forced_.decomposition == Decomposition::replicated) {
       if (problem_.kind == Kind::fft)
@@ -52,15 +55,25 @@ class Chooser {
   }
 
  private:
+  bool tuned(ChosenPlan& chosen) {
+    if (lookup_ == nullptr || !options_.plan.empty() || options_.deterministic) return false;
+    const db::Environment here = environment_of(crew_, environment_at_hand(traits_));
+    const auto found = find_tuned(problem_, here, *lookup_, notes_);
+    if (!found) return false;
+    chosen.plan = found->plan;
+    chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
+    return true;
+  }
+
   ChosenPlan replicated(ChosenPlan chosen, const std::string& why) {
-    if (options_.deterministic && ranks_.size() > 1)
+    if (options_.deterministic && crew_.ranks > 1)
       throw Error(Status::unsupported,
                   fmt::format("deterministic: a replicated plan adds up in another order on another "
                               "number of ranks, and slabs are not used: {}",
                               why));
     chosen.plan.decomposition = Decomposition::replicated;
-    chosen.forced_local = forced_.local;
-    chosen.explain = explained("ranks=replicated", why, {});
+    chosen.plan.replicated = forced_.local;
+    chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
     return chosen;
   }
 
@@ -74,11 +87,12 @@ class Chooser {
       chosen.plan.local = forced_plan();
       fault = slabs_fault(chosen.plan.local, problem_);
     } else {
-      const Resolution resolution = resolve(problem_, chooser_traits(), lookup().get(), {});
+      const Resolution resolution = resolve(problem_, chooser_traits(), lookup_, {});
       chosen.plan.local = fit_for_slabs(resolution.plan, problem_, options_.deterministic);
       fault = slabs_fault(chosen.plan.local, problem_);
       source = resolution.explain;
     }
+    chosen.plan.chunks = forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks));
     if (!fault.empty()) {
       if (forced_.decomposition || options_.deterministic) throw Error(Status::invalid_plan, "ranks=slabs: " + fault);
       return replicated(chosen, fault);
@@ -87,14 +101,14 @@ class Chooser {
     if (options_.deterministic) {
       why = "deterministic";
     } else if (!forced_.decomposition && choose_kind(chosen.plan.local) == Decomposition::replicated) {
-      return replicated(chosen, ranks_.size() == 1 ? "one rank" : "few cells per point: less to send than with slabs");
+      return replicated(chosen, crew_.ranks == 1 ? "one rank" : "few cells per point: less to send than with slabs");
     }
     chosen.explain = explained(to_text(chosen.plan, problem_), why, source);
     return chosen;
   }
 
   Decomposition choose_kind(const generator::Plan& plan) const {
-    return distributed::choose(plan, problem_, ranks_.size());
+    return distributed::choose(plan, problem_, crew_.ranks);
   }
   generator::Plan forced_plan() const {
     generator::Plan plan = generator::parse_plan(forced_.local, problem_);
@@ -109,22 +123,28 @@ class Chooser {
     if (options_.deterministic) traits.cores = 1;
     return traits;
   }
-  std::shared_ptr<const db::Lookup> lookup() const { return shared_lookup(options_); }
 
   std::string explained(const std::string& plan, const std::string& why, const std::string& local) const {
-    return fmt::format("problem: {}\nranks: {}\nplan: {}\nwhy: {}\n{}", to_token(problem_), ranks_.size(), plan, why,
-                       local.empty() ? "" : "plan of one rank:\n" + local);
+    return fmt::format("problem: {}\nranks: {}\n{}plan: {}\nwhy: {}\n{}", to_token(problem_), crew_.ranks, notes_, plan,
+                       why, local.empty() ? "" : "plan of one rank:\n" + local);
   }
 
-  const Communicator& ranks_;
+  const Crew crew_;
   const Problem& problem_;
   const DeviceTraits& traits_;
   const Options& options_;
+  const db::Lookup* lookup_;
   ForcedPlan forced_;
   std::string no_slabs_;
+  std::string notes_;  // tuned plans that were passed over
 };
 
 }  // namespace
+
+ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const DeviceTraits& traits, const Options& options,
+                           const db::Lookup* lookup) {
+  return Chooser(crew, problem, traits, options, lookup).choose();
+}
 
 ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const DeviceTraits& traits,
                        const Options& options) {
@@ -132,16 +152,18 @@ ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const 
   std::string text;
   ranks.together([&] {
     if (ranks.rank() != 0) return;
-    chosen = Chooser(ranks, problem, traits, options).choose();
+    const auto lookup = shared_lookup(options);
+    chosen = choose_on_first({ranks.size(), ranks.machines()}, problem, traits, options, lookup.get());
     text = to_text(chosen.plan, problem);
   });
   ranks.take_first(text);
   ranks.take_first(chosen.explain);
-  ranks.take_first(chosen.forced_local);
   ranks.together([&] {
     const ForcedPlan first = parse_forced(text, problem);
     chosen.plan.decomposition = *first.decomposition;
     chosen.plan.balance = first.balance.value_or(Balance::points);
+    chosen.plan.chunks = first.chunks.value_or(Chunks{});
+    chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);
     chosen.plan.local.cpu().threads = traits.cores;

@@ -112,6 +112,7 @@ void Communicator::find_sharing() {
   check(code, "MPI_Allgather");
   sharing_ = static_cast<int>(
       std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; }));
+  machines_ = static_cast<int>(sum(rank_on_machine_ == 0 ? 1 : 0));
 }
 
 void Communicator::together(const std::function<void()>& work) const {
@@ -174,9 +175,18 @@ std::vector<std::int64_t> Communicator::swap(const std::vector<std::int64_t>& va
 
 void Communicator::exchange(const std::vector<Message>& send, const std::vector<Message>& receive,
                             const std::function<void()>& meanwhile) const {
-  std::vector<MPI_Request> requests;
+  Transfer transfer;
+  begin(send, receive, transfer);
+  if (meanwhile) meanwhile();
+  transfer.wait();
+}
+
+void Communicator::begin(const std::vector<Message>& send, const std::vector<Message>& receive,
+                         Transfer& transfer) const {
+  std::vector<MPI_Request>& requests = transfer.requests_;
+  requests.clear();
   requests.reserve(send.size() + receive.size());
-  const auto begin = [&](const Message& message, bool sends) {
+  const auto one = [&](const Message& message, bool sends) {
     if (message.count == 0) return;
     requests.push_back(MPI_REQUEST_NULL);
     const int count = count_of(message);
@@ -184,10 +194,18 @@ void Communicator::exchange(const std::vector<Message>& send, const std::vector<
                 : MPI_Irecv(message.at, count, message.type, message.rank, kTag, comm_, &requests.back()),
           sends ? "MPI_Isend" : "MPI_Irecv");
   };
-  for (const Message& message : receive) begin(message, false);
-  for (const Message& message : send) begin(message, true);
-  if (meanwhile) meanwhile();
-  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  for (const Message& message : receive) one(message, false);
+  for (const Message& message : send) one(message, true);
+}
+
+void Transfer::poll() {
+  int arrived = 0;
+  check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &arrived, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+}
+
+void Transfer::wait() {
+  check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
 DataType run_type(std::int64_t bytes) {
@@ -206,6 +224,12 @@ DataType rows_type(std::int64_t rows, std::int64_t bytes, std::int64_t stride) {
   check(MPI_Type_create_hvector(static_cast<int>(rows), static_cast<int>(bytes), stride, MPI_BYTE, &type),
         "MPI_Type_create_hvector");
   return owned(type);
+}
+
+DataType repeated(const DataType& type, std::int64_t bytes) {
+  MPI_Datatype longer = MPI_DATATYPE_NULL;
+  check(MPI_Type_create_resized(*type, 0, bytes, &longer), "MPI_Type_create_resized");
+  return owned(longer);
 }
 
 DataType planes_type(std::int64_t planes, std::int64_t plane_stride, std::int64_t rows, std::int64_t bytes,

@@ -39,6 +39,7 @@ class Communicator {
   int sharing() const { return sharing_; }
   // This rank's number among those of its machine.
   int rank_on_machine() const { return rank_on_machine_; }
+  int machines() const { return machines_; }
 
   // Runs `work`, which must not communicate, on this rank. When it throws on any rank, every rank throws the error of
   // the lowest one of those, with that rank's number in the message.
@@ -57,15 +58,31 @@ class Communicator {
   std::vector<std::int64_t> swap(const std::vector<std::int64_t>& values) const;
 
   // Sends and receives at once, runs `meanwhile`, and waits until all messages have arrived. Messages between two ranks
-  // are matched in their order.
+  // are matched in the order in which exchange() and begin() are called.
   void exchange(const std::vector<Message>& send, const std::vector<Message>& receive,
                 const std::function<void()>& meanwhile = {}) const;
+  // Begins such messages; the arrays must stay as they are until transfer.wait() returns. Allocates nothing when the
+  // transfer has had as many messages before.
+  void begin(const std::vector<Message>& send, const std::vector<Message>& receive, class Transfer& transfer) const;
 
  private:
   void find_sharing();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, sharing_ = 1, rank_on_machine_ = 0;
+  int rank_ = 0, size_ = 1, sharing_ = 1, rank_on_machine_ = 0, machines_ = 1;
+};
+
+// Messages under way. Must not end before they have arrived: see wait().
+class Transfer {
+ public:
+  // Lets messages proceed, and returns at once. Most MPIs move large messages only inside their functions.
+  void poll();
+  // Returns when all have arrived.
+  void wait();
+
+ private:
+  friend class Communicator;
+  std::vector<MPI_Request> requests_;
 };
 
 // Throws Error{communication} with MPI's words unless `code` says success. `what` names the call.
@@ -75,6 +92,9 @@ void check(int code, const char* what);
 DataType run_type(std::int64_t bytes);
 // `rows` runs of `bytes` bytes, `stride` bytes apart.
 DataType rows_type(std::int64_t rows, std::int64_t bytes, std::int64_t stride);
+
+// The same type, of which one follows the other after `bytes` bytes.
+DataType repeated(const DataType& type, std::int64_t bytes);
 
 // `planes` groups of such rows, `plane_stride` bytes apart.
 DataType planes_type(std::int64_t planes, std::int64_t plane_stride, std::int64_t rows, std::int64_t bytes,

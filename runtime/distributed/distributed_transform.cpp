@@ -81,12 +81,12 @@ struct DistributedTransform::State {
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
     ranks.together([&] {
       if (problem.kind == Kind::fft) {
-        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan.local, own);
+        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
       } else {
         Options local = options;
-        local.plan = chosen.forced_local;
+        local.plan = chosen.plan.replicated;
         if (!generator::is_gpu(traits.backend)) local.threads = traits.cores;
         executor = distributed::make_replicated(ranks, problem, local);
       }

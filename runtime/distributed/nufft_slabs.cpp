@@ -5,7 +5,8 @@
 //   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch shared cells -> interpolate -> values
 //
 // Planes are pruned before the transposition, so the fine grid itself never travels, but for the few planes that two
-// ranks share. Deconvolution happens where modes are written or read.
+// ranks share. Deconvolution happens where modes are written or read. The plan says in which pieces the transposition
+// overlaps with the transforms (pipeline.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +17,10 @@
 #include "runtime/backends/cpu/nufft/nufft_common.h"
 #include "runtime/distributed/axis_lines.h"
 #include "runtime/distributed/moved_points.h"
+#include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
 #include "runtime/distributed/slab_cost.h"
 #include "runtime/distributed/slab_grid.h"
-#include "runtime/distributed/transposition.h"
 
 namespace fourtune::runtime::distributed {
 namespace {
@@ -106,8 +107,7 @@ class NufftSlabs final : public RankExecutor {
 
   MemoryUse memory() const override {
     MemoryUse use;
-    use.held =
-        grid_.bytes() + by_planes_.bytes() + by_columns_.bytes() + gridder_->bytes() + moved_.bytes() + values_.bytes();
+    use.held = grid_.bytes() + pipeline_.bytes() + gridder_->bytes() + moved_.bytes() + values_.bytes();
     for (const Ffts& ffts : ffts_)
       use.held += (ffts.planes ? ffts.planes->bytes() : 0) + (ffts.lines ? ffts.lines->bytes() : 0);
     use.needed = use.held;
@@ -152,9 +152,7 @@ class NufftSlabs final : public RankExecutor {
       const Split planes = shape_.cells();
       grid_.bind(ranks_, shape_, chunk_);
       if (!grid_.empty()) gridder_->set_grid(grid_.shape());
-      exchange_ = Transposition(ranks_, planes, columns_, run_, sizeof(Complex), threads_);
-      by_planes_.resize(exchange_.planes_elements());
-      by_columns_.resize(exchange_.trivial() ? 0 : exchange_.columns_elements());
+      pipeline_.bind(ranks_, {planes, columns_, run_, sizeof(Complex)}, plan_.chunks, chunk_, threads_);
       ffts_ = {};
       make_ffts(false);
     });
@@ -190,14 +188,21 @@ class NufftSlabs final : public RankExecutor {
 
   AxisSide<T> mode_side() const { return {mode_side_, line_factor_.data()}; }
   AxisSide<T> fine_side() const { return {cpu::whole_side(shape_.fine[last_]), nullptr}; }
-  Complex* columns() { return exchange_.trivial() ? by_planes_.data() : by_columns_.data(); }
-  // Calls f(the layer's grid, its planes of modes, their number).
+  // Calls f(cells, their planes of modes, number of planes) for what each layer has of these planes of a grid.
   template <class F>
-  void for_each_layer(Complex* grid, F f) {
+  void for_each_layer(Complex* grid, Complex* kept, cpu::LineRange which, F f) {
     const std::int64_t plane = run_ * columns_.items();
     grid_.for_each_layer([&](std::int64_t stored, std::int64_t own, std::int64_t planes) {
-      f(grid + stored * grid_.shape().stride[last_], by_planes_.data() + own * plane, planes);
+      const std::int64_t begin = std::max(own, which.first), end = std::min(own + planes, which.first + which.count);
+      if (begin < end)
+        f(grid + (stored + begin - own) * grid_.shape().stride[last_], kept + begin * plane, end - begin);
     });
+  }
+  void transform_lines(const Complex* from, const AxisSide<T>& from_side, Complex* to, const AxisSide<T>& to_side,
+                       cpu::LineRange columns, bool adjoint) {
+    if (columns.count > 0)
+      ffts_[adjoint].lines->run(from, from_side, to, to_side, lines_count_,
+                                {columns.first * run_, columns.count * run_});
   }
 
   void forward(const Complex* values, Complex* modes, std::int64_t now, bool adjoint, LocalWork& local) {
@@ -216,50 +221,40 @@ class NufftSlabs final : public RankExecutor {
         if (!grid_.empty()) gridder_->spread(here, distance, nullptr, grid_.data(), elements, now);
       });
     });
-    for (std::int64_t b = 0; b < now; ++b) {
-      Complex* const grid = grid_.data() + b * elements;
-      clock_.time("shared cells", [&] { grid_.fold(ranks_, grid, threads_); });
-      clock_.time("fft", [&] {
-        local.run([&] {
-          for_each_layer(grid, [&](Complex* layer, Complex* kept, std::int64_t planes) {
-            ffts_[adjoint].planes->truncate(layer, grid_.shape().stride[last_], kept, plane, planes);
-          });
+    clock_.time("shared cells", [&] {
+      for (std::int64_t b = 0; b < now; ++b) grid_.fold(ranks_, grid_.data() + b * elements, threads_);
+    });
+    const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
+      local.run([&] {
+        for_each_layer(grid_.data() + b * elements, work, which, [&](Complex* cells, Complex* kept, std::int64_t n) {
+          ffts_[adjoint].planes->truncate(cells, grid_.shape().stride[last_], kept, plane, n);
         });
       });
-      if (!exchange_.trivial())
-        clock_.time("exchange", [&] { exchange_.to_columns(by_planes_.data(), by_columns_.data()); });
-      clock_.time("fft", [&] {
-        local.run([&] {
-          if (lines_count_ > 0)
-            ffts_[adjoint].lines->run(columns(), fine_side(), modes + b * lines_count_ * problem_.n[last_], mode_side(),
-                                      lines_count_);
-        });
-      });
-    }
+    };
+    const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
+      Complex* const own = modes + b * lines_count_ * problem_.n[last_];
+      local.run([&] { transform_lines(work, fine_side(), own, mode_side(), which, adjoint); });
+    };
+    pipeline_.to_columns(now, clock_, planes, lines);
   }
 
   void backward(Complex* values, const Complex* modes, std::int64_t now, bool adjoint, LocalWork& local) {
     const std::int64_t elements = grid_.shape().elements, plane = run_ * columns_.items();
-    for (std::int64_t b = 0; b < now; ++b) {
-      Complex* const grid = grid_.data() + b * elements;
-      clock_.time("fft", [&] {
-        local.run([&] {
-          if (lines_count_ > 0)
-            ffts_[adjoint].lines->run(modes + b * lines_count_ * problem_.n[last_], mode_side(), columns(), fine_side(),
-                                      lines_count_);
+    const auto lines = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
+      const Complex* const own = modes + b * lines_count_ * problem_.n[last_];
+      local.run([&] { transform_lines(own, mode_side(), work, fine_side(), which, adjoint); });
+    };
+    const auto planes = [&](std::int64_t b, Complex* work, cpu::LineRange which) {
+      local.run([&] {
+        for_each_layer(grid_.data() + b * elements, work, which, [&](Complex* cells, Complex* kept, std::int64_t n) {
+          ffts_[adjoint].planes->pad(kept, plane, cells, grid_.shape().stride[last_], n);
         });
       });
-      if (!exchange_.trivial())
-        clock_.time("exchange", [&] { exchange_.to_planes(by_columns_.data(), by_planes_.data()); });
-      clock_.time("fft", [&] {
-        local.run([&] {
-          for_each_layer(grid, [&](Complex* layer, Complex* kept, std::int64_t planes) {
-            ffts_[adjoint].planes->pad(kept, plane, layer, grid_.shape().stride[last_], planes);
-          });
-        });
-      });
-      clock_.time("shared cells", [&] { grid_.fill(ranks_, grid, threads_); });
-    }
+    };
+    pipeline_.to_planes(now, clock_, lines, planes);
+    clock_.time("shared cells", [&] {
+      for (std::int64_t b = 0; b < now; ++b) grid_.fill(ranks_, grid_.data() + b * elements, threads_);
+    });
     Complex* const here = moved_.stays() ? values : values_.data();
     const std::int64_t distance = moved_.stays() ? count_ : moved_.arrived();
     clock_.time("interpolate", [&] {
@@ -289,9 +284,9 @@ class NufftSlabs final : public RankExecutor {
   std::unique_ptr<cpu::Gridder<T>> gridder_;
   MovedPoints<T> moved_;
   SlabGrid<T> grid_;
-  Transposition exchange_;
+  Pipeline<T> pipeline_;
   std::array<Ffts, 2> ffts_;  // forward, adjoint
-  cpu::Buffer<Complex> by_planes_, by_columns_, values_;
+  cpu::Buffer<Complex> values_;
   std::array<bool, 2> warm_{false, false};  // forward, adjoint
   cpu::StageClock clock_;
 };

@@ -32,8 +32,8 @@ class RankExecutor {
 };
 
 // The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
-std::unique_ptr<RankExecutor> make_fft_slabs(const Communicator& ranks, const Problem& problem,
-                                             const generator::Plan& plan, const RankOptions& options);
+std::unique_ptr<RankExecutor> make_fft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                             const RankOptions& options);
 std::unique_ptr<RankExecutor> make_nufft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                                const RankOptions& options);
 std::unique_ptr<RankExecutor> make_replicated(const Communicator& ranks, const Problem& problem,

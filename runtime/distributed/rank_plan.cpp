@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 
 #include "base/text.h"
@@ -15,10 +17,55 @@ constexpr std::string_view kStage = "ranks=";
 constexpr int kLargestTile = 256;  // that the gridder takes
 constexpr int kUsualTile = 16;     // cells along the last dimension (docs/design/cpu-choices.md)
 
-[[noreturn]] void refuse(std::string_view text) {
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(Status::invalid_plan,
-              fmt::format("'{}': ranks= takes replicated, slabs, slabs(balance=points) or slabs(balance=planes)",
-                          text::shown(std::string(text))));
+              fmt::format("'{}': {}; ranks= takes replicated, or slabs with any of balance=points|planes (not for an "
+                          "fft), chunks=1..{} and cut=planes|columns|batch",
+                          text::shown(std::string(text)), why, kMostChunks));
+}
+
+constexpr std::array kCuts{"planes", "columns", "batch"};
+
+Cut cut_from(std::string_view value, std::string_view family) {
+  const auto found = std::find(kCuts.begin(), kCuts.end(), value);
+  if (found == kCuts.end()) refuse(family, "there is no such cut");
+  return static_cast<Cut>(found - kCuts.begin());
+}
+
+int chunks_from(std::string_view value, std::string_view family) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error != std::errc() || end != value.data() + value.size() || count < 1 || count > kMostChunks)
+    refuse(family, "chunks is no such number");
+  return count;
+}
+
+// The arguments of `slabs(...)`, each once and in any order.
+void parse_slabs(std::string_view arguments, std::string_view family, ForcedPlan& forced) {
+  Chunks chunks;
+  std::string seen;
+  while (!arguments.empty()) {
+    const std::size_t end = std::min(arguments.find(','), arguments.size());
+    const std::string_view pair = arguments.substr(0, end);
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string_view key = pair.substr(0, equals), value = pair.substr(std::min(equals + 1, pair.size()));
+    if (seen.find(fmt::format(",{},", key)) != std::string::npos) refuse(family, fmt::format("{} is twice", key));
+    seen += fmt::format(",{},", key);
+    if (key == "balance" && (value == "points" || value == "planes")) {
+      forced.balance = value == "points" ? Balance::points : Balance::planes;
+    } else if (key == "chunks") {
+      chunks.count = chunks_from(value, family);
+    } else if (key == "cut") {
+      chunks.cut = cut_from(value, family);
+    } else {
+      refuse(family, fmt::format("'{}' is unknown", text::shown(std::string(pair))));
+    }
+    if (end + 1 == arguments.size()) refuse(family, "it ends with a comma");
+    arguments.remove_prefix(std::min(end + 1, arguments.size()));
+  }
+  // One chunk of a transform is the whole of it, however it is cut.
+  if (chunks.count == 1 && chunks.cut == Cut::columns) chunks.cut = Cut::planes;
+  if (seen.find(",c") != std::string::npos) forced.chunks = chunks;  // chunks or cut
 }
 
 // Whether tiles of `side` cells leave no layer thinner than `least`.
@@ -44,23 +91,22 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
     return forced;
   }
   forced.decomposition = Decomposition::slabs;
-  if (family == "slabs(balance=points)") {
-    forced.balance = Balance::points;
-  } else if (family == "slabs(balance=planes)") {
-    forced.balance = Balance::planes;
-  } else if (family != "slabs") {
-    refuse(family);
-  }
-  if (forced.balance && problem.kind == Kind::fft) refuse(family);  // an fft has no points
+  if (family == "slabs") return forced;
+  if (!family.starts_with("slabs(") || !family.ends_with(')') || family.size() < 8)
+    refuse(family, "there is no such decomposition");
+  parse_slabs(family.substr(6, family.size() - 7), family, forced);
+  if (forced.balance && problem.kind == Kind::fft) refuse(family, "an fft has no points to balance");
   return forced;
 }
 
 std::string to_text(const RankPlan& plan, const Problem& problem) {
-  if (plan.decomposition == Decomposition::replicated) return "ranks=replicated";
+  if (plan.decomposition == Decomposition::replicated)
+    return "ranks=replicated" + (plan.replicated.empty() ? "" : ";" + plan.replicated);
   const std::string_view balance = problem.kind == Kind::fft         ? ""
-                                   : plan.balance == Balance::points ? "(balance=points)"
-                                                                     : "(balance=planes)";
-  return fmt::format("ranks=slabs{};{}", balance, generator::to_text(plan.local, problem));
+                                   : plan.balance == Balance::points ? "balance=points,"
+                                                                     : "balance=planes,";
+  return fmt::format("ranks=slabs({}chunks={},cut={});{}", balance, plan.chunks.count,
+                     kCuts[static_cast<std::size_t>(plan.chunks.cut)], generator::to_text(plan.local, problem));
 }
 
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
@@ -101,6 +147,18 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
       break;
     }
   return fitted;
+}
+
+// A message should be some 128 kB: small transforms of a batch travel together, those of a group while the next group
+// is transformed. 200 FFTs of 64 x 64 took 7 ms one by one, and 1 to 2 ms by groups (two ranks of one machine).
+Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks) {
+  constexpr double kMessage = 131072;
+  const double at_a_time = static_cast<double>(
+      problem.kind == Kind::fft ? problem.batch : std::clamp<std::int64_t>(plan.chunk, 1, problem.batch));
+  const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision) * mode_count(problem)) /
+                       (static_cast<double>(ranks) * ranks);
+  if (ranks == 1 || at_a_time < 2 || bytes > kMessage / 2) return {};
+  return {static_cast<int>(std::clamp(std::ceil(at_a_time * bytes / kMessage), 1.0, 1.0 * kMostChunks)), Cut::batch};
 }
 
 Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks) {

@@ -1,7 +1,7 @@
 // How a distributed transform is split over the ranks, and what each rank computes.
 //
-//   ranks=slabs(balance=points);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
-//   ranks=slabs;cpu;threads=1;fft=rows(...)                                           (an fft)
+//   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
+//   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
 //   ranks=replicated;cpu;threads=1;...
 //
 // The rest of the text is a plan of generator/plan/plan.h. It may be left out: `ranks=slabs` leaves the rest to the
@@ -27,22 +27,38 @@ enum class Balance {
   planes,  // slabs of equal numbers of cells
 };
 
+// In which pieces the transposition of slabs travels, so that one piece travels while another is transformed.
+enum class Cut {
+  planes,   // of a rank's planes: overlaps with the transforms of planes
+  columns,  // of a rank's columns: overlaps with the lines along the last dimension
+  batch,    // of the transforms that a rank holds at a time: a chunk is sent at once, while the next one is transformed
+};
+struct Chunks {
+  int count = 1;  // 1: nothing overlaps
+  Cut cut = Cut::planes;
+  friend bool operator==(const Chunks&, const Chunks&) = default;
+};
+inline constexpr int kMostChunks = 1024;
+
 struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
-  generator::Plan local;
+  Chunks chunks;
+  generator::Plan local;   // slabs: of every rank, but for its number of threads
+  std::string replicated;  // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.
 struct ForcedPlan {
   std::optional<Decomposition> decomposition;
   std::optional<Balance> balance;
+  std::optional<Chunks> chunks;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
 ForcedPlan parse_forced(std::string_view text, const Problem& problem);
 
-// The canonical text; without the local plan where that is each rank's own (replicated).
+// The canonical text; without the plan of a rank where each chooses its own (replicated).
 std::string to_text(const RankPlan& plan, const Problem& problem);
 
 // Why this problem cannot be cut into slabs with this local plan; empty: it can.
@@ -50,6 +66,9 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem);
 // The local plan with the families and tiles that slabs need. A layer of tiles, the last one too, is at least as thick
 // as a window reaches, so that a cell gets sums of two layers at most.
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, bool deterministic);
+
+// The chunks of slabs where nobody says which.
+Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks);
 
 // Whether slabs should be used where both are possible.
 Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks);

@@ -93,13 +93,13 @@ std::vector<std::int64_t> cuts(std::int64_t cells, std::int64_t side, int ranks)
 std::int64_t part_of(std::int64_t n, int rank, int ranks) { return n / ranks + (rank < n % ranks ? 1 : 0); }
 
 template <class T>
-void count_nufft(const std::string& token, bool deterministic) {
+void count_nufft(const std::string& token, bool deterministic, const std::string& chunks = "") {
   SCOPED_TRACE(token);
   const Whole<T> whole = draw<T>(token, 7);
   const Problem& p = whole.problem;
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD),
-                                 forced("ranks=slabs(balance=planes)", deterministic));
+                                 forced("ranks=slabs(balance=planes" + chunks + ")", deterministic));
   const Range mine = dealt(Deal::even, *p.m, rank, ranks);
   const auto last = static_cast<std::size_t>(p.dim - 1);
   Points points{mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin,
@@ -156,9 +156,16 @@ TEST(DistributedBytes, SlabsOfTypesOneAndTwo) {
   }
 }
 
+TEST(DistributedBytes, ChunksSendNothingTwice) {
+  count_nufft<float>("nufft:type=1,n=40x44x96,m=60000,prec=f32,tol=1e-5", false, ",chunks=4,cut=planes");
+  count_nufft<double>("nufft:type=2,n=200x220,m=30000,prec=f64,tol=1e-6,batch=3", false, ",chunks=2,cut=batch");
+  count_nufft<float>("nufft:type=2,n=40x44x96,m=60000,prec=f32,tol=1e-5", true, ",chunks=3,cut=columns");
+}
+
 TEST(DistributedBytes, Ffts) {
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
-  DistributedTransform c2c("fft:type=c2c,n=48x50x52,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), forced(""));
+  DistributedTransform c2c("fft:type=c2c,n=48x50x52,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD),
+                           forced("ranks=slabs(chunks=5,cut=columns)"));
   std::vector<std::complex<double>> in(static_cast<std::size_t>(c2c.first_part().count())),
       out(static_cast<std::size_t>(c2c.second_part().count()));
   sent = 0;

@@ -1,5 +1,5 @@
 // The progress line of long commands, on a terminal and in a file.
-#include "tools/cli/progress.h"
+#include "tools/common/progress.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 
 #include "fourtune/device_traits.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/progress.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/soak/draw.h"

@@ -14,12 +14,14 @@
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/progress.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/progress.h"
+#include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
+#include "tools/common/tune_outcome.h"
 #include "tuner/reference/recorded_points.h"
 #include "tuner/report/report.h"
 #include "tuner/search/search.h"
@@ -39,6 +41,7 @@ struct TuneArguments {
   int device = 0;
   std::string format = "table";
   bool quiet = false;
+  int ranks = 0;  // 0: this process alone
   tuner::SessionOptions session;
 };
 
@@ -86,7 +89,31 @@ void make_folder(const std::string& folder) {
   if (error) throw Failure(fmt::format("{}: cannot be made: {}", folder, error.message()));
 }
 
+// The same session on the ranks of an mpirun.
+[[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
+  const tuner::SessionOptions& session = arguments.session;
+  if (!arguments.record.empty() || !arguments.recorded.empty() || session.cpu_time || arguments.backend != "cpu" ||
+      arguments.device != 0)
+    throw UsageError("--ranks: not with --record, --recorded, --cpu-time, --backend or --device",
+                     "ranks are tuned on the processor, with points that are made, by the time that passes");
+  const std::filesystem::path path = database_path(*arguments.db);
+  std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
+  for (const Problem& problem : problems_of(arguments)) words.push_back(to_token(problem));
+  const auto add = [&](const char* name, const std::string& value) {
+    words.insert(words.end(), {std::string("--") + name, value});
+  };
+  add("seconds", fmt::format("{}", session.seconds));
+  add("threads", std::to_string(session.threads));
+  add("seed", std::to_string(session.seed));
+  add("max-evaluations", std::to_string(session.max_evaluations));
+  add("format", arguments.format);
+  if (!session.strategy.empty()) add("strategy", session.strategy);
+  if (arguments.quiet) words.emplace_back("--quiet");
+  start_ranks(arguments.ranks, words);
+}
+
 void tune(TuneArguments arguments) {
+  if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
   const auto format = tuner::format_from(arguments.format);
@@ -119,23 +146,7 @@ void tune(TuneArguments arguments) {
   }
   line.close();
   if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
-  fmt::print("{}", tuner::format_report(report, format));
-  std::fflush(stdout);
-  for (const std::string& warning : report.warnings)
-    fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
-  if (report.interrupted)
-    throw Error(
-        Status::interrupted,
-        fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", path.string()));
-  const bool all_solved = std::none_of(report.problems.begin(), report.problems.end(),
-                                       [](const tuner::ProblemReport& problem) { return problem.winner.empty(); });
-  const bool all_stored = std::none_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
-    return warning.starts_with(tuner::not_stored_mark);
-  });
-  if (!all_stored)
-    throw Failure(fmt::format("not everything could be stored in {}", path.string()),
-                  "what was stored before is kept, and the same command goes on from there");
-  if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
+  print_outcome(report, format, path);
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
@@ -179,6 +190,11 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--format", arguments.format, "How to print the outcome")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command.add_flag("--quiet", arguments.quiet, "No progress");
+  command
+      .add_option("--ranks", arguments.ranks,
+                  "Tune transforms over so many ranks of an mpirun, where ranks compute as many at a time")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 #include "fourtune/transform.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/progress.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/progress.h"
 #include "tools/common/stop_on_signal.h"
 #include "tools/common/stopwatch.h"
 

@@ -4,8 +4,8 @@
 
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
-#include "tools/cli/progress.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/progress.h"
 #include "tools/soak/hunt.h"
 #include "tools/soak/report.h"
 

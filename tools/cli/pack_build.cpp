@@ -16,10 +16,10 @@
 #include "runtime/neighbour.h"
 #include "tools/cli/pack_commands.h"
 #include "tools/cli/pack_files.h"
-#include "tools/cli/progress.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/problem_list.h"
+#include "tools/common/progress.h"
 #include "tools/common/stopwatch.h"
 
 namespace fourtune::tools {

@@ -21,6 +21,10 @@ struct RunArguments {
 
 void print(const RanksOutcome& outcome, int ranks) {
   fmt::print("problem     {}\nranks       {}\nplan        {}\n", to_token(outcome.problem), ranks, outcome.plan);
+  if (const std::size_t why = outcome.explain.find("\nwhy: "); why != std::string::npos) {
+    const std::size_t begin = why + 6;
+    fmt::print("why         {}\n", outcome.explain.substr(begin, outcome.explain.find('\n', begin) - begin));
+  }
   fmt::print("create      {}\n", tuner::format_seconds(outcome.create));
   if (outcome.problem.kind == Kind::nufft) fmt::print("set_points  {}\n", tuner::format_seconds(outcome.set_points));
   const std::vector<double>& times = outcome.execute;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "tools/common/errors.h"
@@ -81,9 +83,17 @@ class RanksHunt {
   }
 
   std::string draw_plan(const SoakCase& one) {
-    if (one.problem.kind == Kind::fft || one.problem.type == 3 || device_) return {};
-    constexpr std::array kPlans{"", "ranks=slabs", "ranks=slabs(balance=planes)", "ranks=replicated"};
-    return kPlans[random_.below(one.deterministic ? 3 : 4)];
+    const bool fft = one.problem.kind == Kind::fft;
+    if ((!fft && one.problem.type == 3) || device_ || random_.below(4) == 0) return {};
+    if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
+    std::vector<std::string> arguments;
+    if (!fft && random_.below(2) == 0)
+      arguments.emplace_back(random_.below(2) == 0 ? "balance=planes" : "balance=points");
+    if (random_.below(3) > 0) {
+      constexpr std::array kCuts{"planes", "columns", "batch"};
+      arguments.push_back(fmt::format("chunks={},cut={}", 1 + random_.below(9), kCuts[random_.below(3)]));
+    }
+    return arguments.empty() ? "ranks=slabs" : fmt::format("ranks=slabs({})", fmt::join(arguments, ","));
   }
 
   void try_one(const SoakCase& one) {

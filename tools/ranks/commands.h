@@ -1,6 +1,8 @@
 // The subcommands of `fourtune-ranks`, which run on every rank of an mpirun. Rank 0 prints.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -10,5 +12,6 @@ namespace fourtune::tools {
 // Throws Failure on every rank when the result was wrong on any.
 void add_ranks_run(CLI::App& app);
 void add_ranks_soak(CLI::App& app);
+void add_ranks_tune(CLI::App& app, const std::string& command_line);
 
 }  // namespace fourtune::tools

@@ -33,6 +33,9 @@ int work(int argc, char** argv) {
   app.require_subcommand(1);
   add_ranks_run(app);
   add_ranks_soak(app);
+  std::string command_line;
+  for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
+  add_ranks_tune(app, command_line);
   try {
     app.parse(argc, argv);
     return 0;

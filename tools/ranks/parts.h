@@ -25,8 +25,13 @@ struct RankBox {
   std::int64_t batch = 1;
   std::int64_t element = 16;  // bytes
 };
+// Of execute's two arguments. The parts of a transform are the same for every plan.
+std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem, const Share& sources,
+                                const Share& targets);
 Bytes cut(const Bytes& whole, const RankBox& box);
 // On rank 0 the whole array, elsewhere nothing. Collective.
 Bytes gather(const Bytes& own, const RankBox& box, MPI_Comm comm);
+// This rank's part of an array that rank 0 has; elsewhere `whole` is not looked at. Collective.
+Bytes scatter(const std::byte* whole, const RankBox& box, MPI_Comm comm);
 
 }  // namespace fourtune::tools

@@ -22,15 +22,6 @@ double slowest(double seconds, MPI_Comm comm) {
   return seconds;
 }
 
-RankBox listed(const Share& share, std::int64_t count, const Problem& problem) {
-  RankBox box;
-  box.sizes = {count, 1, 1};
-  box.part = {{share.begin, 0, 0}, {share.count, 1, 1}};
-  box.batch = problem.batch;
-  box.element = 2 * real_bytes(problem.precision);
-  return box;
-}
-
 class Run {
  public:
   Run(const CaseData& data, const RanksOptions& options, MPI_Comm comm)
@@ -57,7 +48,7 @@ class Run {
       set(transform);
       outcome.set_points = slowest(set_points.seconds(), comm_);
     }
-    const std::array<RankBox, 2> boxes = boxes_of(transform);
+    const std::array<RankBox, 2> boxes = boxes_of(transform, problem_, sources_, targets_);
     const RankBox &from = boxes[data_.reads_first ? 0 : 1], &to = boxes[data_.reads_first ? 1 : 0];
     Bytes input = cut(data_.input, from);
     Bytes output(static_cast<std::size_t>(to.part.count() * to.batch * to.element), kUnwritten);
@@ -92,23 +83,6 @@ class Run {
     points.x = at(0, sources_), points.y = at(1, sources_), points.z = at(2, sources_);
     points.s = at(3, targets_), points.t = at(4, targets_), points.u = at(5, targets_);
     transform.set_points(points);
-  }
-
-  // Of execute's two arguments.
-  std::array<RankBox, 2> boxes_of(const DistributedTransform& transform) const {
-    std::array<RankBox, 2> boxes;
-    if (problem_.kind == Kind::nufft) {
-      boxes[0] = listed(sources_, *problem_.m, problem_);
-      boxes[1] = listed(targets_, problem_.k.value_or(0), problem_);
-      if (problem_.type != 3) boxes[1].sizes = problem_.n, boxes[1].part = transform.modes();
-      return boxes;
-    }
-    const std::int64_t real = real_bytes(problem_.precision);
-    boxes[0] = {input_sizes(problem_), transform.first_part(), problem_.batch,
-                problem_.fft_type == FftType::r2c ? real : 2 * real};
-    boxes[1] = {output_sizes(problem_), transform.second_part(), problem_.batch,
-                problem_.fft_type == FftType::c2r ? real : 2 * real};
-    return boxes;
   }
 
   const CaseData& data_;

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <optional>
 #include <utility>
 
-#include "base/random.h"
 #include "generator/plan/plan.h"
 #include "tuner/measure/compile_ahead.h"
 #include "tuner/measure/device_arrays.h"
+#include "tuner/measure/outcome.h"
+#include "tuner/measure/rounds.h"
 #include "tuner/measure/validate.h"
 
 namespace fourtune::tuner {
@@ -23,39 +23,6 @@ class Stopwatch {
   Clock clock_ = wall_clock();
   std::int64_t start_ = clock_();
 };
-
-// The run status that an exception means for the plan.
-db::RunStatus status_of(const Error& error) {
-  switch (error.status()) {
-    case Status::out_of_memory:
-    case Status::size_overflow:
-      return db::RunStatus::too_many_resources;
-    default:
-      return db::RunStatus::rejected;
-  }
-}
-
-// Runs `work` and stores what it throws as the status and message of `outcome`. Returns true when nothing was thrown.
-template <class Outcome, class Work>
-bool guarded(Outcome& outcome, const Work& work) {
-  try {
-    work();
-    return true;
-  } catch (const runtime::CompileError& error) {
-    outcome.status = error.timed_out() ? db::RunStatus::timeout : db::RunStatus::compile_error;
-    outcome.message = error.what();
-  } catch (const Error& error) {
-    outcome.status = status_of(error);
-    outcome.message = error.what();
-  } catch (const std::bad_alloc&) {
-    outcome.status = db::RunStatus::too_many_resources;
-    outcome.message = "out of memory";
-  } catch (const std::exception& error) {
-    outcome.status = db::RunStatus::crash;
-    outcome.message = error.what();
-  }
-  return false;
-}
 
 std::vector<db::StageNs> stages_of(const runtime::Executor& executor) {
   std::vector<db::StageNs> stages;
@@ -267,21 +234,7 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       loops.push_back(settled_loops(works[p], options, clock));
       result.kernels[p] = runtime::kernels_text(executors[p]->kernels());
     }
-    Random random(request.seed);
-    std::vector<std::size_t> order(count);
-    for (std::size_t p = 0; p < count; ++p) order[p] = p;
-    const std::int64_t start = clock();
-    for (int round = 0; round < request.max_rounds; ++round) {
-      const double spent = static_cast<double>(clock() - start) * 1e-9;
-      if (round >= request.min_rounds && spent >= request.seconds) break;
-      random.shuffle(order);
-      for (const std::size_t p : order) {
-        result.culprit = static_cast<int>(p);
-        // Warm mode: the other plans have filled the caches, which does not happen to users of a single plan.
-        if (!options.cold && spent < request.seconds) works[p].run(1);
-        result.samples_ns[p].push_back(sample(works[p], loops[p], options, clock));
-      }
-    }
+    measure_rounds(request, options, works, loops, result);
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(*executors[p]);
     result.culprit = -1;
   });

@@ -8,44 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "db/lookup.h"
-#include "generator/plan/accuracy.h"
-#include "runtime/backends/families.h"
-#include "runtime/plan_sources.h"
-#include "runtime/resolve.h"
 #include "tuner/search/replay.h"
 
 namespace fourtune::tuner {
 namespace {
-
-generator::Space list_candidates(const SessionContext& context, const Problem& problem) {
-  return context.options.list_candidates ? context.options.list_candidates(problem, context.traits)
-                                         : runtime::runnable(generator::candidates(problem, context.traits));
-}
-generator::Plan untuned_plan(const SessionContext& context, const Problem& problem) {
-  return context.options.untuned_plan ? context.options.untuned_plan(problem, context.traits)
-                                      : generator::default_plan(problem, context.traits);
-}
-double floor_seconds(const SessionContext& context, const generator::Plan& plan, const Problem& problem) {
-  return context.options.floor_seconds ? context.options.floor_seconds(plan, problem, context.traits)
-                                       : generator::floor_seconds(plan, problem, context.traits);
-}
-
-bool has_library(const SessionContext& context) {
-  const std::string& backend = context.traits.backend;
-  return generator::is_gpu(backend) ? generator::has_gpu_fft_library(backend) : runtime::has_fftw();
-}
-// The plan in which the library decides everything; measured as the yardstick of every fft.
-generator::Plan library_plan(const SessionContext& context) {
-  generator::Plan plan = generator::plan_for(context.traits.backend);
-  if (generator::is_gpu(plan.backend)) {
-    plan.gpu().fft.family = generator::GpuFftFamily::cufft;
-    return plan;
-  }
-  plan.cpu().threads = std::max(1, context.traits.cores);
-  plan.cpu().fft = {generator::FftFamily::fftw, generator::Rigor::measure, generator::FftChoice{}.block};
-  return plan;
-}
 
 // Four digits are more than a measurement provides, and recordings are kept in the repository.
 double four_digits(double value) {
@@ -62,7 +28,7 @@ constexpr double hopeful_evaluations = 200;  // after this many a search should 
 double expected_cost(const Problem& problem, const SessionContext& context) {
   double execute = 0.01, set_points = 0;
   try {
-    const generator::Cost cost = generator::estimate(untuned_plan(context, problem), problem, context.traits);
+    const generator::Cost cost = context.planning->expected(problem);
     execute = cost.execute;
     set_points = cost.set_points;
   } catch (const Error&) {  // the error is reported when the problem's turn comes
@@ -104,24 +70,20 @@ ProblemReport ProblemTuning::run() {
 // ---- 1
 void ProblemTuning::prepare() {
   send_progress(Step::prepare);
-  space_ = list_candidates(context_, problem_);
-  const std::string untuned = generator::to_text(untuned_plan(context_, problem_), problem_);
-  for (std::size_t i = 0; i < space_.candidates.size(); ++i) {
-    texts_.push_back(generator::to_text(space_.candidates[i].plan, problem_));
-    candidate_[texts_.back()] = i;
-  }
-  report_.candidates = space_.candidates.size();
-  report_.untuned = untuned_ = untuned;
+  const Planning& planning = *context_.planning;
+  listed_ = planning.list(problem_);
+  for (std::size_t i = 0; i < listed_.texts.size(); ++i) candidate_[listed_.texts[i]] = i;
+  report_.candidates = listed_.texts.size();
+  report_.untuned = untuned_ = planning.untuned(problem_);
   recall_history();
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
-  if (problem_.kind == Kind::fft && has_library(context_))
-    add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
+  library_ = planning.library(problem_);
+  if (!library_.empty()) add_first_plan(library_, "");
   try {  // the plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted
-    const db::Lookup lookup = runtime::lookup_beside(context_.store.path());
-    const runtime::Resolution found = runtime::resolve(problem_, context_.traits, &lookup, "");
-    if (found.source != runtime::Source::model) add_first_plan(generator::to_text(found.plan, problem_), "");
+    const std::string served = planning.served(problem_, context_.store.path());
+    if (!served.empty()) add_first_plan(served, "");
   } catch (const Error&) {  // then there is no such plan
   }
   context_.evaluator.load(problem_, context_.options.seed);
@@ -129,11 +91,7 @@ void ProblemTuning::prepare() {
 
 std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
   if (candidate_.contains(plan)) return {};  // a candidate of the present planner
-  try {
-    return generator::accuracy_fault(generator::parse_plan(plan, problem_), problem_);
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return context_.planning->fault(plan, problem_);
 }
 
 // Records a row like that of any other failure, so that no later session tries the plan again.
@@ -221,7 +179,7 @@ void ProblemTuning::measure_first_plans() {
 
 // ---- 3; 4, 5 and 6 are in finals.cpp
 void ProblemTuning::search() {
-  const SearchSpace space = search_space(space_);
+  const SearchSpace& space = listed_.space;
   const SessionOptions& options = context_.options;
   const double spent = context_.elapsed() - begin_;
   const double each = std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
@@ -243,7 +201,7 @@ void ProblemTuning::search() {
     if (asked_.empty()) break;
     const std::size_t candidate = asked_.front();
     asked_.pop_front();
-    search_->tell(candidate, measure(texts_[candidate], "").seconds);
+    search_->tell(candidate, measure(listed_.texts[candidate], "").seconds);
     send_progress(Step::search);
   }
 }
@@ -259,13 +217,13 @@ void ProblemTuning::ask_ahead() {
   while (asked_.size() < wanted) {
     const auto candidate = search_->ask();
     if (!candidate) break;
-    const double floor = floor_seconds(context_, space_.candidates[*candidate].plan, problem_);
+    const double floor = listed_.floor_seconds(*candidate);
     if (!recording() && best_seconds_ > 0 && floor > best_seconds_) {  // cannot win, so it is not measured
       search_->tell(*candidate, floor);
       continue;
     }
     asked_.push_back(*candidate);
-    plans.push_back(texts_[*candidate]);
+    plans.push_back(listed_.texts[*candidate]);
   }
   if (wanted > 1) context_.evaluator.prepare(plans);
 }
@@ -387,15 +345,15 @@ void ProblemTuning::send_progress(Step step) {
 void ProblemTuning::write_recording() const {
   Recording recording;
   recording.name = token_;
-  recording.axes = space_.axes;
+  recording.axes = listed_.axes;
   bool any = false;
-  for (std::size_t i = 0; i < texts_.size(); ++i) {
-    const auto found = known_.find(texts_[i]);  // candidates that the budget did not reach are left out
+  for (std::size_t i = 0; i < listed_.texts.size(); ++i) {
+    const auto found = known_.find(listed_.texts[i]);  // candidates that the budget did not reach are left out
     if (found == known_.end() || found->second.status == db::RunStatus::interrupted) continue;
-    recording.space.coordinates.push_back(space_.candidates[i].coordinates);
-    recording.space.estimates.push_back(four_digits(space_.candidates[i].estimate));
+    recording.space.coordinates.push_back(listed_.space.coordinates[i]);
+    recording.space.estimates.push_back(four_digits(listed_.space.estimates[i]));
     recording.seconds.push_back(four_digits(found->second.seconds));
-    any = any || working(texts_[i]);
+    any = any || working(listed_.texts[i]);
   }
   if (!any) return;
   std::string name = token_;

@@ -90,8 +90,7 @@ class ProblemTuning {
   const double share_, later_, begin_;
   double finals_reserve_ = 0;
 
-  generator::Space space_;
-  std::vector<std::string> texts_;                // [candidate]
+  ListedPlans listed_;
   std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
   std::map<std::string, Known> known_;            // plan text -> result
   std::string untuned_;

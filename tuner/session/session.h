@@ -25,6 +25,7 @@
 #include "fourtune/problem.h"
 #include "generator/candidates.h"
 #include "tuner/measure/evaluator.h"
+#include "tuner/session/planning.h"
 
 namespace fourtune::tuner {
 
@@ -65,6 +66,7 @@ struct SessionOptions {
   std::string record_folder;
   const std::atomic<bool>* stop = nullptr;  // set this (in a signal handler, say) to end early and keep all results
   std::function<void(const Progress&)> progress;  // called on the session's thread
+  std::shared_ptr<const Planning> planning;       // null: of the plans of one process
   // These replace generator::candidates, default_plan and floor_seconds in tests.
   std::function<generator::Space(const Problem&, const DeviceTraits&)> list_candidates;
   std::function<generator::Plan(const Problem&, const DeviceTraits&)> untuned_plan;

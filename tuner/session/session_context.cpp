@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/environment.h"
-
 namespace fourtune::tuner {
 
 SessionContext::SessionContext(const SessionOptions& session_options, db::TuningStore& session_store,
                                Evaluator& session_evaluator)
-    : options(session_options), store(session_store), evaluator(session_evaluator), traits(session_evaluator.traits()) {
-  environment = runtime::environment_here(traits);
+    : options(session_options),
+      store(session_store),
+      evaluator(session_evaluator),
+      traits(session_evaluator.traits()),
+      planning(session_options.planning ? session_options.planning : planning_of_one_process(session_options, traits)),
+      environment(planning->environment()) {
   if (options.threads > 0) traits.cores = std::min(traits.cores, options.threads);
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,8 @@ class SessionContext {
   const SessionOptions& options;
   db::TuningStore& store;
   Evaluator& evaluator;
-  DeviceTraits traits;          // limited to options.threads cores
+  DeviceTraits traits;  // limited to options.threads cores
+  std::shared_ptr<const Planning> planning;
   db::Environment environment;  // of the whole device, without that limit
   Report report;
 

@@ -1,0 +1,147 @@
+// The plans that the ranks' tuner lists, and the winners that a transform over ranks takes from a database.
+#include "tools/ranks/rank_planning.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "db/tuning_store.h"
+#include "runtime/distributed/choose_plan.h"
+#include "runtime/environment.h"
+#include "runtime/resolve.h"
+#include "runtime/validity.h"
+
+namespace fourtune::tools {
+namespace {
+
+using runtime::distributed::Crew;
+
+const char* const kToken = "nufft:type=1,n=32x32x32,m=40000,prec=f64,tol=1e-6";
+
+DeviceTraits rank_device() {
+  DeviceTraits traits;
+  traits.backend = "cpu";
+  traits.name = "a processor";
+  traits.isa = "avx2";
+  traits.cores = 1;
+  traits.memory_bytes = std::int64_t{1} << 34;
+  return traits;
+}
+
+// A database with one verdict of this many ranks.
+class RanksDatabase : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = std::filesystem::temp_directory_path() /
+            ("ranks-" + std::to_string(::getpid()) + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(path_);
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+
+  void store(const std::string& token, const std::string& plan, const Crew& crew) {
+    auto store = db::TuningStore::open_for_writing(file());
+    db::SessionStart start;
+    start.environment = environment_of(crew, runtime::environment_here(rank_device()));
+    const auto session = store.begin_session(start);
+    db::Verdict verdict;
+    verdict.problem = token, verdict.plan = plan, verdict.winner_ns = 1e6;
+    verdict.validity = runtime::validity_of(parse_problem(token));
+    store.record_verdict(session, verdict);
+  }
+  runtime::distributed::ChosenPlan chosen(const std::string& token, const Crew& crew, const Options& options = {}) {
+    const db::Lookup lookup = db::Lookup::load(file());
+    return choose_on_first(crew, parse_problem(token), rank_device(), options, &lookup);
+  }
+  std::filesystem::path file() const { return path_ / "tuning.db"; }
+
+  std::filesystem::path path_;
+};
+
+// Not what would run untuned.
+std::string some_plan(const std::string& token, const Crew& crew) {
+  const Problem problem = parse_problem(token);
+  const RankPlanning planning(crew, rank_device());
+  for (const std::string& text : planning.list(problem).texts)
+    if (text.starts_with("ranks=slabs(balance=planes,chunks=8,cut=columns)")) return text;
+  return {};
+}
+
+TEST(RankPlanning, ListsPlansThatAreRightOnceEach) {
+  for (const char* token :
+       {kToken, "nufft:type=2,n=64x48,m=900,prec=f32,tol=1e-4,batch=6", "fft:type=r2c,n=40x36x32,prec=f32,batch=3",
+        "nufft:type=3,dim=2,m=900,k=800,prec=f64,tol=1e-6"}) {
+    const Problem problem = parse_problem(token);
+    const RankPlanning planning({4, 1}, rank_device());
+    const tuner::ListedPlans listed = planning.list(problem);
+    ASSERT_FALSE(listed.texts.empty()) << token;
+    EXPECT_EQ(listed.space.size(), listed.texts.size());
+    EXPECT_EQ(listed.space.estimates.size(), listed.texts.size());
+    EXPECT_EQ(std::set<std::string>(listed.texts.begin(), listed.texts.end()).size(), listed.texts.size());
+    EXPECT_EQ(std::set(listed.space.coordinates.begin(), listed.space.coordinates.end()).size(), listed.texts.size());
+    std::set<std::string> heads;
+    for (const std::string& text : listed.texts) {
+      EXPECT_EQ(planning.fault(text, problem), "") << text;
+      EXPECT_EQ(to_text(runtime::distributed::parse_tuned(text, problem), problem), text);
+      heads.insert(text.substr(0, text.find(';')));
+    }
+    const bool slabs = token != std::string("nufft:type=3,dim=2,m=900,k=800,prec=f64,tol=1e-6");
+    EXPECT_EQ(heads.contains("ranks=replicated"), problem.kind == Kind::nufft);
+    EXPECT_EQ(heads.size() > 8, slabs) << token;
+    EXPECT_EQ(planning.fault(planning.untuned(problem), problem), "") << planning.untuned(problem);
+  }
+}
+
+TEST_F(RanksDatabase, TheWinnerOfAsManyRanksIsTaken) {
+  const std::string plan = some_plan(kToken, {3, 1});
+  ASSERT_FALSE(plan.empty());
+  store(kToken, plan, {3, 1});
+  const auto taken = chosen(kToken, {3, 1});
+  EXPECT_EQ(to_text(taken.plan, parse_problem(kToken)), plan);
+  EXPECT_NE(taken.explain.find("tuned on as many ranks for"), std::string::npos) << taken.explain;
+  // Its validity covers other numbers of points up to a factor of two.
+  const std::string more = "nufft:type=1,n=32x32x32,m=70000,prec=f64,tol=1e-6";
+  EXPECT_EQ(to_text(chosen(more, {3, 1}).plan, parse_problem(more)), plan);
+  const std::string many = "nufft:type=1,n=32x32x32,m=90000,prec=f64,tol=1e-6";
+  EXPECT_NE(to_text(chosen(many, {3, 1}).plan, parse_problem(many)), plan);
+}
+
+TEST_F(RanksDatabase, OtherRanksMachinesAndProcessesDoNotTakeIt) {
+  const std::string plan = some_plan(kToken, {3, 1});
+  store(kToken, plan, {3, 1});
+  const Problem problem = parse_problem(kToken);
+  for (const Crew& crew : {Crew{2, 1}, Crew{3, 3}, Crew{4, 1}})
+    EXPECT_NE(to_text(chosen(kToken, crew).plan, problem), plan) << crew.ranks;
+  const db::Lookup lookup = db::Lookup::load(file());
+  EXPECT_EQ(runtime::resolve(problem, rank_device(), &lookup, "").source, runtime::Source::model);
+}
+
+TEST_F(RanksDatabase, TheSameBitsOnAnyNumberOfRanksNeedTheSamePlan) {
+  const std::string plan = some_plan(kToken, {3, 1});
+  store(kToken, plan, {3, 1});
+  Options options;
+  options.deterministic = true;
+  const Problem problem = parse_problem(kToken);
+  EXPECT_EQ(to_text(chosen(kToken, {3, 1}, options).plan, problem),
+            to_text(chosen(kToken, {2, 1}, options).plan, problem));
+}
+
+TEST_F(RanksDatabase, StoredPlansThatCannotBeRightArePassedOver) {
+  const Problem problem = parse_problem(kToken);
+  const std::string untuned = RankPlanning({3, 1}, rank_device()).untuned(problem);
+  std::string loose = some_plan(kToken, {3, 1});
+  const auto width = loose.find("width=");
+  loose.replace(width, loose.find_first_of(",)", width) - width, "width=2");
+  for (const std::string& wrong : {loose, std::string("ranks=replicated;nonsense"),
+                                   std::string("ranks=slabs(chunks=0);cpu"), std::string("cpu;threads=1")}) {
+    SCOPED_TRACE(wrong);
+    store(kToken, wrong, {3, 1});
+    const auto taken = chosen(kToken, {3, 1});
+    EXPECT_EQ(to_text(taken.plan, problem), untuned);
+    EXPECT_NE(taken.explain.find("passed over"), std::string::npos) << taken.explain;
+    EXPECT_NE(RankPlanning({3, 1}, rank_device()).fault(wrong, problem), "");
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::tools

@@ -1,0 +1,34 @@
+#include "tools/common/tune_outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "base/text.h"
+#include "tools/common/errors.h"
+
+namespace fourtune::tools {
+
+void print_outcome(const tuner::Report& report, tuner::Format format, const std::filesystem::path& database) {
+  fmt::print("{}", tuner::format_report(report, format));
+  std::fflush(stdout);
+  for (const std::string& warning : report.warnings)
+    fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
+  if (report.interrupted)
+    throw Error(
+        Status::interrupted,
+        fmt::format("interrupted; everything finished is kept in {}, and the same command resumes", database.string()));
+  const bool all_solved = std::none_of(report.problems.begin(), report.problems.end(),
+                                       [](const tuner::ProblemReport& problem) { return problem.winner.empty(); });
+  const bool all_stored = std::none_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+    return warning.starts_with(tuner::not_stored_mark);
+  });
+  if (!all_stored)
+    throw Failure(fmt::format("not everything could be stored in {}", database.string()),
+                  "what was stored before is kept, and the same command goes on from there");
+  if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
+}
+
+}  // namespace fourtune::tools

@@ -1,0 +1,14 @@
+// What a tuning command prints at its end, and how it ends.
+#pragma once
+
+#include <filesystem>
+
+#include "tuner/report/report.h"
+
+namespace fourtune::tools {
+
+// Prints the report to stdout and its warnings to stderr. Throws Error{interrupted} when the session was stopped, and
+// Failure when something could not be stored in the database or a problem has no winner.
+void print_outcome(const tuner::Report& report, tuner::Format format, const std::filesystem::path& database);
+
+}  // namespace fourtune::tools

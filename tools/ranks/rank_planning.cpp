@@ -1,0 +1,161 @@
+#include "tools/ranks/rank_planning.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "runtime/backends/families.h"
+#include "runtime/distributed/choose_plan.h"
+#include "runtime/environment.h"
+#include "runtime/plan_sources.h"
+
+namespace fourtune::tools {
+namespace {
+
+using runtime::distributed::Balance;
+using runtime::distributed::Chunks;
+using runtime::distributed::Cut;
+using runtime::distributed::Decomposition;
+using runtime::distributed::RankPlan;
+
+// The plans of a rank that are combined with decompositions: the cost model knows those of one process well.
+constexpr int kMostLocals = 48;
+constexpr double kBytesPerSecond = 4e9;  // of messages between ranks of one machine, for the model
+
+std::vector<generator::Candidate> best_first(const Problem& problem, const DeviceTraits& traits) {
+  std::vector<generator::Candidate> all = runtime::runnable(generator::candidates(problem, traits)).candidates;
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
+  return all;
+}
+
+}  // namespace
+
+// Collects plans with their place in the space: which decomposition with which balance, which chunks, which plan of a
+// rank.
+class RankPlanning::Collector {
+ public:
+  Collector(const Problem& problem, tuner::ListedPlans& listed) : problem_(problem), listed_(listed) {
+    listed.axes = {"decomposition", "chunks", "cut", "local"};
+  }
+  bool is_new(const RankPlan& plan) const { return !seen_.contains(to_text(plan, problem_)); }
+  void add(const RankPlan& plan, std::array<int, 4> place, double estimate) {
+    listed_.texts.push_back(to_text(plan, problem_));
+    listed_.space.coordinates.emplace_back(place.begin(), place.end());
+    listed_.space.estimates.push_back(estimate);
+    seen_.insert(listed_.texts.back());
+  }
+
+ private:
+  const Problem& problem_;
+  tuner::ListedPlans& listed_;
+  std::set<std::string> seen_;
+};
+
+db::Environment RankPlanning::environment() const { return environment_of(crew_, runtime::environment_here(rank_)); }
+
+std::string RankPlanning::chosen(const Problem& problem, const db::Lookup* lookup) const {
+  return to_text(choose_on_first(crew_, problem, rank_, {}, lookup).plan, problem);
+}
+
+std::string RankPlanning::untuned(const Problem& problem) const { return chosen(problem, nullptr); }
+
+std::string RankPlanning::served(const Problem& problem, const std::filesystem::path& database) const {
+  const db::Lookup lookup = runtime::lookup_beside(database);
+  return chosen(problem, &lookup);
+}
+
+std::string RankPlanning::fault(const std::string& plan, const Problem& problem) const {
+  try {
+    runtime::distributed::parse_tuned(plan, problem);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// A rank's share of the points, and the whole grid: what replicated plans compute.
+Problem RankPlanning::of_one_rank(const Problem& problem) const {
+  Problem own = problem;
+  const bool shares_sources = problem.type == 3 && problem.m && problem.k && *problem.m < *problem.k;
+  if (own.m && !shares_sources) own.m = std::max<std::int64_t>(1, *own.m / crew_.ranks);
+  if (own.k && shares_sources) own.k = std::max<std::int64_t>(1, *own.k / crew_.ranks);
+  return own;
+}
+
+generator::Cost RankPlanning::expected(const Problem& problem) const {
+  return generator::estimate(generator::default_plan(problem, rank_), problem, rank_);
+}
+
+// The bytes that a rank sends (docs/design/distributed.md) at the speed of memory.
+double RankPlanning::exchange_seconds(const Problem& problem, const generator::Plan& local,
+                                      Decomposition decomposition) const {
+  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision) * problem.batch);
+  const double away = 1 - 1.0 / crew_.ranks, points = static_cast<double>(problem.m.value_or(0));
+  double modes = problem.kind == Kind::nufft && problem.type == 3 ? static_cast<double>(problem.k.value_or(0))
+                                                                  : static_cast<double>(mode_count(problem));
+  if (decomposition == Decomposition::replicated) return value * modes * away * 2 / kBytesPerSecond;
+  if (problem.kind == Kind::nufft) {
+    const auto last = static_cast<std::size_t>(problem.dim - 1);
+    modes *= static_cast<double>(local.window.fine[last]) / static_cast<double>(problem.n[last]);
+  }
+  return value * away * (modes + 3 * points) / crew_.ranks / kBytesPerSecond;
+}
+
+std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
+  std::vector<Chunks> all{{1, Cut::planes}};
+  if (crew_.ranks == 1) return all;
+  for (const int count : {2, 4, 8, 16})
+    for (const Cut cut : {Cut::planes, Cut::columns}) all.push_back({count, cut});
+  for (const int count : {1, 2, 4, 8, 16})
+    if (problem.batch > count) all.push_back({count, Cut::batch});
+  return all;
+}
+
+// Every balance and cut of slabs with plans of a rank that slabs can have.
+void RankPlanning::list_slabs(const Problem& problem, Collector& collector) const {
+  const bool fft = problem.kind == Kind::fft;
+  int number = 0;
+  for (const generator::Candidate& candidate : best_first(problem, rank_)) {
+    RankPlan slabs;
+    slabs.local = runtime::distributed::fit_for_slabs(candidate.plan, problem, false);
+    slabs.local.cpu().fft.rigor = generator::Rigor::estimate;  // ranks that measured would choose differently
+    slabs.local.cpu().threads = rank_.cores;                   // each rank has its own
+    if (!runtime::distributed::slabs_fault(slabs.local, problem).empty() || !collector.is_new(slabs)) continue;
+    const double estimate =
+        candidate.estimate / crew_.ranks + exchange_seconds(problem, slabs.local, Decomposition::slabs);
+    for (const Balance balance : {Balance::points, Balance::planes})
+      for (const Chunks& chunks : chunks_of(problem)) {
+        if (fft && balance == Balance::planes) continue;  // it has no points
+        slabs.balance = balance;
+        slabs.chunks = chunks;
+        const int decomposition = balance == Balance::points ? 0 : 1;
+        collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number}, estimate);
+      }
+    if (++number == kMostLocals) return;
+  }
+}
+
+void RankPlanning::list_replicated(const Problem& problem, Collector& collector) const {
+  int number = 0;
+  for (const generator::Candidate& candidate : best_first(of_one_rank(problem), rank_)) {
+    RankPlan plan;
+    plan.decomposition = Decomposition::replicated;
+    plan.replicated = generator::to_text(candidate.plan, problem);
+    if (!collector.is_new(plan)) continue;
+    const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
+    collector.add(plan, {2, 1, 0, number}, candidate.estimate + exchange);
+    if (++number == kMostLocals) return;
+  }
+}
+
+tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
+  tuner::ListedPlans listed;
+  Collector collector(problem, listed);
+  const bool fft = problem.kind == Kind::fft;
+  if (fft || problem.type != 3) list_slabs(problem, collector);
+  if (!fft) list_replicated(problem, collector);
+  listed.floor_seconds = [](std::size_t) { return 0.0; };
+  return listed;
+}
+
+}  // namespace fourtune::tools
