@@ -66,7 +66,7 @@ Configuration configuration(const Row& row) {
     kernel.subs = {{own, r, r, r, n, true}, {own, r, r, 1, r, false}};
   KernelParameters& with = kernel.with;
   with.threads = threads;
-  with.tile = {1, 1, 1, 1};
+  with.tile = {1};
   with.tile[static_cast<std::size_t>(row[shape] == line ? 1 : row[shape] == plane ? 2 : 0)] = carried;
   with.exchange = row[exchange] == none       ? Exchange::none
                   : row[exchange] == shuffled ? Exchange::shuffle
@@ -81,7 +81,7 @@ Configuration configuration(const Row& row) {
     Kernel first;
     first.subs = {{Dim::x, 4, 32, 4, 128, true}, {Dim::x, 32, 4, 1, 4, false}};
     first.with.threads = 32;
-    first.with.tile = {1, 1, 1, 1};
+    first.with.tile = {1};
     first.with.exchange = Exchange::shared;
     first.with.to = Target::work;
     plan.kernels.push_back(first);

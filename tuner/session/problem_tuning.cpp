@@ -10,6 +10,7 @@
 
 #include "db/lookup.h"
 #include "generator/plan/accuracy.h"
+#include "generator/planner/gpu_fft/planner.h"
 #include "runtime/backends/families.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
@@ -31,9 +32,9 @@ double floor_seconds(const SessionContext& context, const generator::Plan& plan,
                                        : generator::floor_seconds(plan, problem, context.traits);
 }
 
-bool has_library(const SessionContext& context) {
-  const std::string& backend = context.traits.backend;
-  return generator::is_gpu(backend) ? generator::has_gpu_fft_library(backend) : runtime::has_fftw();
+bool has_library(const SessionContext& context, const Problem& problem) {
+  return generator::is_gpu(context.traits.backend) ? generator::gpu_fft_library_does(problem, context.traits)
+                                                   : runtime::has_fftw();
 }
 // The plan in which the library decides everything; measured as the yardstick of every fft.
 generator::Plan library_plan(const SessionContext& context) {
@@ -116,7 +117,7 @@ void ProblemTuning::prepare() {
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
-  if (problem_.kind == Kind::fft && has_library(context_))
+  if (problem_.kind == Kind::fft && has_library(context_, problem_))
     add_first_plan(library_ = generator::to_text(library_plan(context_), problem_), "");
   try {  // the plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted
     const db::Lookup lookup = runtime::lookup_beside(context_.store.path());

@@ -34,8 +34,8 @@ const char* name_of(const Spelling<Enum> (&table)[N], Enum value) {
   return "?";
 }
 
-inline char letter(Dim dim) { return "xyz"[index(dim)]; }
-inline char letter_upper(Dim dim) { return "XYZ"[index(dim)]; }
+inline char letter(Dim dim) { return "xyzw"[index(dim)]; }
+inline char letter_upper(Dim dim) { return "XYZW"[index(dim)]; }
 
 inline Exchange default_exchange(const Kernel& kernel) {
   return kernel.subs.size() > 1 ? Exchange::shared : Exchange::none;

@@ -72,7 +72,7 @@ std::string runs_words(const FftPlan& plan, int k) {
 
 // ---- the drawing ---------------------------------------------------------------------------------------------------
 constexpr int width = 960, margin = 150, row = 150, bar = 22, gap = 28, top = 64;
-constexpr const char* colours[] = {"#3b7dd8", "#d9822b", "#3a9e5f"};  // x, y, z
+constexpr const char* colours[] = {"#3b7dd8", "#d9822b", "#3a9e5f", "#8e5bb5"};  // x, y, z, w
 
 class Drawing {
  public:

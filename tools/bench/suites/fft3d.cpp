@@ -44,7 +44,7 @@ std::string where(const PaperPlan& paper) {
   return fmt::format("{}{}", paper.section, *paper.misprint == 0 ? "" : ", corrected");
 }
 
-Problem problem_of(const std::array<std::int64_t, 3>& n) {
+Problem problem_of(const Sizes& n) {
   Problem problem;
   problem.kind = Kind::fft;
   problem.dim = 3;
