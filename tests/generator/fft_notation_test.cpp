@@ -45,7 +45,7 @@ TEST(FftNotation, CanonicalTextsPrintBackUnchanged) {
           std::string("{Y(16,16,16,256,tw)}[threads=64,tile=64,blocks=yxz,registers=64]{X(4,4,1,4,no-tw),Y(16,16,1,16,"
                       "no-tw)}"),
           std::string(
-              "{X(1,4,1,4,no-tw),W(1,2,1,2,no-tw)}[threads=32,tile=1x3x1x1x5,blocks=wyxz]{Y(1,3,1,3,no-tw),Z(1,5,1,"
+              "{X(1,4,1,4,no-tw),W(1,2,1,2,no-tw)}[threads=32,tile=1x3x1x1x5,cache=stream,blocks=wyxz]{Y(1,3,1,3,no-tw),Z(1,5,1,"
               "5,no-tw)}[threads=32,tile=4x1x1x2,blocks=yxz]"),
       }) {
     if (text.find("X(4,4") != std::string::npos) {
@@ -101,6 +101,7 @@ TEST(FftNotation, SyntaxErrorsSayWhereAndWhatIsExpected) {
       {"{X(1,2,1,2,no-tw)}[order=natural]", "no such parameter here"},
       {"{X(1,2,1,2,no-tw)}[threads=32,threads=32]", "given twice"},
       {"{X(1,2,1,2,no-tw)}[store=sideways]", "allowed are place, grouped, sorted"},
+      {"{X(1,2,1,2,no-tw)}[cache=l1]", "allowed are all, l2, stream"},
       {"{X(1,2,1,2,no-tw)}[tile=1x1x1x1x1x1]", "at most five numbers"},
       {"{X(1,2,1,2,no-tw)}[blocks=xxz]", "blocks is an order of x, y and z"},
       {"{X(1,2,1,2,no-tw)}[threads=32", "expected ']'"},

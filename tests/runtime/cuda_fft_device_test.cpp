@@ -111,6 +111,15 @@ constexpr Case cases[] = {
      "interleaved{Y(4,12,4,48,tw),Y(12,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,to=work,load=async,pipeline=2]{Z("
      "2,16,2,32,tw),Z(16,2,1,2,no-tw)}[threads=128,tile=64,store=sorted,to=work]{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}["
      "threads=96,tile=1x24,store=sorted]:order=natural"},
+    // Chosen caches: plain loads, copies ahead of time, real arrays.
+    {"fft:type=c2c,n=64x64x64,prec=f32",
+     "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=128,tile=1x32,store=sorted,cache=l2]{Y(4,16,4,64,tw),"
+     "Y(16,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,cache=stream]{Z(4,16,4,64,tw),Z(16,4,1,4,no-tw)}[threads=128,"
+     "tile=32,store=sorted,load=async,pipeline=2,cache=l2]:order=natural"},
+    {"fft:type=r2c,n=64x64x32,prec=f64",
+     "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=64,tile=1x8,to=work,cache=stream]{Y(4,16,4,64,tw),Y(16,4,1,"
+     "4,no-tw)}[threads=64,tile=8,to=work,cache=l2]{Z(1,32,1,32,no-tw)}[threads=64,tile=8,cache=stream]:order=natural,"
+     "prec=f64"},
     // Four dimensions: three kernels, and two that share y; the library has none.
     {"fft:type=c2c,n=32x16x12x8,prec=f32,batch=2",
      "interleaved{X(1,32,1,32,no-tw),Y(1,16,1,16,no-tw)}[threads=32,tile=1x1x1,store=sorted,to=work]{Z(1,12,1,12,no-tw),"

@@ -41,6 +41,7 @@ std::string parameters_text(const Kernel& kernel) {
   if (with.to != defaults.to) pairs.add("to", name_of(targets, with.to));
   if (with.load != defaults.load) pairs.add("load", name_of(loads, with.load));
   if (with.pipeline != defaults.pipeline) pairs.add("pipeline", fmt::format("{}", with.pipeline));
+  if (with.cache != defaults.cache) pairs.add("cache", name_of(caches, with.cache));
   if (with.cluster != defaults.cluster) pairs.add("cluster", fmt::format("{}", with.cluster));
   if (with.blocks != defaults.blocks) {
     std::string letters;

@@ -71,6 +71,12 @@ enum class Store {
   sorted  // all digits made so far in natural order at the low end (Stockham); the last kernel can be natural in place
 };
 enum class Load { plain, async, bulk };  // plain loads; cp.async (sm_80); bulk tensor copies (sm_90)
+// Which caches keep what a kernel loads and stores with plain loads and stores; copies ahead of time choose themselves.
+enum class Cache {
+  all,    // the device's default: L1 and L2 for loads, L2 for stores
+  l2,     // L2 only (ld.cg, st.cg)
+  stream  // as values that are used once, which both caches give up first (ld.cs, st.cs)
+};
 enum class Target { out, work };  // the array the kernel writes; it reads what the previous kernel wrote
 enum class Order {
   reversed,  // as the sub-FFTs leave it in place: digit-reversed (default)
@@ -106,6 +112,7 @@ struct KernelParameters {
   Target to = Target::out;
   Load load = Load::plain;
   int pipeline = 0;  // landing buffers for async and bulk loads; blocks then persist
+  Cache cache = Cache::all;
   int cluster = 1;                   // blocks that share one tile (distributed shared memory)
   BlockOrder blocks = memory_order;  // tiles run along blocks[0] fastest; the batch is slowest
   int registers = 0;                 // compiler's register limit per thread; 0: none

@@ -179,7 +179,7 @@ class Parser {
         pos_ = begin;
         fail(
             "no such parameter here; a kernel has threads, tile, exchange, parts, banks, twiddle, store, to, load, "
-            "pipeline, cluster, blocks, registers, a plan order, prec, place");
+            "pipeline, cache, cluster, blocks, registers, a plan order, prec, place");
       }
     } while (accept(','));
   }
@@ -223,6 +223,8 @@ class Parser {
       named(loads, with.load);
     else if (key == "pipeline")
       small(with.pipeline);
+    else if (key == "cache")
+      named(caches, with.cache);
     else if (key == "cluster")
       small(with.cluster);
     else if (key == "blocks")

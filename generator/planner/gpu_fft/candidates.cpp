@@ -157,6 +157,8 @@ void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take
       },
       [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::l2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::stream; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads *= 2; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads /= 2; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] *= 2; },

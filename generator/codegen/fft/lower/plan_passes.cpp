@@ -72,6 +72,7 @@ PlannedPass Planner::pass(int k) {
   spec.apart = w.parts == Parts::apart;
   spec.cluster = w.cluster;
   spec.load_by = w.load;
+  spec.cache = w.cache;
   spec.pipeline = std::max(1, w.pipeline);
   spec.exchange = w.exchange;
   spec.banks = w.banks;
