@@ -15,24 +15,28 @@ namespace {
 
 [[noreturn]] void bad(const std::string& message) { throw Error(Status::invalid_problem, message); }
 
-std::int64_t product(const std::array<std::int64_t, 3>& sizes, const char* what) {
-  return checked_multiply(checked_multiply(sizes[0], sizes[1], what), sizes[2], what);
+std::int64_t product(const Sizes& sizes, const char* what) {
+  std::int64_t all = 1;
+  for (const std::int64_t size : sizes) all = checked_multiply(all, size, what);
+  return all;
 }
 
 // Dense strides, x fastest, with `row` elements between successive y.
-ArrayLayout dense(const Problem& problem, const std::array<std::int64_t, 3>& sizes, std::int64_t row) {
+ArrayLayout dense(const Problem& problem, Sizes sizes, std::int64_t row) {
   ArrayLayout layout;
-  layout.stride[0] = 1;
-  if (problem.dim > 1) layout.stride[1] = row;
-  if (problem.dim > 2) layout.stride[2] = checked_multiply(row, sizes[1], "array size");
-  layout.distance = checked_multiply(row, sizes[1] * sizes[2], "array size");
+  sizes[0] = row;
+  layout.distance = 1;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (static_cast<int>(d) < problem.dim) layout.stride[d] = layout.distance;
+    layout.distance = checked_multiply(layout.distance, sizes[d], "array size");
+  }
   return layout;
 }
 
 void validate_layout(const Problem& problem, const ArrayLayout& layout, const char* which) {
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < most_dimensions; ++d) {
     if (d < problem.dim && layout.stride[d] < 1)
-      bad(fmt::format("layout: the {} stride of dimension {} is {}; strides are at least 1", which, "xyz"[d],
+      bad(fmt::format("layout: the {} stride of dimension {} is {}; strides are at least 1", which, "xyzw"[d],
                       layout.stride[d]));
     if (d >= problem.dim && layout.stride[d] != 0)
       bad(fmt::format("layout: {} strides for {} dimensions are needed, one each", which, problem.dim));
@@ -74,7 +78,7 @@ void validate_fft(const Problem& problem) {
   if (problem.m || problem.k || problem.extent || problem.points || problem.tol != 0)
     bad("an fft has no m, k, tol, extent or points");
   for (int d = 0; d < problem.dim; ++d)
-    if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyz"[d], problem.n[d]));
+    if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyzw"[d], problem.n[d]));
   if (problem.input_layout) validate_layout(problem, *problem.input_layout, "input");
   if (problem.output_layout) validate_layout(problem, *problem.output_layout, "output");
   if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout)
@@ -91,7 +95,8 @@ void validate_nufft(const Problem& problem) {
   if (!(problem.tol > 0 && problem.tol < 1)) bad(fmt::format("tol: {} is not between 0 and 1", problem.tol));
   if (problem.m && *problem.m < 0) bad(fmt::format("m: {} points; a count is not negative", *problem.m));
   if (problem.type == 3) {
-    if (problem.n != std::array<std::int64_t, 3>{1, 1, 1}) bad("n: a type 3 problem has no modes; give dim, m and k");
+    if (std::any_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return n != 1; }))
+      bad("n: a type 3 problem has no modes; give dim, m and k");
     if (problem.k && *problem.k < 0) bad(fmt::format("k: {} targets; a count is not negative", *problem.k));
     if (problem.extent)
       for (int d = 0; d < problem.dim; ++d)
@@ -100,7 +105,7 @@ void validate_nufft(const Problem& problem) {
   } else {
     if (problem.k || problem.extent) bad("k and extent belong to type 3");
     for (int d = 0; d < problem.dim; ++d)
-      if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyz"[d], problem.n[d]));
+      if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyzw"[d], problem.n[d]));
   }
   validate_modes(problem);
   for (const auto& count : {problem.m, problem.k})
@@ -117,8 +122,10 @@ std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what) 
 }
 
 void validate(const Problem& problem) {
-  if (problem.dim < 1 || problem.dim > 3) bad(fmt::format("dim: {} is none of 1, 2, 3", problem.dim));
-  for (int d = problem.dim; d < 3; ++d)
+  if (problem.dim < 1 || problem.dim > most_dimensions_of(problem.kind))
+    bad(fmt::format("dim: {}; {} has 1 to {} dimensions", problem.dim, problem.kind == Kind::fft ? "an fft" : "a nufft",
+                    most_dimensions_of(problem.kind)));
+  for (int d = problem.dim; d < most_dimensions; ++d)
     if (problem.n[d] != 1) bad(fmt::format("n: {} sizes are given for {} dimensions", d + 1, problem.dim));
   if (problem.batch < 1) bad(fmt::format("batch: {} is less than 1", problem.batch));
   if (problem.sign != 1 && problem.sign != -1) bad(fmt::format("sign: {} is neither -1 nor 1", problem.sign));
@@ -133,12 +140,12 @@ double allowed_error(const Problem& problem) noexcept {
   return std::max(3 * problem.tol, 30 * epsilon(problem.precision));
 }
 
-std::array<std::int64_t, 3> input_sizes(const Problem& problem) {
+Sizes input_sizes(const Problem& problem) {
   auto sizes = problem.n;
   if (problem.kind == Kind::fft && problem.fft_type == FftType::c2r) sizes[0] = sizes[0] / 2 + 1;
   return sizes;
 }
-std::array<std::int64_t, 3> output_sizes(const Problem& problem) {
+Sizes output_sizes(const Problem& problem) {
   auto sizes = problem.n;
   if (problem.kind == Kind::fft && problem.fft_type == FftType::r2c) sizes[0] = sizes[0] / 2 + 1;
   return sizes;

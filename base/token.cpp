@@ -31,19 +31,22 @@ Enum parse_enum(std::string_view key, std::string_view value, std::initializer_l
   bad(key, value, "allowed are " + names);
 }
 
-// Parses one to three numbers such as 256x256x256 and returns how many there are.
-int parse_sizes(std::string_view key, std::string_view value, std::array<std::int64_t, 3>& sizes, std::int64_t least) {
+// Parses numbers such as 256x256x256, at least 1, one for each dimension that this kind may have. Returns how many there
+// are.
+int parse_sizes(Kind kind, std::string_view key, std::string_view value,
+                std::array<std::int64_t, most_dimensions>& sizes) {
   const auto parts = text::split(value, 'x');
-  if (parts.size() > 3) bad(key, value, "one to three numbers joined by x are needed");
-  for (std::size_t d = 0; d < parts.size(); ++d) sizes[d] = parse_count(key, parts[d], least);
+  if (static_cast<int>(parts.size()) > most_dimensions_of(kind))
+    bad(key, value, fmt::format("one to {} numbers joined by x are needed", kind == Kind::fft ? "four" : "three"));
+  for (std::size_t d = 0; d < parts.size(); ++d) sizes[d] = parse_count(key, parts[d], 1);
   return static_cast<int>(parts.size());
 }
 
-// Parses layout=<sx>x<sy>x<sz>+<distance>[/<output side>].
+// Parses layout=<sx>x<sy>x<sz>x<sw>+<distance>[/<output side>], with a stride for each dimension.
 ArrayLayout parse_side(std::string_view value, std::string_view whole) {
   ArrayLayout layout;
   const auto plus = value.find('+');
-  parse_sizes("layout", value.substr(0, plus), layout.stride, 1);
+  parse_sizes(Kind::fft, "layout", value.substr(0, plus), layout.stride);
   if (plus != std::string_view::npos) layout.distance = parse_count("layout", value.substr(plus + 1), 1);
   if (value.empty())
     bad("layout", whole, "strides of the input side come first: 1x260x67600+17576000/1x256x65536+16777216");
@@ -51,7 +54,7 @@ ArrayLayout parse_side(std::string_view value, std::string_view whole) {
 }
 std::string print_side(const ArrayLayout& layout) {
   std::string out = fmt::format("{}", layout.stride[0]);
-  for (int d = 1; d < 3 && layout.stride[d] != 0; ++d) out += fmt::format("x{}", layout.stride[d]);
+  for (int d = 1; d < most_dimensions && layout.stride[d] != 0; ++d) out += fmt::format("x{}", layout.stride[d]);
   if (layout.distance != 0) out += fmt::format("+{}", layout.distance);
   return out;
 }
@@ -130,7 +133,7 @@ const Key keys[] = {
      [](const Problem& p) {
        return p.kind == Kind::fft ? std::string(to_string(p.fft_type)) : fmt::format("{}", p.type);
      }},
-    {"n", true, true, [](Problem& p, std::string_view v) { p.dim = parse_sizes("n", v, p.n, 1); }, print_n},
+    {"n", true, true, [](Problem& p, std::string_view v) { p.dim = parse_sizes(p.kind, "n", v, p.n); }, print_n},
     {"dim", false, true,
      [](Problem& p, std::string_view v) {
        if (v != "1" && v != "2" && v != "3") bad("dim", v, "allowed are 1, 2, 3");

@@ -132,7 +132,9 @@ struct Transform::State {
   // An fft needs no kernels of ours: takes the vendor's library instead of the model's plan. False if that is no help.
   bool take_library(const std::string& why) {
     generator::Plan plan = generator::plan_for(resolution.plan.backend);
-    if (problem.kind != Kind::fft || !generator::has_gpu_fft_library(plan.backend)) return false;
+    constexpr int kMostDimensions = 3;  // of cuFFT
+    if (problem.kind != Kind::fft || problem.dim > kMostDimensions || !generator::has_gpu_fft_library(plan.backend))
+      return false;
     plan.gpu().fft.family = generator::GpuFftFamily::cufft;
     if (resolution.source != runtime::Source::model || resolution.plan == plan) return false;
     resolution.plan = plan;

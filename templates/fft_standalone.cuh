@@ -33,7 +33,8 @@ static long long position(const Dimension& dimension, long long k) {
 }
 
 int main() {
-  const long long nx = kDimensions[0].n, ny = kDimensions[1].n, nz = kDimensions[2].n, total = nx * ny * nz;
+  long long total = 1;
+  for (const Dimension& dimension : kDimensions) total *= dimension.n;
   const std::size_t in_bytes = sizeof(Real) * 2 * total * kBatch, out_bytes = in_bytes;
   std::vector<std::complex<Real>> in(total * kBatch), out(total * kBatch);
   std::mt19937 random(1);
@@ -82,24 +83,26 @@ int main() {
 
   double error = 0, norm = 0;
   for (int sample = 0; sample < 8; ++sample) {
-    const long long k[3] = {(long long)(random() % nx), (long long)(random() % ny), (long long)(random() % nz)};
     const long long b = random() % kBatch;
-    std::vector<std::complex<double>> turn[3];
-    for (int d = 0; d < 3; ++d)
-      for (long long j = 0; j < kDimensions[d].n; ++j)
-        turn[d].push_back(std::polar(
-            1.0, kSign * 6.283185307179586 * double(j * k[d] % kDimensions[d].n) / double(kDimensions[d].n)));
+    std::vector<std::complex<double>> turn[4];
+    long long at = 0, before = 1;
+    for (int d = 0; d < 4; ++d) {
+      const long long n = kDimensions[d].n, k = random() % n;
+      for (long long j = 0; j < n; ++j)
+        turn[d].push_back(std::polar(1.0, kSign * 6.283185307179586 * double(j * k % n) / double(n)));
+      at += before * position(kDimensions[d], k);
+      before *= n;
+    }
     std::complex<double> sum = 0;
     const std::complex<Real>* from = in.data() + b * total;
-    for (long long z = 0; z < nz; ++z)
-      for (long long y = 0; y < ny; ++y) {
-        std::complex<double> row = 0;
-        for (long long x = 0; x < nx; ++x) row += std::complex<double>(*from++) * turn[0][x];
-        sum += row * turn[1][y] * turn[2][z];
-      }
+    for (const std::complex<double>& w : turn[3])
+      for (const std::complex<double>& z : turn[2])
+        for (const std::complex<double>& y : turn[1]) {
+          std::complex<double> row = 0;
+          for (const std::complex<double>& x : turn[0]) row += std::complex<double>(*from++) * x;
+          sum += row * y * z * w;
+        }
     sum *= kScale;
-    const long long at =
-        position(kDimensions[0], k[0]) + nx * (position(kDimensions[1], k[1]) + ny * position(kDimensions[2], k[2]));
     error += std::norm(std::complex<double>(out[b * total + at]) - sum);
     norm += std::norm(sum);
   }

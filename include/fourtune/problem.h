@@ -1,6 +1,7 @@
 // The problem to solve and its canonical text, the problem token.
 //
 //   fft:type=c2c,n=256x256x256,prec=f32
+//   fft:type=r2c,n=64x64x64x32,prec=f64,batch=2
 //   nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster
 //   nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000
 //
@@ -27,24 +28,37 @@ enum class Place { out, in };
 // an application (FOURTUNE_RECORD_POINTS, `fourtune tune --recorded`).
 enum class PointClass { uniform, cluster, radial, spiral, stack, ewald, recorded };
 
-// Strides (x, y, z) and the distance between the transforms of a batch, both in elements of the array (real or complex
-// numbers). Entries of unused dimensions are 0.
+// Dimensions that a problem may have: an fft up to four, x, y, z and w, of which x is the fastest; a nufft up to three.
+inline constexpr int most_dimensions = 4;
+constexpr int most_dimensions_of(Kind kind) noexcept { return kind == Kind::fft ? most_dimensions : 3; }
+
+// Sizes along x, y, z and w. Those that are not given are 1.
+struct Sizes : std::array<std::int64_t, most_dimensions> {
+  constexpr Sizes(std::int64_t x = 1, std::int64_t y = 1, std::int64_t z = 1, std::int64_t w = 1) noexcept
+      : std::array<std::int64_t, most_dimensions>{x, y, z, w} {}
+  constexpr Sizes(const std::array<std::int64_t, 3>& of_xyz) noexcept : Sizes(of_xyz[0], of_xyz[1], of_xyz[2]) {}
+  // Those along x, y and z, which are all that a nufft has.
+  constexpr std::array<std::int64_t, 3> xyz() const noexcept { return {(*this)[0], (*this)[1], (*this)[2]}; }
+};
+
+// Strides (x, y, z, w) and the distance between the transforms of a batch, both in elements of the array (real or
+// complex numbers). Entries of unused dimensions are 0.
 struct ArrayLayout {
-  std::array<std::int64_t, 3> stride{};
+  std::array<std::int64_t, most_dimensions> stride{};
   std::int64_t distance = 0;
   friend bool operator==(const ArrayLayout&, const ArrayLayout&) = default;
 };
 
-// Invariants (checked by validate): 1 <= dim <= 3; n[d] >= 1 for d < dim and n[d] == 1 for d >= dim; type-3 problems
-// have no n; every product of sizes times 16 bytes fits std::int64_t.
+// Invariants (checked by validate): 1 <= dim <= 4, at most 3 for a nufft; n[d] >= 1 for d < dim and n[d] == 1 for
+// d >= dim; type-3 problems have no n; every product of sizes times 16 bytes fits std::int64_t.
 struct Problem {
   Kind kind = Kind::nufft;
   FftType fft_type = FftType::c2c;  // fft only
   int type = 1;                     // nufft only: 1, 2 or 3
   int dim = 1;
-  std::array<std::int64_t, 3> n{1, 1, 1};  // x is fastest; numbers of modes (types 1 and 2) or sizes of an fft
-  std::optional<std::int64_t> m;           // number of nonuniform points (sources); absent until set_points
-  std::optional<std::int64_t> k;           // number of type 3 targets; absent until set_points
+  Sizes n;                        // x is fastest; numbers of modes (types 1 and 2) or sizes of an fft
+  std::optional<std::int64_t> m;  // number of nonuniform points (sources); absent until set_points
+  std::optional<std::int64_t> k;  // number of type 3 targets; absent until set_points
   Precision precision = Precision::f64;
   double tol = 0;  // nufft only: requested relative l2 error
   std::int64_t batch = 1;
@@ -79,9 +93,9 @@ FOURTUNE_API double allowed_error(const Problem& problem) noexcept;
 FOURTUNE_API ArrayLayout resolved_input_layout(const Problem& problem);
 FOURTUNE_API ArrayLayout resolved_output_layout(const Problem& problem);
 // Sizes of an fft's arrays in elements (real or complex): r2c output and c2r input have n[0]/2+1 along x.
-FOURTUNE_API std::array<std::int64_t, 3> input_sizes(const Problem& problem);
-FOURTUNE_API std::array<std::int64_t, 3> output_sizes(const Problem& problem);
-// n[0]*n[1]*n[2]. Throws Error{invalid_problem} for type 3.
+FOURTUNE_API Sizes input_sizes(const Problem& problem);
+FOURTUNE_API Sizes output_sizes(const Problem& problem);
+// n[0]*n[1]*n[2]*n[3]. Throws Error{invalid_problem} for type 3.
 FOURTUNE_API std::int64_t mode_count(const Problem& problem);
 
 // Enumerators to and from their spellings in tokens; from_* throws Error{invalid_problem} naming what is allowed.

@@ -1,4 +1,4 @@
-"""One uniform transform of an array over up to three axes, and the cache of what was made for it."""
+"""One uniform transform of an array over up to four axes, and the cache of what was made for it."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def transform(
     on_copy=None,
     deterministic=None,
 ):
-    """Transforms `array` over 1 to 3 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
+    """Transforms `array` over 1 to 4 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
 
     length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. Not normalised.
     """

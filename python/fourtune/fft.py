@@ -191,10 +191,10 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
     def once(data, some, how, length=None, into=None):
         return _transform(data, some, how, sign, length, into, threads, on_copy, deterministic)
 
-    # Three axes at a time, the last ones first; a c2r comes last. An axis that is named twice is transformed twice.
+    # Four axes at a time, the last ones first; a c2r comes last. An axis that is named twice is transformed twice.
     chunks = [[]]
     for axis in reversed(axes):
-        if len(chunks[-1]) == 3 or axis in chunks[-1]:
+        if len(chunks[-1]) == 4 or axis in chunks[-1]:
             chunks.append([])
         chunks[-1].insert(0, axis)
     forms = [form] + ["c2c"] * (len(chunks) - 1)

@@ -160,6 +160,14 @@ def test_a_call_like_one_before_it_checks_out_again():
         close(b, np.fft.fftn(a))
 
 
+def test_more_axes_than_one_transform_has_are_several():
+    a = sample((2, 3, 2, 4, 3))
+    close(fft.fftn(a), np.fft.fftn(a))
+    real = fft.rfftn(a.real)
+    close(real, np.fft.rfftn(a.real))
+    close(fft.irfftn(real, s=a.shape), a.real)
+
+
 def test_an_axis_named_twice_is_transformed_twice():
     a = np.arange(12.0).reshape(3, 4) + 1j
     assert np.allclose(fft.fftn(a, axes=(0, 1, 0)), np.fft.fftn(a, axes=(0, 1, 0)))

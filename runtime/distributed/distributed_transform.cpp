@@ -16,8 +16,9 @@ namespace {
 using runtime::distributed::Split;
 
 void check_problem(const Problem& problem) {
-  if (problem.dim == 1)
-    throw Error(Status::unsupported, "a problem of one dimension is not split over ranks; 2 or 3 dimensions are");
+  if (problem.dim != 2 && problem.dim != 3)
+    throw Error(Status::unsupported, fmt::format("a problem of {} is not split over ranks; 2 or 3 dimensions are",
+                                                 problem.dim == 1 ? "one dimension" : "four dimensions"));
   if (problem.kind != Kind::fft) return;
   if (problem.place == Place::in)
     throw Error(Status::unsupported,
@@ -132,7 +133,7 @@ struct DistributedTransform::State {
   // Which: 0 for the first array, 1 for the second.
   Part part(int which) const {
     const int last = problem.dim - 1;
-    std::array<std::int64_t, 3> sizes = problem.n;
+    Sizes sizes = problem.n;
     bool spectrum = which == 1;
     if (problem.kind == Kind::fft) {
       sizes = which == 0 ? input_sizes(problem) : output_sizes(problem);
@@ -143,7 +144,7 @@ struct DistributedTransform::State {
     const auto at = static_cast<std::size_t>(spectrum ? last - 1 : last);
     const Split split = Split::even(sizes[at], ranks.size());
     Part own;
-    own.size = sizes;
+    own.size = sizes.xyz();
     own.first[at] = split.begin(ranks.rank());
     own.size[at] = split.size(ranks.rank());
     return own;

@@ -27,8 +27,8 @@ class FftSlabs final : public RankExecutor {
       : ranks_(ranks), problem_(problem), plan_(plan.local), deterministic_(options.deterministic) {
     const int last = problem.dim - 1;
     to_spectrum_ = problem.fft_type == FftType::r2c || (problem.fft_type == FftType::c2c && problem.sign < 0);
-    const std::array<std::int64_t, 3> spectrum = to_spectrum_ ? output_sizes(problem) : input_sizes(problem);
-    const std::array<std::int64_t, 3> space = to_spectrum_ ? input_sizes(problem) : output_sizes(problem);
+    const Sizes spectrum = to_spectrum_ ? output_sizes(problem) : input_sizes(problem);
+    const Sizes space = to_spectrum_ ? input_sizes(problem) : output_sizes(problem);
     length_ = problem.n[last];
     const Split planes = Split::even(length_, ranks.size()), columns = mode_columns(problem, ranks.size());
     run_ = problem.dim == 3 ? spectrum[0] : 1;

@@ -175,7 +175,7 @@ class NufftSlabs final : public RankExecutor {
     spec.grid.elements = spec.grid.stride[last_];
     spec.grid.fine[last_] = 1;
     spec.grid.stride[last_] = 0;
-    spec.modes = problem_.n;
+    spec.modes = problem_.n.xyz();
     spec.modes[last_] = 1;
     spec.sign = sign;
     spec.order = options_.mode_order;

@@ -13,19 +13,20 @@
 namespace fourtune {
 namespace {
 
-using Sizes = std::array<std::int64_t, 3>;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // Decides by trying every index.
 bool overlaps(const ArrayLayout& layout, const Sizes& n, std::int64_t batch) {
   std::set<std::int64_t> seen;
   for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t z = 0; z < n[2]; ++z)
-      for (std::int64_t y = 0; y < n[1]; ++y)
-        for (std::int64_t x = 0; x < n[0]; ++x)
-          if (!seen.insert(x * layout.stride[0] + y * layout.stride[1] + z * layout.stride[2] + b * layout.distance)
-                   .second)
-            return true;
+    for (std::int64_t w = 0; w < n[3]; ++w)
+      for (std::int64_t z = 0; z < n[2]; ++z)
+        for (std::int64_t y = 0; y < n[1]; ++y)
+          for (std::int64_t x = 0; x < n[0]; ++x)
+            if (!seen.insert(x * layout.stride[0] + y * layout.stride[1] + z * layout.stride[2] + w * layout.stride[3] +
+                             b * layout.distance)
+                     .second)
+              return true;
   return false;
 }
 
@@ -59,16 +60,24 @@ TEST(Layout, SelfOverlapIsExact) {
     Sizes n{1, 1, 1};
     const std::int64_t most = i % 2 ? 12 : 60;
     for (int d = 0; d < 3; ++d) n[d] = 1 + random() % 6, layout.stride[d] = 1 + random() % most;
+    if (i % 4 > 1) n[3] = 1 + random() % 3, layout.stride[3] = 1 + random() % most;
     const std::int64_t batch = 1 + random() % 5;
     layout.distance = 1 + random() % most;
     const bool right = overlaps(layout, n, batch);
     ASSERT_EQ(self_overlap(layout, n, batch), right ? Overlap::found : Overlap::none)
-        << n[0] << "x" << n[1] << "x" << n[2] << " times " << batch << " at " << layout.stride[0] << "x"
-        << layout.stride[1] << "x" << layout.stride[2] << "+" << layout.distance;
+        << n[0] << "x" << n[1] << "x" << n[2] << "x" << n[3] << " times " << batch << " at " << layout.stride[0] << "x"
+        << layout.stride[1] << "x" << layout.stride[2] << "x" << layout.stride[3] << "+" << layout.distance;
     found += right, solved += !right;
   }
   EXPECT_GT(found, 2000);
   EXPECT_GT(solved, 2000);
+}
+
+TEST(Layout, ElementsAreCountedXFirst) {
+  const Sizes n{2, 3, 4, 5};
+  EXPECT_EQ(element_count(n), 120);
+  EXPECT_EQ(place_of({{1, 10, 100, 1000}, 0}, n, 1 + 2 * (2 + 3 * (3 + 4 * 4))), 4321);
+  EXPECT_EQ(place_of({{7, 0, 0, 0}, 0}, {6}, 5), 35);
 }
 
 TEST(Layout, LargeArraysAreDecidedToo) {
@@ -80,6 +89,9 @@ TEST(Layout, LargeArraysAreDecidedToo) {
   // Three dimensions that are nested except for a few elements.
   EXPECT_EQ(self_overlap({{15, 10, 6}, 0}, {2, 3, 5}, 1), Overlap::none) << "residues of 30";
   EXPECT_EQ(self_overlap({{15, 10, 6}, 31}, {2, 3, 5}, 100000), Overlap::found);
+  EXPECT_EQ(self_overlap({{105, 70, 42, 30}, 0}, {2, 3, 5, 7}, 1), Overlap::none) << "residues of 210";
+  EXPECT_EQ(self_overlap({{105, 70, 42, 30}, 210}, {2, 3, 5, 7}, 1), Overlap::none);
+  EXPECT_EQ(self_overlap({{105, 70, 42, 30}, 211}, {2, 3, 5, 7}, 300), Overlap::found);
   // An interleaved batch, and channels between the values of an image: the dimensions are nested in another order.
   EXPECT_EQ(self_overlap({{64, 64 * 1000, 0}, 1}, {1000, 1000, 1}, 64), Overlap::none);
   EXPECT_EQ(self_overlap({{1 << 20, 1, 1 << 10}, kMost / 4}, {1 << 20, 1 << 10, 1 << 10}, 3), Overlap::none);

@@ -12,13 +12,15 @@ namespace fourtune {
 namespace {
 
 TEST(ProblemToken, ExamplesOfTheGrammarAreCanonical) {
-  for (const char* token : {"fft:type=c2c,n=256x256x256,prec=f32", "fft:type=c2c,n=1009,prec=f32,batch=64",
-                            "fft:type=r2c,n=250x250x250,prec=f64,batch=4,place=in,sign=1",
-                            "fft:type=c2c,n=16x8,prec=f64,layout=2x40+700/3x50+900",
-                            "fft:type=c2c,n=16x8,prec=f64,place=in,layout=1x20+160",
-                            "nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster",
-                            "nufft:type=2,n=7,prec=f64,tol=2.5e-3,sign=-1", "nufft:type=3,dim=2,prec=f64,tol=1e-10",
-                            "nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000"})
+  for (const char* token :
+       {"fft:type=c2c,n=256x256x256,prec=f32", "fft:type=c2c,n=1009,prec=f32,batch=64",
+        "fft:type=r2c,n=250x250x250,prec=f64,batch=4,place=in,sign=1",
+        "fft:type=c2c,n=16x8,prec=f64,layout=2x40+700/3x50+900",
+        "fft:type=c2c,n=16x8,prec=f64,place=in,layout=1x20+160", "fft:type=r2c,n=8x7x6x5,prec=f32,batch=3,place=in",
+        "fft:type=c2c,n=4x3x2x1,prec=f64,batch=2,layout=1x8x24x48+96/6x2x1x30+31",
+        "nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster",
+        "nufft:type=2,n=7,prec=f64,tol=2.5e-3,sign=-1", "nufft:type=3,dim=2,prec=f64,tol=1e-10",
+        "nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000"})
     EXPECT_EQ(to_token(parse_problem(token)), token);
 }
 
@@ -45,6 +47,9 @@ TEST(ProblemToken, ErrorsPointAtTheKeyAndSayWhatIsAllowed) {
       {"nufft:type=4,n=8,prec=f32,tol=1e-3", "type=4", "1, 2, 3"},
       {"nufft:type=1,n=8,prec=f16,tol=1e-3", "prec=f16", "f32, f64"},
       {"nufft:type=1,n=8x8x8x8,prec=f32,tol=1e-3", "n=8x8x8x8", "one to three"},
+      {"fft:type=c2c,n=8x8x8x8x8,prec=f32", "n=8x8x8x8x8", "one to four"},
+      {"fft:type=c2c,n=8x8x8x8,prec=f32,layout=1x8x64", "layout", "the input stride of dimension w is 0"},
+      {"fft:type=c2c,n=8x8x8,prec=f32,layout=1x8x64x512", "layout", "strides for 3 dimensions"},
       {"nufft:type=1,n=0,prec=f32,tol=1e-3", "n=0", "from 1"},
       {"nufft:type=1,n=8,prec=f32,tol=2", "tol=2", "between 0 and 1"},
       {"nufft:type=1,n=8,prec=f32,tol=nan", "tol=nan", "between 0 and 1"},
@@ -72,6 +77,7 @@ TEST(ProblemToken, ErrorsPointAtTheKeyAndSayWhatIsAllowed) {
 
 TEST(ProblemToken, SizesThatOverflowAreNamed) {
   EXPECT_EQ(status_of("fft:type=c2c,n=3000000x3000000x3000000,prec=f32"), Status::size_overflow);
+  EXPECT_EQ(status_of("fft:type=c2c,n=60000x60000x60000x60000,prec=f32"), Status::size_overflow);
   EXPECT_EQ(status_of("nufft:type=1,n=8,m=9223372036854775807,prec=f32,tol=1e-3"), Status::size_overflow);
   EXPECT_EQ(status_of("nufft:type=1,n=9223372036854775808,prec=f32,tol=1e-3"), Status::invalid_problem);
 }
@@ -80,13 +86,13 @@ Problem random_problem(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % n); };
   Problem problem;
   problem.kind = below(2) ? Kind::fft : Kind::nufft;
-  problem.dim = 1 + below(3);
+  problem.dim = 1 + below(most_dimensions_of(problem.kind));
   problem.precision = below(2) ? Precision::f32 : Precision::f64;
   problem.batch = below(2) ? 1 : 1 + below(40);
   problem.sign = below(2) ? 1 : -1;
   const bool type3 = problem.kind == Kind::nufft && below(3) == 0;
   if (!type3)
-    for (int d = 0; d < problem.dim; ++d) problem.n[d] = 1 + below(1000);
+    for (int d = 0; d < problem.dim; ++d) problem.n[d] = 1 + below(problem.dim < 4 ? 1000 : 100);
   if (problem.kind == Kind::fft) {
     problem.fft_type = static_cast<FftType>(below(3));
     problem.place = below(2) ? Place::in : Place::out;
@@ -146,9 +152,31 @@ TEST(ProblemToken, MutilatedTokensAreRefusedOrCanonicalAndNeverCrash) {
 
 TEST(Problem, InPlaceRealTransformsHavePaddedRows) {
   const Problem problem = parse_problem("fft:type=r2c,n=7x5x3,prec=f32,batch=2,place=in");
-  EXPECT_EQ(resolved_input_layout(problem).stride, (std::array<std::int64_t, 3>{1, 8, 40}));
+  EXPECT_EQ(resolved_input_layout(problem).stride, (std::array<std::int64_t, 4>{1, 8, 40}));
   EXPECT_EQ(resolved_input_layout(problem).distance, 120);
-  EXPECT_EQ(resolved_output_layout(problem).stride, (std::array<std::int64_t, 3>{1, 4, 20}));
+  EXPECT_EQ(resolved_output_layout(problem).stride, (std::array<std::int64_t, 4>{1, 4, 20}));
+}
+
+TEST(Problem, FourDimensionsAreDenseWithXFastest) {
+  const Problem problem = parse_problem("fft:type=c2r,n=6x5x4x3,prec=f64");
+  EXPECT_EQ(problem.dim, 4);
+  EXPECT_EQ(mode_count(problem), 360);
+  EXPECT_EQ(input_sizes(problem), Sizes(4, 5, 4, 3));
+  EXPECT_EQ(resolved_input_layout(problem), (ArrayLayout{{1, 4, 20, 80}, 240}));
+  EXPECT_EQ(resolved_output_layout(problem), (ArrayLayout{{1, 6, 30, 120}, 360}));
+}
+
+// A structure is filled by hand.
+TEST(Problem, OnlyAnFftHasFourDimensions) {
+  Problem problem = parse_problem("nufft:type=1,n=8x8x8,prec=f32,tol=1e-3");
+  problem.n = {8, 8, 8, 8};
+  EXPECT_THROW(validate(problem), Error) << "four sizes for three dimensions";
+  problem.dim = 4;
+  EXPECT_THROW(validate(problem), Error);
+  problem.kind = Kind::fft, problem.tol = 0;
+  EXPECT_NO_THROW(validate(problem));
+  problem.dim = 5;
+  EXPECT_THROW(validate(problem), Error);
 }
 
 TEST(Problem, AllowedErrorIsThreeTolerancesOrThirtyEpsilons) {

@@ -31,7 +31,7 @@ std::vector<E> drawn(std::size_t count, unsigned seed) {
   return values;
 }
 
-std::int64_t count(const std::array<std::int64_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+std::int64_t count(const Sizes& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 template <class In, class Out>
 Results<In, Out> alone(const Problem& problem, bool adjoint, Options options) {

@@ -8,7 +8,7 @@
 namespace fourtune::test {
 namespace {
 
-std::int64_t count(const std::array<std::int64_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+std::int64_t count(const Sizes& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 // The frequency of position p of n modes.
 std::int64_t frequency(std::int64_t p, std::int64_t n, ModeOrder order) {
@@ -17,7 +17,7 @@ std::int64_t frequency(std::int64_t p, std::int64_t n, ModeOrder order) {
 }
 
 template <class F>
-void for_each_in(const Part& part, const std::array<std::int64_t, 3>& sizes, std::int64_t batch, F f) {
+void for_each_in(const Part& part, const Sizes& sizes, std::int64_t batch, F f) {
   std::size_t own = 0;
   for (std::int64_t b = 0; b < batch; ++b)
     for (std::int64_t z = 0; z < part.size[2]; ++z)
@@ -129,16 +129,15 @@ std::vector<std::complex<double>> direct(const Whole<T>& whole, bool adjoint, Mo
 }
 
 template <class T>
-std::vector<T> take(const std::vector<T>& whole, const std::array<std::int64_t, 3>& sizes, const Part& part,
-                    std::int64_t batch) {
+std::vector<T> take(const std::vector<T>& whole, const Sizes& sizes, const Part& part, std::int64_t batch) {
   std::vector<T> own(static_cast<std::size_t>(part.count() * batch));
   for_each_in(part, sizes, batch, [&](std::size_t mine, std::size_t at) { own[mine] = whole[at]; });
   return own;
 }
 
 template <class T>
-std::vector<T> gathered(const std::vector<T>& own, const std::array<std::int64_t, 3>& sizes, const Part& part,
-                        std::int64_t batch, MPI_Comm comm) {
+std::vector<T> gathered(const std::vector<T>& own, const Sizes& sizes, const Part& part, std::int64_t batch,
+                        MPI_Comm comm) {
   std::vector<T> whole(static_cast<std::size_t>(count(sizes) * batch));
   for_each_in(part, sizes, batch, [&](std::size_t mine, std::size_t at) { whole[at] = own[mine]; });
   add_up(whole, comm);
@@ -172,7 +171,7 @@ std::vector<std::complex<T>> result_of(const Whole<T>& whole, const Way& way, st
   }
   transform.set_points(points);
   const Part part = type3 ? Part{{targets.begin, 0, 0}, {targets.size(), 1, 1}} : transform.modes();
-  const std::array<std::int64_t, 3> sizes = type3 ? std::array<std::int64_t, 3>{*p.k, 1, 1} : p.n;
+  const Sizes sizes = type3 ? Sizes(*p.k) : p.n;
   const Part own_points{{mine.begin, 0, 0}, {mine.size(), 1, 1}};
   std::vector<Complex> values = take(whole.points, {*p.m, 1, 1}, own_points, p.batch);
   std::vector<Complex> modes = take(whole.modes, sizes, part, p.batch);
@@ -203,11 +202,9 @@ Status status_of(const std::function<void()>& work, std::string* message) {
 FOR_REAL(float)
 FOR_REAL(double)
 #undef FOR_REAL
-#define FOR_NUMBER(T)                                                                                         \
-  template std::vector<T> take<T>(const std::vector<T>&, const std::array<std::int64_t, 3>&, const Part&,     \
-                                  std::int64_t);                                                              \
-  template std::vector<T> gathered<T>(const std::vector<T>&, const std::array<std::int64_t, 3>&, const Part&, \
-                                      std::int64_t, MPI_Comm);                                                \
+#define FOR_NUMBER(T)                                                                                            \
+  template std::vector<T> take<T>(const std::vector<T>&, const Sizes&, const Part&, std::int64_t);               \
+  template std::vector<T> gathered<T>(const std::vector<T>&, const Sizes&, const Part&, std::int64_t, MPI_Comm); \
   template std::vector<T> gathered<T>(const std::vector<T>&, Deal, std::int64_t, std::int64_t, MPI_Comm);
 FOR_NUMBER(float)
 FOR_NUMBER(double)

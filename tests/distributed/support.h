@@ -55,11 +55,10 @@ std::vector<std::complex<T>> result_of(const Whole<T>& whole, const Way& way, st
 
 // Copies a part of an array of these sizes; `put` is the reverse.
 template <class T>
-std::vector<T> take(const std::vector<T>& whole, const std::array<std::int64_t, 3>& sizes, const Part& part,
-                    std::int64_t batch);
+std::vector<T> take(const std::vector<T>& whole, const Sizes& sizes, const Part& part, std::int64_t batch);
 template <class T>
-std::vector<T> gathered(const std::vector<T>& own, const std::array<std::int64_t, 3>& sizes, const Part& part,
-                        std::int64_t batch, MPI_Comm comm);
+std::vector<T> gathered(const std::vector<T>& own, const Sizes& sizes, const Part& part, std::int64_t batch,
+                        MPI_Comm comm);
 // The values of every rank one after the other, for each transform of a batch.
 template <class T>
 std::vector<T> gathered(const std::vector<T>& own, Deal deal, std::int64_t m, std::int64_t batch, MPI_Comm comm);

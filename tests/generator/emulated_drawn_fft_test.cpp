@@ -36,6 +36,14 @@ TEST(EmulatedDrawnFft, DefaultPlansComputeTheTransformAndLeaveGapsAlone) {
   for (int i = 0; i < 30; ++i) expect_right(drawn_fft(random, {3000, 6000}), false);
 }
 
+TEST(EmulatedDrawnFft, FourDimensions) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 12; ++i) expect_right(drawn_fft(random, {3000, 6000, true}), false);
+  for (const char* token : {"fft:type=c2c,n=8x6x5x4,prec=f32,place=in", "fft:type=c2r,n=67x2x3x4,prec=f64,batch=2",
+                            "fft:type=c2c,n=3x2x2x71,prec=f32", "fft:type=r2c,n=6x5x4x3,prec=f64,batch=2,place=in"})
+    expect_right(parse_problem(token), true);
+}
+
 // Several kernels along one line, where a half spectrum cannot hold whole lines. Blocks with little memory hold lines
 // of 4096 values.
 TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {

@@ -86,6 +86,22 @@ TEST(EmulatedFftParameters, SwizzledAndDenseSharedMemory) {
     }
 }
 
+TEST(EmulatedFftParameters, ChosenCachesForLoadsAndStores) {
+  for (const auto& [cache, load, store] :
+       {std::tuple{"l2", "__ldcg(&", "__stcg(&"}, std::tuple{"stream", "__ldcs(&", "__stcs(&"}})
+    for (const std::string ahead : {"", ",load=async,pipeline=2"})
+      for (const std::string place : {"", ",prec=f64,place=in"})
+        expect_right("{X(3,4,3,12,tw),X(4,3,1,3,no-tw)}[threads=32,tile=1x5" + ahead + ",cache=" + cache +
+                         "]{Y(1,7,1,7,no-tw)}[threads=32,tile=12]:order=natural" + place,
+                     -1, 3, [&](const generator::GpuProgram& program) {
+                       const std::string &first = program.kernels[0].text, &second = program.kernels[1].text;
+                       EXPECT_EQ(first.find(load) == std::string::npos, !ahead.empty());
+                       EXPECT_NE(first.find(store), std::string::npos);
+                       EXPECT_EQ(second.find("__ld"), std::string::npos) << "the other kernel keeps the default";
+                       EXPECT_EQ(second.find("__st"), std::string::npos);
+                     });
+}
+
 TEST(EmulatedFftParameters, LandingBuffers) {
   for (const std::string load : {"async", "bulk"})
     for (const int depth : {1, 2, 3}) {

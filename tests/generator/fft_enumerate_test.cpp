@@ -36,11 +36,11 @@ EnumerationLimits few() {
 std::string grouping(const FftPlan& plan) {
   std::string out;
   for (const Kernel& kernel : plan.kernels) {
-    std::array<std::int64_t, 3> part{1, 1, 1};
+    Lengths part;
     for (const SubFft& sub : kernel.subs) part[static_cast<std::size_t>(index(sub.dim))] *= sub.radix;
     if (!out.empty()) out += "|";
-    for (std::size_t d = 0; d < 3; ++d)
-      if (part[d] > 1) out += "XYZ"[d] + std::to_string(part[d]);
+    for (std::size_t d = 0; d < part.size(); ++d)
+      if (part[d] > 1) out += "XYZW"[d] + std::to_string(part[d]);
   }
   return out;
 }
@@ -76,10 +76,10 @@ TEST_P(FftCandidatesOn, AreRightPossibleAndCounted) {
     expect_sound(fft_candidates(request, device), request, device);
 }
 
-TEST_P(FftCandidatesOn, CoverOneAndTwoDimensionsAndLongLines) {
+TEST_P(FftCandidatesOn, CoverAllDimensionsAndLongLines) {
   const auto device = *known_device(GetParam());
-  for (const Lengths& n :
-       {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1}, Lengths{59, 61, 7}}) {
+  for (const Lengths& n : {Lengths{16, 1, 1}, Lengths{1 << 22, 1, 1}, Lengths{1000, 1, 1}, Lengths{512, 96, 1},
+                           Lengths{59, 61, 7}, Lengths{32, 16, 8, 24}}) {
     FftRequest request;
     request.lengths = n;
     request.batch = n[0] < 2000 ? 64 : 1;

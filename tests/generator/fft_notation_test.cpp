@@ -35,15 +35,19 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(FftNotation, CanonicalTextsPrintBackUnchanged) {
-  for (const std::string& text : {
-           std::string(kTwoPass),
-           std::string("{X(1,2,1,2,no-tw)}"),
-           std::string("{X(1,64,1,64,no-tw)}[threads=32,tile=1x4,exchange=shared]:prec=f64,place=in"),
-           std::string(
-               "{X(64,4,64,256,tw)}{X(32,8,8,64,tw),X(32,8,1,8,no-tw)}[exchange=shuffle,twiddle=fast]:order=grouped"),
-           std::string("{Y(16,16,16,256,tw)}[threads=64,tile=64,blocks=yxz,registers=64]{X(4,4,1,4,no-tw),Y(16,16,1,16,"
-                       "no-tw)}"),
-       }) {
+  for (
+      const std::string& text : {
+          std::string(kTwoPass),
+          std::string("{X(1,2,1,2,no-tw)}"),
+          std::string("{X(1,64,1,64,no-tw)}[threads=32,tile=1x4,exchange=shared]:prec=f64,place=in"),
+          std::string(
+              "{X(64,4,64,256,tw)}{X(32,8,8,64,tw),X(32,8,1,8,no-tw)}[exchange=shuffle,twiddle=fast]:order=grouped"),
+          std::string("{Y(16,16,16,256,tw)}[threads=64,tile=64,blocks=yxz,registers=64]{X(4,4,1,4,no-tw),Y(16,16,1,16,"
+                      "no-tw)}"),
+          std::string(
+              "{X(1,4,1,4,no-tw),W(1,2,1,2,no-tw)}[threads=32,tile=1x3x1x1x5,cache=stream,blocks=wyxz]{Y(1,3,1,3,no-tw),Z(1,5,1,"
+              "5,no-tw)}[threads=32,tile=4x1x1x2,blocks=yxz]"),
+      }) {
     if (text.find("X(4,4") != std::string::npos) {
       EXPECT_EQ(to_text(parse_notation(text)), text);  // grammar only: its X is wrong on purpose
       EXPECT_NE(refusal(text), "accepted");
@@ -51,6 +55,13 @@ TEST(FftNotation, CanonicalTextsPrintBackUnchanged) {
     }
     EXPECT_EQ(to_text(parse_fft_plan(text)), text);
   }
+}
+
+TEST(FftNotation, WComesLastWhereABlockOrderDoesNotNameIt) {
+  const std::string cube = "{X(1,2,1,2,no-tw),Y(1,2,1,2,no-tw),Z(1,2,1,2,no-tw),W(1,2,1,2,no-tw)}";
+  EXPECT_EQ(to_text(parse_fft_plan(cube + "[blocks=yxzw]")), cube + "[blocks=yxz]");
+  EXPECT_EQ(to_text(parse_fft_plan(cube + "[blocks=xyzw]")), cube);
+  EXPECT_EQ(to_text(parse_fft_plan(cube + "[blocks=xywz]")), cube + "[blocks=xywz]");
 }
 
 TEST(FftNotation, ThePapersTypographyIsRead) {
@@ -78,7 +89,7 @@ TEST(FftNotation, SyntaxErrorsSayWhereAndWhatIsExpected) {
   } cases[] = {
       {"", "at character 1 (the end): a plan begins with a kernel"},
       {"{}", "at character 2 ('}'): expected a sub-FFT"},
-      {"{W(1,2,1,2,no-tw)}", "expected a sub-FFT: X, Y or Z"},
+      {"{V(1,2,1,2,no-tw)}", "expected a sub-FFT: X, Y, Z or W"},
       {"{X(1,2,1,2)}", "expected ',' after n"},
       {"{X(1,2,1,2,tv)}", "expected tw or no-tw"},
       {"{X(1,2,1,2,no-tw)", "expected '}'"},
@@ -90,7 +101,8 @@ TEST(FftNotation, SyntaxErrorsSayWhereAndWhatIsExpected) {
       {"{X(1,2,1,2,no-tw)}[order=natural]", "no such parameter here"},
       {"{X(1,2,1,2,no-tw)}[threads=32,threads=32]", "given twice"},
       {"{X(1,2,1,2,no-tw)}[store=sideways]", "allowed are place, grouped, sorted"},
-      {"{X(1,2,1,2,no-tw)}[tile=1x1x1x1x1]", "at most four numbers"},
+      {"{X(1,2,1,2,no-tw)}[cache=l1]", "allowed are all, l2, stream"},
+      {"{X(1,2,1,2,no-tw)}[tile=1x1x1x1x1x1]", "at most five numbers"},
       {"{X(1,2,1,2,no-tw)}[blocks=xxz]", "blocks is an order of x, y and z"},
       {"{X(1,2,1,2,no-tw)}[threads=32", "expected ']'"},
       {"{X(1,2,1,2,no-tw)}:", "expected '='"},
@@ -123,9 +135,9 @@ TEST(FftNotation, CountsAndExtentsEndWhereTheirErrorsSay) {
   EXPECT_TRUE(refused(kernels + "{" + sub + "}", "at most 16 kernels"));
   EXPECT_FALSE(refused("{" + subs + "}", "at most 24 sub-FFTs"));
   EXPECT_TRUE(refused("{" + subs + "," + sub + "}", "at most 24 sub-FFTs"));
-  EXPECT_FALSE(refused("{" + sub + "}[tile=1x1x1x1048576]", "tile"));
+  EXPECT_FALSE(refused("{" + sub + "}[tile=1x1x1x1x1048576]", "tile"));
   EXPECT_TRUE(refused("{" + sub + "}[tile=1048577]", "a tile's extent"));
-  EXPECT_TRUE(refused("{" + sub + "}[tile=1x1x1x1x1]", "at most four numbers"));
+  EXPECT_TRUE(refused("{" + sub + "}[tile=1x1x1x1x1x1]", "at most five numbers"));
 }
 
 TEST(FftNotation, EveryRuleOfTheNotationHasItsOwnErrorThatSaysWhatWouldBeRight) {
@@ -161,6 +173,7 @@ TEST(FftNotation, EveryRuleOfTheNotationHasItsOwnErrorThatSaysWhatWouldBeRight) 
   }
   EXPECT_EQ(refusal("{Y(1,16,1,16,no-tw)}").rfind("rule dimensions: kernel 1: the plan transforms Y but not X", 0), 0U);
   EXPECT_EQ(refusal("{X(1,2,1,2,no-tw)}{Z(1,2,1,2,no-tw)}").rfind("rule dimensions", 0), 0U);
+  EXPECT_EQ(refusal("{X(1,2,1,2,no-tw),Y(1,2,1,2,no-tw),W(1,2,1,2,no-tw)}").rfind("rule dimensions", 0), 0U);
   EXPECT_EQ(check(FftPlan{}).front().rule, Rule::dimensions);
   const auto asked = check(parse_notation(good), Lengths{128, 64, 1});
   ASSERT_EQ(asked.size(), 1U);
@@ -204,6 +217,10 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
           .rfind("rule twiddle: kernel 1", 0),
       0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[blocks=yxz]").rfind("rule blocks: kernel 1", 0), 0U);
+  EXPECT_EQ(
+      refusal("{X(1,8,1,8,no-tw),Y(1,8,1,8,no-tw),Z(1,8,1,8,no-tw)}[blocks=wxyz]").rfind("rule blocks: kernel 1", 0),
+      0U);
+  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[blocks=xyzv]").rfind("syntax", 0), 0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[banks=plain]").rfind("rule banks: kernel 1", 0), 0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[parts=apart]").rfind("rule parts: kernel 1", 0), 0U);
   EXPECT_EQ(refusal("{X(8,6,8,48,tw),X(6,8,1,8,no-tw)}[banks=swizzle]").rfind("rule banks: kernel 1", 0), 0U);

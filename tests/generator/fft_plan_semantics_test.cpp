@@ -42,22 +42,22 @@ double line_error(const FftPlan& plan, Dim dim, int sign, std::int64_t step) {
   return error / norm(in);
 }
 
-// The same in 3D, for a few output positions of a full transform.
+// The same in all dimensions, for a few output positions of a full transform.
 double volume_error(const FftPlan& plan, int sign, int samples) {
   const auto n = lengths(plan);
   const auto in = noise(elements(plan), 11);
   auto out = in;
   test::run_kernels(plan, sign, 0, static_cast<int>(plan.kernels.size()), out);
-  std::array<std::vector<std::int64_t>, 3> k;
-  std::array<std::vector<Complex>, 3> wave;
-  for (int d = 0; d < 3; ++d)
+  std::array<std::vector<std::int64_t>, most_dimensions> k;
+  std::array<std::vector<Complex>, most_dimensions> wave;
+  for (int d = 0; d < most_dimensions; ++d)
     k[static_cast<std::size_t>(d)] =
         d < rank(plan) ? test::frequencies(plan, static_cast<Dim>(d)) : std::vector<std::int64_t>{0};
   std::mt19937 random(3);
   double error = 0;
   for (int s = 0; s < samples; ++s) {
-    std::array<std::int64_t, 3> at{};
-    for (std::size_t d = 0; d < 3; ++d) {
+    std::array<std::int64_t, most_dimensions> at{};
+    for (std::size_t d = 0; d < at.size(); ++d) {
       at[d] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n[d]));
       wave[d].resize(static_cast<std::size_t>(n[d]));
       for (std::int64_t j = 0; j < n[d]; ++j) {
@@ -68,16 +68,17 @@ double volume_error(const FftPlan& plan, int sign, int samples) {
     }
     Complex sum = 0;
     std::size_t i = 0;
-    for (const auto& wz : wave[2])
-      for (const auto& wy : wave[1]) {
-        double re = 0, im = 0;
-        for (const auto& wx : wave[0]) {
-          const Complex& v = in[i++];
-          re += v.real() * wx.real() - v.imag() * wx.imag();
-          im += v.real() * wx.imag() + v.imag() * wx.real();
+    for (const auto& ww : wave[3])
+      for (const auto& wz : wave[2])
+        for (const auto& wy : wave[1]) {
+          double re = 0, im = 0;
+          for (const auto& wx : wave[0]) {
+            const Complex& v = in[i++];
+            re += v.real() * wx.real() - v.imag() * wx.imag();
+            im += v.real() * wx.imag() + v.imag() * wx.real();
+          }
+          sum += Complex(re, im) * wy * wz * ww;
         }
-        sum += Complex(re, im) * wy * wz;
-      }
     const auto position = static_cast<std::size_t>((at[2] * n[1] + at[1]) * n[0] + at[0]);
     error = std::max(error, std::abs(out[position] - sum));
   }

@@ -21,6 +21,7 @@ namespace fourtune::test {
 using Wide = std::complex<long double>;
 using generator::fft::EmitOptions;
 using generator::fft::Window;
+using Position = std::array<std::int64_t, most_dimensions>;
 
 // What a plan says of the problem that it solves.
 inline EmitOptions options_of(const generator::fft::FftPlan& plan, int sign = -1, std::int64_t batch = 1) {
@@ -43,7 +44,7 @@ inline std::int64_t kept_position(const std::optional<Window>& window, std::int6
 }
 
 // The DFT along every dimension by direct sums. Sizes are n; x is fastest, then the batch.
-inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<std::int64_t, 3>& n, int sign) {
+inline std::vector<Wide> direct_dft(std::vector<Wide> values, const Sizes& n, int sign) {
   std::int64_t stride = 1;
   for (const std::int64_t length : n) {
     std::vector<Wide> turn, line(static_cast<std::size_t>(length));
@@ -69,7 +70,7 @@ inline std::vector<Wide> direct_dft(std::vector<Wide> values, const std::array<s
 
 // One array of a transform: maps its elements to positions of the full complex transform.
 struct ArrayShape {
-  std::array<std::int64_t, 3> n{1, 1, 1};
+  Sizes n;
   ArrayLayout layout;
   bool real = false;
   std::int64_t elements = 0;  // allocated
@@ -79,24 +80,26 @@ inline ArrayShape shape_of(const EmitOptions& o, bool input) {
   shape.n = o.n;
   shape.real = o.type == (input ? FftType::r2c : FftType::c2r);
   if (o.type == (input ? FftType::c2r : FftType::r2c)) shape.n[0] = o.n[0] / 2 + 1;
-  for (std::size_t d = 0; d < 3; ++d)
+  for (std::size_t d = 0; d < o.n.size(); ++d)
     if (const auto& w = input ? o.hooks[d].input : o.hooks[d].output) shape.n[d] = w->kept;
   const std::int64_t row = shape.real && o.in_place ? 2 * (o.n[0] / 2 + 1) : shape.n[0];
-  shape.layout = {{1, row, row * shape.n[1]}, row * shape.n[1] * shape.n[2]};
+  const std::int64_t plane = row * shape.n[1], volume = plane * shape.n[2];
+  shape.layout = {{1, row, plane, volume}, volume * shape.n[3]};
   if (const auto& l = input ? o.input : o.output) shape.layout = *l;
   shape.elements = shape.layout.distance * (o.batch - 1) + 1;
-  for (std::size_t d = 0; d < 3; ++d) shape.elements += shape.layout.stride[d] * (shape.n[d] - 1);
+  for (std::size_t d = 0; d < o.n.size(); ++d) shape.elements += shape.layout.stride[d] * (shape.n[d] - 1);
   return shape;
 }
 template <class F>
 void for_elements(const ArrayShape& shape, std::int64_t batch, F use) {
   for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t z = 0; z < shape.n[2]; ++z)
-      for (std::int64_t y = 0; y < shape.n[1]; ++y)
-        for (std::int64_t x = 0; x < shape.n[0]; ++x)
-          use(std::array<std::int64_t, 3>{x, y, z}, b,
-              x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] +
-                  b * shape.layout.distance);
+    for (std::int64_t w = 0; w < shape.n[3]; ++w)
+      for (std::int64_t z = 0; z < shape.n[2]; ++z)
+        for (std::int64_t y = 0; y < shape.n[1]; ++y)
+          for (std::int64_t x = 0; x < shape.n[0]; ++x)
+            use(Position{x, y, z, w}, b,
+                x * shape.layout.stride[0] + y * shape.layout.stride[1] + z * shape.layout.stride[2] +
+                    w * shape.layout.stride[3] + b * shape.layout.distance);
 }
 
 // The position of result k along dimension d, in the plan's order.
@@ -115,8 +118,12 @@ inline std::function<std::int64_t(int, std::int64_t)> placing(const generator::f
 inline std::size_t reals_of(const ArrayShape& shape) {
   return static_cast<std::size_t>(shape.elements) * (shape.real ? 1 : 2);
 }
-inline std::size_t flat(const EmitOptions& o, const std::array<std::int64_t, 3>& i, std::int64_t b) {
-  return static_cast<std::size_t>(i[0] + o.n[0] * (i[1] + o.n[1] * (i[2] + o.n[2] * b)));
+inline std::size_t flat(const EmitOptions& o, const Position& i, std::int64_t b) {
+  return static_cast<std::size_t>(i[0] + o.n[0] * (i[1] + o.n[1] * (i[2] + o.n[2] * (i[3] + o.n[3] * b))));
+}
+// The mirror image of i, but at x along the first dimension.
+inline Position mirrored_at(const EmitOptions& o, std::int64_t x, const Position& i) {
+  return {x, (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2], (o.n[3] - i[3]) % o.n[3]};
 }
 
 // Fills the array with random input and returns the input of the full complex transform that it stands for.
@@ -125,13 +132,13 @@ std::vector<Wide> fill_input(const EmitOptions& o, std::vector<Real>& array) {
   const ArrayShape in = shape_of(o, true);
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<Wide> full(static_cast<std::size_t>(o.n[0] * o.n[1] * o.n[2] * o.batch));
-  for_elements(in, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
+  std::vector<Wide> full(static_cast<std::size_t>(o.n[0] * o.n[1] * o.n[2] * o.n[3] * o.batch));
+  for_elements(in, o.batch, [&](const Position& i, std::int64_t b, std::int64_t at) {
     Wide value(static_cast<Real>(uniform(random)), in.real ? Real(0) : static_cast<Real>(uniform(random)));
-    std::array<std::int64_t, 3> p{};
+    Position p{};
     long double factor = 1;
     bool mirrored = o.type == FftType::c2r;
-    for (std::size_t d = 0; d < 3; ++d) {
+    for (std::size_t d = 0; d < o.n.size(); ++d) {
       p[d] = kept_position(o.hooks[d].input, i[d], o.n[d]);
       if (!o.hooks[d].input_factors.empty())
         factor *= static_cast<long double>(o.hooks[d].input_factors[static_cast<std::size_t>(i[d])]);
@@ -139,7 +146,7 @@ std::vector<Wide> fill_input(const EmitOptions& o, std::vector<Real>& array) {
     // For a spectrum of real data the stored half counts; values that are their own mirror image along x are made
     // symmetric.
     if (mirrored && (2 * i[0] == o.n[0] || i[0] == 0)) {
-      const std::array<std::int64_t, 3> m{i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]};
+      const Position m = mirrored_at(o, i[0], i);
       if (m == i)
         value = value.real();
       else if (flat(o, m, b) < flat(o, i, b))
@@ -152,7 +159,7 @@ std::vector<Wide> fill_input(const EmitOptions& o, std::vector<Real>& array) {
       array[2 * element] = static_cast<Real>(value.real()), array[2 * element + 1] = static_cast<Real>(value.imag());
     full[flat(o, p, b)] = value * factor;
     if (mirrored && i[0] != 0 && 2 * i[0] != o.n[0])
-      full[flat(o, {o.n[0] - i[0], (o.n[1] - i[1]) % o.n[1], (o.n[2] - i[2]) % o.n[2]}, b)] = std::conj(value * factor);
+      full[flat(o, mirrored_at(o, o.n[0] - i[0], i), b)] = std::conj(value * factor);
   });
   return full;
 }
@@ -165,7 +172,7 @@ template <class Real>
 struct Expected {
   Expected(const EmitOptions& options, const Places& places, const std::vector<Wide>& input, std::size_t size)
       : o(options), place(places), want(direct_dft(input, o.n, o.sign)), gap(size, !o.in_place) {
-    for_elements(out, o.batch, [&](std::array<std::int64_t, 3>, std::int64_t, std::int64_t at) {
+    for_elements(out, o.batch, [&](const Position&, std::int64_t, std::int64_t at) {
       for (std::int64_t part = 0; part < (out.real ? 1 : 2); ++part)
         gap[static_cast<std::size_t>(out.real ? at : 2 * at + part)] = false;
     });
@@ -175,17 +182,17 @@ struct Expected {
     long double error = 0, norm = 0;
     for (std::size_t i = 0; i < gap.size(); ++i)
       if (gap[i] && got[i] != Real(0)) return std::numeric_limits<double>::infinity();
-    for_elements(out, o.batch, [&](std::array<std::int64_t, 3> i, std::int64_t b, std::int64_t at) {
-      std::array<std::int64_t, 3> k{};
+    for_elements(out, o.batch, [&](const Position& i, std::int64_t b, std::int64_t at) {
+      Position k{};
       long double factor = static_cast<long double>(o.scale);
-      for (std::size_t d = 0; d < 3; ++d) {
+      for (std::size_t d = 0; d < o.n.size(); ++d) {
         k[d] = kept_position(o.hooks[d].output, i[d], o.n[d]);
         if (!o.hooks[d].output_factors.empty())
           factor *= static_cast<long double>(o.hooks[d].output_factors[static_cast<std::size_t>(i[d])]);
       }
       if (place) {
         at = b * out.layout.distance;
-        for (std::size_t d = 0; d < 3; ++d) at += place(static_cast<int>(d), i[d]) * out.layout.stride[d];
+        for (std::size_t d = 0; d < o.n.size(); ++d) at += place(static_cast<int>(d), i[d]) * out.layout.stride[d];
       }
       const Wide wanted = want[flat(o, k, b)] * factor;
       const auto element = static_cast<std::size_t>(at);

@@ -88,6 +88,23 @@ TEST(GpuFftCandidates, IncludeTheDefaultAndTheLibraryWhereThereIsOne) {
   }
 }
 
+// cuFFT has three dimensions at most.
+TEST(GpuFftCandidates, OfFourDimensionsAreOurKernels) {
+  for (const char* token : {"fft:type=c2c,n=16x16x16x16,prec=f32", "fft:type=r2c,n=16x12x10x8,prec=f64,batch=2",
+                            "fft:type=c2r,n=12x1x8x6,prec=f32", "fft:type=c2c,n=4x67x3x2,prec=f64,place=in"}) {
+    SCOPED_TRACE(token);
+    const Problem problem = parse_problem(token);
+    const DeviceTraits h200 = *known_device("h200");
+    const Plan untuned = default_plan(problem, h200);
+    EXPECT_EQ(untuned.gpu().fft.family, GpuFftFamily::plain);
+    const GpuFftSpace found = gpu_fft_candidates(problem, h200, few());
+    EXPECT_FALSE(has(found.space, GpuFftFamily::cufft));
+    EXPECT_EQ(has(found.space, GpuFftFamily::interleaved), problem.n[1] != 67);
+    for (const Candidate& candidate : found.space.candidates)
+      ASSERT_EQ(parse_plan(to_text(candidate.plan, problem), problem), candidate.plan);
+  }
+}
+
 TEST(GpuFftCandidates, AreTheSameEveryTime) {
   const Problem problem = parse_problem("fft:type=c2c,n=64x64,prec=f32");
   const Space a = gpu_fft_candidates(problem, emulated(), few()).space;

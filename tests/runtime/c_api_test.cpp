@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -48,6 +49,29 @@ TEST(CInterface, CreateSetPointsExecuteDestroy) {
   EXPECT_EQ(fourtune_set_stream(transform, nullptr), FOURTUNE_SUCCESS);
   fourtune_destroy(transform);
   fourtune_destroy(nullptr);
+}
+
+TEST(CInterface, AnFftOfFourDimensions) {
+  constexpr int nx = 3, ny = 4, nz = 2, nw = 5;
+  const fourtune_options options = plain();
+  fourtune_transform* transform = nullptr;
+  ASSERT_EQ(fourtune_create("fft:type=c2c,n=3x4x2x5,prec=f64", &options, &transform), FOURTUNE_SUCCESS)
+      << fourtune_last_error();
+  std::vector<std::complex<double>> wave(nx * ny * nz * nw), spectrum(wave.size());
+  const double turn = 2 * std::acos(-1.0);
+  std::size_t i = 0;
+  for (int w = 0; w < nw; ++w)
+    for (int z = 0; z < nz; ++z)
+      for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x)  // frequency (2, 3, 1, 4)
+          wave[i++] = std::polar(1.0, turn * (2.0 * x / nx + 3.0 * y / ny + 1.0 * z / nz + 4.0 * w / nw));
+  ASSERT_EQ(fourtune_execute(transform, wave.data(), spectrum.data()), FOURTUNE_SUCCESS);
+  const std::size_t peak = 2 + nx * (3 + ny * (1 + nz * 4));
+  for (std::size_t k = 0; k < spectrum.size(); ++k)
+    EXPECT_LT(std::abs(spectrum[k] - (k == peak ? double(spectrum.size()) : 0.0)), 1e-12) << k;
+  fourtune_destroy(transform);
+  EXPECT_EQ(fourtune_create("nufft:type=1,n=3x4x2x5,prec=f64,tol=1e-6", &options, &transform),
+            FOURTUNE_INVALID_PROBLEM);
 }
 
 TEST(CInterface, EveryFailureHasAStatusAndWords) {

@@ -78,6 +78,7 @@ TEST_F(FakeCufft, TimesAreThereOnceItHasRun) {
 TEST_F(FakeCufft, WhatItCannotDoIsRefusedByNameAndLeavesNoPlan) {
   EXPECT_EQ(status_of("fft:type=c2c,n=17,prec=f32"), Status::unsupported) << "its error 8";
   EXPECT_EQ(status_of("fft:type=r2c,n=8,prec=f32,sign=1"), Status::unsupported);
+  EXPECT_EQ(status_of("fft:type=c2c,n=4x3x2x2,prec=f32"), Status::unsupported) << "up to three dimensions";
   EXPECT_EQ(status_of("fft:type=c2r,n=8,prec=f32,sign=-1"), Status::unsupported);
   EXPECT_EQ(plans_held(), 0);
 }

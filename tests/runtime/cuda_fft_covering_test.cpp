@@ -19,12 +19,12 @@ namespace {
 
 using namespace generator::fft;
 
-enum Factor { shape, radix, precision, exchange, parts, twiddle, load, cluster, arrays, target, factor_count };
+enum Factor { shape, radix, precision, exchange, parts, twiddle, load, cache, cluster, arrays, target, factor_count };
 enum Shape { line, strided, plane };
 enum Form { none, padded, dense, swizzled, shuffled };
 enum Arrays { whole, partial, windowed, real };
 constexpr std::array<int, 7> targets{75, 80, 86, 89, 90, 100, 120};
-constexpr std::array<int, factor_count> choices{3, 4, 2, 5, 2, 3, 5, 2, 4, 7};
+constexpr std::array<int, factor_count> choices{3, 4, 2, 5, 2, 3, 5, 3, 2, 4, 7};
 using Row = std::array<int, factor_count>;
 
 // The nearest row that the rules and the architecture allow.
@@ -66,7 +66,7 @@ Configuration configuration(const Row& row) {
     kernel.subs = {{own, r, r, r, n, true}, {own, r, r, 1, r, false}};
   KernelParameters& with = kernel.with;
   with.threads = threads;
-  with.tile = {1, 1, 1, 1};
+  with.tile = {1};
   with.tile[static_cast<std::size_t>(row[shape] == line ? 1 : row[shape] == plane ? 2 : 0)] = carried;
   with.exchange = row[exchange] == none       ? Exchange::none
                   : row[exchange] == shuffled ? Exchange::shuffle
@@ -76,12 +76,13 @@ Configuration configuration(const Row& row) {
   with.twiddle = static_cast<TwiddleForm>(row[twiddle]);
   with.load = row[load] == 0 ? Load::plain : row[load] <= 2 ? Load::async : Load::bulk;
   with.pipeline = row[load] == 0 ? 0 : 1 + (row[load] - 1) % 2;
+  with.cache = static_cast<Cache>(row[cache]);
   with.cluster = 1 + row[cluster];
   if (row[shape] == strided) {  // x has a separate kernel, as long as a tile is wide
     generator::fft::Kernel first;
     first.subs = {{Dim::x, 4, 32, 4, 128, true}, {Dim::x, 32, 4, 1, 4, false}};
     first.with.threads = 32;
-    first.with.tile = {1, 1, 1, 1};
+    first.with.tile = {1};
     first.with.exchange = Exchange::shared;
     first.with.to = Target::work;
     plan.kernels.push_back(first);

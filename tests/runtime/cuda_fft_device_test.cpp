@@ -111,6 +111,22 @@ constexpr Case cases[] = {
      "interleaved{Y(4,12,4,48,tw),Y(12,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,to=work,load=async,pipeline=2]{Z("
      "2,16,2,32,tw),Z(16,2,1,2,no-tw)}[threads=128,tile=64,store=sorted,to=work]{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}["
      "threads=96,tile=1x24,store=sorted]:order=natural"},
+    // Chosen caches: plain loads, copies ahead of time, real arrays.
+    {"fft:type=c2c,n=64x64x64,prec=f32",
+     "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=128,tile=1x32,store=sorted,cache=l2]{Y(4,16,4,64,tw),"
+     "Y(16,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,cache=stream]{Z(4,16,4,64,tw),Z(16,4,1,4,no-tw)}[threads=128,"
+     "tile=32,store=sorted,load=async,pipeline=2,cache=l2]:order=natural"},
+    {"fft:type=r2c,n=64x64x32,prec=f64",
+     "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=64,tile=1x8,to=work,cache=stream]{Y(4,16,4,64,tw),Y(16,4,1,"
+     "4,no-tw)}[threads=64,tile=8,to=work,cache=l2]{Z(1,32,1,32,no-tw)}[threads=64,tile=8,cache=stream]:order=natural,"
+     "prec=f64"},
+    // Four dimensions: three kernels, and two that share y; the library has none.
+    {"fft:type=c2c,n=32x16x12x8,prec=f32,batch=2",
+     "interleaved{X(1,32,1,32,no-tw),Y(1,16,1,16,no-tw)}[threads=32,tile=1x1x1,store=sorted,to=work]{Z(1,12,1,12,no-tw),"
+     "W(1,8,1,8,no-tw)}[threads=128,tile=16,blocks=yxz]:order=natural"},
+    {"fft:type=r2c,n=32x16x12x8,prec=f64", "plain"},
+    {"fft:type=c2r,n=30x4x6x10,prec=f32,place=in", "plain"},
+    {"fft:type=c2c,n=6x5x67x4,prec=f32", "plain"},
     // Untuned plans: short and long lines, joined dimensions, convolutions in one kernel and in three.
     {"fft:type=c2c,n=100x24x5,prec=f32,batch=2", "plain"},
     {"fft:type=c2c,n=16384,prec=f64", "plain"},
@@ -195,8 +211,8 @@ TEST_P(GpuFft, AdjointsOfRealTransformsAreAdjoints) {
   const auto executor = bound(problem);
   if (!executor) GTEST_SKIP() << "NOT TESTED: the plan is for newer devices";
   const auto memory = backend().memory(0);
-  const auto numbers = [&](const std::array<std::int64_t, 3>& n, bool real) {
-    return static_cast<std::size_t>(n[0] * n[1] * n[2] * problem.batch * (real ? 1 : 2));
+  const auto numbers = [&](const Sizes& n, bool real) {
+    return static_cast<std::size_t>(n[0] * n[1] * n[2] * n[3] * problem.batch * (real ? 1 : 2));
   };
   const std::size_t ins = numbers(input_sizes(problem), problem.fft_type == FftType::r2c),
                     outs = numbers(output_sizes(problem), problem.fft_type == FftType::c2r);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/layout.h"
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/cpu/fft/simd.h"
 #include "runtime/backends/families.h"
@@ -23,14 +24,13 @@ using generator::Plan;
 using generator::Rigor;
 using Long = long double;
 using LongComplex = std::complex<Long>;
-using Sizes = std::array<std::int64_t, 3>;
 
-std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2]; }
+std::int64_t volume(const Sizes& n) { return n[0] * n[1] * n[2] * n[3]; }
 
 // Direct DFT of a dense array, dimension by dimension.
 std::vector<LongComplex> direct_dft(std::vector<LongComplex> data, const Sizes& n, int sign) {
   std::int64_t stride = 1;
-  for (int d = 0; d < 3; stride *= n[d++]) {
+  for (int d = 0; d < most_dimensions; stride *= n[d++]) {
     std::vector<LongComplex> root(n[d]), line(n[d]);
     for (std::int64_t j = 0; j < n[d]; ++j)
       root[j] =
@@ -51,12 +51,12 @@ std::vector<LongComplex> direct_dft(std::vector<LongComplex> data, const Sizes& 
 // One side of a problem: an array with its layout, real or complex.
 struct Side {
   bool real = false;
-  Sizes sizes{};
+  Sizes sizes;
   ArrayLayout layout;
-  std::int64_t at(std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t b) const {
-    return x * layout.stride[0] + y * layout.stride[1] + z * layout.stride[2] + b * layout.distance;
+  std::int64_t at(std::int64_t element, std::int64_t b) const {
+    return place_of(layout, sizes, element) + b * layout.distance;
   }
-  std::int64_t span(std::int64_t batch) const { return at(sizes[0] - 1, sizes[1] - 1, sizes[2] - 1, batch - 1) + 1; }
+  std::int64_t span(std::int64_t batch) const { return at(volume(sizes) - 1, batch - 1) + 1; }
 };
 
 Side input_side(const Problem& p) { return {p.fft_type == FftType::r2c, input_sizes(p), resolved_input_layout(p)}; }
@@ -65,19 +65,17 @@ Side output_side(const Problem& p) { return {p.fft_type == FftType::c2r, output_
 template <class T>
 std::vector<LongComplex> read(const Side& side, const std::vector<T>& array, std::int64_t b) {
   std::vector<LongComplex> values;
-  for (std::int64_t z = 0; z < side.sizes[2]; ++z)
-    for (std::int64_t y = 0; y < side.sizes[1]; ++y)
-      for (std::int64_t x = 0; x < side.sizes[0]; ++x) {
-        const std::int64_t i = side.at(x, y, z, b);
-        values.push_back(side.real ? LongComplex(array[i]) : LongComplex(array[2 * i], array[2 * i + 1]));
-      }
+  for (std::int64_t element = 0; element < volume(side.sizes); ++element) {
+    const std::int64_t i = side.at(element, b);
+    values.push_back(side.real ? LongComplex(array[i]) : LongComplex(array[2 * i], array[2 * i + 1]));
+  }
   return values;
 }
 
 // The expected output, from dense input values of one transform.
 std::vector<LongComplex> expected(const Problem& p, const std::vector<LongComplex>& in) {
   if (p.fft_type == FftType::c2c) return direct_dft(in, p.n, p.sign);
-  const std::int64_t half = p.n[0] / 2 + 1, rows = p.n[1] * p.n[2];
+  const std::int64_t half = p.n[0] / 2 + 1, rows = volume(p.n) / p.n[0];
   std::vector<LongComplex> result;
   if (p.fft_type == FftType::r2c) {
     const auto full = direct_dft(in, p.n, p.sign);
@@ -165,16 +163,14 @@ void check(const Problem& p, const Plan& plan, std::mt19937_64& random, std::int
   if (!in_place) {  // elements between those of the layout must not change
     std::vector<char> touched(out_reals, 0);
     for (std::int64_t b = 0; b < p.batch; ++b)
-      for (std::int64_t k = 0; k < out.sizes[2]; ++k)
-        for (std::int64_t j = 0; j < out.sizes[1]; ++j)
-          for (std::int64_t i = 0; i < out.sizes[0]; ++i) {
-            const std::int64_t at = out.at(i, j, k, b);
-            if (out.real) {
-              touched[at] = 1;
-            } else {
-              touched[2 * at] = touched[2 * at + 1] = 1;
-            }
-          }
+      for (std::int64_t element = 0; element < volume(out.sizes); ++element) {
+        const std::int64_t at = out.at(element, b);
+        if (out.real) {
+          touched[at] = 1;
+        } else {
+          touched[2 * at] = touched[2 * at + 1] = 1;
+        }
+      }
     for (std::int64_t i = 0; i < out_reals; ++i) {
       if (!touched[i]) {
         ASSERT_EQ(output[i + shift], y[i + shift]) << "gap element " << i;
@@ -205,7 +201,7 @@ Problem problem_of(const std::string& token) { return parse_problem("fft:" + tok
 // A layout whose dimensions are stored in random order with random gaps.
 ArrayLayout random_layout(std::mt19937_64& random, int dim, const Sizes& sizes, bool batch_first) {
   ArrayLayout layout;
-  std::array<int, 3> order{0, 1, 2};
+  std::array<int, most_dimensions> order{0, 1, 2, 3};
   std::shuffle(order.begin(), order.begin() + dim, random);
   std::int64_t stride = 1 + static_cast<std::int64_t>(random() % 2);
   if (batch_first) {
@@ -226,7 +222,7 @@ Problem random_problem(std::mt19937_64& random) {
   Problem p;
   p.kind = Kind::fft;
   p.fft_type = static_cast<FftType>(random() % 3);
-  p.dim = 1 + static_cast<int>(random() % 3);
+  p.dim = 1 + static_cast<int>(random() % most_dimensions);
   p.precision = random() % 2 == 0 ? Precision::f32 : Precision::f64;
   p.sign = random() % 2 == 0 ? -1 : 1;
   p.batch = 1 + static_cast<std::int64_t>(random() % 4);
@@ -256,12 +252,23 @@ TEST(Fft, RandomProblemsMatchTheDirectSumAndTheirAdjoint) {
 TEST(Fft, EveryTypeAndPlaceWorksInBothFamiliesPrecisionsAndSigns) {
   std::mt19937_64 random(7);
   for (const char* type : {"c2c", "r2c", "c2r"})
-    for (const char* n : {"48", "15x8", "12x9x10", "1x1x1", "7x1x4"})
+    for (const char* n : {"48", "15x8", "12x9x10", "1x1x1", "7x1x4", "6x5x4x3"})
       for (const char* prec : {"f32", "f64"})
         for (const char* tail : {"", ",place=in", ",sign=1", ",place=in,sign=1"})
           for (const FftFamily family : families())
             check(problem_of(std::string("type=") + type + ",n=" + n + ",prec=" + prec + ",batch=3" + tail),
                   plan_of(family), random);
+}
+
+// Few threads and few transforms fuse more dimensions in a step than many.
+TEST(Fft, FourDimensionsMatchTheDirectSumHoweverStepsAreJoined) {
+  std::mt19937_64 random(17);
+  for (const char* type : {"c2c", "r2c", "c2r"})
+    for (const char* n : {"8x6x5x4", "4x6x2x1", "9x1x3x7"})
+      for (const char* batch : {"1", "2", "7"})
+        for (const int threads : {1, 3, 5})
+          check(problem_of(fmt::format("type={},n={},prec=f64,batch={}", type, n, batch)),
+                plan_of(FftFamily::rows, Rigor::estimate, threads, 4), random);
 }
 
 // Rows of real numbers and of their spectra that begin in different places: the input is copied first.
@@ -276,7 +283,8 @@ TEST(Fft, InPlaceRowsThatMoveMatchTheDirectSum) {
                {"r2c,n=8x6", "", "2x20/1x10"},
                {"c2r,n=8x6", "", "3x30/1x9"},
                {"r2c,n=8x6", ",batch=3", "1x10+60/1x5+40"},
-               {"c2r,n=16x3", ",batch=4", "1x9+30/1x18+54"}};
+               {"c2r,n=16x3", ",batch=4", "1x9+30/1x18+54"},
+               {"r2c,n=4x3x2x5", ",batch=2", "1x4x12x24+120/1x3x11x25+127"}};
   for (const char* precision : {"f32", "f64"})
     for (const auto& one : cases)
       check(
@@ -384,8 +392,7 @@ TEST(Fft, BatchedRealTransformsDoNotLeakIntoEachOther) {
       const Side in = input_side(p), out = output_side(p);
       std::mt19937_64 random(23);
       auto x = random_array<double>(random, in.span(3));
-      for (std::int64_t j = 0; j < in.sizes[1]; ++j)
-        for (std::int64_t i = 0; i < in.sizes[0]; ++i) x[in.at(i, j, 0, 1)] *= large;
+      for (std::int64_t element = 0; element < volume(in.sizes); ++element) x[in.at(element, 1)] *= large;
       std::vector<double> y(2 * out.span(3));
       make_fft_executor(p, plan_of(FftFamily::rows), {})->execute(x.data(), y.data(), false);
       for (const std::int64_t b : {0, 2}) {

@@ -174,7 +174,7 @@ TEST_P(GridderGuard, AGridOfTheCallersThatEndsAtAClosedPage) {
           Case c(3, 1, false, 2);
           c.problem = parse_problem(token);
           c.plan.window.width = generator::width_for(generator::WindowKind::pswf, c.problem.tol, 2, c.problem.dim);
-          c.plan.window.fine = c.problem.n;
+          c.plan.window.fine = c.problem.n.xyz();
           c.plan.inner = c.plan.window;
           c.plan.cpu().spread.family = kSpreads[family];
           c.plan.cpu().interp.family =

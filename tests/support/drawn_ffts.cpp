@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace fourtune::test {
 namespace {
@@ -19,7 +20,7 @@ class Draw {
     p.tol = 0;
     p.fft_type = std::array{FftType::c2c, FftType::r2c, FftType::c2r}[below(3)];
     p.precision = below(2) ? Precision::f32 : Precision::f64;
-    p.dim = static_cast<int>(std::array{1, 1, 2, 3}[below(4)]);
+    p.dim = limits_.four ? 4 : static_cast<int>(std::array{1, 1, 2, 3}[below(4)]);
     p.sign = below(2) ? 1 : -1;
     p.place = below(10) < 3 ? Place::in : Place::out;
     std::int64_t values = 1;
@@ -67,15 +68,17 @@ class Draw {
   }
 
   // The dimensions and the batch in any order, with gaps.
-  ArrayLayout layout(const Problem& p, const std::array<std::int64_t, 3>& sizes) {
-    std::array<int, 4> order{0, 1, 2, 3};
-    for (std::size_t i = 3; i > 0; --i) std::swap(order[i], order[below(i + 1)]);
+  ArrayLayout layout(const Problem& p, const Sizes& sizes) {
+    constexpr int batch = most_dimensions;
+    std::vector<int> order{0, 1, 2, batch};
+    if (limits_.four) order.push_back(3);
+    for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[below(i + 1)]);
     ArrayLayout out;
     std::int64_t stride = 1 + static_cast<std::int64_t>(below(2));
     for (const int d : order) {
-      if (d < 3 && d >= p.dim) continue;
-      (d == 3 ? out.distance : out.stride[at(d)]) = stride;
-      stride = stride * (d == 3 ? p.batch : sizes[at(d)]) + static_cast<std::int64_t>(below(3));
+      if (d < batch && d >= p.dim) continue;
+      (d == batch ? out.distance : out.stride[at(d)]) = stride;
+      stride = stride * (d == batch ? p.batch : sizes[at(d)]) + static_cast<std::int64_t>(below(3));
     }
     return out;
   }

@@ -11,6 +11,7 @@ namespace fourtune::test {
 struct DrawLimits {
   std::int64_t longest = std::int64_t{1} << 21;  // limit of a 1D line; lines in 2D and 3D are shorter
   std::int64_t values = std::int64_t{1} << 24;   // limit of all transforms together
+  bool four = false;                             // four dimensions only, else up to three
 };
 
 // Draws a valid problem of any type, precision, dimension, batch, sign and place. Lengths are powers of two, smooth,

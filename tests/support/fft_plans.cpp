@@ -89,6 +89,7 @@ class PlanMaker {
     with.store = one_of({fft::Store::place, fft::Store::grouped, fft::Store::sorted});
     with.load = one_of({fft::Load::plain, fft::Load::async, fft::Load::bulk});
     with.pipeline = with.load == fft::Load::plain ? 0 : 1 + up_to(3);
+    with.cache = one_of({fft::Cache::all, fft::Cache::all, fft::Cache::l2, fft::Cache::stream});
     std::shuffle(with.blocks.begin(), with.blocks.begin() + fft::rank(plan), random_);
     if (coin()) with.registers = 16 + up_to(239);
   }

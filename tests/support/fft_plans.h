@@ -8,7 +8,7 @@
 namespace fourtune::test {
 
 struct RandomPlanLimits {
-  int dims = 3;                     // the most dimensions
+  int dims = 4;                     // the most dimensions
   std::int64_t elements = 1 << 16;  // the most elements of one transform
   bool bound = true;                // with threads and tiles
 };

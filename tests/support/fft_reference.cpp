@@ -56,7 +56,8 @@ class SubFftOnLine {
 void apply(const fft::SubFft& sub, const fft::Lengths& n, int sign, std::vector<Complex>& data) {
   SubFftOnLine run(sub, sign);
   const int d = fft::index(sub.dim);
-  const std::int64_t step = d == 0 ? 1 : d == 1 ? n[0] : n[0] * n[1];
+  std::int64_t step = 1;
+  for (std::size_t before = 0; before < static_cast<std::size_t>(d); ++before) step *= n[before];
   const std::int64_t length = n[static_cast<std::size_t>(d)];
   const auto total = static_cast<std::int64_t>(data.size());
   for (std::int64_t outer = 0; outer < total; outer += step * length)
@@ -91,14 +92,16 @@ std::vector<int> radices(const fft::FftPlan& plan, int d) {
 std::vector<Complex> moved(const fft::FftPlan& plan, const fft::Layout& from, const fft::Layout& to,
                            std::vector<Complex> data) {
   if (from == to) return data;
-  std::array<std::vector<std::int64_t>, 3> at;
-  for (std::size_t d = 0; d < 3; ++d) at[d] = moves(radices(plan, static_cast<int>(d)), from[d], to[d]);
+  std::array<std::vector<std::int64_t>, most_dimensions> at;
+  for (std::size_t d = 0; d < at.size(); ++d) at[d] = moves(radices(plan, static_cast<int>(d)), from[d], to[d]);
   std::vector<Complex> out(data.size());
   std::size_t i = 0;
-  const auto nx = static_cast<std::int64_t>(at[0].size()), ny = static_cast<std::int64_t>(at[1].size());
-  for (const std::int64_t z : at[2])
-    for (const std::int64_t y : at[1])
-      for (const std::int64_t x : at[0]) out[static_cast<std::size_t>((z * ny + y) * nx + x)] = data[i++];
+  const auto size = [&](std::size_t d) { return static_cast<std::int64_t>(at[d].size()); };
+  for (const std::int64_t w : at[3])
+    for (const std::int64_t z : at[2])
+      for (const std::int64_t y : at[1])
+        for (const std::int64_t x : at[0])
+          out[static_cast<std::size_t>(((w * size(2) + z) * size(1) + y) * size(0) + x)] = data[i++];
   return out;
 }
 

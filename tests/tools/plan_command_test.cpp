@@ -41,7 +41,7 @@ TEST_F(PlanCommand, RefusesWithTheRule) {
   expect_refused({"{X(16,16,16,156,tw)}{X(16,16,1,16,no-tw)}"}, "rule first-n: kernel 1, X(16,16,16,156,tw)");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "32"}, "rule length");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "16x2"}, "rule length");
-  expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "16x"}, "--n 16x: one to three lengths");
+  expect_refused({"{X(1,16,1,16,no-tw)}", "--n", "16x"}, "--n 16x: one to four lengths");
   expect_refused({"{X(1,16"}, "syntax: at character 8");
   expect_refused({"{X(1,16,1,16,no-tw)}", "--device", "abacus"}, "abacus");
   expect_refused({"cuda;fft=plain"}, "fft=plain says no kernels");

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/layout.h"
 #include "tuner/reference/check.h"
 #include "tuner/reference/phase.h"
 #include "tuner/reference/synthetic.h"
@@ -15,7 +16,7 @@ namespace fourtune::tuner {
 namespace {
 
 using Complex = std::complex<double>;
-using Sizes = std::array<std::int64_t, 3>;
+using ModeCounts = std::array<std::int64_t, 3>;
 __extension__ typedef __float128 Quad;
 using std::numbers::pi;
 
@@ -72,7 +73,7 @@ TEST(Reference, FoldedTurnsKeepDigitsForFrequenciesOfMillions) {
 }
 
 template <typename T>
-void check_types_1_and_2(int dim, const Sizes& n, int sign, double scale) {
+void check_types_1_and_2(int dim, const ModeCounts& n, int sign, double scale) {
   auto p = make_points<T>(PointClass::uniform, dim, n, 700, 3);
   for (auto& line : p.x)
     for (T& v : line) v *= static_cast<T>(scale);
@@ -151,10 +152,11 @@ TEST(Reference, TypeThreeMatchesQuadruplePrecisionSumsAtMillionsOfRadians) {
 
 TEST(Reference, UniformTransformsMatchPlainSumsForEveryTypeLayoutAndBatch) {
   for (const char* token : {"fft:type=c2c,n=12,prec=f64,batch=2", "fft:type=c2c,n=5x6x4,prec=f32,sign=1",
-                            "fft:type=r2c,n=6x5,prec=f64,batch=3", "fft:type=r2c,n=9,prec=f32"}) {
+                            "fft:type=r2c,n=6x5,prec=f64,batch=3", "fft:type=r2c,n=9,prec=f32",
+                            "fft:type=r2c,n=5x2x3x4,prec=f64,batch=2"}) {
     const Problem p = parse_problem(token);
     const auto in = input_sizes(p), out = output_sizes(p);
-    const std::int64_t size = in[0] * in[1] * in[2], outputs = out[0] * out[1] * out[2];
+    const std::int64_t size = element_count(in), outputs = element_count(out);
     std::vector<double> real(static_cast<std::size_t>(2 * size * p.batch));
     fill_random<double>(std::span<double>(real), 4);
     std::vector<float> narrow(real.begin(), real.end());
@@ -169,11 +171,10 @@ TEST(Reference, UniformTransformsMatchPlainSumsForEveryTypeLayoutAndBatch) {
     std::vector<Complex> exact(static_cast<std::size_t>(outputs)), found(exact.size());
     for (std::int64_t o = 0; o < outputs; ++o)
       for (std::int64_t i = 0; i < size; ++i) {
-        const Sizes k{o % out[0], o / out[0] % out[1], o / (out[0] * out[1])};
-        const Sizes j{i % in[0], i / in[0] % in[1], i / (in[0] * in[1])};
         double turns = 0;
-        for (std::size_t d = 0; d < 3; ++d)
-          turns += static_cast<double>(k[d] * j[d] % p.n[d]) / static_cast<double>(p.n[d]);
+        std::int64_t k = o, j = i;
+        for (std::size_t d = 0; d < p.n.size(); k /= out[d], j /= in[d], ++d)
+          turns += static_cast<double>(k % out[d] * (j % in[d]) % p.n[d]) / static_cast<double>(p.n[d]);
         exact[static_cast<std::size_t>(o)] += value(i) * std::polar(1.0, p.sign * 2 * pi * turns);
       }
     fft_sums(p, f32 ? static_cast<const void*>(narrow.data()) : real.data(), b, first(outputs), found);
@@ -211,7 +212,7 @@ TEST(Reference, StridedInputsAreReadByTheirLayout) {
 }
 
 TEST(Reference, TypeTwoIsTheAdjointOfTypeOne) {
-  const Sizes n{9, 8, 1};
+  const ModeCounts n{9, 8, 1};
   const auto p = make_points<double>(PointClass::radial, 2, n, 500, 3);
   const auto c = random_values<double>(500, 1);
   std::vector<std::array<std::int64_t, 3>> modes;
@@ -298,7 +299,7 @@ TEST(Reference, FinishedTransformsAreCheckedInEveryPartOfABatch) {
   const auto x = make_points<double>(p, 1);
   const auto c = random_values<double>(1500, 2);
   std::vector<std::array<std::int64_t, 3>> modes;
-  for (std::int64_t i = 0; i < 30; ++i) modes.push_back(mode_of(i, p.n, ModeOrder::centred));
+  for (std::int64_t i = 0; i < 30; ++i) modes.push_back(mode_of(i, p.n.xyz(), ModeOrder::centred));
   std::vector<Complex> f(150);
   for (std::size_t b = 0; b < 5; ++b)
     type1_sums(view<double>(x), c.data() + b * 300, -1, modes, ComplexSpan(f).subspan(b * 30, 30));

@@ -10,7 +10,6 @@
 namespace fourtune::tuner {
 namespace {
 
-using Sizes = std::array<std::int64_t, 3>;
 using std::numbers::pi;
 constexpr PointClass kClasses[] = {PointClass::uniform, PointClass::cluster, PointClass::radial,
                                    PointClass::spiral,  PointClass::stack,   PointClass::ewald};
@@ -27,7 +26,7 @@ double dot(const std::array<double, 3>& a, const std::array<double, 3>& b) {
 }
 
 TEST(Synthetic, SinglePrecisionPointsAreTheRoundedDoublesAndLieInsideTheFold) {
-  const Sizes n{17, 8, 20};
+  const std::array<std::int64_t, 3> n{17, 8, 20};
   for (const PointClass c : kClasses)
     for (int dim = 1; dim <= 3; ++dim) {
       const auto wide = make_points<double>(c, dim, n, 3001, 7);
@@ -177,17 +176,17 @@ TEST(Synthetic, MissingCountsAndBadDimensionsAreErrors) {
 }
 
 TEST(Synthetic, HalfSpectraAreHermitianOnTheirOwnMirrorPlanes) {
-  const Sizes n{6, 5, 4};
-  std::vector<std::complex<double>> f(4 * 5 * 4 * 2);
-  fill_half_spectrum<double>(f, n, 2, 9);
+  std::vector<std::complex<double>> f(4 * 5 * 4 * 3 * 2);
+  fill_half_spectrum<double>(f, {6, 5, 4, 3}, 2, 9);
+  const auto at = [&](std::size_t b, std::size_t x, std::size_t y, std::size_t z, std::size_t w) {
+    return f[x + 4 * (y % 5 + 5 * (z % 4 + 4 * (w % 3 + 3 * b)))];
+  };
   for (std::size_t b = 0; b < 2; ++b)
     for (const std::size_t x : {0u, 3u})
       for (std::size_t y = 0; y < 5; ++y)
-        for (std::size_t z = 0; z < 4; ++z) {
-          const auto here = f[b * 80 + x + 4 * (y + 5 * z)];
-          EXPECT_EQ(here, std::conj(f[b * 80 + x + 4 * ((5 - y) % 5 + 5 * ((4 - z) % 4))]));
-        }
-  EXPECT_NE(f[1], f[81]);  // the transforms of a batch are different
+        for (std::size_t z = 0; z < 4; ++z)
+          for (std::size_t w = 0; w < 3; ++w) EXPECT_EQ(at(b, x, y, z, w), std::conj(at(b, x, 5 - y, 4 - z, 3 - w)));
+  EXPECT_NE(at(0, 1, 0, 0, 0), at(1, 1, 0, 0, 0));  // the transforms of a batch are different
 }
 
 }  // namespace

@@ -242,7 +242,7 @@ void add_emit(CLI::App& app) {
   auto arguments = std::make_shared<EmitArguments>();
   CLI::App* command =
       app.add_subcommand("emit", "Write the CUDA source of a GPU transform as one file that checks itself");
-  command->add_option("PLAN", arguments->plan, "An FFT plan in the X/Y/Z notation, or the token of a problem")
+  command->add_option("PLAN", arguments->plan, "An FFT plan in the X/Y/Z/W notation, or the token of a problem")
       ->type_name("TEXT");
   command
       ->add_option(

@@ -43,20 +43,20 @@ struct PlanArguments {
 // Parses "256x256x64"; missing lengths are 1.
 fft::Lengths lengths_from(const std::string& text) {
   const auto parts = text::split(text, 'x');
-  fft::Lengths out{1, 1, 1};
-  bool right = parts.size() <= 3;
+  fft::Lengths out;
+  bool right = parts.size() <= out.size();
   for (std::size_t d = 0; right && d < parts.size(); ++d) {
     const auto value = text::number<std::int64_t>(parts[d]);
     right = value && *value >= 1;
     if (right) out[d] = *value;
   }
-  if (!right) throw UsageError(fmt::format("--n {}: one to three lengths, as 256x256x64", text));
+  if (!right) throw UsageError(fmt::format("--n {}: one to four lengths, as 256x256x64", text));
   return out;
 }
 
 void show_plan(const PlanArguments& arguments) {
-  fft::FftPlan plan = fft_plan_argument(
-      arguments.plan, arguments.lengths.empty() ? fft::Lengths{0, 0, 0} : lengths_from(arguments.lengths));
+  fft::FftPlan plan =
+      fft_plan_argument(arguments.plan, arguments.lengths.empty() ? fft::any_lengths : lengths_from(arguments.lengths));
   std::optional<DeviceTraits> device;
   if (!arguments.device.empty()) device = gpu_traits(arguments.device);
   if (device) plan = fft::bind(plan, *device);
@@ -148,7 +148,7 @@ void plan_command(const PlanArguments& arguments) {
 void add_plan(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = app.add_subcommand("plan", "Check, print, draw or list plans of GPU FFT kernels");
-  command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z notation")->type_name("TEXT");
+  command->add_option("PLAN", arguments->plan, "A plan in the X/Y/Z/W notation")->type_name("TEXT");
   command->add_option("--n", arguments->lengths, "Lengths that the plan has to have")->type_name("NXxNYxNZ");
   command->add_option("--svg", arguments->svg, "Draw the plan")->type_name("FILE");
   add_gpu_option(*command, arguments->device, "Fill in parameters and give floors for this GPU (--list: default h200)");

@@ -25,12 +25,12 @@ using runtime::cpu::Buffer;
 
 // One side of an fft: a strided array of real or complex elements.
 struct Side {
-  std::array<std::int64_t, 3> size{};
+  Sizes size;
   ArrayLayout layout;
   bool real = false;
   std::int64_t batch = 1;
 
-  std::int64_t count() const { return size[0] * size[1] * size[2] * batch; }
+  std::int64_t count() const { return element_count(size) * batch; }
   std::int64_t span() const { return layout_span(layout, size, batch, "the array"); }
   std::int64_t reals() const { return span() * (real ? 1 : 2); }
   // visit(index in dense order, index in the array, x index), x fastest.
@@ -38,10 +38,9 @@ struct Side {
   void each(Visit visit) const {
     std::int64_t dense = 0;
     for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t z = 0; z < size[2]; ++z)
-        for (std::int64_t y = 0; y < size[1]; ++y)
-          for (std::int64_t x = 0; x < size[0]; ++x)
-            visit(dense++, b * layout.distance + x * layout.stride[0] + y * layout.stride[1] + z * layout.stride[2], x);
+      for (std::int64_t row = 0; row < element_count(size); row += size[0])
+        for (std::int64_t x = 0; x < size[0]; ++x)
+          visit(dense++, b * layout.distance + place_of(layout, size, row) + x * layout.stride[0], x);
   }
 };
 

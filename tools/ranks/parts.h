@@ -20,7 +20,7 @@ Share share_of(Deal deal, std::int64_t count, int rank, int ranks);
 
 // What one rank has of an array without gaps: a box of each transform.
 struct RankBox {
-  std::array<std::int64_t, 3> sizes{1, 1, 1};  // of one whole transform
+  Sizes sizes;  // of one whole transform
   Part part;
   std::int64_t batch = 1;
   std::int64_t element = 16;  // bytes

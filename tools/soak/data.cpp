@@ -35,7 +35,7 @@ void fill_input(CaseData& data) {
   const Problem& problem = data.one.problem;
   const bool real_fft = problem.kind == Kind::fft && problem.fft_type != FftType::c2c;
   const ArraySide& from = data.from;
-  const std::int64_t count = from.size[0] * from.size[1] * from.size[2] * from.batch;
+  const std::int64_t count = element_count(from.size) * from.batch;
   std::vector<T> dense(static_cast<std::size_t>(count * from.parts));
   const std::span<std::complex<T>> pairs(reinterpret_cast<std::complex<T>*>(dense.data()), dense.size() / 2);
   if (from.parts == 1)
@@ -79,7 +79,7 @@ auto typed(const ArraySide& side, const Bytes& a, const Bytes& b, Apply apply) {
 
 std::size_t ArraySide::bytes() const {
   std::int64_t last = layout.distance * (batch - 1);
-  for (std::size_t d = 0; d < 3; ++d) {
+  for (std::size_t d = 0; d < size.size(); ++d) {
     if (size[d] == 0) return 0;
     last += layout.stride[d] * (size[d] - 1);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/layout.h"
 #include "tools/soak/case.h"
 
 namespace fourtune::tools {
@@ -17,7 +18,7 @@ inline constexpr std::byte kUnwritten{0xff};
 
 // One array: the positions of its elements. Everything else in it is a gap.
 struct ArraySide {
-  std::array<std::int64_t, 3> size{1, 1, 1};
+  Sizes size;
   ArrayLayout layout;
   std::int64_t batch = 1;
   int parts = 2;  // real numbers per element
@@ -28,11 +29,10 @@ struct ArraySide {
   template <class Visit>
   void each(Visit visit) const {
     for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t z = 0; z < size[2]; ++z)
-        for (std::int64_t y = 0; y < size[1]; ++y) {
-          const std::int64_t row = b * layout.distance + z * layout.stride[2] + y * layout.stride[1];
-          for (std::int64_t x = 0; x < size[0]; ++x) visit((row + x * layout.stride[0]) * parts);
-        }
+      for (std::int64_t first = 0; first < element_count(size); first += size[0]) {
+        const std::int64_t row = b * layout.distance + place_of(layout, size, first);
+        for (std::int64_t x = 0; x < size[0]; ++x) visit((row + x * layout.stride[0]) * parts);
+      }
   }
 };
 

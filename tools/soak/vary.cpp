@@ -20,24 +20,38 @@ T one_of(Random& random, const std::array<T, N>& list) {
 }
 
 // Any order of the dimensions and the batch in memory, with gaps between them, but no two elements at one place.
-ArrayLayout draw_layout(Random& random, const Problem& problem, const std::array<std::int64_t, 3>& sizes) {
+ArrayLayout draw_layout(Random& random, const Problem& problem, const Sizes& sizes) {
   std::vector<int> axes;
   for (int d = 0; d < problem.dim; ++d) axes.push_back(d);
-  axes.push_back(3);  // the batch
+  constexpr int batch = most_dimensions;
+  axes.push_back(batch);
   if (chance(random, 0.4)) random.shuffle(axes);
   ArrayLayout layout;
   std::int64_t next = chance(random, 0.3) ? 2 : 1;
   for (const int axis : axes) {
-    const std::int64_t size = axis == 3 ? problem.batch : sizes[static_cast<std::size_t>(axis)];
-    (axis == 3 ? layout.distance : layout.stride[static_cast<std::size_t>(axis)]) = next;
+    const std::int64_t size = axis == batch ? problem.batch : sizes[static_cast<std::size_t>(axis)];
+    (axis == batch ? layout.distance : layout.stride[static_cast<std::size_t>(axis)]) = next;
     next = next * size + (chance(random, 0.4) ? static_cast<std::int64_t>(random.below(5)) : 0);
   }
   if (problem.batch == 1) layout.distance = 0;
   return layout;
 }
 
+// Makes four dimensions out of fewer, with as many values: one after the other is split in two factors.
+void split_dimensions(Random& random, Problem& problem) {
+  while (problem.dim < most_dimensions) {
+    std::int64_t& n = problem.n[random.below(static_cast<std::uint64_t>(problem.dim))];
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+    std::int64_t part = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(root)));
+    while (n % part != 0) --part;
+    problem.n[static_cast<std::size_t>(problem.dim++)] = part;
+    n /= part;
+  }
+}
+
 void vary_fft(SoakCase& one, Random& random) {
   Problem& problem = one.problem;
+  if (problem.dim > 1 && chance(random, 0.2)) split_dimensions(random, problem);
   if (problem.fft_type != FftType::c2c && chance(random, 0.15)) problem.place = Place::in;
   const bool real_in_place = problem.place == Place::in && problem.fft_type != FftType::c2c;
   if (chance(random, 0.35) && !real_in_place) {

@@ -48,11 +48,6 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-std::int64_t position(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, std::int64_t flat) {
-  return flat % sizes[0] * layout.stride[0] + flat / sizes[0] % sizes[1] * layout.stride[1] +
-         flat / (sizes[0] * sizes[1]) * layout.stride[2];
-}
-
 // The positions of the sampled outputs in the output array, and their expected values.
 struct Reference {
   std::vector<std::int64_t> at;
@@ -190,11 +185,11 @@ class TypedData : public Data {
     const T* const found = static_cast<const T*>(host_output().data());
     const T* const right = static_cast<const T*>(right_output.data());
     double error = 0, norm = 0;
-    const std::int64_t rows = n[1] * n[2] * problem_.batch;
+    const std::int64_t one = element_count(n), rows = one / n[0] * problem_.batch;
 #pragma omp parallel for reduction(+ : error, norm)
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t start =
-          row % n[1] * layout.stride[1] + row / n[1] % n[2] * layout.stride[2] + row / (n[1] * n[2]) * layout.distance;
+      const std::int64_t first = row * n[0];
+      const std::int64_t start = place_of(layout, n, first % one) + first / one * layout.distance;
       for (std::int64_t x = 0; x < n[0]; ++x)
         for (int part = 0; part < parts; ++part) {
           const std::int64_t at = (start + x * layout.stride[0]) * parts + part;
@@ -225,26 +220,26 @@ class TypedData : public Data {
     if (problem_.place == Place::out) output_array = Buffer(out_bytes);
     fill_fft_input(in, in_layout, seed);
 
-    const double terms = static_cast<double>(in[0]) * static_cast<double>(in[1]) * static_cast<double>(in[2]);
-    const PointSample sample = sample_points(out[0] * out[1] * out[2], affordable(terms), seed);
+    const auto terms = static_cast<double>(element_count(in));
+    const PointSample sample = sample_points(element_count(out), affordable(terms), seed);
     for (const std::int64_t b : checked_transforms(problem_.batch)) {
       fft_sums(problem_, saved_input.data(), b, sample.index, reference_.add(sample.weight));
       for (const std::int64_t i : sample.index)
-        reference_.at.push_back(b * out_layout.distance + position(out_layout, out, i));
+        reference_.at.push_back(b * out_layout.distance + place_of(out_layout, out, i));
     }
   }
-  void fill_fft_input(const std::array<std::int64_t, 3>& in, const ArrayLayout& layout, std::uint64_t seed) const {
+  void fill_fft_input(const Sizes& in, const ArrayLayout& layout, std::uint64_t seed) const {
     if (problem_.fft_type == FftType::r2c) return fill_random(saved_input.as<T>(), seed);
     if (problem_.fft_type == FftType::c2c) return fill_random(saved_input.as<Complex>(), seed);
     // c2r: a dense half spectrum with Hermitian symmetry, moved to the problem's layout.
-    const std::int64_t one = in[0] * in[1] * in[2];
+    const std::int64_t one = element_count(in);
     std::vector<Complex> dense(static_cast<std::size_t>(one * problem_.batch));
     fill_half_spectrum(std::span<Complex>(dense), problem_.n, problem_.batch, seed);
     std::memset(saved_input.data(), 0, saved_input.bytes());
     const auto to = saved_input.as<Complex>();
     for (std::int64_t b = 0; b < problem_.batch; ++b)
       for (std::int64_t i = 0; i < one; ++i)
-        to[static_cast<std::size_t>(b * layout.distance + position(layout, in, i))] =
+        to[static_cast<std::size_t>(b * layout.distance + place_of(layout, in, i))] =
             dense[static_cast<std::size_t>(b * one + i)];
   }
 
@@ -262,16 +257,16 @@ class TypedData : public Data {
     const auto x = view(points_), s = view(targets_);
     const auto* in = static_cast<const Complex*>(saved_input.data());
     const std::int64_t count = affordable(static_cast<double>(ins));
-    const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(problem_.n, count, seed) : ModeSample{};
+    const ModeSample modes_sampled = problem_.type == 1 ? sample_modes(problem_.n.xyz(), count, seed) : ModeSample{};
     const PointSample sampled = problem_.type == 1 ? PointSample{} : sample_points(outs, count, seed);
     for (const std::int64_t b : checked_transforms(problem_.batch)) {
       const ComplexSpan to = reference_.add(problem_.type == 1 ? modes_sampled.weight : sampled.weight);
       if (problem_.type == 1) type1_sums(x, in + b * ins, problem_.sign, modes_sampled.mode, to);
       if (problem_.type == 2)
-        type2_sums(x, in + b * ins, problem_.sign, problem_.n, ModeOrder::centred, sampled.index, to);
+        type2_sums(x, in + b * ins, problem_.sign, problem_.n.xyz(), ModeOrder::centred, sampled.index, to);
       if (problem_.type == 3) type3_sums(x, in + b * ins, problem_.sign, s, sampled.index, to);
       for (const auto& mode : modes_sampled.mode)
-        reference_.at.push_back(b * outs + index_of(mode, problem_.n, ModeOrder::centred));
+        reference_.at.push_back(b * outs + index_of(mode, problem_.n.xyz(), ModeOrder::centred));
       for (const std::int64_t i : sampled.index) reference_.at.push_back(b * outs + i);
     }
   }

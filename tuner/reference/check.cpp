@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/layout.h"
 #include "tuner/reference/phase.h"
 #include "tuner/reference/synthetic.h"
 
@@ -47,12 +48,12 @@ template <typename T>
 Comparison compare_type1(const Problem& problem, const PointView<T>& points, const std::complex<T>* input,
                          const std::complex<T>* output, const CheckOptions& options) {
   const ModeSample sample =
-      sample_modes(problem.n, affordable(options, static_cast<double>(points.count)), options.seed);
+      sample_modes(problem.n.xyz(), affordable(options, static_cast<double>(points.count)), options.seed);
   Comparison all;
   for (const std::int64_t b : checked_transforms(problem.batch)) {
     type1_sums(points, input + b * points.count, problem.sign, sample.mode, all.add(sample.weight));
     for (const auto& mode : sample.mode)
-      all.value.push_back(widen(output[b * mode_count(problem) + index_of(mode, problem.n, options.order)]));
+      all.value.push_back(widen(output[b * mode_count(problem) + index_of(mode, problem.n.xyz(), options.order)]));
   }
   return all;
 }
@@ -70,7 +71,7 @@ Comparison compare_points(const Problem& problem, const PointView<T>& points, co
     if (third)
       type3_sums(points, input + b * inputs, problem.sign, targets, sample.index, reference);
     else
-      type2_sums(points, input + b * inputs, problem.sign, problem.n, options.order, sample.index, reference);
+      type2_sums(points, input + b * inputs, problem.sign, problem.n.xyz(), options.order, sample.index, reference);
     for (const std::int64_t j : sample.index) all.value.push_back(widen(output[b * outputs + j]));
   }
   return all;
@@ -192,16 +193,13 @@ ErrorEstimate nufft_error(const Problem& problem, const PointView<T>& points, co
 ErrorEstimate fft_error(const Problem& problem, const void* input, const void* output, const CheckOptions& options) {
   const auto in = input_sizes(problem), out = output_sizes(problem);
   const ArrayLayout layout = resolved_output_layout(problem);
-  const double terms = static_cast<double>(in[0]) * static_cast<double>(in[1]) * static_cast<double>(in[2]);
-  const PointSample sample = sample_points(out[0] * out[1] * out[2], affordable(options, terms), options.seed);
+  const auto terms = static_cast<double>(element_count(in));
+  const PointSample sample = sample_points(element_count(out), affordable(options, terms), options.seed);
   Comparison all;
   for (const std::int64_t b : checked_transforms(problem.batch)) {
     fft_sums(problem, input, b, sample.index, all.add(sample.weight));
-    for (const std::int64_t i : sample.index) {
-      const std::int64_t at = b * layout.distance + i % out[0] * layout.stride[0] +
-                              i / out[0] % out[1] * layout.stride[1] + i / (out[0] * out[1]) * layout.stride[2];
-      all.value.push_back(stored_value(problem, output, at));
-    }
+    for (const std::int64_t i : sample.index)
+      all.value.push_back(stored_value(problem, output, b * layout.distance + place_of(layout, out, i)));
   }
   return relative_error(all.reference, all.value, all.weight);
 }

@@ -9,7 +9,9 @@ namespace fourtune::tuner {
 namespace {
 
 using Mode = std::array<std::int64_t, 3>;
-using Sizes = std::array<std::int64_t, 3>;
+// Positions and turns of one point or output along each dimension.
+using Position = std::array<std::int64_t, most_dimensions>;
+using TurnsOf = std::array<Turns, most_dimensions>;
 
 // Real and imaginary parts of a block.
 struct Block {
@@ -139,15 +141,15 @@ int block_length(std::int64_t block, std::int64_t count) {
 }
 
 // ---- sums over a lattice: type 2 and fft ---------------------------------------------------------------------------
-// out[i] = sum over j in [first, first+n) of value(j) exp(2 pi i sum_d j_d b_d[i]). `row(x0, y, z, count, block)` loads
-// values from storage positions. Handles at most kPhaseBlock outputs.
+// out[i] = sum over j in [first, first+n) of value(j) exp(2 pi i sum_d j_d b_d[i]). `row(at, count, block)` loads
+// values from storage positions, the first of which is `at`. Handles at most kPhaseBlock outputs.
 template <typename Row>
-void lattice_sums(const Sizes& n, const Sizes& first, std::span<const std::array<Turns, 3>> outputs, const Row& row,
+void lattice_sums(const Sizes& n, const Position& first, std::span<const TurnsOf> outputs, const Row& row,
                   ComplexSpan out) {
   const int count = static_cast<int>(outputs.size());
-  std::array<TurnBlock, 3> b;
+  std::array<TurnBlock, most_dimensions> b;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    for (std::size_t d = 0; d < 3; ++d) {
+    for (std::size_t d = 0; d < b.size(); ++d) {
       b[d].hi[i] = outputs[i][d].hi;
       b[d].lo[i] = outputs[i][d].lo;
     }
@@ -163,29 +165,34 @@ void lattice_sums(const Sizes& n, const Sizes& first, std::span<const std::array
     unit_phases(length, t.hi.data(), t.lo.data(), along[i].re.data(), along[i].im.data());
   }
   const std::int64_t segments = blocks_of(n[0]);
-  sum_in_parts(segments * n[1] * n[2], outputs.size(), out, [&](std::int64_t low, std::int64_t high, auto& sums) {
-    Block values, anchor;
-    for (std::int64_t s = low; s < high; ++s) {
-      const Sizes at{s % segments * kPhaseBlock, s / segments % n[1], s / (segments * n[1])};
-      const int here = block_length(s % segments, n[0]);
-      TurnBlock t{};
-      for (std::size_t d = 0; d < 3; ++d)
-        add_turns(count, static_cast<double>(first[d] + at[d]), b[d].hi.data(), b[d].lo.data(), t.hi.data(),
-                  t.lo.data());
-      unit_phases(count, t.hi.data(), t.lo.data(), anchor.re.data(), anchor.im.data());
-      row(at[0], at[1], at[2], here, values);
-      for (std::size_t i = 0; i < outputs.size(); ++i)
-        sums[i].add(std::complex<double>(anchor.re[i], anchor.im[i]) *
-                    dot(here, values.re.data(), values.im.data(), along[i].re.data(), along[i].im.data()));
-    }
-  });
+  sum_in_parts(segments * n[1] * n[2] * n[3], outputs.size(), out,
+               [&](std::int64_t low, std::int64_t high, auto& sums) {
+                 Block values, anchor;
+                 for (std::int64_t s = low; s < high; ++s) {
+                   Position at{s % segments * kPhaseBlock};
+                   std::int64_t rest = s / segments;
+                   for (std::size_t d = 1; d < at.size(); rest /= n[d++]) at[d] = rest % n[d];
+                   const int here = block_length(s % segments, n[0]);
+                   TurnBlock t{};
+                   for (std::size_t d = 0; d < at.size(); ++d) {
+                     if (n[d] == 1) continue;  // its only position is 0
+                     add_turns(count, static_cast<double>(first[d] + at[d]), b[d].hi.data(), b[d].lo.data(),
+                               t.hi.data(), t.lo.data());
+                   }
+                   unit_phases(count, t.hi.data(), t.lo.data(), anchor.re.data(), anchor.im.data());
+                   row(at, here, values);
+                   for (std::size_t i = 0; i < outputs.size(); ++i)
+                     sums[i].add(std::complex<double>(anchor.re[i], anchor.im[i]) *
+                                 dot(here, values.re.data(), values.im.data(), along[i].re.data(), along[i].im.data()));
+                 }
+               });
 }
 
-// Calls lattice_sums for at most kPhaseBlock outputs at a time; turns(i) gives the three turns of output i.
+// Calls lattice_sums for at most kPhaseBlock outputs at a time; turns(i) gives those of output i.
 template <typename Row, typename F>
-void lattice_sums_of(std::size_t outputs, const Sizes& n, const Sizes& first, const F& turns, const Row& row,
+void lattice_sums_of(std::size_t outputs, const Sizes& n, const Position& first, const F& turns, const Row& row,
                      ComplexSpan out) {
-  std::vector<std::array<Turns, 3>> part;
+  std::vector<TurnsOf> part;
   for (std::size_t low = 0; low < outputs; low += kPhaseBlock) {
     const std::size_t high = std::min<std::size_t>(outputs, low + kPhaseBlock);
     part.clear();
@@ -201,8 +208,10 @@ void fft_sums_of(const Problem& problem, const T* input, std::int64_t transform,
                  ComplexSpan out) {
   const ArrayLayout layout = resolved_input_layout(problem);
   const Sizes in = input_sizes(problem), result = output_sizes(problem);
-  const auto row = [&](std::int64_t x0, std::int64_t y, std::int64_t z, int count, Block& block) {
-    const T* source = input + transform * layout.distance + y * layout.stride[1] + z * layout.stride[2];
+  const auto row = [&](const Position& at, int count, Block& block) {
+    const std::int64_t x0 = at[0];
+    const T* source = input + transform * layout.distance;
+    for (std::size_t d = 1; d < at.size(); ++d) source += at[d] * layout.stride[d];
     for (int j = 0; j < count; ++j) {
       const T value = source[(x0 + j) * layout.stride[0]];
       // A half spectrum stands for k_x and n - k_x, whose terms are complex conjugates.
@@ -212,15 +221,15 @@ void fft_sums_of(const Problem& problem, const T* input, std::int64_t transform,
     }
   };
   const auto turns = [&](std::size_t i) {
-    std::array<Turns, 3> b;
+    TurnsOf b;
     std::int64_t rest = which[i];
-    for (std::size_t d = 0; d < 3; ++d) {
+    for (std::size_t d = 0; d < b.size(); ++d) {
       b[d] = signed_turns(ratio_turns(rest % result[d], problem.n[d]), problem.sign);
       rest /= result[d];
     }
     return b;
   };
-  lattice_sums_of(which.size(), in, {0, 0, 0}, turns, row, out);
+  lattice_sums_of(which.size(), in, {}, turns, row, out);
   if (problem.fft_type == FftType::c2r)
     for (auto& value : out) value = value.real();
 }
@@ -263,20 +272,20 @@ void type2_sums(const PointView<T>& points, const std::complex<T>* modes, int si
                 const std::array<std::int64_t, 3>& n, ModeOrder order, std::span<const std::int64_t> which,
                 ComplexSpan out) {
   require_sign(sign);
-  const auto row = [&](std::int64_t x0, std::int64_t y, std::int64_t z, int count, Block& block) {
+  const auto row = [&](const Position& at, int count, Block& block) {
     // Rows are visited in centred order; in FFT order, mode k is stored at k modulo n.
     const auto place = [&](std::int64_t i, std::size_t d) {
       return order == ModeOrder::centred ? i : (i + n[d] - n[d] / 2) % n[d];
     };
-    const std::complex<T>* source = modes + n[0] * (place(y, 1) + n[1] * place(z, 2));
-    if (order == ModeOrder::centred) return load(source + x0, count, block);
+    const std::complex<T>* source = modes + n[0] * (place(at[1], 1) + n[1] * place(at[2], 2));
+    if (order == ModeOrder::centred) return load(source + at[0], count, block);
     for (int j = 0; j < count; ++j) {
-      block.re[static_cast<std::size_t>(j)] = static_cast<double>(source[place(x0 + j, 0)].real());
-      block.im[static_cast<std::size_t>(j)] = static_cast<double>(source[place(x0 + j, 0)].imag());
+      block.re[static_cast<std::size_t>(j)] = static_cast<double>(source[place(at[0] + j, 0)].real());
+      block.im[static_cast<std::size_t>(j)] = static_cast<double>(source[place(at[0] + j, 0)].imag());
     }
   };
   const auto turns = [&](std::size_t i) {
-    std::array<Turns, 3> b{};
+    TurnsOf b{};
     for (std::size_t d = 0; d < static_cast<std::size_t>(points.dim); ++d)
       b[d] = signed_turns(fold_turns(static_cast<double>(points.x[d][which[i]])), sign);
     return b;

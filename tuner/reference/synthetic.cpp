@@ -5,13 +5,14 @@
 #include <numbers>
 #include <string>
 
+#include "base/layout.h"
 #include "generator/plan/type3_geometry.h"
 
 namespace fourtune::tuner {
 namespace {
 
 using Vec3 = std::array<double, 3>;
-using Sizes = std::array<std::int64_t, 3>;
+using ModeCounts = std::array<std::int64_t, 3>;
 constexpr double kPi = std::numbers::pi;
 // The largest f32 number below pi: clamping to it keeps rounded coordinates inside (-pi, pi) too.
 constexpr double kEdge = 3.1415925025939941;
@@ -82,7 +83,7 @@ Vec3 spoke_direction(std::int64_t q, bool sphere, double start) {
 }
 
 template <typename T>
-void fill_radial(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64_t seed, bool stacked) {
+void fill_radial(const Sink<T>& sink, const ModeCounts& n, std::int64_t m, std::uint64_t seed, bool stacked) {
   const std::int64_t length = 2 * *std::max_element(n.begin(), n.end());
   const auto axis = static_cast<std::size_t>(sink.dim - 1);  // normal to the planes of a stack
   const std::int64_t planes = stacked && sink.dim > 1 ? n[axis] : 1;
@@ -99,7 +100,7 @@ void fill_radial(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint6
 }
 
 template <typename T>
-void fill_spiral(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64_t seed) {
+void fill_spiral(const Sink<T>& sink, const ModeCounts& n, std::int64_t m, std::uint64_t seed) {
   const std::int64_t side = *std::max_element(n.begin(), n.end());
   const std::int64_t length = std::min(m, 16 * side);
   const double turns = std::max(1.0, static_cast<double>(side) / 32),
@@ -120,7 +121,7 @@ void fill_spiral(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint6
 // k0 is the wave number and a the half-side of the detector: pixel (tx, ty) sees q = (tx, ty, sqrt(k0^2 - |t|^2) - k0).
 // The corner pixel scatters by 0.6 rad and lies at |q| = pi.
 template <typename T>
-void fill_ewald(const Sink<T>& sink, const Sizes& n, std::int64_t m, std::uint64_t seed) {
+void fill_ewald(const Sink<T>& sink, const ModeCounts& n, std::int64_t m, std::uint64_t seed) {
   constexpr double kCorner = 0.6;
   const double k0 = kPi / (2 * std::sin(kCorner / 2)), reach = k0 * std::sin(kCorner);
   const std::int64_t side = std::max<std::int64_t>(2, *std::max_element(n.begin(), n.end()));
@@ -185,7 +186,7 @@ PointSet<T> make_points(PointClass points, int dim, const std::array<std::int64_
                         std::uint64_t seed) {
   PointSet<T> result = allocate<T>(dim, m);
   if (m == 0) return result;
-  Sizes sizes{1, 1, 1};
+  ModeCounts sizes{1, 1, 1};
   for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) sizes[d] = std::max<std::int64_t>(1, n[d]);
   const Sink<T> sink = sink_of(result);
   switch (points) {
@@ -221,9 +222,9 @@ template <typename T>
 PointSet<T> make_points(const Problem& problem, std::uint64_t seed) {
   const PointClass points = problem.points.value_or(PointClass::uniform);
   const std::int64_t m = required(problem.m, "m");
-  if (problem.type != 3) return make_points<T>(points, problem.dim, problem.n, m, seed);
+  if (problem.type != 3) return make_points<T>(points, problem.dim, problem.n.xyz(), m, seed);
   const Vec3 extent = resolved_extent(problem);
-  Sizes n{1, 1, 1};
+  ModeCounts n{1, 1, 1};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
     n[d] = std::max<std::int64_t>(1, std::llround(2 * extent[d] / kPi));
   PointSet<T> result = make_points<T>(points, problem.dim, n, m, seed);
@@ -267,37 +268,41 @@ void fill_random(std::span<T> values, std::uint64_t seed) {
 }
 
 template <typename T>
-void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std::int64_t, 3>& n, std::int64_t batch,
-                        std::uint64_t seed) {
-  const std::int64_t row = n[0] / 2 + 1, size = row * n[1] * n[2];
+void fill_half_spectrum(std::span<std::complex<T>> values, const Sizes& n, std::int64_t batch, std::uint64_t seed) {
+  Sizes half = n;
+  half[0] = n[0] / 2 + 1;
+  const std::int64_t size = element_count(half);
   if (static_cast<std::int64_t>(values.size()) != size * batch)
-    throw Error(Status::invalid_argument, "a half spectrum holds (n[0]/2+1) n[1] n[2] batch values");
+    throw Error(Status::invalid_argument, "a half spectrum holds (n[0]/2+1) n[1] n[2] n[3] batch values");
   const auto draw = [&](std::int64_t j) {
     const auto i = static_cast<std::uint64_t>(j);
     return std::complex<double>(2 * random_unit(seed, kReal, i) - 1, 2 * random_unit(seed, kImaginary, i) - 1);
   };
+  // The place of the conjugate of value j of the half spectrum, whose x is its own mirror image.
+  const auto mirrored = [&](std::int64_t j) {
+    std::int64_t mirror = j % half[0], rest = j / half[0], stride = half[0];
+    for (std::size_t d = 1; d < n.size(); stride *= n[d], rest /= n[d++])
+      mirror += stride * ((n[d] - rest % n[d]) % n[d]);
+    return mirror;
+  };
 #pragma omp parallel for schedule(static)
   for (std::int64_t j = 0; j < size * batch; ++j) {
-    const std::int64_t x = j % row, y = j / row % n[1], z = j / (row * n[1]) % n[2];
+    const std::int64_t x = j % half[0];
     std::complex<double> value = draw(j);
-    if (x == 0 || 2 * x == n[0]) {
-      const std::int64_t mirror = x + row * ((n[1] - y) % n[1] + n[1] * ((n[2] - z) % n[2]));
-      value = 0.5 * (value + std::conj(draw(j / size * size + mirror)));
-    }
+    if (x == 0 || 2 * x == n[0]) value = 0.5 * (value + std::conj(draw(j / size * size + mirrored(j % size))));
     values[static_cast<std::size_t>(j)] = {static_cast<T>(value.real()), static_cast<T>(value.imag())};
   }
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
-#define FOURTUNE_INSTANTIATE(T)                                                                                     \
-  template PointSet<T> make_points<T>(PointClass, int, const std::array<std::int64_t, 3>&, std::int64_t,            \
-                                      std::uint64_t);                                                               \
-  template PointSet<T> make_points<T>(const Problem&, std::uint64_t);                                               \
-  template PointSet<T> make_targets<T>(const Problem&, std::uint64_t);                                              \
-  template void fill_random<T>(std::span<std::complex<T>>, std::uint64_t);                                          \
-  template void fill_random<T>(std::span<T>, std::uint64_t);                                                        \
-  template void fill_half_spectrum<T>(std::span<std::complex<T>>, const std::array<std::int64_t, 3>&, std::int64_t, \
-                                      std::uint64_t);
+#define FOURTUNE_INSTANTIATE(T)                                                                          \
+  template PointSet<T> make_points<T>(PointClass, int, const std::array<std::int64_t, 3>&, std::int64_t, \
+                                      std::uint64_t);                                                    \
+  template PointSet<T> make_points<T>(const Problem&, std::uint64_t);                                    \
+  template PointSet<T> make_targets<T>(const Problem&, std::uint64_t);                                   \
+  template void fill_random<T>(std::span<std::complex<T>>, std::uint64_t);                               \
+  template void fill_random<T>(std::span<T>, std::uint64_t);                                             \
+  template void fill_half_spectrum<T>(std::span<std::complex<T>>, const Sizes&, std::int64_t, std::uint64_t);
 // NOLINTEND(bugprone-macro-parentheses)
 FOURTUNE_INSTANTIATE(float)
 FOURTUNE_INSTANTIATE(double)

@@ -81,7 +81,6 @@ void fill_random(std::span<T> values, std::uint64_t seed);
 // Fills a half spectrum (n[0]/2+1 rows, x fastest, dense, batch after batch). It has the Hermitian symmetry that a c2r
 // input needs on the planes k_x = 0 and k_x = n[0]/2, so that every algorithm gives the same real result.
 template <typename T>
-void fill_half_spectrum(std::span<std::complex<T>> values, const std::array<std::int64_t, 3>& n, std::int64_t batch,
-                        std::uint64_t seed);
+void fill_half_spectrum(std::span<std::complex<T>> values, const Sizes& n, std::int64_t batch, std::uint64_t seed);
 
 }  // namespace fourtune::tuner

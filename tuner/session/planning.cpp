@@ -4,6 +4,7 @@
 
 #include "db/lookup.h"
 #include "generator/plan/accuracy.h"
+#include "generator/planner/gpu_fft/planner.h"
 #include "runtime/backends/families.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
@@ -43,7 +44,7 @@ class OneProcess final : public Planning {
 
   std::string library(const Problem& problem) const override {
     const bool gpu = generator::is_gpu(traits_.backend);
-    if (problem.kind != Kind::fft || !(gpu ? generator::has_gpu_fft_library(traits_.backend) : runtime::has_fftw()))
+    if (problem.kind != Kind::fft || !(gpu ? generator::gpu_fft_library_does(problem, traits_) : runtime::has_fftw()))
       return {};
     generator::Plan plan = generator::plan_for(traits_.backend);
     if (gpu) {

@@ -161,7 +161,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + s
 
 Layout layout(const FftPlan& plan, int after) {
   Layout out;
-  for (int d = 0; d < 3; ++d) out[static_cast<std::size_t>(d)] = dim_layout(plan, d, after);
+  for (int d = 0; d < most_dimensions; ++d) out[static_cast<std::size_t>(d)] = dim_layout(plan, d, after);
   return out;
 }
 
@@ -169,7 +169,7 @@ KernelGeometry geometry(const FftPlan& plan, int kernel) {
   const Layout before = layout(plan, kernel), behind = layout(plan, kernel + 1);
   const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
   KernelGeometry out;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < most_dimensions; ++d) {
     const auto at = static_cast<std::size_t>(d);
     out.dims[at] = dim_geometry(plan, kernel, d, before[at], behind[at]);
   }
@@ -184,7 +184,7 @@ void carry(KernelGeometry& g, const FftPlan& plan, int kernel) {
   const Kernel& which = plan.kernels[static_cast<std::size_t>(kernel)];
   const int dims = rank(plan);
   g.tile_elements = g.tiles = 1;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < most_dimensions; ++d) {
     auto& dim = g.dims[static_cast<std::size_t>(d)];
     dim.carried = std::max(1, which.with.tile[static_cast<std::size_t>(d)]);
     dim.tiles = (dim.free_count + dim.carried - 1) / dim.carried;
@@ -273,8 +273,9 @@ int resident_blocks(const FftPlan& plan, int kernel, const DeviceTraits& device)
 }
 
 std::int64_t elements(const FftPlan& plan) {
-  const auto n = lengths(plan);
-  return n[0] * n[1] * n[2];
+  std::int64_t all = 1;
+  for (const std::int64_t n : lengths(plan)) all *= n;
+  return all;
 }
 
 std::int64_t kernel_bytes(const FftPlan& plan) { return elements(plan) * 2 * 2 * real_bytes(plan.precision); }

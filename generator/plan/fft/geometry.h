@@ -21,7 +21,7 @@ namespace fourtune::generator::fft {
 
 // [dimension][i]: stride of the digit of the dimension's i-th sub-FFT, in positions along that dimension. The vector is
 // empty for a dimension that the plan does not have.
-using Layout = std::array<std::vector<std::int64_t>, 3>;
+using Layout = std::array<std::vector<std::int64_t>, most_dimensions>;
 
 // The layout before kernels[after], which is also the layout after kernels[after - 1]. layout(p, 0) is the natural
 // input, layout(p, size) the output.
@@ -50,13 +50,13 @@ struct DimGeometry {
 };
 
 struct KernelGeometry {
-  std::array<DimGeometry, 3> dims;  // x, y, z
-  std::int64_t batch_carried = 1;   // transforms per tile
-  std::int64_t tile_elements = 1;   // complex numbers per tile
-  std::int64_t block_elements = 1;  // complex numbers per block: tile_elements / cluster
-  std::int64_t tiles = 1;           // tiles per transform, not counting the batch
-  int elements_per_thread = 0;      // complex values that a thread holds in registers, at least; 0: threads not bound
-  double read_run = 1;              // mean length of a tile's contiguous runs in memory, in complex numbers
+  std::array<DimGeometry, most_dimensions> dims;  // x, y, z, w
+  std::int64_t batch_carried = 1;                 // transforms per tile
+  std::int64_t tile_elements = 1;                 // complex numbers per tile
+  std::int64_t block_elements = 1;                // complex numbers per block: tile_elements / cluster
+  std::int64_t tiles = 1;                         // tiles per transform, not counting the batch
+  int elements_per_thread = 0;  // complex values that a thread holds in registers, at least; 0: threads not bound
+  double read_run = 1;          // mean length of a tile's contiguous runs in memory, in complex numbers
   double write_run = 1;
   Target from = Target::out;  // the array that the kernel reads, if first_array is false
   bool first_array = false;   // the kernel reads the first array of execute

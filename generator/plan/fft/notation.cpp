@@ -8,7 +8,7 @@
 namespace fourtune::generator::fft {
 namespace {
 
-std::string tile_text(const std::array<int, 4>& tile) {
+std::string tile_text(const Tile& tile) {
   std::size_t last = tile.size();
   while (last > 1 && tile[last - 1] == 1) --last;
   std::string out = fmt::format("{}", tile[0]);
@@ -41,10 +41,12 @@ std::string parameters_text(const Kernel& kernel) {
   if (with.to != defaults.to) pairs.add("to", name_of(targets, with.to));
   if (with.load != defaults.load) pairs.add("load", name_of(loads, with.load));
   if (with.pipeline != defaults.pipeline) pairs.add("pipeline", fmt::format("{}", with.pipeline));
+  if (with.cache != defaults.cache) pairs.add("cache", name_of(caches, with.cache));
   if (with.cluster != defaults.cluster) pairs.add("cluster", fmt::format("{}", with.cluster));
   if (with.blocks != defaults.blocks) {
     std::string letters;
     for (const Dim dim : with.blocks) letters += letter(dim);
+    if (letters.back() == 'w') letters.pop_back();  // most plans have no w
     pairs.add("blocks", letters);
   }
   if (with.registers != defaults.registers) pairs.add("registers", fmt::format("{}", with.registers));
@@ -57,7 +59,7 @@ struct RuleWords {
   const char* text;
 };
 constexpr RuleWords rule_words[] = {
-    {Rule::dimensions, "dimensions", "a plan has X, or X and Y, or X, Y and Z"},
+    {Rule::dimensions, "dimensions", "a plan has X, or X and Y, and so on to X, Y, Z and W"},
     {Rule::radix, "radix", "a radix is between 2 and 64"},
     {Rule::first_n, "first-n", "n of a dimension's first sub-FFT is the dimension's length"},
     {Rule::product, "product", "the radices of a dimension multiply to its length"},

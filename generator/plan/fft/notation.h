@@ -1,4 +1,5 @@
-// GPU FFT plans: the X/Y/Z notation of the paper fft3d-interleaved-plans with kernel parameters, and its canonical
+// GPU FFT plans: the X/Y/Z notation of the paper fft3d-interleaved-plans, with W for a fourth dimension, with kernel
+// parameters, and its canonical
 // text. docs/design/fft-plans.md explains the notation by examples; geometry.h derives everything that follows from a
 // plan. notation.cpp prints plans, notation_parse.cpp parses them, and rules.cpp and parameter_rules.cpp check them.
 //
@@ -7,7 +8,7 @@
 //
 //   plan    = kernel { kernel } [ ":" key "=" value { "," key "=" value } ]
 //   kernel  = "{" sub { "," sub } "}" [ "[" key "=" value { "," key "=" value } "]" ]
-//   sub     = ("X"|"Y"|"Z") "(" count "," radix "," stride "," n "," ("tw"|"no-tw") ")"
+//   sub     = ("X"|"Y"|"Z"|"W") "(" count "," radix "," stride "," n "," ("tw"|"no-tw") ")"
 //
 // The parser also accepts the notation as printed in the paper: blanks, bullets, a minus sign for the hyphen, ";"
 // between kernels, and sub-FFTs without braces (each is then a separate kernel). In canonical text, keys have a fixed
@@ -26,7 +27,8 @@
 
 namespace fourtune::generator::fft {
 
-enum class Dim : int { x = 0, y = 1, z = 2 };  // memory order: x is contiguous, then y, then z, then the batch
+// Memory order: x is contiguous, then y, z and w, then the batch.
+enum class Dim : int { x = 0, y = 1, z = 2, w = 3 };
 inline constexpr int index(Dim dim) { return static_cast<int>(dim); }
 
 // D(count,radix,stride,n,tw) describes DFTs along D, whose length is N = count * radix. In every block of n adjacent
@@ -69,7 +71,13 @@ enum class Store {
   sorted  // all digits made so far in natural order at the low end (Stockham); the last kernel can be natural in place
 };
 enum class Load { plain, async, bulk };  // plain loads; cp.async (sm_80); bulk tensor copies (sm_90)
-enum class Target { out, work };         // the array the kernel writes; it reads what the previous kernel wrote
+// Which caches keep what a kernel loads and stores with plain loads and stores; copies ahead of time choose themselves.
+enum class Cache {
+  all,    // the device's default: L1 and L2 for loads, L2 for stores
+  l2,     // L2 only (ld.cg, st.cg)
+  stream  // as values that are used once, which both caches give up first (ld.cs, st.cs)
+};
+enum class Target { out, work };  // the array the kernel writes; it reads what the previous kernel wrote
 enum class Order {
   reversed,  // as the sub-FFTs leave it in place: digit-reversed (default)
   grouped,   // digits made by one kernel in natural order among themselves, kernels reversed
@@ -79,13 +87,23 @@ enum class Order {
 inline constexpr int most_radix = 64;      // radix of one sub-FFT: the largest codelet
 inline constexpr int most_threads = 1024;  // threads per block
 
+// Numbers along the dimensions of a plan and, after the last of them, along its batch. Those that are not given are 1.
+struct Tile : std::array<int, most_dimensions + 1> {
+  constexpr Tile(int first = 0, int second = 1, int third = 1, int fourth = 1, int fifth = 1) noexcept
+      : std::array<int, most_dimensions + 1>{first, second, third, fourth, fifth} {}
+};
+
+// An order of the dimensions, the first one fastest.
+using BlockOrder = std::array<Dim, most_dimensions>;
+inline constexpr BlockOrder memory_order{Dim::x, Dim::y, Dim::z, Dim::w};
+
 struct KernelParameters {
   int threads = 0;  // threads per block, a multiple of 32; 0: not bound yet (the paper's text does not give it)
   // What a tile carries. Along each dimension, a tile has all positions of the kernel's sub-FFTs of that dimension (the
   // product of their radices), times this many neighbours: adjacent transforms for a dimension with sub-FFTs, and
-  // adjacent positions for one without. The entry [rank] is for the batch; later entries are not used. {0,...}: not
+  // adjacent positions for one without. The entry [rank] is for the batch; later entries are not used. 0 at first: not
   // bound yet. A tile may extend beyond the end of the batch, or of a dimension that has no sub-FFT here.
-  std::array<int, 4> tile{0, 0, 0, 0};
+  Tile tile;
   Exchange exchange = Exchange::none;
   Parts parts = Parts::together;
   Banks banks = Banks::pad;
@@ -93,10 +111,11 @@ struct KernelParameters {
   Store store = Store::place;
   Target to = Target::out;
   Load load = Load::plain;
-  int pipeline = 0;                                   // landing buffers for async and bulk loads; blocks then persist
-  int cluster = 1;                                    // blocks that share one tile (distributed shared memory)
-  std::array<Dim, 3> blocks{Dim::x, Dim::y, Dim::z};  // tiles run along blocks[0] fastest; the batch is slowest
-  int registers = 0;                                  // compiler's register limit per thread; 0: none
+  int pipeline = 0;  // landing buffers for async and bulk loads; blocks then persist
+  Cache cache = Cache::all;
+  int cluster = 1;                   // blocks that share one tile (distributed shared memory)
+  BlockOrder blocks = memory_order;  // tiles run along blocks[0] fastest; the batch is slowest
+  int registers = 0;                 // compiler's register limit per thread; 0: none
   friend bool operator==(const KernelParameters&, const KernelParameters&) = default;
 };
 
@@ -128,7 +147,7 @@ FftPlan parse_fft_plan(std::string_view text);
 // ---- rules --------------------------------------------------------------------------------------------------------
 enum class Rule {
   // rules of the notation
-  dimensions,  // X, then Y, then Z: no dimension is skipped
+  dimensions,  // X, then Y, then Z, then W: no dimension is skipped
   radix,       // 2 to 64
   first_n,     // n of a dimension's first sub-FFT is the dimension's length
   product,     // the product of the radices is the length
@@ -167,11 +186,12 @@ struct Violation {
   std::string message;  // names the kernel and the sub-FFT, what is wrong, and what would be right
 };
 
-using Lengths = std::array<std::int64_t, 3>;  // x, y, z; 1 for a dimension that the plan does not have
+using Lengths = Sizes;                             // 1 for a dimension that the plan does not have
+inline constexpr Lengths any_lengths{0, 0, 0, 0};  // lengths that are not known
 
 // Returns all violations in the plan's order; empty: the plan is right. Parameters that are not bound are not checked.
 std::vector<Violation> check(const FftPlan& plan);
-// The same, with known lengths (0: unknown).
+// The same, with known lengths (0: not known).
 std::vector<Violation> check(const FftPlan& plan, const Lengths& lengths);
 
 // The same against a complex FFT problem: checks the lengths (leaving out those of 1), precision and place. Plans from

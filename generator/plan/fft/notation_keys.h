@@ -21,6 +21,7 @@ inline constexpr Spelling<TwiddleForm> twiddles[] = {
 inline constexpr Spelling<Store> stores[] = {
     {Store::place, "place"}, {Store::grouped, "grouped"}, {Store::sorted, "sorted"}};
 inline constexpr Spelling<Load> loads[] = {{Load::plain, "plain"}, {Load::async, "async"}, {Load::bulk, "bulk"}};
+inline constexpr Spelling<Cache> caches[] = {{Cache::all, "all"}, {Cache::l2, "l2"}, {Cache::stream, "stream"}};
 inline constexpr Spelling<Target> targets[] = {{Target::out, "out"}, {Target::work, "work"}};
 inline constexpr Spelling<Order> orders[] = {
     {Order::reversed, "reversed"}, {Order::grouped, "grouped"}, {Order::natural, "natural"}};
@@ -34,8 +35,8 @@ const char* name_of(const Spelling<Enum> (&table)[N], Enum value) {
   return "?";
 }
 
-inline char letter(Dim dim) { return "xyz"[index(dim)]; }
-inline char letter_upper(Dim dim) { return "XYZ"[index(dim)]; }
+inline char letter(Dim dim) { return "xyzw"[index(dim)]; }
+inline char letter_upper(Dim dim) { return "XYZW"[index(dim)]; }
 
 inline Exchange default_exchange(const Kernel& kernel) {
   return kernel.subs.size() > 1 ? Exchange::shared : Exchange::none;

@@ -110,6 +110,8 @@ class Parser {
         return Dim::y;
       case 'Z':
         return Dim::z;
+      case 'W':
+        return Dim::w;
       default:
         return std::nullopt;
     }
@@ -117,7 +119,7 @@ class Parser {
 
   SubFft sub() {
     const auto dim = dimension(peek());
-    if (!dim) fail("expected a sub-FFT: X, Y or Z and (count,radix,stride,n,tw or no-tw)");
+    if (!dim) fail("expected a sub-FFT: X, Y, Z or W and (count,radix,stride,n,tw or no-tw)");
     ++pos_;
     SubFft out;
     out.dim = *dim;
@@ -177,7 +179,7 @@ class Parser {
         pos_ = begin;
         fail(
             "no such parameter here; a kernel has threads, tile, exchange, parts, banks, twiddle, store, to, load, "
-            "pipeline, cluster, blocks, registers, a plan order, prec, place");
+            "pipeline, cache, cluster, blocks, registers, a plan order, prec, place");
       }
     } while (accept(','));
   }
@@ -221,6 +223,8 @@ class Parser {
       named(loads, with.load);
     else if (key == "pipeline")
       small(with.pipeline);
+    else if (key == "cache")
+      named(caches, with.cache);
     else if (key == "cluster")
       small(with.cluster);
     else if (key == "blocks")
@@ -232,25 +236,25 @@ class Parser {
     return true;
   }
 
-  void tile(std::array<int, 4>& value) {
-    value = {1, 1, 1, 1};
+  void tile(Tile& value) {
+    value = {1};
     std::size_t i = 0;
     do {
-      if (i == value.size()) fail("a tile has at most four numbers: x, y, z, batch");
+      if (i == value.size()) fail("a tile has at most five numbers: x, y, z, w, batch");
       value[i++] = static_cast<int>(integer("a tile's extent", 1 << 20));
     } while (accept('x'));
   }
 
-  void blocks(std::array<Dim, 3>& value) {
+  void blocks(BlockOrder& value) {
+    constexpr std::string_view all = "xyzw";
     const std::size_t begin = pos_;
-    const auto letters = word();
-    std::string sorted(letters);
-    std::sort(sorted.begin(), sorted.end());
-    if (sorted != "xyz") {
+    std::string letters(word());
+    if (letters.size() == 3) letters += 'w';  // w is the slowest where it is not named
+    if (!std::is_permutation(letters.begin(), letters.end(), all.begin(), all.end())) {
       pos_ = begin;
-      fail("blocks is an order of x, y and z, the fastest first: xyz, yxz, ...");
+      fail("blocks is an order of x, y and z, or of x, y, z and w, the fastest first: xyz, yxz, wxyz, ...");
     }
-    for (std::size_t i = 0; i < 3; ++i) value[i] = static_cast<Dim>(letters[i] - 'x');
+    for (std::size_t i = 0; i < value.size(); ++i) value[i] = static_cast<Dim>(all.find(letters[i]));
   }
 
   void plan_parameters(FftPlan& plan) {

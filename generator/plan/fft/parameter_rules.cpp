@@ -43,13 +43,13 @@ class ParameterCheck {
   void tile(int k, const KernelParameters& with) {
     if (with.tile[0] == 0) return;
     const auto g = geometry(plan_, k);
-    for (int d = 0; d < 4; ++d) {
+    for (int d = 0; d <= most_dimensions; ++d) {
       const std::int64_t carried = with.tile[static_cast<std::size_t>(d)];
       if (carried < 1) return add(Rule::tile, k, fmt::format("tile entry {} is {}, at least 1", d + 1, carried));
       if (d > rank_ && carried != 1)
         return add(Rule::tile, k,
                    fmt::format("tile entry {} is {}: the plan has {} dimensions and the batch", d + 1, carried, rank_));
-      if (d < rank_) tile_of(k, "XYZ"[d], carried, g.dims[static_cast<std::size_t>(d)]);
+      if (d < rank_) tile_of(k, "XYZW"[d], carried, g.dims[static_cast<std::size_t>(d)]);
     }
     if (g.tile_elements > std::int64_t{1} << 24)
       add(Rule::tile, k, fmt::format("a tile of {} values; at most 2^24", g.tile_elements));
@@ -118,11 +118,12 @@ class ParameterCheck {
           fmt::format("pipeline={}: load={} lands in 1 to 4 buffers", with.pipeline, name_of(loads, with.load)));
     auto sorted = with.blocks;
     std::sort(sorted.begin(), sorted.end());
-    bool named = sorted == std::array<Dim, 3>{Dim::x, Dim::y, Dim::z};
-    for (int d = rank_; d < 3; ++d) named = named && with.blocks[static_cast<std::size_t>(d)] == static_cast<Dim>(d);
+    bool named = sorted == memory_order;
+    for (int d = rank_; d < most_dimensions; ++d)
+      named = named && with.blocks[static_cast<std::size_t>(d)] == static_cast<Dim>(d);
     if (!named)
       add(Rule::blocks, k,
-          fmt::format("blocks orders x, y and z, each once; those past the plan's {} dimensions stay last", rank_));
+          fmt::format("blocks orders x, y, z and w, each once; those past the plan's {} dimensions stay last", rank_));
   }
 
   void cluster(int k, const KernelParameters& with) {
@@ -146,14 +147,14 @@ class ParameterCheck {
     if (last && with.to != Target::out) add(Rule::target, k, "the last kernel writes to=out");
     const auto g = geometry(plan_, k);
     if (!g.in_place) return;
-    for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t d = 0; d < g.dims.size(); ++d)
       if (!stays(g.dims[d]))
         return add(
             Rule::target, k,
             fmt::format(
                 "it writes the array that it reads, but {} changes its layout across tiles; write to={}, "
                 "or let the kernels before store={}",
-                "XYZ"[d],
+                "XYZW"[d],
                 with.to == Target::out && k + 1 < static_cast<int>(plan_.kernels.size()) ? "work" : "out after to=work",
                 plan_.order == Order::natural   ? "sorted"
                 : plan_.order == Order::grouped ? "grouped"

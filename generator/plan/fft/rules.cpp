@@ -49,7 +49,7 @@ std::int64_t stated_length(const FftPlan& plan, Dim dim) {
 class NotationCheck {
  public:
   NotationCheck(const FftPlan& plan, const Lengths& asked) : plan_(plan) {
-    for (int d = 0; d < 3; ++d) {
+    for (int d = 0; d < most_dimensions; ++d) {
       auto& progress = dims_[static_cast<std::size_t>(d)];
       progress.length = progress.rest = stated_length(plan, static_cast<Dim>(d));
       asked_[static_cast<std::size_t>(d)] = asked[static_cast<std::size_t>(d)];
@@ -98,7 +98,7 @@ class NotationCheck {
 
   // The dimension that this sub-FFT would continue if only its letter were different.
   std::optional<SubFft> other_dimension(const SubFft& sub) const {
-    for (int d = 0; d < 3; ++d) {
+    for (int d = 0; d < most_dimensions; ++d) {
       SubFft guess = sub;
       guess.dim = static_cast<Dim>(d);
       const auto& at = dims_[static_cast<std::size_t>(d)];
@@ -173,27 +173,28 @@ class NotationCheck {
 
   void skipped_dimensions() {
     if (!found_.empty()) return;
-    for (int d = 1; d < 3; ++d)
+    for (int d = 1; d < most_dimensions; ++d)
       if (dims_[static_cast<std::size_t>(d)].begun && !dims_[static_cast<std::size_t>(d - 1)].begun)
         add(Rule::dimensions, 0, -1,
-            fmt::format("the plan transforms {} but not {}; name the dimensions X, Y, Z from the contiguous one on, "
+            fmt::format("the plan transforms {} but not {}; name the dimensions X, Y, Z, W from the contiguous one on, "
                         "without those of length 1",
-                        "XYZ"[d], "XYZ"[d - 1]));
+                        "XYZW"[d], "XYZW"[d - 1]));
   }
 
   void asked_lengths() {
     if (!found_.empty()) return;
-    for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t d = 0; d < dims_.size(); ++d)
       if (asked_[d] != 0 && asked_[d] != dims_[d].length)
         add(Rule::length, 0, -1,
-            fmt::format("the plan's {} has length {}, asked for is {}", "XYZ"[d], dims_[d].length, asked_[d]));
-    if (product_of(product_of(dims_[0].length, dims_[1].length), dims_[2].length) > most_length)
-      add(Rule::length, 0, -1, "the plan has more than 2^40 values");
+            fmt::format("the plan's {} has length {}, asked for is {}", "XYZW"[d], dims_[d].length, asked_[d]));
+    std::int64_t values = 1;
+    for (const Progress& at : dims_) values = product_of(values, at.length);
+    if (values > most_length) add(Rule::length, 0, -1, "the plan has more than 2^40 values");
   }
 
   const FftPlan& plan_;
   Lengths asked_{};
-  std::array<Progress, 3> dims_;
+  std::array<Progress, most_dimensions> dims_;
   std::vector<Violation> found_;
 };
 
@@ -205,10 +206,10 @@ std::vector<Violation> check(const FftPlan& plan, const Lengths& asked) {
   return check_parameters(plan);
 }
 
-std::vector<Violation> check(const FftPlan& plan) { return check(plan, Lengths{0, 0, 0}); }
+std::vector<Violation> check(const FftPlan& plan) { return check(plan, any_lengths); }
 
 std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
-  Lengths asked{1, 1, 1};
+  Lengths asked;
   std::size_t d = 0;
   for (const std::int64_t n : problem.n)
     if (n > 1) asked[d++] = n;
@@ -231,7 +232,7 @@ int rank(const FftPlan& plan) {
 }
 
 Lengths lengths(const FftPlan& plan) {
-  Lengths out{1, 1, 1};
+  Lengths out;
   for (const Kernel& kernel : plan.kernels)
     for (const SubFft& sub : kernel.subs) out[static_cast<std::size_t>(index(sub.dim))] = sub.count * sub.radix;
   return out;

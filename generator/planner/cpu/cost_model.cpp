@@ -2,6 +2,10 @@
 // below. The model orders candidates and picks the untuned default plan. Tests check its direction, not its times.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "generator/planner/cpu/planner.h"
 
@@ -60,12 +64,13 @@ double gridding_cycles(const Counts& counts, const Problem& problem, double poin
   return points * point + counts.cells / lanes(problem) * cell_line;
 }
 
-// Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted.
-double fft_cycles(const Problem& problem, const std::array<double, 3>& fine, const std::array<double, 3>& kept) {
+// Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted. One length for each
+// dimension; further ones are 1.
+double fft_cycles(const Problem& problem, std::span<const double> fine, std::span<const double> kept) {
   const double flop = problem.precision == Precision::f32 ? kFftFlop32 : kFftFlop64;
-  double cycles = 0, lines = fine[0] * fine[1] * fine[2];
+  double cycles = 0, lines = std::accumulate(fine.begin(), fine.end(), 1.0, std::multiplies<>());
   const double pass = is_far(lines, problem) ? kFarFftPassLine : kFftPassLine;
-  for (int d = 0; d < problem.dim; ++d) {
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) {
     cycles += 5 * lines * std::log2(std::max(2.0, fine[d])) * flop + lines / lanes(problem) * pass;
     lines *= kept[d] / fine[d];
   }
@@ -99,11 +104,9 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
 }
 
 Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
-  const double n =
-      static_cast<double>(problem.n[0]) * static_cast<double>(problem.n[1]) * static_cast<double>(problem.n[2]);
+  const auto n = static_cast<double>(mode_count(problem));
   const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
-  std::array<double, 3> fine{1, 1, 1};
-  for (int d = 0; d < problem.dim; ++d) fine[d] = static_cast<double>(problem.n[d]);
+  const std::vector<double> fine(problem.n.begin(), problem.n.end());
   Cost cost;
   cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).

@@ -16,7 +16,6 @@
 namespace fourtune::generator {
 namespace {
 
-bool has_library(const DeviceTraits& traits) { return has_gpu_fft_library(traits.backend); }
 bool has_codelets(const Problem& problem) {
   return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
 }
@@ -81,7 +80,7 @@ class Coordinates {
     std::vector<int> at = of_name("");
     for (std::size_t k = 0; k < plan.kernels.size() && k < most_kernels; ++k) {
       const fft::Kernel& kernel = plan.kernels[k];
-      std::array<std::int64_t, 3> product{1, 1, 1};
+      fft::Lengths product;
       std::string radices;
       for (const fft::SubFft& sub : kernel.subs) {
         product[static_cast<std::size_t>(fft::index(sub.dim))] *= sub.radix;
@@ -91,7 +90,7 @@ class Coordinates {
       grouping += ";";
       fft::KernelParameters shape, form = kernel.with;
       shape.threads = std::exchange(form.threads, 0);
-      shape.tile = std::exchange(form.tile, {0, 0, 0, 0});
+      shape.tile = std::exchange(form.tile, {});
       shape.cluster = std::exchange(form.cluster, 1);
       const std::size_t axis = 1 + k * axes_of_kernel;
       at[axis] = number(axis, radices);
@@ -158,6 +157,8 @@ void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take
       },
       [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::l2; },
+      [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::stream; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads *= 2; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.threads /= 2; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.tile[0] *= 2; },
@@ -185,7 +186,7 @@ class FftSpace {
   }
 
   GpuFftSpace build(const fft::EnumerationLimits& limits) {
-    if (has_library(traits_)) add_family(GpuFftFamily::cufft, "cufft");
+    if (gpu_fft_library_does(problem_, traits_)) add_family(GpuFftFamily::cufft, "cufft");
     add_family(GpuFftFamily::plain, "plain");
     const bool moved = problem_.fft_type != FftType::c2c && problem_.n[0] == 1;
     if (mode_count(problem_) > 1 && has_codelets(problem_) && !moved) add_notation(limits);
@@ -275,6 +276,10 @@ class FftSpace {
 
 }  // namespace
 
+bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits) {
+  return has_gpu_fft_library(traits.backend) && problem.dim <= 3;
+}
+
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits) {
   return FftSpace(problem, traits).build(limits);
@@ -321,7 +326,7 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
     return plan;
   };
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
-  const bool choice = has_library(traits) && library_takes(problem);
+  const bool choice = gpu_fft_library_does(problem, traits) && library_takes(problem);
   try {
     if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
       return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");

@@ -72,7 +72,7 @@ std::string runs_words(const FftPlan& plan, int k) {
 
 // ---- the drawing ---------------------------------------------------------------------------------------------------
 constexpr int width = 960, margin = 150, row = 150, bar = 22, gap = 28, top = 64;
-constexpr const char* colours[] = {"#3b7dd8", "#d9822b", "#3a9e5f"};  // x, y, z
+constexpr const char* colours[] = {"#3b7dd8", "#d9822b", "#3a9e5f", "#8e5bb5"};  // x, y, z, w
 
 class Drawing {
  public:
@@ -174,12 +174,13 @@ std::string kernel_report(const FftPlan& plan, int k, const DeviceTraits* device
                        letter_upper(sub.dim), sub.stride, sub.twiddle ? fmt::format(", twiddles of {}", sub.n) : "");
   if (kernel.with.threads == 0 || kernel.with.tile[0] == 0) return out;
   out += fmt::format("  {}; {}\n", tile_words(plan, k), runs_words(plan, k));
-  out += fmt::format("  exchange {}, {}, banks {}; twiddles {}; loads {}{}; about {} registers a thread\n",
-                     name_of(exchanges, kernel.with.exchange), name_of(parts_names, kernel.with.parts),
-                     name_of(banks_names, kernel.with.banks), name_of(twiddles, kernel.with.twiddle),
-                     name_of(loads, kernel.with.load),
-                     kernel.with.pipeline > 0 ? fmt::format(", landing buffers {}", kernel.with.pipeline) : "",
-                     registers_estimate(plan, k));
+  out += fmt::format(
+      "  exchange {}, {}, banks {}; twiddles {}; loads {}{}{}; about {} registers a thread\n",
+      name_of(exchanges, kernel.with.exchange), name_of(parts_names, kernel.with.parts),
+      name_of(banks_names, kernel.with.banks), name_of(twiddles, kernel.with.twiddle), name_of(loads, kernel.with.load),
+      kernel.with.pipeline > 0 ? fmt::format(", landing buffers {}", kernel.with.pipeline) : "",
+      kernel.with.cache != Cache::all ? fmt::format(", cache {}", name_of(caches, kernel.with.cache)) : "",
+      registers_estimate(plan, k));
   if (device != nullptr)
     out += fmt::format("  blocks on a multiprocessor {}, estimate {}\n", resident_blocks(plan, k, *device),
                        time_text(kernel_seconds(plan, k, *device)));

@@ -35,7 +35,7 @@ void keep_best(std::vector<KernelOption>& options, int most) {
 
 FftRequest squeezed(const FftRequest& request, int& dims) {
   FftRequest out = request;
-  out.lengths = {1, 1, 1};
+  out.lengths = {};
   dims = 0;
   double all = 1;
   for (const std::int64_t n : request.lengths) {
@@ -132,13 +132,14 @@ class Enumeration {
   }
 
  private:
-  using Sequences = std::array<std::vector<int>, 3>;  // radices of one kernel, by dimension
+  using Sequences = KernelRadices;
 
-  static std::vector<Sequences> sequences(const std::array<std::int64_t, 3>& part) {
+  static std::vector<Sequences> sequences(const Lengths& part) {
     std::vector<Sequences> out;
     for (const auto& x : radix_sequences(part[0]))
       for (const auto& y : radix_sequences(part[1]))
-        for (const auto& z : radix_sequences(part[2])) out.push_back({x, y, z});
+        for (const auto& z : radix_sequences(part[2]))
+          for (const auto& w : radix_sequences(part[3])) out.push_back({x, y, z, w});
     return out;
   }
 
@@ -167,7 +168,7 @@ class Enumeration {
   std::vector<KernelOption> options_of(const Grouping& grouping, std::size_t k, const std::vector<Sequences>& sequences,
                                        std::vector<Sequences> radices, const Scheme& scheme) {
     const auto& part = grouping[k];
-    const bool several = (part[0] > 1) + (part[1] > 1) + (part[2] > 1) > 1;
+    const bool several = std::count_if(part.begin(), part.end(), [](std::int64_t p) { return p > 1; }) > 1;
     std::vector<KernelOption> shapes;
     FftPlan plan;
     for (const Sequences& sequence : sequences)
@@ -264,7 +265,7 @@ class Enumeration {
     const auto best = std::min(list.size(), static_cast<std::size_t>(std::max(0, limits_.block_orders)));
     for (std::size_t i = 0; i < best; ++i)
       for (std::size_t k = 0; k < list[i].plan.kernels.size(); ++k) {
-        std::array<Dim, 3> order{Dim::x, Dim::y, Dim::z};
+        BlockOrder order = memory_order;
         const auto end = order.begin() + dims_;
         while (std::next_permutation(order.begin(), end)) {
           FftCandidate other = list[i];

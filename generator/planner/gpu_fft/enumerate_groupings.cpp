@@ -10,6 +10,8 @@ namespace {
 
 using Shares = std::vector<std::int64_t>;  // factors of one dimension, by kernel
 
+std::int64_t product_of(const Lengths& part) { return part[0] * part[1] * part[2] * part[3]; }
+
 std::vector<std::int64_t> divisors(std::int64_t n) {
   std::vector<std::int64_t> out;
   for (std::int64_t d = 1; d * d <= n; ++d) {
@@ -43,7 +45,7 @@ std::int64_t smallest_tile(const Grouping& grouping, std::size_t k, const FftReq
   const std::int64_t part = grouping[k][0];
   std::int64_t x = part > 1 ? part * std::min(below, sector) : std::min(sector, n[0]);
   if (part > 1 && below == 1) x = std::max(x, std::min(sector, n[0]));
-  return x * grouping[k][1] * grouping[k][2];
+  return x * grouping[k][1] * grouping[k][2] * grouping[k][3];
 }
 
 // The least time in seconds that memory needs if tiles of this grouping have the longest possible runs along x, and the
@@ -55,14 +57,14 @@ struct GroupingFloor {
 GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, const DeviceTraits& device,
                        std::int64_t largest) {
   const double complex_bytes = static_cast<double>(2 * real_bytes(request.precision));
-  const double values = static_cast<double>(request.lengths[0]) * static_cast<double>(request.lengths[1]) *
-                        static_cast<double>(request.lengths[2]) * static_cast<double>(request.batch);
+  auto values = static_cast<double>(request.batch);
+  for (const std::int64_t n : request.lengths) values *= static_cast<double>(n);
   GroupingFloor out;
   std::int64_t below = request.lengths[0];
   for (const auto& part : grouping) {
     below /= part[0];
     const auto seconds = [&](std::int64_t tile) {  // for one kernel
-      const std::int64_t room = std::max<std::int64_t>(1, tile / (part[0] * part[1] * part[2]));
+      const std::int64_t room = std::max<std::int64_t>(1, tile / product_of(part));
       std::int64_t run = std::min(room, part[0] > 1 ? below : request.lengths[0]);
       if (part[0] > 1 && room >= below) run = std::min(room * part[0], request.lengths[0]);
       const double efficiency = run_efficiency(static_cast<double>(run) * complex_bytes);
@@ -71,7 +73,7 @@ GroupingFloor floor_of(const Grouping& grouping, const FftRequest& request, cons
     // One block, or the smallest cluster that holds the data, or a larger cluster for longer runs.
     double best = 0;
     for (int cluster = 1; cluster <= largest_cluster(device); cluster *= 2) {
-      if (cluster < largest_cluster(device) && part[0] * part[1] * part[2] > largest * cluster) continue;
+      if (cluster < largest_cluster(device) && product_of(part) > largest * cluster) continue;
       const double crossing = values * complex_bytes * (1 - 1.0 / cluster) / copy_bandwidth(device);
       const double sum = seconds(largest * cluster) + crossing;
       if (best == 0 || sum < best) best = sum;
@@ -119,11 +121,12 @@ std::int64_t largest_tile(const DeviceTraits& device, Precision precision) {
 
 std::vector<Grouping> groupings(const FftRequest& request, int dims, const DeviceTraits& device, int kernels,
                                 CountTable& counts) {
-  std::array<std::vector<Shares>, 3> ways;
+  std::array<std::vector<Shares>, most_dimensions> ways;
   double all = 1;
-  for (std::size_t d = 0; d < 3; ++d) {
+  for (std::size_t d = 0; d < ways.size(); ++d) {
     Shares so_far;
-    const int pieces = dims == 1 ? kernels : std::min(kernels, 2);
+    // With four dimensions, as many kernels leave each of them whole; else there would be millions of groupings.
+    const int pieces = dims == 1 ? kernels : dims == most_dimensions && kernels >= dims ? 1 : std::min(kernels, 2);
     split(request.lengths[d], kernels, pieces, so_far, ways[d]);
     all *= static_cast<double>(ways[d].size());
   }
@@ -132,17 +135,19 @@ std::vector<Grouping> groupings(const FftRequest& request, int dims, const Devic
   std::vector<Grouping> out;
   for (const Shares& x : ways[0])
     for (const Shares& y : ways[1])
-      for (const Shares& z : ways[2]) {
-        Grouping grouping;
-        for (std::size_t k = 0; k < static_cast<std::size_t>(kernels); ++k) grouping.push_back({x[k], y[k], z[k]});
-        if (std::any_of(grouping.begin(), grouping.end(), [](const auto& p) { return p[0] * p[1] * p[2] == 1; }))
-          continue;
-        ++not_empty;
-        bool fits = true;
-        for (std::size_t k = 0; k < grouping.size(); ++k)
-          fits = fits && smallest_tile(grouping, k, request, request.lengths) <= largest;
-        if (fits) out.push_back(std::move(grouping));
-      }
+      for (const Shares& z : ways[2])
+        for (const Shares& w : ways[3]) {
+          Grouping grouping;
+          for (std::size_t k = 0; k < static_cast<std::size_t>(kernels); ++k)
+            grouping.emplace_back(x[k], y[k], z[k], w[k]);
+          if (std::any_of(grouping.begin(), grouping.end(), [](const Lengths& p) { return product_of(p) == 1; }))
+            continue;
+          ++not_empty;
+          bool fits = true;
+          for (std::size_t k = 0; k < grouping.size(); ++k)
+            fits = fits && smallest_tile(grouping, k, request, request.lengths) <= largest;
+          if (fits) out.push_back(std::move(grouping));
+        }
   counts.add("groupings", "no kernel without work", all, not_empty);
   counts.add("groupings", "a tile with runs of 32 bytes fits a block or a cluster", not_empty,
              static_cast<double>(out.size()));
@@ -188,8 +193,8 @@ std::vector<std::vector<int>> radix_sequences(std::int64_t part) {
   return out;
 }
 
-FftPlan plan_of(const FftRequest& request, const Grouping& grouping,
-                const std::vector<std::array<std::vector<int>, 3>>& radices, const std::vector<int>& descending) {
+FftPlan plan_of(const FftRequest& request, const Grouping& grouping, const std::vector<KernelRadices>& radices,
+                const std::vector<int>& descending) {
   FftPlan plan;
   plan.order = request.order;
   plan.precision = request.precision;
@@ -197,8 +202,8 @@ FftPlan plan_of(const FftRequest& request, const Grouping& grouping,
   Lengths rest = request.lengths;
   for (std::size_t k = 0; k < grouping.size(); ++k) {
     Kernel kernel;
-    for (int i = 0; i < 3; ++i) {
-      const auto d = static_cast<std::size_t>(descending[k] != 0 ? 2 - i : i);
+    for (int i = 0; i < most_dimensions; ++i) {
+      const auto d = static_cast<std::size_t>(descending[k] != 0 ? most_dimensions - 1 - i : i);
       for (const int radix : radices[k][d]) {
         const std::int64_t n = rest[d];
         kernel.subs.push_back({static_cast<Dim>(d), request.lengths[d] / radix, radix, n / radix, n, n != radix});

@@ -114,15 +114,15 @@ class ShapeMaker {
  private:
   // Neighbours to carry: first runs along x, then lines of the next dimension that has any (or of the batch), to fill a
   // block.
-  std::vector<std::array<int, 4>> tiles() {
+  std::vector<Tile> tiles() {
     if (bound_.tile[0] != 0) {
       ++tiles_.before, ++tiles_.after;
       return {bound_.tile};
     }
-    set_.which().with.tile = {1, 1, 1, 1};
+    set_.which().with.tile = {1};
     const auto g = geometry(set_.plan, set_.kernel);
     const int dims = rank(set_.plan);
-    std::vector<std::array<int, 4>> out, small;  // small: the largest of the tiles too small for a block
+    std::vector<Tile> out, small;  // small: the largest of the tiles too small for a block
     std::int64_t most = 0;
     for (const std::int64_t x : neighbours(g.dims[0]))
       for (int d = 1; d <= dims; ++d) {
@@ -134,7 +134,7 @@ class ShapeMaker {
           const std::int64_t values = g.tile_elements * x * more;
           const std::int64_t all = elements(set_.plan) * set_.batch;
           if (values > largest_) continue;
-          std::array<int, 4> tile{static_cast<int>(x), 1, 1, 1};
+          Tile tile(static_cast<int>(x));
           tile[static_cast<std::size_t>(d)] = static_cast<int>(more);
           if (values >= std::min<std::int64_t>(512, all))
             out.push_back(tile);

@@ -22,7 +22,9 @@ class CountTable {
 };
 
 // parts[k][d]: the part of dimension d that kernel k transforms, a product of radices; 1: nothing.
-using Grouping = std::vector<std::array<std::int64_t, 3>>;
+using Grouping = std::vector<Lengths>;
+// Radices of one kernel in order, by dimension.
+using KernelRadices = std::array<std::vector<int>, most_dimensions>;
 
 // Largest cluster that is tried, in blocks: a power of two, at most 8.
 inline int largest_cluster(const DeviceTraits& device) {
@@ -45,10 +47,10 @@ std::vector<Grouping> best_groupings(std::vector<Grouping> all, const FftRequest
 // others), in every order.
 std::vector<std::vector<int>> radix_sequences(std::int64_t part);
 
-// A plan for the grouping, without parameters. radices[k][d] lists radices in order; `descending[k]` gives the order of
-// the dimensions of kernel k (0: x, y, z; 1: z, y, x).
-FftPlan plan_of(const FftRequest& request, const Grouping& grouping,
-                const std::vector<std::array<std::vector<int>, 3>>& radices, const std::vector<int>& descending);
+// A plan for the grouping, without parameters. radices[k] are those of kernel k; `descending[k]` gives the order of its
+// dimensions (0: x, y, z, w; 1: w, z, y, x).
+FftPlan plan_of(const FftRequest& request, const Grouping& grouping, const std::vector<KernelRadices>& radices,
+                const std::vector<int>& descending);
 
 struct KernelOption {
   Kernel kernel;

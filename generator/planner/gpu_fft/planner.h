@@ -15,7 +15,9 @@ struct GpuFftSpace {
   Space space;
   std::vector<fft::RuleCount> counts;  // what every rule left, in the order of the rules
 };
-// Returns cufft (not on the emulated backend), plain, the plain one in the notation with its variations, and plans
+// Whether the backend has an FFT library that does as many dimensions: cuFFT does up to three.
+bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits);
+// Returns cufft (if the library does the problem's dimensions), plain, the plain one in the notation with its variations, and plans
 // enumerated from the traits, all in natural order. Every plan parses back and has a program; the coordinates are
 // choices of the kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,

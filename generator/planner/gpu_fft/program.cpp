@@ -66,9 +66,9 @@ fft::EmitOptions notation_options(const Problem& problem) {
     throw Error(Status::invalid_plan, "fft: a real transform whose x has length 1 takes cufft or plain");
   const auto moved = [&](auto& values, auto rest) {
     std::size_t to = 0;
-    for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t d = 0; d < problem.n.size(); ++d)
       if (problem.n[d] > 1) values[to++] = values[d];
-    for (; to < 3; ++to) values[to] = rest;
+    for (; to < values.size(); ++to) values[to] = rest;
   };
   if (options.input) moved(options.input->stride, 0);
   if (options.output) moved(options.output->stride, 0);

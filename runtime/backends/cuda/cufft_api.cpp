@@ -94,7 +94,8 @@ const CufftApi& cufft() {
   return loaded.api;
 }
 
-CufftLayout cufft_layout(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, int dim) {
+CufftLayout cufft_layout(const ArrayLayout& layout, const Sizes& sizes, int dim) {
+  if (dim > 3) throw Error(Status::unsupported, fmt::format("cuFFT does up to three dimensions, not {}", dim));
   CufftLayout made;
   made.stride = layout.stride[0];
   made.distance = layout.distance;

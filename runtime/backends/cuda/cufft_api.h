@@ -52,7 +52,7 @@ struct CufftLayout {
   long long stride = 1, distance = 0;
 };
 // Throws Error{unsupported} for strides that are not multiples of each other, which cuFFT cannot express.
-CufftLayout cufft_layout(const ArrayLayout& layout, const std::array<std::int64_t, 3>& sizes, int dim);
+CufftLayout cufft_layout(const ArrayLayout& layout, const Sizes& sizes, int dim);
 
 // One bound cuFFT transform; this class owns its work area. Use from one thread at a time.
 class CufftPlan {

@@ -26,14 +26,14 @@ Type12Programs::Type12Programs(const Problem& problem, const generator::Plan& pl
     : problem_(problem), plan_(plan), options_(options), device_(device), whole_(options.only == Only::whole) {
   check_supported(plan);
   if (!whole_) {
-    plan_.window.fine = problem.n;  // the caller's array is the grid, one transform after the other
+    plan_.window.fine = problem.n.xyz();  // the caller's array is the grid, one transform after the other
     plan_.gpu().points.spread_with.group = plan_.gpu().points.interp_with.group = 1;
   }
   if (plan.gpu().fft.family == generator::GpuFftFamily::cufft && largest_group() > 1)
     throw Error(Status::invalid_plan, "fft=cufft: the library's transform takes grids one by one; choose group=1");
   chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
   complex_ = 2 * real_bytes(problem.precision);
-  modes_ = volume(problem.n, "modes");
+  modes_ = volume(problem.n.xyz(), "modes");
   cells_ = volume(plan_.window.fine, "fine grid");
   grid_bytes_ = checked_multiply(checked_multiply(cells_, complex_, "fine grid"), chunk_, "fine grids");
   const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
@@ -138,7 +138,7 @@ generator::gpu_nufft::GridFft Type12Programs::grid_fft_spec(int sign, std::int64
   spec.precision = problem_.precision;
   spec.sign = sign;
   spec.batch = transforms;
-  spec.modes = problem_.n;
+  spec.modes = problem_.n.xyz();
   spec.fine = plan_.window.fine;
   spec.order = order_of(options_.mode_order);
   spec.device = device_;

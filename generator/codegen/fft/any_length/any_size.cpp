@@ -19,12 +19,22 @@ namespace fourtune::generator::fft {
 namespace {
 
 // An array that holds the values between two dimensions.
-struct Place3 {
+struct Held {
   BufferRef::Where where = BufferRef::Where::first;
   int index = 0;
   ArrayLayout layout;
 };
 constexpr int half_spectrum = 2, spectrum = 3;  // workspaces in addition to the two that plans use
+
+AxisNumbers with_batch(const Lengths& n, std::int64_t batch) { return {n[0], n[1], n[2], n[3], batch}; }
+
+// An array without gaps.
+ArrayLayout dense(const Lengths& n) {
+  ArrayLayout out;
+  out.distance = 1;
+  for (std::size_t d = 0; d < n.size(); ++d) out.stride[d] = out.distance, out.distance *= n[d];
+  return out;
+}
 
 // A transform only along dimensions of length 1: it copies the values.
 PlannedPass whole_copy(const EmitOptions& options) {
@@ -33,11 +43,11 @@ PlannedPass whole_copy(const EmitOptions& options) {
     return CopySide{real ? Values::real : Values::complex, array_strides(options, input)};
   };
   double scale = options.scale;
-  for (int d = 0; d < 3; ++d)
+  for (int d = 0; d < most_dimensions; ++d)
     if (options.n[at(d)] == 1)
       for (const auto* factors : {&options.hooks[at(d)].input_factors, &options.hooks[at(d)].output_factors})
         if (!factors->empty()) scale *= factors->front();
-  return copy_pass(options, {options.n[0], options.n[1], options.n[2], options.batch}, side(true), side(false), scale);
+  return copy_pass(options, with_batch(options.n, options.batch), side(true), side(false), scale);
 }
 
 class ByDimension {
@@ -46,15 +56,15 @@ class ByDimension {
 
   GpuProgram emit() {
     std::vector<int> order;
-    for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 0} : std::array{0, 1, 2})
+    for (const int d : options_.type == FftType::c2r ? std::array{1, 2, 3, 0} : std::array{0, 1, 2, 3})
       if (options_.n[at(d)] > 1 || (d == 0 && options_.type != FftType::c2c)) order.push_back(d);
     if (options_.type == FftType::c2r) n_[0] = options_.n[0] / 2 + 1;
-    Place3 from{BufferRef::Where::first, 0, input_layout()};
+    Held from{BufferRef::Where::first, 0, input_layout()};
     for (std::size_t i = 0; i < order.size();) {
       const std::optional<FftPlan> two = i + 1 < order.size() ? joined(order[i], order[i + 1]) : std::nullopt;
       const std::size_t next = i + (two ? 2 : 1);
       const bool last = next == order.size();
-      Place3 to{BufferRef::Where::second, 0, output_layout()};
+      Held to{BufferRef::Where::second, 0, output_layout()};
       if (!last && options_.type == FftType::c2r)  // the output is too small for the spectrum
         to = {BufferRef::Where::workspace, half_spectrum, dense(n_)};
       if (two)
@@ -68,9 +78,6 @@ class ByDimension {
   }
 
  private:
-  static ArrayLayout dense(const std::array<std::int64_t, 3>& n) {
-    return {{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
-  }
   ArrayLayout layout(bool input) const {
     auto n = options_.n;
     const bool real = options_.type == (input ? FftType::r2c : FftType::c2r);
@@ -82,7 +89,7 @@ class ByDimension {
   ArrayLayout output_layout() const { return options_.output.value_or(layout(false)); }
 
   // Options for complex lines with the lengths of the last array.
-  EmitOptions line_options(const Place3& from, const Place3& to, bool last) const {
+  EmitOptions line_options(const Held& from, const Held& to, bool last) const {
     EmitOptions line = options_;
     line.n = n_;
     line.type = FftType::c2c;
@@ -100,7 +107,7 @@ class ByDimension {
     return joined_plan(options_, d);
   }
 
-  void dimension(int d, const Place3& from, const Place3& to, bool last) {
+  void dimension(int d, const Held& from, const Held& to, bool last) {
     const bool r2c = d == 0 && options_.type == FftType::r2c, c2r = d == 0 && options_.type == FftType::c2r;
     const std::int64_t n = options_.n[at(d)], kept = r2c ? n / 2 + 1 : n;
     EmitOptions line = line_options(from, to, last);
@@ -124,21 +131,24 @@ class ByDimension {
 
   // If the lines along x are contiguous in both arrays, treats them as a batch, so that a tile carries several of them.
   static EmitOptions flattened(EmitOptions line, int d) {
-    const std::int64_t others = line.n[1] * line.n[2] * line.batch;
+    const AxisNumbers n = with_batch(line.n, line.batch);
     const auto behind = [&](const ArrayLayout& layout) {
-      return (line.n[2] == 1 || layout.stride[2] == line.n[1] * layout.stride[1]) &&
-             (line.batch == 1 || layout.distance == line.n[1] * line.n[2] * layout.stride[1]);
+      std::int64_t next = layout.stride[1];
+      for (std::size_t axis = 1; axis < n.size(); next *= n[axis++])
+        if (n[axis] > 1 && (axis == batch_axis ? layout.distance : layout.stride[axis]) != next) return false;
+      return true;
     };
     if (d != 0 || line.n[1] == 1 || !behind(*line.input) || !behind(*line.output)) return line;
     for (ArrayLayout* layout : {&*line.input, &*line.output})
-      layout->distance = layout->stride[1], layout->stride[1] = layout->stride[2] = 0;
-    line.n[1] = line.n[2] = 1, line.batch = others;
-    line.hooks[1] = line.hooks[2] = {};  // these belong to the kernels of other dimensions
+      *layout = {.stride = {layout->stride[0]}, .distance = layout->stride[1]};
+    line.batch = n[1] * n[2] * n[3] * n[4];
+    line.n = Lengths(line.n[0]);
+    for (int other = 1; other < most_dimensions; ++other) line.hooks[at(other)] = {};  // of other dimensions' kernels
     return line;
   }
 
   // Appends the passes, which read their first array and write their second one, to the program.
-  void append(PlannedProgram part, const Place3& from, const Place3& to) {
+  void append(PlannedProgram part, const Held& from, const Held& to) {
     for (PlannedPass& pass : part.passes) {
       const bool first = &pass == &part.passes.front(), end = &pass == &part.passes.back();
       if (pass.from == BufferRef::Where::second && !first) pass.from = to.where, pass.from_index = to.index;
@@ -150,21 +160,21 @@ class ByDimension {
         if (where == BufferRef::Where::workspace) workspaces_ = std::max(workspaces_, index + 1);
       all_.passes.push_back(std::move(pass));
     }
-    const std::int64_t half = n_[0] * n_[1] * n_[2] * options_.batch;
-    all_.work_values = std::max({all_.work_values, part.work_values, half});
+    all_.work_values = std::max({all_.work_values, part.work_values, dense(n_).distance * options_.batch});
   }
 
-  void by_plan(int d, const EmitOptions& line, const Place3& from, const Place3& to) {
+  void by_plan(int d, const EmitOptions& line, const Held& from, const Held& to) {
     append(plan_passes(line_plan(line, d), line), from, to);
   }
 
   // Uses one kernel or three; returns false if the convolution is too long for them.
-  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+  bool by_convolution(int d, const EmitOptions& line, std::int64_t kept, const Held& from, const Held& to) {
     Lines lines;
-    for (int other = 0; other < 3; ++other)
+    for (int other = 0; other < most_dimensions; ++other)
       lines.n[at(other)] = line.n[at(other)], lines.load[at(other)] = from.layout.stride[at(other)],
       lines.store[at(other)] = to.layout.stride[at(other)];
-    lines.n[3] = options_.batch, lines.load[3] = from.layout.distance, lines.store[3] = to.layout.distance;
+    lines.n[batch_axis] = options_.batch;
+    lines.load[batch_axis] = from.layout.distance, lines.store[batch_axis] = to.layout.distance;
     lines.kept = kept;
     if (line.type == FftType::r2c) lines.loaded = Values::real;
     if (line.type == FftType::c2r) lines.loaded = Values::hermitian, lines.stored = Values::real;
@@ -175,7 +185,7 @@ class ByDimension {
     Convolution made = convolution(line, d, lines, *shape);
     made.passes.back().spec.store.scale = line.scale;
     if (made.passes.size() > 1) {
-      const Place3 middle{BufferRef::Where::workspace, spectrum, {}};
+      const Held middle{BufferRef::Where::workspace, spectrum, {}};
       for (std::size_t i = 0; i < made.passes.size(); ++i) {
         PlannedPass& pass = made.passes[i];
         if (i > 0) pass.from = middle.where, pass.from_index = middle.index;
@@ -190,7 +200,7 @@ class ByDimension {
 
   using Turns = std::vector<std::complex<long double>>;
   // The spectrum of the padded lines is stored in a separate workspace.
-  void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Place3& from, const Place3& to) {
+  void by_two_plans(int d, const EmitOptions& line, std::int64_t kept, const Held& from, const Held& to) {
     constexpr std::int64_t most = std::int64_t{1} << 24;
     const std::int64_t n = line.n[at(d)];
     const std::int64_t m = 2 * n - 1 > most ? 2 * n - 1 : convolution_length(n);
@@ -203,7 +213,7 @@ class ByDimension {
     forward.sign = -1, inverse.sign = 1;
     forward.in_place = inverse.in_place = false;
     forward.scale = 1;
-    const Place3 middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
+    const Held middle{BufferRef::Where::workspace, spectrum, dense(forward.n)};
     forward.output = inverse.input = middle.layout;
     auto& load = forward.hooks[at(d)];
     auto& store = inverse.hooks[at(d)];
@@ -219,7 +229,7 @@ class ByDimension {
     real_values(line, n, there.passes.front().spec.load, back.passes.back().spec.store);
     append(std::move(there), from, middle);
     append(std::move(back), middle, to);
-    all_.work_values = std::max(all_.work_values, forward.n[0] * forward.n[1] * forward.n[2] * forward.batch);
+    all_.work_values = std::max(all_.work_values, dense(forward.n).distance * forward.batch);
   }
   // Reads or writes real arrays where needed, and a half spectrum in place of padded lines.
   static void real_values(const EmitOptions& line, std::int64_t n, Port& load, Port& store) {
@@ -234,7 +244,7 @@ class ByDimension {
   }
 
   const EmitOptions& options_;
-  std::array<std::int64_t, 3> n_;  // lengths of the last array
+  Lengths n_;  // lengths of the last array
   PlannedProgram all_;
   int parts_ = 0, workspaces_ = 0;
 };
@@ -244,13 +254,13 @@ class ByDimension {
 namespace {
 
 GpuProgram emit_separate(const EmitOptions& options) {
-  if (options.n == Lengths{1, 1, 1}) {
+  if (dense(options.n).distance == 1) {
     PlannedProgram one;
     one.passes.push_back(whole_copy(options));
     return emit_program(one, options);
   }
   bool codelets = true, hooks = false;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < most_dimensions; ++d) {
     const auto& hook = options.hooks[at(d)];
     codelets = codelets && has_codelets(options.n[at(d)]);
     hooks = hooks || hook.input || hook.output || !hook.input_turns.empty() || !hook.output_turns.empty();
@@ -266,10 +276,10 @@ GpuProgram emit_from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
   const auto n = array_sizes(options, true);
-  apart.input = ArrayLayout{{1, n[0], n[0] * n[1]}, n[0] * n[1] * n[2]};
+  apart.input = dense(n);
   apart.output = [&] {
     const auto s = array_strides(options, false);
-    return ArrayLayout{{s[0], s[1], s[2]}, s[3]};
+    return ArrayLayout{{s[0], s[1], s[2], s[3]}, s[batch_axis]};
   }();
   GpuProgram program = emit_separate(apart);
   const int work = static_cast<int>(program.workspace_bytes.size());
@@ -279,7 +289,7 @@ GpuProgram emit_from_copy(const EmitOptions& options) {
         ref->where = BufferRef::Where::workspace, ref->index = work;
   const Values values = options.type == FftType::r2c ? Values::real : Values::complex;
   PlannedProgram copy;
-  copy.passes.push_back(copy_pass(options, {n[0], n[1], n[2], options.batch}, {values, array_strides(options, true)},
+  copy.passes.push_back(copy_pass(options, with_batch(n, options.batch), {values, array_strides(options, true)},
                                   {values, array_strides(apart, true)}, 1));
   copy.passes.front().to = BufferRef::Where::workspace, copy.passes.front().to_index = work;
   copy.workspaces = work + 1;

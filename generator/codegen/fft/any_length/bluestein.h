@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "generator/codegen/fft/emit/emit.h"
+#include "generator/codegen/fft/lower/placing.h"
 
 namespace fourtune::generator::fft {
 
@@ -21,9 +22,9 @@ std::vector<std::complex<long double>> chirps(std::int64_t n, int sign);
 // DFT over m of the conjugate chirp, divided by m, so that an unscaled inverse DFT can follow.
 std::vector<std::complex<long double>> filter(std::int64_t n, std::int64_t m, int sign);
 
-// All lines along one dimension: lengths and strides of x, y, z and the batch.
+// All lines along one dimension: lengths and strides of all axes.
 struct Lines {
-  std::array<std::int64_t, 4> n{1, 1, 1, 1}, load{}, store{};
+  AxisNumbers n{1, 1, 1, 1, 1}, load{}, store{};
   Values loaded = Values::complex, stored = Values::complex;  // kinds of values along the dimension
   std::int64_t kept = 0;                                      // results per line that are stored, from the first on
 };

@@ -24,7 +24,7 @@ struct Beside {
 // The nearest lines first; dimensions that continue each other are merged.
 std::vector<Beside> beside(const Lines& lines, int d) {
   std::vector<Beside> out;
-  for (int other = 0; other < 4; ++other) {
+  for (int other = 0; other <= batch_axis; ++other) {
     if (other == d || lines.n[at(other)] == 1) continue;
     const Beside next{lines.n[at(other)], lines.load[at(other)], lines.store[at(other)], 0};
     if (!out.empty() && next.load == out.back().n * out.back().load && next.store == out.back().n * out.back().store)
@@ -84,8 +84,8 @@ class Convolver {
     constexpr const char* names[] = {"", "_first", "_middle", "_last"};
     spec.precision = options_.precision, spec.sign = options_.sign, spec.twiddles = Twiddles::computed;
     spec.name =
-        fmt::format("bluestein{}{}{}{}", n_, "xyz"[d_], options_.sign < 0 ? "f" : "b", names[static_cast<int>(part)]);
-    spec.title = fmt::format("DFTs of {} values along {} by convolutions of length {}", n_, "xyz"[d_], m_);
+        fmt::format("bluestein{}{}{}{}", n_, "xyzw"[d_], options_.sign < 0 ? "f" : "b", names[static_cast<int>(part)]);
+    spec.title = fmt::format("DFTs of {} values along {} by convolutions of length {}", n_, "xyzw"[d_], m_);
     add_atoms(spec, tile.along);
     std::vector<Transform> transforms;
     if (part != Part::last) forward(transforms);

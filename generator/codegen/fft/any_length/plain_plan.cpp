@@ -143,7 +143,8 @@ namespace {
 template <class Halves>
 std::int64_t spread_out(std::int64_t tile, std::int64_t least, std::int64_t product, const EmitOptions& options,
                         const Halves& halves) {
-  const std::int64_t values = options.n[0] * options.n[1] * options.n[2] * options.batch;
+  std::int64_t values = options.batch;
+  for (const std::int64_t n : options.n) values *= n;
   while (halves(tile) && tile / 2 >= least && values / (product * tile) < options.device.multiprocessors) tile /= 2;
   return tile;
 }
@@ -174,7 +175,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     }
     auto& w = kernel.with;
     w.exchange = group.size() > 1 ? Exchange::shared : Exchange::none;
-    w.tile = {1, 1, 1, 1};
+    w.tile = {1};
     // Along x, a tile carries neighbouring lines or, on a long line, neighbours on the same line.
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
@@ -214,7 +215,8 @@ std::int64_t values_of(const Kernel& kernel) {
   return product;
 }
 
-// Joins the end of y and all of a short z in one kernel, which saves a pass through memory.
+// Joins all of a short last dimension, z or w, and the end of the one before it in one kernel, which saves a pass
+// through memory.
 void join_short(FftPlan& plan, const EmitOptions& options) {
   const std::int64_t run = options.precision == Precision::f32 ? 16 : 8, most = 4096;
   for (const auto& hook : options.hooks)
@@ -223,13 +225,14 @@ void join_short(FftPlan& plan, const EmitOptions& options) {
   Kernel& end = plan.kernels[plan.kernels.size() - 2];
   const Kernel& short_one = plan.kernels.back();
   const std::int64_t product = values_of(end) * values_of(short_one);
-  const bool whole = values_of(short_one) == options.n[2];
-  if (end.subs[0].dim != Dim::y || short_one.subs[0].dim != Dim::z || !whole || product * run > most) return;
+  const int d = index(short_one.subs[0].dim);
+  const bool whole = values_of(short_one) == options.n[static_cast<std::size_t>(d)];
+  if (d < 2 || index(end.subs[0].dim) != d - 1 || !whole || product * run > most) return;
   end.subs.insert(end.subs.end(), short_one.subs.begin(), short_one.subs.end());
   std::vector<int> radices;
   for (const SubFft& sub : end.subs) radices.push_back(sub.radix);
   end.with.exchange = Exchange::shared;
-  end.with.tile = {static_cast<int>(neighbours(product * run < 512 ? 2048 / product : run, options.n[0])), 1, 1, 1};
+  end.with.tile = {static_cast<int>(neighbours(product * run < 512 ? 2048 / product : run, options.n[0]))};
   end.with.threads = threads_for(product * end.with.tile[0], radices);
   plan.kernels.pop_back();
 }
@@ -246,7 +249,7 @@ FftPlan empty_plan(const EmitOptions& options) {
 
 FftPlan plain_plan(const EmitOptions& options) {
   FftPlan plan = empty_plan(options);
-  int dims = 3;
+  int dims = most_dimensions;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;
   // For real output, x is the last dimension; else it is the first.
   for (int d = 0; d < dims; ++d)
@@ -262,7 +265,8 @@ FftPlan plain_plan(const EmitOptions& options) {
 
 void carry_batch(FftPlan& plan, const EmitOptions& options, bool to_first) {
   Kernel& kernel = to_first ? plan.kernels.front() : plan.kernels.back();
-  const std::size_t rank = static_cast<std::size_t>(options.n[2] > 1 ? 3 : options.n[1] > 1 ? 2 : 1);
+  std::size_t rank = options.n.size();
+  while (rank > 1 && options.n[rank - 1] == 1) --rank;
   std::int64_t product = 1;
   std::vector<int> radices;
   for (const SubFft& sub : kernel.subs) product *= sub.radix, radices.push_back(sub.radix);
@@ -307,7 +311,7 @@ std::optional<FftPlan> joined_plan(const EmitOptions& options, int dimension) {
   std::vector<int> radices;
   for (const SubFft& sub : kernel.subs) radices.push_back(sub.radix);
   kernel.with.exchange = Exchange::shared;
-  kernel.with.tile = {1, 1, 1, 1};
+  kernel.with.tile = {1};
   // Next to planes of x and y, a tile carries further planes of z or, if there is no z, of the batch.
   const std::int64_t others = dimension > 0 ? options.n[0] : options.n[2] > 1 ? options.n[2] : options.batch;
   std::int64_t wanted = std::max<std::int64_t>(beside, 2048 / product);

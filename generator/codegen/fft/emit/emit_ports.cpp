@@ -99,6 +99,30 @@ void PassWriter::write_scale(const Port& port, std::int64_t i) {
   if (port.scale != 1) line("x[{0}] *= real({1}); y[{0}] *= real({1});", i, literal(port.scale, Precision::f64));
 }
 
+std::string PassWriter::load_text(const std::string& place) const {
+  switch (pass_.cache) {
+    case Cache::all:
+      break;
+    case Cache::l2:
+      return fmt::format("__ldcg(&{})", place);
+    case Cache::stream:
+      return fmt::format("__ldcs(&{})", place);
+  }
+  return place;
+}
+
+std::string PassWriter::store_text(const std::string& place, const std::string& value) const {
+  switch (pass_.cache) {
+    case Cache::all:
+      break;
+    case Cache::l2:
+      return fmt::format("__stcg(&{}, {});", place, value);
+    case Cache::stream:
+      return fmt::format("__stcs(&{}, {});", place, value);
+  }
+  return fmt::format("{} = {};", place, value);
+}
+
 void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t first) {
   Access access = begin_access(pass_.load, round, group, "from");
   define_factors(access, pass_.load, round, group);
@@ -108,7 +132,8 @@ void PassWriter::load_group(const Round& round, std::int64_t group, std::int64_t
       line("x[{0}] = y[{0}] = 0;", i);
       continue;
     }
-    const auto [condition, value] = element(pass_.load, access, round, e);
+    const auto [condition, place] = element(pass_.load, access, round, e);
+    const std::string value = load_text(place);
     if (!condition.empty()) line("x[{0}] = y[{0}] = 0;", i);
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (pass_.load.values == Values::real)
@@ -139,16 +164,17 @@ void PassWriter::store_group(const Round& round, std::int64_t group, std::int64_
   for (std::int64_t e = 0; e < product(round.registers); ++e) {
     const std::int64_t i = first + e;
     if (never_there(pass_.store, round, e)) continue;
-    const auto [condition, value] = element(pass_.store, access, round, e);
+    const auto [condition, place] = element(pass_.store, access, round, e);
+    const std::string store = store_text(place, stored(i));
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
     if (!pass_.store.factors.empty() || pass_.store.scale != 1) {
       if (!guard.empty()) line("{}{{", guard);
       write_factors(pass_.store.factors, access.factor, round, e, i);
       write_scale(pass_.store, i);
-      line("{} = {};", value, stored(i));
+      line("{}", store);
       if (!guard.empty()) line("}}");
     } else {
-      line("{}{} = {};", guard, value, stored(i));
+      line("{}{}", guard, store);
     }
   }
 }

@@ -69,8 +69,8 @@ std::string standalone(const GpuProgram& program, const std::string& title, cons
   text += fmt::format("static const double kScale = {};\n", literal(options.scale, Precision::f64));
   text +=
       "struct Dimension { long long n; int digits; long long radix[40], stride[40]; };\nstatic const Dimension "
-      "kDimensions[3] = {\n";
-  for (int d = 0; d < 3; ++d) text += dimension_text(plan, options, d);
+      "kDimensions[4] = {\n";
+  for (int d = 0; d < most_dimensions; ++d) text += dimension_text(plan, options, d);
   text += "};\n";
   for (std::size_t i = 0; i < program.constants.size(); ++i)
     text += constant_text(program.constants[i], options.precision, i);

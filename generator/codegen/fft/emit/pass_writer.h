@@ -94,6 +94,9 @@ class PassWriter {
   void write_loaded(const Access& access, const Round& round, std::int64_t first);
   void store_group(const Round& round, std::int64_t group, std::int64_t first);
   std::string stored(std::int64_t i) const;
+  // A load from a place, and the statement that stores a value there, in the caches that the pass asks for.
+  std::string load_text(const std::string& place) const;
+  std::string store_text(const std::string& place, const std::string& value) const;
 
   // ---- landing buffers
   void write_bulk_fetch();

@@ -10,10 +10,10 @@ namespace fourtune::generator::fft {
 namespace {
 
 // The dimension along which tiles lie: the nearest in memory that is long, else the longest.
-int tiled_dimension(const std::array<std::int64_t, 4>& n, const CopySide& to) {
+int tiled_dimension(const AxisNumbers& n, const CopySide& to) {
   constexpr std::int64_t is_long = 32;
   int best = 0;
-  for (int d = 1; d < 4; ++d) {
+  for (int d = 1; d <= batch_axis; ++d) {
     const bool nearer = n[at(best)] < is_long || to.stride[at(d)] < to.stride[at(best)];
     if (n[at(d)] >= is_long ? nearer : n[at(d)] > n[at(best)]) best = d;
   }
@@ -22,10 +22,10 @@ int tiled_dimension(const std::array<std::int64_t, 4>& n, const CopySide& to) {
 
 }  // namespace
 
-PlannedPass copy_pass(const EmitOptions& options, const std::array<std::int64_t, 4>& n, const CopySide& from,
-                      const CopySide& to, double scale) {
+PlannedPass copy_pass(const EmitOptions& options, const AxisNumbers& n, const CopySide& from, const CopySide& to,
+                      double scale) {
   constexpr std::int64_t most = 256;
-  static constexpr const char* names[] = {"x", "y", "z", "batch"};
+  static constexpr const char* names[] = {"x", "y", "z", "w", "batch"};
   PlannedPass out;
   PassSpec& spec = out.spec;
   spec.name = "copy", spec.title = "a copy";
@@ -34,7 +34,7 @@ PlannedPass copy_pass(const EmitOptions& options, const std::array<std::int64_t,
   spec.loaded = spec.stored = 1;
   const int along = tiled_dimension(n, to);
   std::int64_t last = 0;
-  for (int d = 0; d < 4; ++d) {
+  for (int d = 0; d <= batch_axis; ++d) {
     const std::int64_t tile = d == along ? std::min(most, n[at(d)]) : 1, tiles = (n[at(d)] + tile - 1) / tile;
     Index index;
     const auto add = [&](std::int64_t size, std::int64_t weight, bool in_tile) {
@@ -64,8 +64,8 @@ bool same_rows(const EmitOptions& options) {
   const std::int64_t in_parts = options.type == FftType::r2c ? 1 : 2, out_parts = options.type == FftType::c2r ? 1 : 2,
                      row = 2 * (options.n[0] / 2 + 1);
   if (options.n[0] > 1 && (in[0] != 1 || out[0] != 1)) return false;
-  for (std::size_t d = 1; d < 4; ++d) {
-    if ((d < 3 ? options.n[d] : options.batch) == 1) continue;
+  for (std::size_t d = 1; d <= batch_axis; ++d) {
+    if ((d < batch_axis ? options.n[d] : options.batch) == 1) continue;
     if (in[d] * in_parts != out[d] * out_parts || in[d] * in_parts < row) return false;
   }
   return true;

@@ -30,7 +30,7 @@ struct DimensionHooks {
 };
 
 struct EmitOptions {
-  Lengths n{1, 1, 1};  // lengths of the transform
+  Lengths n;  // lengths of the transform
   FftType type = FftType::c2c;
   Precision precision = Precision::f32;
   int sign = -1;
@@ -38,9 +38,9 @@ struct EmitOptions {
   bool in_place = false;
   bool last_first = false;  // plain plans start with the last dimension, not with x
   double scale = 1;
-  // Element strides of x, y, z and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
+  // Element strides of x, y, z, w and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
-  std::array<DimensionHooks, 3> hooks;
+  std::array<DimensionHooks, most_dimensions> hooks;
   bool tables =
       true;  // false: tables that take long to compute are zeros, for those who only ask whether kernels exist
   // Determines the grid sizes of persistent kernels (landing buffers); results do not depend on it.

@@ -119,6 +119,7 @@ struct PassSpec {
   // the values of one DFT at a time: one barrier per round and few registers. Requires plain loads, parts together and
   // no cluster.
   bool resident = false;
+  Cache cache = Cache::all;           // of plain loads and of stores
   Load load_by = Load::plain;         // async, bulk: into landing buffers, by persistent blocks
   int pipeline = 1;                   // number of landing buffers
   bool wide = false;                  // 64-bit element offsets

@@ -11,7 +11,7 @@ Weights Planner::positions(const Line& axis, int k) const {
 
 std::int64_t Planner::length_between(int d, int k) const {
   const Line& axis = axes_[at(d)];
-  if (d == 3) return axis.n;
+  if (d == batch_axis) return axis.n;
   const bool before = axis.digits.front().kernel >= k, after = axis.digits.back().kernel < k;
   if (before && options_.hooks[at(d)].input) return options_.hooks[at(d)].input->kept;
   if (after && options_.hooks[at(d)].output) return options_.hooks[at(d)].output->kept;
@@ -23,25 +23,25 @@ std::int64_t Planner::length_between(int d, int k) const {
 Placings Planner::outside(bool input) const {
   Placings out;
   const auto s = array_strides(options_, input);
-  for (int d = 0; d < 4; ++d) out[at(d)] = straight(s[at(d)]);
+  for (int d = 0; d <= batch_axis; ++d) out[at(d)] = straight(s[at(d)]);
   return out;
 }
 
 Placings Planner::between(int k) {
   Placings out;
   std::int64_t next = 1;
-  for (int d = 0; d < 4; ++d) out[at(d)] = straight(next), next *= length_between(d, k);
+  for (int d = 0; d <= batch_axis; ++d) out[at(d)] = straight(next), next *= length_between(d, k);
   work_values_ = std::max(work_values_, next);
   if (with(k).load != Load::bulk || with(k - 1).to != Target::work) return out;
   Placings tiled;
   std::int64_t low = 1;
-  for (int d = 0; d < 4; ++d) {
+  for (int d = 0; d <= batch_axis; ++d) {
     const std::int64_t cut = tile_cut(d, k);
     if (cut == 0 || (cut < axes_[at(d)].n && carries_in_part(d, k - 1))) return out;
     tiled[at(d)] = {cut, low, 0};
     low *= cut;
   }
-  for (int d = 0; d < 4; ++d) {
+  for (int d = 0; d <= batch_axis; ++d) {
     tiled[at(d)].high = low;
     low *= axes_[at(d)].n / tiled[at(d)].cut;
   }
@@ -73,8 +73,8 @@ std::int64_t Planner::tile_cut(int d, int k) const {
 }
 
 int Planner::tile_along(int d, int k) const {
-  if (d < 3 && d >= rank(plan_)) return 1;
-  return std::max(1, with(k).tile[at(d < 3 ? d : rank(plan_))]);
+  if (d < batch_axis && d >= rank(plan_)) return 1;
+  return std::max(1, with(k).tile[at(d < batch_axis ? d : rank(plan_))]);
 }
 
 }  // namespace fourtune::generator::fft

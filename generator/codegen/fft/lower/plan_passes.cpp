@@ -7,9 +7,9 @@
 namespace fourtune::generator::fft {
 
 Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan), options_(options) {
-  static const char* names[] = {"x", "y", "z"};
-  for (int d = 0; d < 3; ++d) axes_.push_back({names[d], options.n[at(d)], d, {}});
-  axes_.push_back({"batch", options.batch, 3, {}});
+  static const char* names[] = {"x", "y", "z", "w"};
+  for (int d = 0; d < most_dimensions; ++d) axes_.push_back({names[d], options.n[at(d)], d, {}});
+  axes_.push_back({"batch", options.batch, batch_axis, {}});
   for (std::size_t k = 0; k < plan.kernels.size(); ++k)
     for (const SubFft& sub : plan.kernels[k].subs)
       axes_[at(index(sub.dim))].digits.push_back({sub.radix, sub.stride, 1, static_cast<int>(k)});
@@ -72,6 +72,7 @@ PlannedPass Planner::pass(int k) {
   spec.apart = w.parts == Parts::apart;
   spec.cluster = w.cluster;
   spec.load_by = w.load;
+  spec.cache = w.cache;
   spec.pipeline = std::max(1, w.pipeline);
   spec.exchange = w.exchange;
   spec.banks = w.banks;
@@ -85,9 +86,9 @@ PlannedPass Planner::pass(int k) {
   const bool first = k == 0, last = k + 1 == kernels();
   const Placings in = first ? outside(true) : between(k), store = last ? outside(false) : between(k + 1);
   std::vector<Transform> transforms(plan_.kernels[at(k)].subs.size());
-  std::array<std::size_t, 3> next{};
-  std::array<std::vector<Part>, 4> parts;
-  for (int d = 0; d < 4; ++d) parts[at(d)] = split_axis(spec, d, k, in[at(d)], store[at(d)]);
+  std::array<std::size_t, most_dimensions> next{};
+  AxisParts parts;
+  for (int d = 0; d <= batch_axis; ++d) parts[at(d)] = split_axis(spec, d, k, in[at(d)], store[at(d)]);
   if (refused()) return out;
   for (std::size_t s = 0; s < transforms.size(); ++s) {
     const SubFft& sub = plan_.kernels[at(k)].subs[s];
@@ -98,13 +99,13 @@ PlannedPass Planner::pass(int k) {
     next[at(d)] = i + 1;
     transforms[s] = transform(out, parts[at(d)], axis, i);
   }
-  order_grid(spec, w, parts);
+  order_grid(spec, w);
   finish_ports(out, k, parts, in, store);
   for (const auto& table : out.tables)
     spec.tables.push_back(static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision)));
   add_factors(out, k, parts);
   spec.loaded = spec.stored = 1;
-  for (int d = 0; d < 4; ++d) spec.loaded *= length_between(d, k), spec.stored *= length_between(d, k + 1);
+  for (int d = 0; d <= batch_axis; ++d) spec.loaded *= length_between(d, k), spec.stored *= length_between(d, k + 1);
   spec.wide = last_element() > 0x7fffffff;
   if (!refused()) refuse(arrange(spec, transforms));
   out.from = first                            ? BufferRef::Where::first
@@ -119,8 +120,8 @@ std::int64_t Planner::last_element() const {
   for (const bool input : {true, false}) {
     const auto s = array_strides(options_, input);
     const auto n = array_sizes(options_, input);
-    std::int64_t last = s[3] * (options_.batch - 1);
-    for (int d = 0; d < 3; ++d) last += s[at(d)] * (n[at(d)] - 1);
+    std::int64_t last = s[batch_axis] * (options_.batch - 1);
+    for (int d = 0; d < most_dimensions; ++d) last += s[at(d)] * (n[at(d)] - 1);
     most = std::max(most, last);
   }
   return most;

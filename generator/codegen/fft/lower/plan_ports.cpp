@@ -28,7 +28,7 @@ std::vector<T> by_position(const std::optional<Window>& window, const std::vecto
 }  // namespace
 
 bool Planner::windowed(int d, int k, bool load) const {
-  if (d == 3) return false;
+  if (d == batch_axis) return false;
   const Line& axis = axes_[at(d)];
   if (load) {
     if (axis.digits.front().kernel != k) return false;
@@ -38,10 +38,9 @@ bool Planner::windowed(int d, int k, bool load) const {
   return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
 }
 
-void Planner::finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
-                           const Placings& store) {
+void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store) {
   PassSpec& spec = out.spec;
-  for (int d = 0; d < 3; ++d) {
+  for (int d = 0; d < most_dimensions; ++d) {
     const Line& axis = axes_[at(d)];
     for (const bool load : {true, false}) {
       if (!windowed(d, k, load)) continue;
@@ -69,8 +68,8 @@ void Planner::finish_ports(PlannedPass& out, int k, const std::array<std::vector
   }
 }
 
-void Planner::add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts) {
-  for (int d = 0; d < 3; ++d) {
+void Planner::add_factors(PlannedPass& out, int k, const AxisParts& parts) {
+  for (int d = 0; d < most_dimensions; ++d) {
     const Line& axis = axes_[at(d)];
     const DimensionHooks& hooks = options_.hooks[at(d)];
     for (const bool load : {true, false}) {

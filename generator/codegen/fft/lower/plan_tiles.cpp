@@ -146,7 +146,7 @@ std::int64_t Planner::table_length(const std::vector<std::byte>& table) const {
   return static_cast<std::int64_t>(table.size()) / (2 * real_bytes(options_.precision));
 }
 
-void Planner::order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&) {
+void Planner::order_grid(PassSpec& spec, const KernelParameters& w) {
   const auto append = [&](const std::string& axis) {
     std::vector<int> atoms;
     for (std::size_t i = 0; i < spec.atoms.size(); ++i)

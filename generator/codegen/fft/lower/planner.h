@@ -27,7 +27,7 @@ struct Digit {
 struct Line {
   std::string name;
   std::int64_t n = 1;
-  int dim = 0;                // 3: the batch
+  int dim = 0;                // batch_axis: the batch
   std::vector<Digit> digits;  // first sub-FFT first
 };
 
@@ -41,6 +41,8 @@ struct Part {
   std::int64_t before = 1, after = 1;  // distances in positions along the axis, in the arrays read and written
   std::int64_t load = 0, store = 0;    // strides in these arrays
 };
+// The parts of every axis.
+using AxisParts = std::array<std::vector<Part>, batch_axis + 1>;
 // Carried digits that move as one number.
 struct Run {
   std::size_t digit = 0;
@@ -103,16 +105,15 @@ class Planner {
   Transform transform(PlannedPass& out, const std::vector<Part>& parts, const Line& axis, std::size_t i);
   int table_for(PlannedPass& out, std::int64_t period);
   std::int64_t table_length(const std::vector<std::byte>& table) const;
-  void order_grid(PassSpec& spec, const KernelParameters& w, const std::array<std::vector<Part>, 4>&);
+  void order_grid(PassSpec& spec, const KernelParameters& w);
   static std::int64_t weight_in(const Index& index, int atom);
 
   // ---- loads and stores (plan_ports.cpp)
   // Whether this kernel pads (load) or truncates (store) this axis, so that a window gives its addresses.
   bool windowed(int d, int k, bool load) const;
-  void finish_ports(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts, const Placings& in,
-                    const Placings& store);
+  void finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store);
   // Adds the hooks' factors to the kernel that first loads, or last stores, the dimension's digits.
-  void add_factors(PlannedPass& out, int k, const std::array<std::vector<Part>, 4>& parts);
+  void add_factors(PlannedPass& out, int k, const AxisParts& parts);
 
   const FftPlan& plan_;
   const EmitOptions& options_;

@@ -102,21 +102,23 @@ class ReachCheck {
 
 }  // namespace
 
-std::array<std::int64_t, 3> array_sizes(const EmitOptions& options, bool input) {
-  std::array<std::int64_t, 3> n = options.n;
+Lengths array_sizes(const EmitOptions& options, bool input) {
+  Lengths n = options.n;
   if (options.type == (input ? FftType::c2r : FftType::r2c)) n[0] = n[0] / 2 + 1;
-  for (int d = 0; d < 3; ++d)
+  for (int d = 0; d < most_dimensions; ++d)
     if (const auto& window = input ? options.hooks[at(d)].input : options.hooks[at(d)].output) n[at(d)] = window->kept;
   return n;
 }
 
-std::array<std::int64_t, 4> array_strides(const EmitOptions& options, bool input) {
+AxisNumbers array_strides(const EmitOptions& options, bool input) {
   if (const auto& layout = input ? options.input : options.output)
-    return {layout->stride[0], layout->stride[1], layout->stride[2], layout->distance};
-  std::array<std::int64_t, 3> n = array_sizes(options, input);
+    return {layout->stride[0], layout->stride[1], layout->stride[2], layout->stride[3], layout->distance};
+  Lengths n = array_sizes(options, input);
   const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
   if (options.in_place && real) n[0] = 2 * (options.n[0] / 2 + 1);  // rows padded to hold the half spectrum
-  return {1, n[0], n[0] * n[1], n[0] * n[1] * n[2]};
+  AxisNumbers strides{1};
+  for (std::size_t d = 0; d < n.size(); ++d) strides[d + 1] = strides[d] * n[d];
+  return strides;
 }
 
 std::int64_t array_bytes(const EmitOptions& options, bool input) {
@@ -124,8 +126,8 @@ std::int64_t array_bytes(const EmitOptions& options, bool input) {
     const auto n = array_sizes(options, first);
     const auto s = array_strides(options, first);
     const bool real = options.type == (first ? FftType::r2c : FftType::c2r);
-    std::int64_t last = s[3] * (options.batch - 1);
-    for (std::size_t d = 0; d < 3; ++d) last += s[d] * (n[d] - 1);
+    std::int64_t last = s[batch_axis] * (options.batch - 1);
+    for (std::size_t d = 0; d < n.size(); ++d) last += s[d] * (n[d] - 1);
     return (last + 1) * real_bytes(options.precision) * (real ? 1 : 2);
   };
   return options.in_place ? std::max(bytes(true), bytes(false)) : bytes(input);

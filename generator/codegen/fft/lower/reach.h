@@ -3,19 +3,19 @@
 // refused.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "generator/codegen/fft/lower/lower.h"
+#include "generator/codegen/fft/lower/placing.h"
 
 namespace fourtune::generator::fft {
 
-// Lengths (x, y, z) and element strides (x, y, z, batch) of the transform's first or second array. Elements are real
+// Lengths and element strides of the transform's first or second array. Elements are real
 // numbers if the array is real.
-std::array<std::int64_t, 3> array_sizes(const EmitOptions& options, bool input);
-std::array<std::int64_t, 4> array_strides(const EmitOptions& options, bool input);
+Lengths array_sizes(const EmitOptions& options, bool input);
+AxisNumbers array_strides(const EmitOptions& options, bool input);
 // Bytes from the array's first element to the end of its last one; in place, those of the longer array.
 std::int64_t array_bytes(const EmitOptions& options, bool input);
 

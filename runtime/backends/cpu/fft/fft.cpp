@@ -29,7 +29,7 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   if (op.deterministic) op.choice.rigor = generator::Rigor::estimate, op.wisdom.clear();
   // Strides of dimensions of size 1 are never multiplied by anything and may hold any value; treat them as dense ones.
   for (ArrayLayout* layout : {&op.in, &op.out}) {
-    for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t d = 0; d < problem.n.size(); ++d)
       if (problem.n[d] == 1) layout->stride[d] = 1;
     if (problem.batch == 1) layout->distance = 1;
   }

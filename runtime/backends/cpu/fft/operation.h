@@ -1,7 +1,6 @@
 // One direction of a uniform FFT problem, as both CPU families (library, rows) compute it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,7 +20,7 @@ struct FftOperation {
   FftType type = FftType::c2c;
   int sign = -1;
   int dim = 1;
-  std::array<std::int64_t, 3> n{1, 1, 1};
+  Sizes n;
   std::int64_t batch = 1;
   ArrayLayout in, out;  // strides in elements of each side's type
   bool in_place = false;
@@ -33,9 +32,14 @@ struct FftOperation {
   bool deterministic = false;
 };
 
-// Positions along x on the complex side (n for c2c).
+// Positions along x on the complex side (n for c2c), and the sizes there.
 inline std::int64_t spectrum_size(const FftOperation& op) {
   return op.type == FftType::c2c ? op.n[0] : op.n[0] / 2 + 1;
+}
+inline Sizes spectrum_sizes(const FftOperation& op) {
+  Sizes sizes = op.n;
+  sizes[0] = spectrum_size(op);
+  return sizes;
 }
 
 // A bound operation. run may be called by one thread at a time; it preserves `in` unless in_place (then in == out).

@@ -2,8 +2,8 @@
 //
 // Steps, each a parallel loop over units that use disjoint memory:
 // - many small transforms: one step, in which a unit is a whole transform;
-// - 3D: a step whose units are x-y planes (both passes run while the plane is in cache), and a step along z in blocks
-//   of lines;
+// - 3D and 4D: a step whose units are x-y planes (both passes run while the plane is in cache), and a step along z, and
+//   one along w, in blocks of lines; or units that are volumes, if these are small enough, and a step along w;
 // - otherwise one step per dimension.
 // c2c and r2c start along x, c2r ends there. The first pass reads the input and writes the output, so running out of
 // place costs nothing extra; only c2r in more than one dimension needs a work array (half spectrum) to preserve its
@@ -23,13 +23,16 @@ namespace {
 
 // The units of fused passes should stay in a core's second-level cache, which is at least 1 MiB on server cores.
 constexpr std::int64_t kFusedBytes = std::int64_t{8} << 20;
-using Extent = std::array<std::int64_t, 4>;  // x, y, z, batch
+constexpr int kBatch = most_dimensions;
+using Extent = std::array<std::int64_t, kBatch + 1>;  // x, y, z, w, batch
 
 Extent strides_of(const ArrayLayout& layout) {
-  return {layout.stride[0], layout.stride[1], layout.stride[2], layout.distance};
+  return {layout.stride[0], layout.stride[1], layout.stride[2], layout.stride[3], layout.distance};
 }
 std::int64_t offset(const Extent& at, const Extent& stride) {
-  return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] + at[3] * stride[3];
+  std::int64_t sum = 0;
+  for (int d = 0; d <= kBatch; ++d) sum += at[d] * stride[d];
+  return sum;
 }
 
 enum Array { kIn, kMiddle, kOut };
@@ -56,13 +59,13 @@ class RowsFft final : public FftRunner {
   using Value = std::complex<T>;
 
  public:
-  explicit RowsFft(const FftOperation& op) : op_(op), size_{spectrum_size(op), op.n[1], op.n[2], op.batch} {
+  explicit RowsFft(const FftOperation& op) : op_(op), size_{spectrum_size(op), op.n[1], op.n[2], op.n[3], op.batch} {
     conjugate_ = (op.type == FftType::r2c && op.sign > 0) || (op.type == FftType::c2r && op.sign < 0);
     stride_[kIn] = strides_of(op.in);
     stride_[kOut] = strides_of(op.out);
     stride_[kMiddle] = op.type == FftType::c2r ? stride_[kIn] : stride_[kOut];
     if (op.type == FftType::c2r && op.dim > 1 && !op.in_place) {
-      const ArrayLayout dense = dense_layout({size_[0], size_[1], size_[2]});
+      const ArrayLayout dense = dense_layout(spectrum_sizes(op));
       stride_[kMiddle] = strides_of(dense);
       middle_ = AlignedBytes(dense.distance * op.batch * static_cast<std::int64_t>(sizeof(Value)));
     }
@@ -117,15 +120,15 @@ class RowsFft final : public FftRunner {
   // The lines of a block are neighbours along the other axis with the smallest stride.
   int across(const Pass<T>& pass) const {
     int best = -1;
-    for (int d = 0; d < 4; ++d) {
+    for (int d = 0; d <= kBatch; ++d) {
       if (d == pass.axis || size_[d] == 1) continue;
       if (best < 0 || stride_[pass.to][d] < stride_[pass.to][best]) best = d;
     }
-    return best >= 0 ? best : (pass.axis == 3 ? 0 : 3);
+    return best >= 0 ? best : kBatch;
   }
 
   const LineFft<T>* line_fft(const Pass<T>& pass) {
-    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom, pass.across != 3};
+    LineFftChoice choice{op_.n[pass.axis], op_.sign, size_[pass.across], op_.choice, op_.wisdom, pass.across != kBatch};
     if (pass.kind == PassKind::complex) {
       ffts_[pass.axis] = make_line_fft<T>(choice);
     } else {
@@ -136,18 +139,30 @@ class RowsFft final : public FftRunner {
     return ffts_[pass.axis].get();
   }
 
+  // Passes along axes below this run in one step while their values are in cache: all of them where the threads have
+  // enough transforms each, else the most for which there are enough units of few enough bytes.
+  int fused_dimensions() const {
+    std::int64_t bytes = sizeof(Value), units = op_.batch;
+    for (int d = 0; d < op_.dim; ++d) bytes *= size_[d];
+    if (units >= 2 * op_.threads && bytes <= kFusedBytes) return op_.dim;
+    for (int dims = op_.dim - 1; dims > 1; --dims) {
+      bytes /= size_[dims];
+      units *= size_[dims];
+      if (bytes <= kFusedBytes && units >= op_.threads) return dims;
+    }
+    return 1;
+  }
+
   void make_steps(const std::vector<Pass<T>>& passes) {
-    const std::int64_t plane = size_[0] * size_[1] * static_cast<std::int64_t>(sizeof(Value));
-    const bool whole = op_.batch >= 2 * op_.threads && plane * size_[2] <= kFusedBytes && op_.dim > 1;
-    const bool planes = op_.dim == 3 && plane <= kFusedBytes && size_[2] * op_.batch >= op_.threads;
+    const int fused = fused_dimensions();
     std::vector<Step<T>> steps;
     for (const Pass<T>& pass : passes) {
-      const bool join = !steps.empty() && (whole || (planes && pass.axis != 2 && steps.back().passes[0].axis != 2));
+      const bool join = !steps.empty() && pass.axis < fused && steps.back().passes[0].axis < fused;
       if (!join) steps.emplace_back();
       steps.back().passes.push_back(pass);
     }
     for (Step<T>& step : steps) {
-      step.unit = {1, 1, 1, 1};
+      step.unit.fill(1);
       for (const Pass<T>& pass : step.passes) step.unit[pass.axis] = size_[pass.axis];
       if (step.passes.size() == 1) {
         const Pass<T>& pass = step.passes[0];
@@ -160,13 +175,13 @@ class RowsFft final : public FftRunner {
   void run_step(const Step<T>& step, const std::array<void*, 3>& arrays) {
     Extent units;
     std::int64_t count = 1;
-    for (int d = 0; d < 4; ++d) {
+    for (int d = 0; d <= kBatch; ++d) {
       units[d] = (size_[d] + step.unit[d] - 1) / step.unit[d];
       count *= units[d];
     }
     parallel_for(workers_, count, [&](std::int64_t index, int worker) {
       Extent at, size;
-      for (int d = 0; d < 4; ++d) {
+      for (int d = 0; d <= kBatch; ++d) {
         at[d] = index % units[d] * step.unit[d];
         index /= units[d];
         size[d] = std::min(step.unit[d], size_[d] - at[d]);
@@ -179,19 +194,23 @@ class RowsFft final : public FftRunner {
   // Transforms all lines of one box.
   void run_pass(const Pass<T>& pass, const std::array<void*, 3>& arrays, Extent at, Extent size, void* work) const {
     const Extent first = at;
-    int outer[2], found = 0;
-    for (int d = 0; d < 4; ++d) {
-      if (d != pass.axis && d != pass.across) outer[found++] = d;
+    std::array<int, kBatch - 1> outer{};  // the axes along which blocks of lines follow each other
+    std::int64_t blocks = 1;
+    for (int d = 0, found = 0; d <= kBatch; ++d) {
+      if (d == pass.axis || d == pass.across) continue;
+      outer[found++] = d;
+      blocks *= size[d];
     }
-    for (std::int64_t j = 0; j < size[outer[1]]; ++j) {
-      for (std::int64_t i = 0; i < size[outer[0]]; ++i) {
-        for (std::int64_t l = 0; l < size[pass.across]; l += pass.block()) {
-          at[outer[0]] = first[outer[0]] + i;
-          at[outer[1]] = first[outer[1]] + j;
-          at[pass.across] = first[pass.across] + l;
-          const auto count = static_cast<int>(std::min<std::int64_t>(pass.block(), size[pass.across] - l));
-          run_block(pass, arrays, at, count, work);
-        }
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      std::int64_t rest = block;
+      for (const int d : outer) {
+        at[d] = first[d] + rest % size[d];
+        rest /= size[d];
+      }
+      for (std::int64_t l = 0; l < size[pass.across]; l += pass.block()) {
+        at[pass.across] = first[pass.across] + l;
+        const auto count = static_cast<int>(std::min<std::int64_t>(pass.block(), size[pass.across] - l));
+        run_block(pass, arrays, at, count, work);
       }
     }
   }
@@ -226,7 +245,7 @@ class RowsFft final : public FftRunner {
   Extent size_;  // on the complex side
   std::array<Extent, 3> stride_;
   bool conjugate_ = false;
-  std::array<std::unique_ptr<LineFft<T>>, 3> ffts_;
+  std::array<std::unique_ptr<LineFft<T>>, most_dimensions> ffts_;
   std::vector<Step<T>> steps_;
   std::int64_t work_stride_ = 0;
   int workers_ = 1;

@@ -11,7 +11,7 @@ template <class T>
 class StagedFft final : public FftRunner {
  public:
   StagedFft(const FftOperation& op, std::unique_ptr<FftRunner> (*make)(const FftOperation&)) : op_(op) {
-    sizes_ = op.type == FftType::r2c ? op.n : std::array{spectrum_size(op), op.n[1], op.n[2]};
+    sizes_ = op.type == FftType::r2c ? op.n : spectrum_sizes(op);
     FftOperation inner = op;
     inner.in = dense_ = dense_layout(sizes_);
     inner.in_place = false;
@@ -37,7 +37,7 @@ class StagedFft final : public FftRunner {
                      [=, to = work_.as<U>()](auto i, auto o, auto) { to[o] = in[i]; });
   }
   FftOperation op_;
-  std::array<std::int64_t, 3> sizes_{};
+  Sizes sizes_;
   ArrayLayout dense_;
   AlignedBytes work_;
   std::unique_ptr<FftRunner> inner_;

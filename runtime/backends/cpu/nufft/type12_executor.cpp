@@ -20,9 +20,9 @@ class Type12Executor final : public Executor {
  public:
   Type12Executor(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options)
       : problem_(problem), plan_(plan), options_(options), whole_(options.only == Only::whole) {
-    if (!whole_) plan_.window.fine = problem.n;  // the caller's array is the grid
-    grid_ =
-        whole_ ? padded_shape(problem.dim, plan_.window.fine, sizeof(Complex)) : dense_shape(problem.dim, problem.n);
+    if (!whole_) plan_.window.fine = problem.n.xyz();  // the caller's array is the grid
+    grid_ = whole_ ? padded_shape(problem.dim, plan_.window.fine, sizeof(Complex))
+                   : dense_shape(problem.dim, problem.n.xyz());
     chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, problem.batch);
     GridderSpec spec;
     spec.grid = grid_;
@@ -97,7 +97,7 @@ class Type12Executor final : public Executor {
     const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
     PrunedFftSpec spec;
     spec.grid = grid_;
-    spec.modes = problem_.n;
+    spec.modes = problem_.n.xyz();
     spec.sign = sign;
     spec.order = options_.mode_order;
     for (int d = 0; d < problem_.dim; ++d) {

@@ -20,9 +20,8 @@ namespace {
 
 // Copies a spectrum, applying weights and conjugation; in == out is allowed.
 template <class T>
-void weigh_spectrum(const FftOperation& op, const std::array<std::int64_t, 3>& sizes, std::int64_t batch,
-                    const std::complex<T>* in, const ArrayLayout& in_layout, std::complex<T>* out,
-                    const ArrayLayout& out_layout, bool conjugate) {
+void weigh_spectrum(const FftOperation& op, const Sizes& sizes, std::int64_t batch, const std::complex<T>* in,
+                    const ArrayLayout& in_layout, std::complex<T>* out, const ArrayLayout& out_layout, bool conjugate) {
   const T flip = conjugate ? T(-1) : T(1), interior = static_cast<T>(op.interior);
   for_each_element(op.threads, sizes, batch, in_layout, out_layout, [=, n = op.n[0]](auto i, auto o, auto x) {
     const T w = x == 0 || 2 * x == n ? T(1) : interior;
@@ -45,7 +44,7 @@ class LibraryFft final : public FftRunner {
   using Api = Fftw<T>;
 
  public:
-  explicit LibraryFft(const FftOperation& op) : op_(op), spectrum_{spectrum_size(op), op.n[1], op.n[2]} {
+  explicit LibraryFft(const FftOperation& op) : op_(op), spectrum_(spectrum_sizes(op)) {
     conjugate_ = (op.type == FftType::r2c && op.sign > 0) || (op.type == FftType::c2r && op.sign < 0);
     weighted_ = conjugate_ || op.interior != 1;
     chunk_ = op.batch;
@@ -86,7 +85,7 @@ class LibraryFft final : public FftRunner {
 
  private:
   FftwPlan<T> make_plan(bool unaligned) {
-    typename Api::Dim dims[3], loop{chunk_, plan_in_.distance, op_.out.distance};
+    typename Api::Dim dims[most_dimensions], loop{chunk_, plan_in_.distance, op_.out.distance};
     for (int d = 0; d < op_.dim; ++d) {
       // FFTW's order: the last dimension is the one that real transforms halve.
       dims[op_.dim - 1 - d] = {op_.n[d], plan_in_.stride[d], op_.out.stride[d]};
@@ -143,7 +142,7 @@ class LibraryFft final : public FftRunner {
   }
 
   FftOperation op_;
-  std::array<std::int64_t, 3> spectrum_;
+  Sizes spectrum_;
   ArrayLayout plan_in_;  // the input as the plan sees it
   std::int64_t chunk_ = 1;
   bool conjugate_ = false, weighted_ = false, staged_ = false;
