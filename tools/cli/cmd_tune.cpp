@@ -92,8 +92,8 @@ void make_folder(const std::string& folder) {
 // The same session on the ranks of an mpirun.
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
-  if (!arguments.record.empty() || !arguments.recorded.empty() || session.cpu_time || arguments.backend != "cpu" ||
-      arguments.device != 0)
+  if (!arguments.record.empty() || !arguments.recorded.empty() || session.cpu_time ||
+      arguments.backend != TuneArguments().backend || arguments.device != 0)
     throw UsageError("--ranks: not with --record, --recorded, --cpu-time, --backend or --device",
                      "ranks are tuned on the processor, with points that are made, by the time that passes");
   const std::filesystem::path path = database_path(*arguments.db);

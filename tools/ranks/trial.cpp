@@ -96,7 +96,8 @@ class Run {
 
 std::string cannot_split(const SoakCase& one) {
   const Problem& p = one.problem;
-  if (p.dim == 1 || p.dim > 3) return "problems of two and three dimensions are split";
+  if (p.dim == 1) return "a problem of one dimension is not split";
+  if (p.dim > 3) return "a problem of four dimensions is not split";
   if (one.only != Only::whole) return "only=: a transform over ranks is whole";
   if (one.distinct) return "distinct: the transforms of a batch over ranks share their points";
   if (p.place == Place::in || p.input_layout || p.output_layout) return "parts of an fft are dense and out of place";
