@@ -9,8 +9,7 @@
 namespace fourtune::runtime::gpu {
 namespace {
 
-std::size_t span_bytes(const ArrayLayout& layout, const Sizes& sizes, const Problem& problem,
-                       bool real) {
+std::size_t span_bytes(const ArrayLayout& layout, const Sizes& sizes, const Problem& problem, bool real) {
   return static_cast<std::size_t>(checked_multiply(layout_span(layout, sizes, problem.batch, "the array"),
                                                    (real ? 1 : 2) * real_bytes(problem.precision), "the array"));
 }
