@@ -35,6 +35,8 @@ def test_a_drawn_nonuniform_transform(seed):
     modes = tuple(int(n) for n in rng.integers(1, {1: 90, 2: 24, 3: 10}[dim], dim))
     n_trans, modeord, isign = int(rng.integers(1, 5)), int(rng.integers(2)), int(rng.choice([-1, 1]))
     reach = rng.choice([1.0, np.pi, 40.0])
+    if kind == 3 and dim == 3:
+        reach = min(reach, np.pi)  # the grid of a larger one may take all of a machine's memory
     points = rng.uniform(-reach, reach, (dim, m)).astype(REAL[dtype])
     targets = rng.uniform(-12, 12, (dim, int(rng.integers(1, 60)))).astype(REAL[dtype])
     other = targets if kind == 3 else frequencies(modes, modeord)

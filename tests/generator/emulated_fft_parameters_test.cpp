@@ -87,16 +87,18 @@ TEST(EmulatedFftParameters, SwizzledAndDenseSharedMemory) {
 }
 
 TEST(EmulatedFftParameters, ChosenCachesForLoadsAndStores) {
-  for (const auto& [cache, load, store] :
-       {std::tuple{"l2", "__ldcg(&", "__stcg(&"}, std::tuple{"stream", "__ldcs(&", "__stcs(&"}})
+  struct Chosen {
+    const char *cache, *load, *store;
+  };
+  for (const Chosen& chosen : {Chosen{"l2", "__ldcg(&", "__stcg(&"}, Chosen{"stream", "__ldcs(&", "__stcs(&"}})
     for (const std::string ahead : {"", ",load=async,pipeline=2"})
       for (const std::string place : {"", ",prec=f64,place=in"})
-        expect_right("{X(3,4,3,12,tw),X(4,3,1,3,no-tw)}[threads=32,tile=1x5" + ahead + ",cache=" + cache +
+        expect_right("{X(3,4,3,12,tw),X(4,3,1,3,no-tw)}[threads=32,tile=1x5" + ahead + ",cache=" + chosen.cache +
                          "]{Y(1,7,1,7,no-tw)}[threads=32,tile=12]:order=natural" + place,
                      -1, 3, [&](const generator::GpuProgram& program) {
                        const std::string &first = program.kernels[0].text, &second = program.kernels[1].text;
-                       EXPECT_EQ(first.find(load) == std::string::npos, !ahead.empty());
-                       EXPECT_NE(first.find(store), std::string::npos);
+                       EXPECT_EQ(first.find(chosen.load) == std::string::npos, !ahead.empty());
+                       EXPECT_NE(first.find(chosen.store), std::string::npos);
                        EXPECT_EQ(second.find("__ld"), std::string::npos) << "the other kernel keeps the default";
                        EXPECT_EQ(second.find("__st"), std::string::npos);
                      });
@@ -219,14 +221,14 @@ TEST(EmulatedFftParameters, RandomPlansAreRightOrRefusedByARule) {
 }
 
 TEST(EmulatedFftParameters, OneLandingBufferNeedsNoSlots) {
-  for (const auto& [depth, slots] : {std::pair{1, false}, {2, true}}) {
-    const std::string plan =
-        "{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=async,pipeline=" + std::to_string(depth) +
-        "]:order=natural";
-    const FftPlan parsed = parse_fft_plan(plan);
-    const auto program = emit_program(parsed, options_of(parsed));
-    EXPECT_EQ(program.kernels.front().text.find("slot = ") != std::string::npos, slots) << plan;
-  }
+  for (const char* load : {"async", "bulk"})
+    for (const int depth : {1, 2}) {
+      const std::string plan = std::string("{X(8,8,8,64,tw),X(8,8,1,8,no-tw)}[threads=64,tile=1x8,load=") + load +
+                               ",pipeline=" + std::to_string(depth) + "]:order=natural";
+      const FftPlan parsed = parse_fft_plan(plan);
+      const auto program = emit_program(parsed, small_options_of(parsed));
+      EXPECT_EQ(program.kernels.front().text.find("slot = ") != std::string::npos, depth > 1) << plan;
+    }
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ class Finals : public ::testing::Test {
   }
   // Blocks 30 (the untuned default) to 33 in the order of their estimates.
   ProblemReport tune(int last = 33) {
-    const ProblemReport report = run_session(fake_session({kToken}, 30, last), store_, evaluator_).problems.at(0);
+    ProblemReport report = run_session(fake_session({kToken}, 30, last), store_, evaluator_).problems.at(0);
     for (const auto& plans : evaluator_.finals_of) EXPECT_GE(plans.size(), 2u) << "there is nobody to compare with";
     return report;
   }
