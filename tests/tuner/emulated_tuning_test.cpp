@@ -36,10 +36,15 @@ class Watched final : public runtime::Backend {
     if (spills(plan)) return std::make_unique<Large>(inner_.bind(problem, plan, options));
     return inner_.bind(problem, plan, options);
   }
-  void prepare(const Problem& problem, const generator::Plan& plan, const runtime::ExecutorOptions&) const override {
+  std::vector<runtime::KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,
+                                                  const runtime::ExecutorOptions&) const override {
     const std::lock_guard lock(mutex_);
     prepared_.push_back(generator::to_text(plan, problem));
-    if (broken(plan)) throw runtime::CompileError("kernel f1 does not compile: this test says so", false);
+    return {{prepared_.back(), "f1", broken(plan) ? "broken" : "right", 0, "sm_90", 1}};
+  }
+  runtime::KernelImage compile_kernel(const runtime::KernelJob& job, double) const override {
+    if (job.text == "broken") throw runtime::CompileError("kernel f1 does not compile: this test says so", false);
+    return {};
   }
   std::vector<std::string> prepared() const {
     const std::lock_guard lock(mutex_);

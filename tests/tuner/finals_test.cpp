@@ -37,7 +37,7 @@ class ScriptedEvaluator : public Evaluator {
   std::vector<std::vector<std::string>> finals_of;
 
   DeviceTraits traits() override { return FakeBackend().traits(); }
-  double load(const Problem&, std::uint64_t) override { return 0; }
+  Spent load(const Problem&, std::uint64_t, const std::vector<std::string>&) override { return {}; }
   Evaluation evaluate(const EvaluationRequest& request) override {
     evaluated.push_back(request.plan);
     Evaluation result;

@@ -40,6 +40,7 @@ struct TuneArguments {
   std::string backend = "cpu";
   int device = 0;
   std::string format = "table";
+  std::string trace;  // file of what the time went to
   bool quiet = false;
   int ranks = 0;  // 0: this process alone
   tuner::SessionOptions session;
@@ -92,9 +93,9 @@ void make_folder(const std::string& folder) {
 // The same session on the ranks of an mpirun.
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
-  if (!arguments.record.empty() || !arguments.recorded.empty() || session.cpu_time ||
+  if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() || session.cpu_time ||
       arguments.backend != TuneArguments().backend || arguments.device != 0)
-    throw UsageError("--ranks: not with --record, --recorded, --cpu-time, --backend or --device",
+    throw UsageError("--ranks: not with --record, --recorded, --trace, --cpu-time, --backend or --device",
                      "ranks are tuned on the processor, with points that are made, by the time that passes");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
@@ -129,6 +130,13 @@ void tune(TuneArguments arguments) {
     if (const std::string why = db::why_untrusted(path); !why.empty())
       fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 
+  std::ofstream trace;
+  if (!arguments.trace.empty()) {
+    trace.open(arguments.trace);
+    trace << tuner::trace_header() << std::flush;
+    if (!trace) throw Failure(fmt::format("{}: cannot be written", arguments.trace));
+    options.trace = [&trace](const tuner::Trace& step) { trace << tuner::format_trace(step) << std::flush; };
+  }
   const StopOnSignal signals;
   options.stop = &signals.raised();
   ProgressLine line(stderr);
@@ -189,6 +197,8 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   add_device_option(command, arguments.device);
   command.add_option("--format", arguments.format, "How to print the outcome")
       ->check(CLI::IsMember({"table", "csv", "json"}));
+  command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
+      ->type_name("FILE");
   command.add_flag("--quiet", arguments.quiet, "No progress");
   command
       .add_option("--ranks", arguments.ranks,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/measure/benchmark.h"
 #include "tuner/search/search.h"
 #include "tuner/session/session_context.h"
 
@@ -55,7 +56,9 @@ class ProblemTuning {
   void decide();
   void write_recording() const;
 
-  void ask_ahead();
+  void begin_search();
+  // Asks for as many candidates as the host can compile while one is measured; returns their plans.
+  std::vector<std::string> ask_ahead();
   void recall_incumbent();
   void recall_history();
   // The reason why a plan from the database cannot be right for this problem; empty if it can be.
@@ -74,20 +77,33 @@ class ProblemTuning {
   int library_plannings() const;
   std::vector<Finalist> finalists() const;
   bool drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result);
+  // Who wins by the rounds, against whom, and by how much.
+  struct Choice {
+    std::string base, winner;
+    RatioInterval ratio;
+  };
+  Choice choose();
+  bool confirm(const std::string& winner);
+  void note_final_failure(const std::string& plan, db::RunStatus status, const std::string& message);
   void adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result);
   std::string wisdom_of(const std::string& plan) const;
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
+  // Whether the candidate cannot beat what was measured.
+  bool hopeless(std::size_t candidate) const;
   bool working(const std::string& plan) const;
   bool recording() const { return context_.options.measure_everything || !context_.options.record_folder.empty(); }
   double seconds_left() const;  // seconds left of this problem's share
   void send_progress(Step step);
+  void end_step(Step step, const std::string& plan = {}, db::RunStatus status = db::RunStatus::ok,
+                const std::string& message = {});
 
   SessionContext& context_;
   const Problem problem_;
   const std::string token_;
   const std::size_t index_;
   const double share_, later_, begin_;
+  const bool compiles_;  // kernels, ahead of measuring
   double finals_reserve_ = 0;
 
   ListedPlans listed_;
@@ -100,6 +116,7 @@ class ProblemTuning {
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
   std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
   std::unique_ptr<Search> search_;
+  bool searching_ = false;  // the first plans are measured
   std::deque<std::size_t> asked_;  // asked by the search, not measured yet
   double best_seconds_ = 0;        // over right results; 0: none
   std::string best_;
