@@ -26,32 +26,48 @@ CompileAhead::~CompileAhead() {
   threads_.clear();  // joins
 }
 
-void CompileAhead::begin(ListKernels list) {
+void CompileAhead::begin(const std::string& problem, ListKernels list) {
   const std::lock_guard lock(mutex_);
+  problem_ = problem;
   list_ = std::move(list);
-  waiting_.clear();
-  plans_.clear();
-  known_.clear();
+  std::erase_if(waiting_, [&](const auto& plan) { return plan->name.first != problem; });
+  std::erase_if(plans_, [&](const auto& entry) { return entry.first.first != problem; });
+  std::erase_if(known_, [](const auto& entry) { return entry.second->state == State::queued; });
+}
+
+void CompileAhead::queue(const Name& name, const ListKernels& list,
+                         std::deque<std::shared_ptr<Plan>>::iterator before) {
+  const auto [entry, fresh] = plans_.try_emplace(name);
+  if (!fresh) return;
+  entry->second = std::make_shared<Plan>();
+  entry->second->name = name;
+  entry->second->list = list;
+  waiting_.insert(before, entry->second);
 }
 
 void CompileAhead::add(const std::vector<std::string>& plans) {
   {
     const std::lock_guard lock(mutex_);
-    for (const std::string& text : plans) {
-      if (plans_.contains(text)) continue;
-      const auto plan = std::make_shared<Plan>();
-      plan->text = text;
-      plan->list = list_;
-      plans_.emplace(text, plan);
-      waiting_.push_back(plan);
-    }
+    for (const std::string& plan : plans)
+      queue({problem_, plan}, list_, std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& other) {
+              return other->name.first != problem_;
+            }));
+  }
+  changed_.notify_all();
+}
+
+void CompileAhead::announce(const std::string& problem, const ListKernels& list,
+                            const std::vector<std::string>& plans) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& plan : plans) queue({problem, plan}, list, waiting_.end());
   }
   changed_.notify_all();
 }
 
 void CompileAhead::finish(const std::string& text) {
   std::unique_lock lock(mutex_);
-  const auto found = plans_.find(text);
+  const auto found = plans_.find({problem_, text});
   if (found == plans_.end()) return;
   const std::shared_ptr<Plan> plan = found->second;
   if (std::erase(waiting_, plan) > 0) waiting_.push_front(plan);
@@ -106,7 +122,7 @@ void CompileAhead::list(const std::shared_ptr<Plan>& plan, std::unique_lock<std:
   std::vector<runtime::KernelJob> jobs;
   std::exception_ptr error;
   try {
-    jobs = plan->list(plan->text);
+    jobs = plan->list(plan->name.second);
   } catch (...) {
     error = std::current_exception();
   }

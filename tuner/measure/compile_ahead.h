@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/backends/backend.h"
@@ -38,10 +39,12 @@ class CompileAhead {
   // Waits for the compilations in progress and drops those that have not begun.
   ~CompileAhead();
 
-  // Begins with the plans of another problem. Kernels in progress are kept, others dropped.
-  void begin(ListKernels list);
-  // Queues each plan once, in this order.
+  // From now on plans are those of this problem. Plans of others are dropped, but not the kernels in progress.
+  void begin(const std::string& problem, ListKernels list);
+  // Queues each plan once, in this order and before those of other problems.
   void add(const std::vector<std::string>& plans);
+  // Queues plans of a problem that begins later, after all others.
+  void announce(const std::string& problem, const ListKernels& list, const std::vector<std::string>& plans);
   // Waits until this plan's kernels are compiled, before those of all others, and rethrows what listing or compiling
   // them threw. Returns at once when the plan was not added.
   void finish(const std::string& plan);
@@ -53,8 +56,9 @@ class CompileAhead {
     State state = State::queued;
     std::exception_ptr error;
   };
+  using Name = std::pair<std::string, std::string>;  // problem and plan
   struct Plan {
-    std::string text;
+    Name name;
     ListKernels list;
     State listing = State::queued;
     std::vector<std::shared_ptr<Kernel>> kernels;
@@ -62,6 +66,7 @@ class CompileAhead {
     bool done() const;
   };
 
+  void queue(const Name& name, const ListKernels& list, std::deque<std::shared_ptr<Plan>>::iterator before);
   void run();
   // What a thread may do next: a plan to list, a kernel to compile, or neither. Call with the lock.
   std::shared_ptr<Plan> next_plan();
@@ -75,9 +80,10 @@ class CompileAhead {
   const std::size_t thread_count_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::string problem_;
   ListKernels list_;
   std::deque<std::shared_ptr<Plan>> waiting_;            // in the order of measuring
-  std::map<std::string, std::shared_ptr<Plan>> plans_;   // by text
+  std::map<Name, std::shared_ptr<Plan>> plans_;
   std::map<std::string, std::shared_ptr<Kernel>> known_;  // by key
   bool stop_ = false;
   std::vector<std::jthread> threads_;

@@ -80,13 +80,16 @@ struct LocalEvaluator::Impl {
           });
     else
       backend.flush_kernels();
-    ahead->begin([this, problem](const std::string& text) {
+    ahead->begin(to_token(problem), lister(problem));
+    ahead->add(plans);
+  }
+  CompileAhead::ListKernels lister(const Problem& problem) const {
+    return [this, problem](const std::string& text) {
       runtime::ExecutorOptions options = executor_options({});
       // These points make crowded bins in the sort.
       options.crowded = problem.points == PointClass::cluster || problem.points == PointClass::recorded;
       return backend.missing_kernels(problem, generator::parse_plan(text, problem), options);
-    });
-    ahead->add(plans);
+    };
   }
   // Returns seconds. A short call is repeated once, because the first call also allocates.
   double set_points(runtime::Executor& executor) const {
@@ -176,6 +179,10 @@ Spent LocalEvaluator::load(const Problem& problem, std::uint64_t seed, const std
 
 void LocalEvaluator::prepare(const std::vector<std::string>& plans) {
   if (impl_->ahead) impl_->ahead->add(plans);
+}
+
+void LocalEvaluator::announce(const Problem& next, const std::vector<std::string>& plans) {
+  if (impl_->ahead) impl_->ahead->announce(to_token(next), impl_->lister(next), plans);
 }
 
 bool LocalEvaluator::device_lost() const {

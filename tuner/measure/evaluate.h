@@ -23,6 +23,7 @@ class LocalEvaluator : public Evaluator {
   Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   // Backends that compile use all but one of the host's threads for it.
   void prepare(const std::vector<std::string>& plans) override;
+  void announce(const Problem& next, const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
   // True when a plan has broken the device for this process. Only a new process can go on.

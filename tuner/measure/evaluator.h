@@ -78,6 +78,8 @@ class Evaluator {
   // A hint that these plans will be evaluated soon, so that what they need can be compiled meanwhile. Returns at once
   // and never throws because of what a plan does.
   virtual void prepare(const std::vector<std::string>& plans) { (void)plans; }
+  // The same for the first plans of the problem that is loaded next.
+  virtual void announce(const Problem& next, const std::vector<std::string>& plans) { (void)next, (void)plans; }
   // Neither function throws because of what a plan does: failures become statuses. Status interrupted means that the
   // user's stop arrived meanwhile. They throw Error when nothing can be measured any more (no worker can be started).
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;

@@ -40,28 +40,35 @@ double expected_cost(const Problem& problem, const SessionContext& context) {
   return 1 + hopeful_evaluations * (0.02 + 14 * execute + 2 * set_points);
 }
 
-ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share,
-                             double later)
+ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index)
     : context_(context),
       problem_(problem),
       token_(to_token(problem)),
       index_(index),
-      share_(share),
-      later_(later),
-      begin_(context.elapsed()),
       compiles_(generator::is_gpu(context.traits.backend)) {
-  finals_reserve_ = std::isfinite(share) ? std::clamp(0.2 * share, 0.1, 6.0) : 6.0;
   report_.problem = token_;
   report_.speed_unit = speed_unit_of(problem);
 }
 
-ProblemReport ProblemTuning::run() {
-  prepare();              // 1. candidates, points and reference, results of earlier sessions
-  measure_first_plans();  // 2. the untuned default, the incumbent, winners of neighbouring problems
-  search();               // 3. ask, measure, tell, until the share is spent
-  plan_library_again();   // 4. the planner behind the yardstick is noisy
-  run_finals();           // 5. the best, the incumbent and the default, interleaved
-  decide();               // 6. verdict and report
+void ProblemTuning::take(const Turn& turn) {
+  share_ = turn.share;
+  later_ = turn.later;
+  settles_ = turn.settles;
+  begin_ = context_.elapsed();
+  finals_reserve_ = std::isfinite(share_) ? std::clamp(0.2 * share_, 0.1, 6.0) : 6.0;
+}
+
+void ProblemTuning::search(const Turn& turn) {
+  take(turn);
+  load();                 // points and reference
+  measure_first_plans();  // the untuned default, the incumbent, winners of neighbouring problems
+  search_candidates();    // ask, measure, tell, until the share is spent
+  plan_library_again();   // the planner behind the yardstick is noisy
+}
+
+ProblemReport ProblemTuning::conclude() {
+  run_finals();  // the best, the incumbent and the default, interleaved
+  decide();      // verdict and report
   end_step(Step::finals);
   if (!context_.options.record_folder.empty()) write_recording();
   report_.elapsed = context_.elapsed() - begin_;
@@ -70,10 +77,10 @@ ProblemReport ProblemTuning::run() {
 }
 
 // ---- 1
-void ProblemTuning::prepare() {
-  send_progress(Step::prepare);
+void ProblemTuning::plan_ahead(ListedPlans listed, const Turn& turn) {
+  take(turn);
   const Planning& planning = *context_.planning;
-  listed_ = planning.list(problem_);
+  listed_ = std::move(listed);
   for (std::size_t i = 0; i < listed_.texts.size(); ++i) candidate_[listed_.texts[i]] = i;
   report_.candidates = listed_.texts.size();
   report_.untuned = untuned_ = planning.untuned(problem_);
@@ -83,22 +90,32 @@ void ProblemTuning::prepare() {
   if (incumbent_) add_first_plan(incumbent_->plan, "");
   library_ = planning.library(problem_);
   if (!library_.empty()) add_first_plan(library_, "");
-  try {  // the plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted
-    const std::string served = planning.served(problem_, context_.store.path());
+  add_served_plan();
+  context_.clock.lap(Task::list);
+  if (!compiles_) return;
+  for (const auto& [plan, mark] : first_plans_)
+    if (!known_.contains(plan)) soon_.push_back(plan);
+  begin_search();
+  const std::vector<std::string> asked = ask_ahead();
+  soon_.insert(soon_.end(), asked.begin(), asked.end());
+  context_.clock.lap(Task::search);
+}
+
+// The plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted.
+void ProblemTuning::add_served_plan() {
+  try {
+    const std::string served = context_.planning->served(problem_, context_.store.path());
     if (!served.empty()) add_first_plan(served, "");
   } catch (const Error&) {  // then there is no such plan
   }
+}
+
+// ---- 2
+void ProblemTuning::load() {
+  send_progress(Step::prepare);
+  if (compiles_) add_served_plan();  // the problem before may have a winner by now
   context_.clock.lap(Task::list);
-  std::vector<std::string> soon;  // what is compiled while points and reference are made
-  if (compiles_) {
-    for (const auto& [plan, mark] : first_plans_)
-      if (!known_.contains(plan)) soon.push_back(plan);
-    begin_search();
-    const std::vector<std::string> asked = ask_ahead();
-    soon.insert(soon.end(), asked.begin(), asked.end());
-    context_.clock.lap(Task::search);
-  }
-  const Spent loading = context_.evaluator.load(problem_, context_.options.seed, soon);
+  const Spent loading = context_.evaluator.load(problem_, context_.options.seed, soon_);
   context_.clock.lap(loading, Task::worker);
   end_step(Step::prepare);
 }
@@ -180,7 +197,6 @@ void ProblemTuning::add_first_plan(const std::string& plan, const std::string& m
   if (std::none_of(first_plans_.begin(), first_plans_.end(), same)) first_plans_.emplace_back(plan, mark);
 }
 
-// ---- 2
 void ProblemTuning::measure_first_plans() {
   send_progress(Step::untuned);
   for (const auto& [plan, mark] : first_plans_) {
@@ -191,7 +207,6 @@ void ProblemTuning::measure_first_plans() {
   }
 }
 
-// ---- 3; 4, 5 and 6 are in finals.cpp
 void ProblemTuning::begin_search() {
   constexpr double compiled_seconds = 0.1;  // of an evaluation whose kernels are compiled ahead, at most
   const SearchSpace& space = listed_.space;
@@ -212,7 +227,7 @@ void ProblemTuning::begin_search() {
       search_->tell(found->second, known.seconds);
 }
 
-void ProblemTuning::search() {
+void ProblemTuning::search_candidates() {
   searching_ = true;
   const SessionOptions& options = context_.options;
   if (!search_) begin_search();
@@ -223,7 +238,8 @@ void ProblemTuning::search() {
     context_.clock.lap(Task::search);
     if (compiles_) context_.evaluator.prepare(asked);
     context_.clock.lap(Task::worker);
-    if (asked_.empty()) break;
+    if (exhausted_ = asked_.empty(); exhausted_) break;
+    if (settles_ && course_.settled()) break;
     const std::size_t candidate = asked_.front();
     const std::string& plan = listed_.texts[candidate];
     asked_.pop_front();
@@ -313,6 +329,7 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
     best_ = plan;
     best_seconds_ = known.seconds;
   }
+  course_.add(evaluation.cost_seconds, best_seconds_);
   const Known& kept = known_[plan] = known;
   end_step(searching_ ? Step::search : Step::untuned, plan, evaluation.status, evaluation.message);
   return kept;

@@ -79,7 +79,7 @@ int compiler_main(const runtime::Backend& backend, int fd) {
 }
 
 runtime::KernelImage CompilerProcess::compile(const runtime::KernelJob& job, double seconds) {
-  constexpr double grace_seconds = 10;  // for a compiler that notes the limit late
+  constexpr double grace_seconds = 3;  // for a compiler that notes the limit late
   const auto lost = [&](const char* why, bool late) {
     const int end = child_->end();
     child_.reset();

@@ -12,6 +12,7 @@ namespace {
 
 using protocol::Json;
 constexpr double hello_timeout_seconds = 60;  // a loaded machine starts processes slowly
+constexpr double hint_timeout_seconds = 10;
 constexpr double slice_seconds = 0.05;        // how often a stop request is checked
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -167,9 +168,13 @@ Spent WorkerProcess::load(const Problem& problem, std::uint64_t seed, const std:
 }
 
 void WorkerProcess::prepare(const std::vector<std::string>& plans) {
-  constexpr double timeout = 10;
   if (plans.empty() || !impl_->child || !impl_->loaded) return;
-  impl_->talk({{"op", "prepare"}, {"plans", plans}}, timeout);  // a child lost here is replaced when it is needed
+  impl_->talk({{"op", "prepare"}, {"plans", plans}}, hint_timeout_seconds);  // a child lost here is replaced when it is needed
+}
+
+void WorkerProcess::announce(const Problem& next, const std::vector<std::string>& plans) {
+  if (plans.empty() || !impl_->child || !impl_->loaded) return;
+  impl_->talk({{"op", "announce"}, {"problem", to_token(next)}, {"plans", plans}}, hint_timeout_seconds);
 }
 
 Evaluation WorkerProcess::evaluate(const EvaluationRequest& request) {

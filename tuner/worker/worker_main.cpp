@@ -63,6 +63,11 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
     evaluator.prepare(request.at("plans").get<std::vector<std::string>>());
     return Json::object();
   }
+  if (op == "announce") {
+    evaluator.announce(parse_problem(request.at("problem").get<std::string>()),
+                       request.at("plans").get<std::vector<std::string>>());
+    return Json::object();
+  }
   if (op == "evaluate") {
     const EvaluationRequest evaluation = protocol::to_evaluation_request(request);
     fault.strike(evaluation.plan, pipe);
