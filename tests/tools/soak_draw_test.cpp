@@ -11,10 +11,10 @@
 #include "tools/common/errors.h"
 #include "tools/soak/case.h"
 #include "tools/soak/data.h"
-#include "tools/soak/draw.h"
+#include "tools/common/problem_draw.h"
 #include "tools/soak/plan.h"
 #include "tools/soak/points.h"
-#include "tools/soak/python.h"
+#include "tools/common/python_random.h"
 
 namespace fourtune::tools {
 namespace {

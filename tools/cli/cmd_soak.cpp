@@ -13,7 +13,7 @@
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
-#include "tools/soak/draw.h"
+#include "tools/common/problem_draw.h"
 #include "tools/soak/hunt.h"
 #include "tools/soak/report.h"
 

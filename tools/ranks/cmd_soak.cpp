@@ -13,7 +13,7 @@
 #include "tools/common/stopwatch.h"
 #include "tools/ranks/commands.h"
 #include "tools/ranks/trial.h"
-#include "tools/soak/draw.h"
+#include "tools/common/problem_draw.h"
 
 namespace fourtune::tools {
 namespace {

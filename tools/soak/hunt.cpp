@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tools/common/stopwatch.h"
-#include "tools/soak/draw.h"
+#include "tools/common/problem_draw.h"
 
 namespace fourtune::tools {
 namespace {

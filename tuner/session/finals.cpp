@@ -79,6 +79,7 @@ std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
   };
   if (incumbent_) add(incumbent_->plan);
   add(untuned_);
+  add(served_);
   add(library_);
   for (const std::string& wisdom : library_wisdom_) plans.push_back({library_, wisdom});
   return plans;
@@ -282,6 +283,8 @@ void ProblemTuning::fill_times(const std::string& winner) {
   report_.error = known.error;
   report_.set_points_seconds = set_points_of(winner);
   report_.speed = speed_of(problem_, report_.seconds);
+  report_.served = served_;
+  if (working(served_)) report_.served_seconds = median_seconds(samples_of(served_));
   if (!working(untuned_)) {
     report_.gain_low = 0;
     report_.gain_high = std::numeric_limits<double>::infinity();

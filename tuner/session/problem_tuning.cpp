@@ -85,6 +85,7 @@ void ProblemTuning::plan_ahead(ListedPlans listed, const Turn& turn) {
   report_.candidates = listed_.texts.size();
   report_.untuned = untuned_ = planning.untuned(problem_);
   recall_history();
+  report_.tuned_before = incumbent_.has_value();
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
@@ -105,7 +106,8 @@ void ProblemTuning::plan_ahead(ListedPlans listed, const Turn& turn) {
 void ProblemTuning::add_served_plan() {
   try {
     const std::string served = context_.planning->served(problem_, context_.store.path());
-    if (!served.empty()) add_first_plan(served, "");
+    served_ = served.empty() ? untuned_ : served;
+    add_first_plan(served_, "");
   } catch (const Error&) {  // then there is no such plan
   }
 }

@@ -130,7 +130,7 @@ class ProblemTuning {
   ListedPlans listed_;
   std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
   std::map<std::string, Known> known_;            // plan text -> result
-  std::string untuned_;
+  std::string untuned_, served_;
   std::string last_failure_;                                      // "timeout: no answer within 30 s"
   std::string library_;                                           // FFTW's plan; empty for a nufft
   std::vector<std::string> library_wisdom_;                       // the wisdom of its further plannings, each different

@@ -13,15 +13,14 @@
 namespace fourtune::tuner {
 namespace {
 
-// Splits the remaining budget in proportion to the expected costs, but no share is below a third of an equal share.
-double share_of(const std::vector<double>& costs, std::size_t index, double left) {
-  if (!std::isfinite(left)) return left;
-  const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(index);
-  const double equal = std::accumulate(begin, costs.end(), 0.0) / static_cast<double>(costs.end() - begin);
-  const auto weight = [&](double cost) { return std::max(cost, equal / 3); };
-  double sum = 0;
-  for (auto cost = begin; cost != costs.end(); ++cost) sum += weight(*cost);
-  return left * weight(costs[index]) / sum;
+// Splits a budget in proportion to the expected costs, but no share is below a third of an equal share.
+std::vector<double> shares_of(const std::vector<double>& costs, double budget) {
+  const double equal = std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(costs.size());
+  std::vector<double> shares;
+  for (const double cost : costs) shares.push_back(std::max(cost, equal / 3));
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share *= std::isfinite(budget) ? budget / sum : budget;
+  return shares;
 }
 
 // The report of a problem that had two turns. A second one that was stopped takes nothing back.
@@ -30,6 +29,9 @@ ProblemReport joined(const ProblemReport& before, const ProblemReport& after) {
   both.evaluations = before.evaluations + after.evaluations;
   both.failures = before.failures + after.failures;
   both.reused = before.reused;
+  both.served = before.served;
+  both.served_seconds = before.served_seconds;
+  both.tuned_before = before.tuned_before;
   both.elapsed = before.elapsed + after.elapsed;
   both.spent = before.spent;
   both.spent += after.spent;
@@ -52,14 +54,13 @@ class Turns {
       : context_(context),
         problems_(problems),
         costs_(costs),
+        shares_(shares_of(costs, context.left())),
         // On a GPU a processor waits for the device most of the time, so that the next problem can be prepared on it.
         overlaps_(generator::is_gpu(context.traits.backend)),
         again_(problems.size()) {
-    constexpr double first_part = 0.7;
     const SessionOptions& options = context_.options;
     several_ = problems_.size() > 1 && std::isfinite(context_.left()) && !options.measure_everything &&
                options.record_folder.empty();
-    if (several_) kept_ = (1 - first_part) * context_.left();
   }
 
   void first() {
@@ -68,14 +69,16 @@ class Turns {
   }
 
   void further() {
-    constexpr double least_seconds = 2;  // less goes into setting a problem up
+    constexpr double least_seconds = 2;  // setting a problem up, and its finals, take a good part of that
     next_.reset();
+    const double budget = context_.options.seconds;
+    const double usual = std::max(least_seconds, budget / static_cast<double>(problems_.size()));
     while (several_ && !context_.stopped() && !ended_ && context_.left() >= least_seconds) {
       const auto next = std::max_element(again_.begin(), again_.end());
       const auto count = std::count_if(again_.begin(), again_.end(), [](double gain) { return gain > 0; });
       if (count == 0) return;
       const auto index = static_cast<std::size_t>(next - again_.begin());
-      const double share = std::max(least_seconds, context_.left() / static_cast<double>(count));
+      const double share = std::max(usual, context_.left() / static_cast<double>(count));
       ProblemReport& report = context_.report.problems[index];
       if (auto more = tune(index, {std::min(share, context_.left()), 0, count > 1}, false))
         report = joined(report, *more);
@@ -85,7 +88,13 @@ class Turns {
  private:
   Turn first_turn(std::size_t index) const {
     const auto later = std::accumulate(costs_.begin() + static_cast<std::ptrdiff_t>(index) + 1, costs_.end(), 0.0);
-    return {share_of(costs_, index, std::max(0.0, context_.left() - kept_)), later, several_};
+    const double left = context_.left();
+    if (!std::isfinite(left)) return {left, later, false};
+    // Not more than what is left by now, as some have taken more than their shares. What others have left is kept for
+    // further turns, if there will be any.
+    const double rest = std::accumulate(shares_.begin() + static_cast<std::ptrdiff_t>(index), shares_.end(), 0.0);
+    const double fair = left * shares_[index] / rest;
+    return {several_ ? std::min(shares_[index], fair) : fair, later, several_};
   }
 
   ListedPlans list(std::size_t index) const { return context_.planning->list(problems_[index]); }
@@ -130,9 +139,9 @@ class Turns {
   SessionContext& context_;
   const std::vector<Problem>& problems_;
   const std::vector<double>& costs_;
+  const std::vector<double> shares_;  // seconds of first turns
   const bool overlaps_;
   bool several_ = false, ended_ = false;
-  double kept_ = 0;                      // seconds for further turns
   std::vector<double> again_;            // the gain per second that is expected of another turn
   std::unique_ptr<ProblemTuning> next_;  // prepared already
 };

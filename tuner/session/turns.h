@@ -1,5 +1,5 @@
-// Shares a session's budget between problems. Every problem has a first turn, which leaves time for further ones where
-// there are several problems and a budget. Those go to the problems that are expected to gain most by a second more.
+// Shares a session's budget between problems. Every problem has a first turn of its share. What is left of it when a
+// search has ended its rise goes to further turns, of the problems that are expected to gain most by a second more.
 #pragma once
 
 #include <vector>
