@@ -57,7 +57,8 @@ TEST(TuneDrawn, TheSummaryComparesTheFirstThirdWithTheLast) {
   const auto first = text.substr(text.find("the first 2"), text.find("the last 2") - text.find("the first 2"));
   const auto last = text.substr(text.find("the last 2"));
   EXPECT_NE(text.find("6 drawn problems"), std::string::npos) << text;
-  EXPECT_NE(first.find("by this database   2.00 of the tuned plan's time, at most 4.00 (a)"), std::string::npos) << text;
+  EXPECT_NE(first.find("by this database   2.00 of the tuned plan's time, at most 4.00 (a)"), std::string::npos)
+      << text;
   EXPECT_NE(last.find("by this database   1.50 of the tuned plan's time, at most 2.25 (f)"), std::string::npos) << text;
   EXPECT_NE(last.find("by the cost model  2.00 of the tuned plan's time, at most 4.00 (e)"), std::string::npos) << text;
 }
@@ -86,8 +87,8 @@ test::Finished run(const test::ScratchFolder& folder, std::vector<std::string> w
 
 TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
   const test::ScratchFolder folder;
-  const std::vector<std::string> words{"--drawn",   "nufft,fft", "--minutes", "0.22",   "--megabytes", "0.6",
-                                       "--threads", "1",         "--format",  "json"};
+  const std::vector<std::string> words{"--drawn", "nufft,fft", "--minutes", "0.22",     "--megabytes",
+                                       "0.6",     "--threads", "1",         "--format", "json"};
   const test::Finished first = run(folder, words);
   ASSERT_EQ(first.code, 0) << first.err;
   const Json problems = Json::parse(first.out);
@@ -112,8 +113,8 @@ TEST(TuneDrawn, TunesTheProcessorForEverythingAndGoesOn) {
 
 TEST(TuneDrawn, TunesTheEmulatedGpuAndTracesIt) {
   const test::ScratchFolder folder;
-  const test::Finished finished =
-      run(folder, {"--drawn", "fft", "--seconds", "6", "--megabytes", "0.6", "--backend", "emulated", "--trace", "t.csv"});
+  const test::Finished finished = run(
+      folder, {"--drawn", "fft", "--seconds", "6", "--megabytes", "0.6", "--backend", "emulated", "--trace", "t.csv"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   EXPECT_NE(finished.out.find("1 drawn problems, new to the database"), std::string::npos) << finished.out;
   const std::string trace = test::read_text(folder / "t.csv");
@@ -129,7 +130,8 @@ TEST(TuneDrawn, WhatDoesNotGoTogetherIsSaid) {
     EXPECT_NE(finished.code, 0);
     return finished.err;
   };
-  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with problems of your own"), std::string::npos);
+  EXPECT_NE(error({"--drawn", "fft", "fft:type=c2c,n=8,prec=f32"}).find("not with problems of your own"),
+            std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "0"}).find("say how long"), std::string::npos);
   EXPECT_NE(error({"--drawn", "dct"}).find("'dct' is no kind of problem"), std::string::npos);
   EXPECT_NE(error({"--drawn", "fft", "--seconds", "3", "--minutes", "1"}).find("excludes"), std::string::npos);

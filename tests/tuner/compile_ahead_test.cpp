@@ -1,5 +1,7 @@
 // Compiling ahead: what is shared, in which order, and what becomes of errors. And compilers as processes of their own.
 // This program is also the compiler: "compile" runs compiler_main on a backend that does what a kernel's text says.
+#include "tuner/measure/compile_ahead.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "tuner/measure/compile_ahead.h"
 #include "tuner/worker/compiler_process.h"
 
 namespace fourtune::tuner {
@@ -211,8 +212,7 @@ TEST(CompilerProcess, AMissingProgramIsAnError) {
 }  // namespace fourtune::tuner
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "compile")
-    return fourtune::tuner::compiler_main(fourtune::tuner::Scripted());
+  if (argc > 1 && std::string(argv[1]) == "compile") return fourtune::tuner::compiler_main(fourtune::tuner::Scripted());
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

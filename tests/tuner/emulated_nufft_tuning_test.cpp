@@ -32,7 +32,9 @@ class Crooked final : public runtime::Backend {
                                           const runtime::ExecutorOptions& options) const override {
     return std::make_unique<Wrapped>(inner_.bind(problem, plan, options), crooked_ && is_crooked(plan));
   }
-  static bool is_crooked(const generator::Plan& plan) { return plan.window.kind == generator::WindowKind::kaiser_bessel; }
+  static bool is_crooked(const generator::Plan& plan) {
+    return plan.window.kind == generator::WindowKind::kaiser_bessel;
+  }
   mutable std::atomic<bool> crooked_{false};
 
  protected:

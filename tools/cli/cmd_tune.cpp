@@ -44,7 +44,7 @@ struct TuneArguments {
   std::string drawn;     // kinds of problems to draw
   double megabytes = 0;  // of a drawn problem; 0: the default of the backend
   double minutes = 0;    // 0: options.seconds
-  std::string trace;  // file of what the time went to
+  std::string trace;     // file of what the time went to
   bool quiet = false;
   int ranks = 0;  // 0: this process alone
   tuner::SessionOptions session;
@@ -109,8 +109,8 @@ void make_folder(const std::string& folder) {
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
-      !arguments.drawn.empty() || session.cpu_time ||
-      arguments.backend != TuneArguments().backend || arguments.device != 0)
+      !arguments.drawn.empty() || session.cpu_time || arguments.backend != TuneArguments().backend ||
+      arguments.device != 0)
     throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time, --backend or --device",
                      "ranks are tuned on the processor, with points that are made, by the time that passes");
   const std::filesystem::path path = database_path(*arguments.db);
@@ -187,9 +187,10 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
                   "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
       ->type_name("DIR");
   command
-      .add_option("--drawn", arguments.drawn,
-                  "Draw problems of these kinds, fft, nufft or both, as many as the time allows, to tune the device for "
-                  "everything")
+      .add_option(
+          "--drawn", arguments.drawn,
+          "Draw problems of these kinds, fft, nufft or both, as many as the time allows, to tune the device for "
+          "everything")
       ->type_name("KINDS");
   command.add_option("--megabytes", arguments.megabytes, "Largest arrays of a drawn problem")
       ->check(CLI::Range(0.0, 1e6))

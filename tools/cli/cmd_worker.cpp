@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
+#include "runtime/backend_table.h"
 #include "tools/cli/commands.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
-#include "runtime/backend_table.h"
 #include "tuner/worker/compiler_process.h"
 #include "tuner/worker/worker.h"
 
@@ -38,8 +38,7 @@ void add_worker(CLI::App& app) {
     setup.recorded = *recorded;
     setup.device = *device;
     setup.compiler = {"/proc/self/exe", "worker", "--compile", "--backend", *backend};
-    if (tuner::worker_main(checked_backend(*backend, *device), setup) != 0)
-      throw Failure("the worker lost its parent");
+    if (tuner::worker_main(checked_backend(*backend, *device), setup) != 0) throw Failure("the worker lost its parent");
   });
 }
 

@@ -42,8 +42,8 @@ std::string part_text(const char* name, std::span<const tuner::ProblemReport* co
     model.add(*problem, problem->untuned_seconds);
     served.add(*problem, problem->served_seconds);
   }
-  return fmt::format("  {} {}:\n    by this database   {}\n    by the cost model  {}\n", name, part.size(), served.text(),
-                     model.text());
+  return fmt::format("  {} {}:\n    by this database   {}\n    by the cost model  {}\n", name, part.size(),
+                     served.text(), model.text());
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ std::string drawn_summary(const tuner::Report& report) {
   for (const tuner::ProblemReport& problem : report.problems)
     if (!problem.tuned_before && !problem.winner.empty() && problem.seconds > 0) fresh.push_back(&problem);
   if (fresh.empty()) return "no drawn problem was new to the database; another --seed draws others\n";
-  std::string text = fmt::format("{} drawn problems, new to the database; what an untuned choice took for\n", fresh.size());
+  std::string text =
+      fmt::format("{} drawn problems, new to the database; what an untuned choice took for\n", fresh.size());
   const std::size_t third = (fresh.size() + 2) / 3;
   const std::span<const tuner::ProblemReport* const> all(fresh);
   if (fresh.size() > third) text += part_text("the first", all.first(third));

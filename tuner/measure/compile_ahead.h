@@ -82,7 +82,7 @@ class CompileAhead {
   std::condition_variable changed_;
   std::string problem_;
   ListKernels list_;
-  std::deque<std::shared_ptr<Plan>> waiting_;            // in the order of measuring
+  std::deque<std::shared_ptr<Plan>> waiting_;  // in the order of measuring
   std::map<Name, std::shared_ptr<Plan>> plans_;
   std::map<std::string, std::shared_ptr<Kernel>> known_;  // by key
   bool stop_ = false;

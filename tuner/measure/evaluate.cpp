@@ -35,7 +35,8 @@ struct LocalEvaluator::Impl {
   std::function<KernelCompiler()> make_compiler;
   std::unique_ptr<CompileAhead> ahead;  // destroyed before the rest
 
-  Impl(const runtime::Backend& used, std::filesystem::path folder, int number, std::function<KernelCompiler()> compilers)
+  Impl(const runtime::Backend& used, std::filesystem::path folder, int number,
+       std::function<KernelCompiler()> compilers)
       : backend(used), recorded(std::move(folder)), device(number), make_compiler(std::move(compilers)) {
     if (!make_compiler)
       make_compiler = [this]() -> KernelCompiler {
@@ -73,11 +74,10 @@ struct LocalEvaluator::Impl {
   // From now on plans of this problem are compiled ahead, first these.
   void compile_ahead(const Problem& problem, const std::vector<std::string>& plans) {
     if (!ahead)
-      ahead = std::make_unique<CompileAhead>(
-          std::max(1, backend.traits(device).cores - 1), make_compiler,
-          [this](const runtime::KernelJob& job, runtime::KernelImage image) {
-            backend.keep_kernel(job, std::move(image));
-          });
+      ahead = std::make_unique<CompileAhead>(std::max(1, backend.traits(device).cores - 1), make_compiler,
+                                             [this](const runtime::KernelJob& job, runtime::KernelImage image) {
+                                               backend.keep_kernel(job, std::move(image));
+                                             });
     else
       backend.flush_kernels();
     ahead->begin(to_token(problem), lister(problem));
@@ -256,7 +256,8 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
     std::vector<int> loops;
     for (std::size_t p = 0; p < count; ++p) {
       result.culprit = static_cast<int>(p);
-      executors.push_back(impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string(), watch));
+      executors.push_back(
+          impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string(), watch));
       impl_->set_points(*executors[p]);
       watch.lap(Task::sort);
       // Validates the whole result of every finalist, even of those that an earlier session found right: a database can

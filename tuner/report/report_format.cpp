@@ -245,7 +245,7 @@ std::string trace_header() {
 }
 
 std::string format_trace(const Trace& trace) {
-  Cells cells{fmt::format("{:.6f}", trace.at), trace.problem, to_string(trace.step), trace.plan,
+  Cells cells{fmt::format("{:.6f}", trace.at), trace.problem,       to_string(trace.step), trace.plan,
               db::to_string(trace.status),     exact(trace.seconds)};
   for (const double seconds : trace.spent.seconds) cells.push_back(fmt::format("{:.6f}", seconds));
   cells.push_back(trace.message);

@@ -24,10 +24,11 @@ bool SearchCourse::settled() const {
 }
 
 double SearchCourse::gain_per_second() const {
-  constexpr double least_gain = 0.002;  // of a later half that brought nothing
+  constexpr double least_gain = 0.002;          // of a later half that brought nothing
   if (steps_.empty() || level_ == 0) return 1;  // nothing is known yet: this one first
   const double end = std::max(steps_.back().until, 1e-3);
-  const auto middle = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.until >= end / 2; });
+  const auto middle =
+      std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.until >= end / 2; });
   const double before = middle->best > 0 ? middle->best : level_;
   return std::max(std::log(before / std::min(before, level_)), least_gain) / (end / 2);
 }

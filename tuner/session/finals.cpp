@@ -117,7 +117,8 @@ void ProblemTuning::run_finals() {
       round += known_[finalist.plan].seconds;
     }
     request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
-    request.seconds = std::max(finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
+    request.seconds = std::max(
+        finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
     request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
                               3 * (request.seconds + 3 * round * request.min_rounds);
     context_.clock.lap(Task::search);

@@ -214,9 +214,9 @@ void ProblemTuning::begin_search() {
   const SearchSpace& space = listed_.space;
   const SessionOptions& options = context_.options;
   const double spent = context_.elapsed() - begin_;
-  const double each =
-      compiles_ ? compiled_seconds
-                : std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
+  const double each = compiles_
+                          ? compiled_seconds
+                          : std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
   const double affordable = std::isfinite(share_) ? (seconds_left() - finals_reserve_) / each : INFINITY;
   const Strategy& strategy =
       recording() ? find_strategy("exhaustive")

@@ -101,8 +101,8 @@ struct ProblemReport {
   // The plan that a transform would have taken before this session, by the database and by packs: that of another
   // problem, adapted, say. Where they had none it is the untuned one.
   std::string served;
-  double served_seconds = 0;  // 0: it failed
-  bool tuned_before = false;  // an earlier session had a winner for this very problem
+  double served_seconds = 0;                     // 0: it failed
+  bool tuned_before = false;                     // an earlier session had a winner for this very problem
   double gain = 1, gain_low = 1, gain_high = 1;  // untuned / winner, with its 95 % interval
   std::string replaced;                          // the incumbent's plan if this session replaced it, else empty
   bool new_verdict = false;                      // false: the incumbent stays

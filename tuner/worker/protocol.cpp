@@ -40,7 +40,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, raced_
                                    cost_seconds, spent, stages, wisdom, memory_bytes, kernels, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsRequest, plans, wisdom, benchmark, seconds, min_rounds, max_rounds, seed,
                                    timeout_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, stages, kernels, cost_seconds, spent)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, stages, kernels, cost_seconds,
+                                   spent)
 }  // namespace fourtune::tuner
 
 namespace fourtune::tuner::protocol {

@@ -13,7 +13,7 @@ namespace {
 using protocol::Json;
 constexpr double hello_timeout_seconds = 60;  // a loaded machine starts processes slowly
 constexpr double hint_timeout_seconds = 10;
-constexpr double slice_seconds = 0.05;        // how often a stop request is checked
+constexpr double slice_seconds = 0.05;  // how often a stop request is checked
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -26,8 +26,8 @@ struct WorkerProcess::Impl {
   Problem problem;
   std::uint64_t seed = 0;
   std::vector<std::string> plans;  // to compile while the problem is loaded
-  bool loaded = false;  // the present child holds the problem
-  bool wanted = false;  // a problem was loaded at least once
+  bool loaded = false;             // the present child holds the problem
+  bool wanted = false;             // a problem was loaded at least once
   std::size_t starts = 0;
 
   struct Answer {
@@ -169,7 +169,8 @@ Spent WorkerProcess::load(const Problem& problem, std::uint64_t seed, const std:
 
 void WorkerProcess::prepare(const std::vector<std::string>& plans) {
   if (plans.empty() || !impl_->child || !impl_->loaded) return;
-  impl_->talk({{"op", "prepare"}, {"plans", plans}}, hint_timeout_seconds);  // a child lost here is replaced when it is needed
+  impl_->talk({{"op", "prepare"}, {"plans", plans}},
+              hint_timeout_seconds);  // a child lost here is replaced when it is needed
 }
 
 void WorkerProcess::announce(const Problem& next, const std::vector<std::string>& plans) {

@@ -49,7 +49,7 @@ Json load(LocalEvaluator& evaluator, const Json& request) {
   try {
     const Problem problem = parse_problem(request.at("problem").get<std::string>());
     return {{"spent", protocol::from_spent(evaluator.load(problem, request.at("seed").get<std::uint64_t>(),
-                                                 request.value("plans", std::vector<std::string>())))}};
+                                                          request.value("plans", std::vector<std::string>())))}};
   } catch (const Error& error) {
     return {{"error", status_name(error.status())}, {"message", error.what()}};
   }

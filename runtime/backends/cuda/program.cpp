@@ -201,8 +201,8 @@ std::vector<KernelJob> list_missing(std::span<const generator::KernelSource> sou
     std::string key = db::kernel_digest(origin);
     const auto same = [&](const KernelJob& job) { return job.key == key; };
     if (std::any_of(jobs.begin(), jobs.end(), same) || at_hand(source, target, shelf)) continue;
-    jobs.push_back({std::move(key), source.entry, source.text, source.max_registers, origin.target,
-                    compile_weight(source)});
+    jobs.push_back(
+        {std::move(key), source.entry, source.text, source.max_registers, origin.target, compile_weight(source)});
   }
   return jobs;
 }
