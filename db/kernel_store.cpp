@@ -217,8 +217,8 @@ void KernelStore::Impl::make_room(const Database& database, std::span<const Pack
 
 std::optional<StoredKernel> KernelStore::find(const KernelOrigin& origin) {
   const std::string digest = kernel_digest(origin);
-  auto found = impl_->attempt_trusted(std::optional<StoredKernel>(), [&] { return impl_->read(digest); });
-  return found ? found : impl_->remembered(digest);
+  if (auto found = impl_->remembered(digest)) return found;
+  return impl_->attempt_trusted(std::optional<StoredKernel>(), [&] { return impl_->read(digest); });
 }
 
 bool KernelStore::put(const KernelOrigin& origin, const StoredKernel& kernel) {
@@ -241,6 +241,11 @@ void KernelStore::open_for_flush() {
     if (!impl_->writer) impl_->writer = std::move(database), impl_->reader.reset();
   } catch (const StoreError&) {  // flush() meets it, too
   }
+}
+
+std::size_t KernelStore::waiting() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->waiting.size();
 }
 
 bool KernelStore::flush() {

@@ -66,6 +66,8 @@ class KernelStore {
   void put_later(const KernelOrigin& origin, StoredKernel kernel);
   // Returns false as put() does, if so with any of them; those stay in memory.
   bool flush();
+  // The number of kernels that flush() would write.
+  std::size_t waiting() const;
   // Makes the database if it is missing, so that flush() only has to write: creating one waits for the disk several
   // times. Other threads need not wait for it. A failure is what flush() then says.
   void open_for_flush();

@@ -61,6 +61,10 @@ void Backend::check_device(int device) const {
                                        count, count - 1));
 }
 
+KernelImage Backend::compile_kernel(const KernelJob& job, double) const {
+  throw Error(Status::unsupported, fmt::format("kernel {}: the {} backend compiles nothing", job.entry, name()));
+}
+
 std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
 
 std::unique_ptr<StreamTimer> clock_timer() { return std::make_unique<ClockTimer>(); }

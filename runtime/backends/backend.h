@@ -54,6 +54,19 @@ class CompileError : public Error {
   bool timed_out_;
 };
 
+// A kernel that a plan needs and that nobody has compiled yet.
+struct KernelJob {
+  std::string key;  // equal for equal kernels
+  std::string entry, text;
+  int max_registers = 0;   // as in generator::KernelSource
+  std::string target;      // for example "sm_90"
+  std::size_t weight = 0;  // milliseconds that compiling takes, roughly
+};
+struct KernelImage {
+  std::vector<std::byte> image;
+  std::string log;  // the compiler's messages
+};
+
 // Thrown when a kernel is in no trusted pack and not in the user's store, and there is no compiler to make it.
 class NoCompiler : public Error {
  public:
@@ -191,6 +204,18 @@ class Backend {
   virtual void prepare(const Problem& problem, const generator::Plan& plan, const ExecutorOptions& options) const {
     (void)problem, (void)plan, (void)options;
   }
+  // The same in pieces, for those who compile many plans: kernels that bind would compile, what compiles one, and what
+  // puts it where bind finds it. Any thread may call them, and compile_kernel also another process, which needs no
+  // device. compile_kernel throws CompileError; missing_kernels throws as bind does.
+  virtual std::vector<KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,
+                                                 const ExecutorOptions& options) const {
+    (void)problem, (void)plan, (void)options;
+    return {};
+  }
+  virtual KernelImage compile_kernel(const KernelJob& job, double seconds) const;
+  virtual void keep_kernel(const KernelJob& job, KernelImage image) const { (void)job, (void)image; }
+  // Writes kept kernels to where another process finds them; keep_kernel need not.
+  virtual void flush_kernels() const {}
   // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;

@@ -9,12 +9,12 @@
 #include "base/known_devices.h"
 #include "tests/support/golden.h"
 #include "tools/common/errors.h"
+#include "tools/common/problem_draw.h"
+#include "tools/common/python_random.h"
 #include "tools/soak/case.h"
 #include "tools/soak/data.h"
-#include "tools/soak/draw.h"
 #include "tools/soak/plan.h"
 #include "tools/soak/points.h"
-#include "tools/soak/python.h"
 
 namespace fourtune::tools {
 namespace {

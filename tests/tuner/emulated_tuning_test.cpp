@@ -14,7 +14,6 @@
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "tests/support/program.h"
-#include "tuner/measure/compile_ahead.h"
 #include "tuner/measure/device_arrays.h"
 #include "tuner/measure/evaluate.h"
 #include "tuner/measure/validate.h"
@@ -36,10 +35,15 @@ class Watched final : public runtime::Backend {
     if (spills(plan)) return std::make_unique<Large>(inner_.bind(problem, plan, options));
     return inner_.bind(problem, plan, options);
   }
-  void prepare(const Problem& problem, const generator::Plan& plan, const runtime::ExecutorOptions&) const override {
+  std::vector<runtime::KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,
+                                                  const runtime::ExecutorOptions&) const override {
     const std::lock_guard lock(mutex_);
     prepared_.push_back(generator::to_text(plan, problem));
-    if (broken(plan)) throw runtime::CompileError("kernel f1 does not compile: this test says so", false);
+    return {{prepared_.back(), "f1", broken(plan) ? "broken" : "right", 0, "sm_90", 1}};
+  }
+  runtime::KernelImage compile_kernel(const runtime::KernelJob& job, double) const override {
+    if (job.text == "broken") throw runtime::CompileError("kernel f1 does not compile: this test says so", false);
+    return {};
   }
   std::vector<std::string> prepared() const {
     const std::lock_guard lock(mutex_);
@@ -208,33 +212,6 @@ TEST(DeviceData, PiecesAreSpreadOverAllOfTheArray) {
     EXPECT_GE(sum * 1024, std::min<std::size_t>(bytes, std::size_t{1} << 30) / 2);
     EXPECT_LE(widest, 2 * (bytes / 512 + 128));
   }
-}
-
-TEST(CompileAhead, WaitsForWhatIsBegunAndHandsErrorsOn) {
-  std::mutex mutex;
-  std::vector<std::string> done;
-  CompileAhead ahead(3, [&](const std::string& plan) {
-    if (plan == "bad") throw runtime::CompileError("no", true);
-    const std::lock_guard lock(mutex);
-    done.push_back(plan);
-  });
-  ahead.add({"a", "b", "bad", "a"});
-  ahead.add({"c"});
-  ahead.finish("never added");
-  for (const char* plan : {"a", "b", "c"}) ahead.finish(plan);
-  const auto until_begun = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  bool thrown = false;
-  while (!thrown && std::chrono::steady_clock::now() < until_begun) {
-    try {
-      ahead.finish("bad");
-      break;  // nobody had begun to compile it
-    } catch (const runtime::CompileError& error) {
-      EXPECT_TRUE(error.timed_out());
-      thrown = true;
-    }
-  }
-  const std::lock_guard lock(mutex);
-  EXPECT_LE(done.size(), 3u);
 }
 
 }  // namespace

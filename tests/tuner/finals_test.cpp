@@ -33,15 +33,28 @@ class ScriptedEvaluator : public Evaluator {
   std::map<std::string, db::RunStatus> final_failures;
   std::string last_one;  // every other finalist fails
   int busy_finals = 0;   // this many finals end by a timeout with an unknown cause
+  std::vector<std::string> wrong_adjoints;
+  bool gpu = false;  // a device on which searches test no adjoints
   std::vector<std::string> evaluated;
   std::vector<std::vector<std::string>> finals_of;
 
-  DeviceTraits traits() override { return FakeBackend().traits(); }
-  double load(const Problem&, std::uint64_t) override { return 0; }
+  DeviceTraits traits() override {
+    DeviceTraits traits = FakeBackend().traits();
+    if (gpu) traits.backend = "emulated";
+    return traits;
+  }
+  Spent load(const Problem&, std::uint64_t, const std::vector<std::string>&) override { return {}; }
   Evaluation evaluate(const EvaluationRequest& request) override {
     evaluated.push_back(request.plan);
     Evaluation result;
     result.error = 1e-15;
+    if (request.adjoint) {
+      if (std::count(wrong_adjoints.begin(), wrong_adjoints.end(), request.plan)) {
+        result.status = db::RunStatus::wrong_result;
+        result.message = "the adjoint is off by 2";
+      }
+      return result;
+    }
     result.samples_ns = Samples(5, ns(request.plan));
     return result;
   }
@@ -269,6 +282,22 @@ TEST_F(Finals, AnIncumbentThatCannotBeRightIsWithdrawnBeforeTheSearch) {
   EXPECT_NE(store_.verdicts(token).front().withdrawn, "");
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_NE(report.warnings[0].find("cannot be right"), std::string::npos) << report.warnings[0];
+}
+
+TEST_F(Finals, OfAGpuTestTheAdjointOfThePlanThatIsAboutToWin) {
+  evaluator_.gpu = true;
+  evaluator_.search_ns = {{text(31), 700'000}, {text(32), 800'000}, {text(33), 860'000}};
+  evaluator_.wrong_adjoints = {text(31), text(30)};
+  const ProblemReport report = tune();
+  EXPECT_EQ(report.winner, text(32));
+  EXPECT_EQ(report.failures, 1u);
+  EXPECT_EQ(std::count(evaluator_.evaluated.begin(), evaluator_.evaluated.end(), text(31)), 2) << "searched, tested";
+  EXPECT_EQ(std::count(evaluator_.evaluated.begin(), evaluator_.evaluated.end(), text(33)), 1) << "it does not win";
+  bool said = false;
+  for (const db::StoredRun& run : store_.runs(kToken))
+    said = said || (run.plan == text(31) && run.status == db::RunStatus::wrong_result &&
+                    run.message == "in the finals: the adjoint is off by 2");
+  EXPECT_TRUE(said);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class ScriptedEvaluator : public Evaluator {
   explicit ScriptedEvaluator(std::vector<int> script) : script_(std::move(script)) {}
 
   DeviceTraits traits() override { return testing::FakeBackend().traits(); }
-  double load(const Problem&, std::uint64_t) override { return 0; }
+  Spent load(const Problem&, std::uint64_t, const std::vector<std::string>&) override { return {}; }
   Evaluation evaluate(const EvaluationRequest& request) override {
     Evaluation result;
     int us = 100;

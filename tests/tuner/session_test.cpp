@@ -344,6 +344,66 @@ TEST(Worker, AProgramThatIsNotAWorkerIsAnError) {
   EXPECT_THROW(WorkerProcess{worker}, Error);
 }
 
+TEST_F(Session, ATraceSaysWhatEachStepSpentAndMissesNothing) {
+  LocalEvaluator evaluator(backend);
+  auto store = open();
+  SessionOptions options = fake_session({token, "fft:type=c2c,n=9,prec=f64"}, 7, 36);
+  std::vector<Trace> steps;
+  options.trace = [&](const Trace& step) { steps.push_back(step); };
+  const Report report = run_session(options, store, evaluator);
+  double sum = 0, before = 0;
+  std::size_t measured = 0, wrong = 0;
+  for (const Trace& step : steps) {
+    sum += step.spent.total();
+    EXPECT_GE(step.at, before);
+    before = step.at;
+    const bool plan = step.step == Step::untuned || step.step == Step::search;
+    EXPECT_EQ(plan, !step.plan.empty());
+    measured += plan;
+    if (step.status == db::RunStatus::wrong_result) {
+      ++wrong;
+      EXPECT_EQ(step.seconds, 0);
+      EXPECT_NE(step.message.find("allowed"), std::string::npos) << step.message;
+    } else if (plan && step.status == db::RunStatus::ok) {
+      EXPECT_GT(step.seconds, 0);
+      EXPECT_GT(step.spent[Task::measure], 0);
+    }
+  }
+  EXPECT_EQ(measured, report.evaluations);
+  EXPECT_EQ(wrong, 4u) << "blocks 7 and 13 of both";
+  EXPECT_NEAR(sum, report.elapsed, 0.1 * report.elapsed + 0.05) << "what is in no task";
+  for (const ProblemReport& problem : report.problems)
+    EXPECT_NEAR(problem.spent.total(), problem.elapsed, 0.1 * problem.elapsed + 0.05);
+
+  const std::string header = trace_header(), line = format_trace(steps.back());
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','), 6 + static_cast<int>(task_count));
+  EXPECT_NE(header.find(",search,wait,bind,"), std::string::npos);
+  EXPECT_EQ(line.substr(line.size() - 2), ",\n") << "no message";
+}
+
+TEST_F(Session, TimeThatAnExhaustedProblemLeavesGoesToTheOthers) {
+  LocalEvaluator evaluator(backend);
+  auto store = open();
+  SessionOptions options = fake_session({token, "fft:type=c2c,n=9,prec=f64"}, 30, 33);
+  const auto few = options.list_candidates;
+  options.list_candidates = [few](const Problem& problem, const DeviceTraits& traits) {
+    if (problem.n[0] == 8) return few(problem, traits);
+    return fake_session({token}, 30, 20000).list_candidates(problem, traits);
+  };
+  options.seconds = 6;
+  const Report report = run_session(options, store, evaluator);
+  ASSERT_EQ(report.problems.size(), 2u);
+  EXPECT_LE(report.problems[0].evaluations, 8u);
+  EXPECT_GT(report.problems[1].elapsed, 3.5) << "more than its share";
+  EXPECT_GT(report.elapsed, 4.0);
+  EXPECT_FALSE(report.problems[1].winner.empty());
+  // Two turns of a problem are one report.
+  std::size_t rows = 0;
+  for (const db::StoredRun& run : store.runs("fft:type=c2c,n=9,prec=f64")) rows += run.round == 0;
+  EXPECT_EQ(report.problems[1].evaluations, rows);
+  EXPECT_EQ(report.problems[1].reused, 0u);
+}
+
 TEST(Speed, IsInFlopsOfTheUsualCountOrInPoints) {
   const auto speed = [](const char* problem, double seconds) { return speed_of(parse_problem(problem), seconds); };
   EXPECT_DOUBLE_EQ(speed("fft:type=c2c,n=8x4,prec=f32,batch=3", 1e-6), 3 * 5 * 32 * 5 * 1e-3);

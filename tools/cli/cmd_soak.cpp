@@ -11,10 +11,10 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/problem_draw.h"
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
-#include "tools/soak/draw.h"
 #include "tools/soak/hunt.h"
 #include "tools/soak/report.h"
 

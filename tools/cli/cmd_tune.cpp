@@ -14,6 +14,7 @@
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/tune_drawn.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
@@ -41,12 +42,26 @@ struct TuneArguments {
   std::string backend = "cpu";
   int device = 0;
   std::string format = "table";
+  std::string drawn;     // kinds of problems to draw
+  double megabytes = 0;  // of a drawn problem; 0: the default of the backend
+  double minutes = 0;    // 0: options.seconds
+  std::string trace;     // file of what the time went to
   bool quiet = false;
   int ranks = 0;  // 0: this process alone
   tuner::SessionOptions session;
 };
 
 std::vector<Problem> problems_of(const TuneArguments& arguments) {
+  if (!arguments.drawn.empty()) {
+    if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty())
+      throw UsageError("--drawn: not with problems of your own", "it draws the problems");
+    if (arguments.session.seconds <= 0)
+      throw UsageError("--drawn: draws as many problems as the time allows", "say how long: --minutes 30");
+    const double megabytes =
+        arguments.megabytes > 0 ? arguments.megabytes : capabilities_of(arguments.backend).modest_megabytes;
+    return drawn_problems({drawn_kinds(arguments.drawn), arguments.session.seed, megabytes},
+                          drawn_count(arguments.session.seconds));
+  }
   std::vector<Problem> problems;
   if (!arguments.file.empty()) problems = problems_from_file(arguments.file);
   for (const std::string& token : arguments.tokens) {
@@ -57,7 +72,8 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
     for (const Problem& problem : tuner::recorded_problems(arguments.recorded)) problems.push_back(problem);
   if (problems.empty())
     throw UsageError("nothing to tune",
-                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, or --recorded DIR");
+                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, --recorded DIR, or "
+                     "--drawn fft,nufft");
   return problems;
 }
 
@@ -93,9 +109,10 @@ void make_folder(const std::string& folder) {
 // The same session on the ranks of an mpirun.
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
-  if (!arguments.record.empty() || !arguments.recorded.empty() || session.cpu_time ||
-      arguments.backend != TuneArguments().backend || arguments.device != 0)
-    throw UsageError("--ranks: not with --record, --recorded, --cpu-time, --backend or --device",
+  if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
+      !arguments.drawn.empty() || session.cpu_time || arguments.backend != TuneArguments().backend ||
+      arguments.device != 0)
+    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time, --backend or --device",
                      "ranks are tuned on the processor, with points that are made, by the time that passes");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
@@ -114,6 +131,7 @@ void make_folder(const std::string& folder) {
 }
 
 void tune(TuneArguments arguments) {
+  if (arguments.minutes > 0) arguments.session.seconds = 60 * arguments.minutes;
   if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
@@ -130,6 +148,13 @@ void tune(TuneArguments arguments) {
     if (const std::string why = db::why_untrusted(path); !why.empty())
       fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 
+  std::ofstream trace;
+  if (!arguments.trace.empty()) {
+    trace.open(arguments.trace);
+    trace << tuner::trace_header() << std::flush;
+    if (!trace) throw Failure(fmt::format("{}: cannot be written", arguments.trace));
+    options.trace = [&trace](const tuner::Trace& step) { trace << tuner::format_trace(step) << std::flush; };
+  }
   const StopOnSignal signals;
   options.stop = &signals.raised();
   ProgressLine line(stderr);
@@ -147,7 +172,7 @@ void tune(TuneArguments arguments) {
   }
   line.close();
   if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
-  print_outcome(report, format, path);
+  print_outcome(report, format, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
@@ -162,10 +187,25 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       .add_option("--recorded", arguments.recorded,
                   "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
       ->type_name("DIR");
-  command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
-      ->transform(duration(0, 1e7))
-      ->capture_default_str()
-      ->type_name("S");
+  command
+      .add_option(
+          "--drawn", arguments.drawn,
+          "Draw problems of these kinds, fft, nufft or both, as many as the time allows, to tune the device for "
+          "everything")
+      ->type_name("KINDS");
+  command.add_option("--megabytes", arguments.megabytes, "Largest arrays of a drawn problem")
+      ->check(between(0.0, 1e6))
+      ->type_name("MB");
+  CLI::Option* const seconds =
+      command
+          .add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
+          ->transform(duration(0, 1e7))
+          ->capture_default_str()
+          ->type_name("S");
+  command.add_option("--minutes", arguments.minutes, "The same in minutes")
+      ->check(between(0.0, 1e5))
+      ->excludes(seconds)
+      ->type_name("M");
   arguments.db = add_database_option(command);
   command.add_option("--threads", session.threads, "Most threads a plan may use (default: all)")
       ->check(between(0, 4096))
@@ -190,6 +230,8 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   add_device_option(command, arguments.device);
   command.add_option("--format", arguments.format, "How to print the outcome")
       ->check(CLI::IsMember({"table", "csv", "json"}));
+  command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
+      ->type_name("FILE");
   command.add_flag("--quiet", arguments.quiet, "No progress");
   command
       .add_option("--ranks", arguments.ranks,
@@ -208,7 +250,8 @@ void add_tune(CLI::App& app, const std::string& command_line) {
       "Every measurement is kept as soon as it is made: Ctrl-C loses nothing, and the same command resumes.\n\n"
       "Example:\n"
       "  fourtune tune nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral --seconds 20\n"
-      "  fourtune tune --problems builtin:quick --seconds 60 --db my.db");
+      "  fourtune tune --problems builtin:quick --seconds 60 --db my.db\n"
+      "  fourtune tune --drawn fft,nufft --minutes 30");
   arguments->session.command = command_line;
   command->callback([arguments] { tune(*arguments); });
 }

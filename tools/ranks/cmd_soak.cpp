@@ -11,10 +11,10 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/problem_draw.h"
 #include "tools/common/stopwatch.h"
 #include "tools/ranks/commands.h"
 #include "tools/ranks/trial.h"
-#include "tools/soak/draw.h"
 
 namespace fourtune::tools {
 namespace {

@@ -86,12 +86,13 @@ void RankEvaluator::require_going() const {
   if (stop_ != nullptr && *stop_) throw Error(Status::interrupted, "stopped");
 }
 
-double RankEvaluator::load(const Problem& problem, std::uint64_t seed) {
-  const Stopwatch watch;
+tuner::Spent RankEvaluator::load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>&) {
+  tuner::TaskClock clock;
   const std::string token = to_token(problem);
   tell(bench_, {Order::load, 0, seed, token});
   bench_.load(token, seed);
-  return watch.seconds();
+  clock.lap(tuner::Task::points);
+  return clock.take();
 }
 
 void RankEvaluator::bind(const std::string& plan) {

@@ -23,7 +23,7 @@ class RankEvaluator final : public tuner::Evaluator {
 
   const RankBench& bench() const { return bench_; }
   DeviceTraits traits() override { return bench_.traits(); }
-  double load(const Problem& problem, std::uint64_t seed) override;
+  tuner::Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   tuner::Evaluation evaluate(const tuner::EvaluationRequest& request) override;
   tuner::FinalsResult finals(const tuner::FinalsRequest& request) override;
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "tools/common/problem_draw.h"
 #include "tools/common/stopwatch.h"
-#include "tools/soak/draw.h"
 
 namespace fourtune::tools {
 namespace {

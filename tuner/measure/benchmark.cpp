@@ -10,6 +10,7 @@
 namespace fourtune::tuner {
 namespace {
 
+constexpr double hopeless_factor = 3;           // no noise seen makes a plan that could win so slow
 constexpr std::size_t fewest_for_interval = 6;  // 2 * 2^-6 = 3 % < 5 %: fewer samples prove nothing at 95 %
 
 // The rank r, counted from 0, for which [x_(r), x_(n-1-r)] of the sorted x covers the median with at least 95 %: the
@@ -95,7 +96,7 @@ int loops_for(std::int64_t ns, const BenchmarkOptions& options) {
   return static_cast<int>(std::clamp(loops, 1.0, 1e6));
 }
 
-int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock) {
+int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock, std::int64_t* last) {
   BenchmarkOptions warm = options;
   warm.cold = false;
   const auto wanted = [&](std::int64_t ns) { return std::min(loops_for(ns, options), work.most_loops); };
@@ -105,6 +106,7 @@ int settled_loops(const Workload& work, const BenchmarkOptions& options, const C
     loops = wanted(ns);
     ns = sample(work, loops, warm, clock);
   }
+  if (last) *last = ns;
   return loops;
 }
 
@@ -115,9 +117,15 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
   warm.cold = false;
   // The first execute pays for page faults and cold code, so the loop count comes from later ones.
   const std::int64_t first = sample(work, 1, warm, clock);
-  result.loops = first < 1'000'000'000 ? settled_loops(work, options, clock) : 1;
-  const std::int64_t start = clock();
   const double incumbent_ns = incumbent_seconds * 1e9;
+  std::int64_t settled = first;
+  result.loops = first < 1'000'000'000 ? settled_loops(work, options, clock, &settled) : 1;
+  if (incumbent_ns > 0 && !options.cold && static_cast<double>(settled) > hopeless_factor * incumbent_ns) {
+    result.samples_ns.push_back(settled);
+    result.raced_out = true;
+    return result;
+  }
+  const std::int64_t start = clock();
   while (static_cast<int>(result.samples_ns.size()) < options.max_samples) {
     result.samples_ns.push_back(sample(work, result.loops, options, clock));
     const int count = static_cast<int>(result.samples_ns.size());

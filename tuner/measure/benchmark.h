@@ -45,7 +45,8 @@ struct BenchmarkResult {
   bool raced_out = false;
 };
 // Warms up with at least one execute, and until the length of one sample has passed, then samples until the options are
-// met. With incumbent_seconds 0 there is no race.
+// met. With incumbent_seconds 0 there is no race. A plan of several times the incumbent's time is raced out by its first
+// sample.
 BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options, double incumbent_seconds,
                           const Clock& clock = wall_clock());
 
@@ -54,8 +55,9 @@ std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& opt
 // The number of executes that fill min_sample_seconds when one takes `ns`.
 int loops_for(std::int64_t ns, const BenchmarkOptions& options);
 // The same number, found with samples of growing length, because the time of a single execute does not predict the time
-// of many in a row.
-int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock);
+// of many in a row. `ns`, if given, is set to the time of an execute in the longest of them.
+int settled_loops(const Workload& work, const BenchmarkOptions& options, const Clock& clock,
+                  std::int64_t* ns = nullptr);
 
 // Ratio of b's time to a's from interleaved rounds: the median of the rounds' ratios and its interval of at least 95 %
 // (order statistics of paired ratios, that is, the inverted sign test). Rounds beyond the shorter list are ignored.

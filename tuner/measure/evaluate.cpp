@@ -15,15 +15,6 @@
 namespace fourtune::tuner {
 namespace {
 
-class Stopwatch {
- public:
-  double seconds() const { return static_cast<double>(clock_() - start_) * 1e-9; }
-
- private:
-  Clock clock_ = wall_clock();
-  std::int64_t start_ = clock_();
-};
-
 std::vector<db::StageNs> stages_of(const runtime::Executor& executor) {
   std::vector<db::StageNs> stages;
   for (const auto& stage : executor.stage_times())
@@ -41,28 +32,37 @@ struct LocalEvaluator::Impl {
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
   std::unique_ptr<runtime::ArrayMemory> probe;  // memory of the device, used to see whether the device still answers
-  std::unique_ptr<CompileAhead> ahead;          // compiles for the present problem; destroyed before the rest
+  std::function<KernelCompiler()> make_compiler;
+  std::unique_ptr<CompileAhead> ahead;  // destroyed before the rest
 
-  Impl(const runtime::Backend& used, std::filesystem::path folder, int number)
-      : backend(used), recorded(std::move(folder)), device(number) {}
+  Impl(const runtime::Backend& used, std::filesystem::path folder, int number,
+       std::function<KernelCompiler()> compilers)
+      : backend(used), recorded(std::move(folder)), device(number), make_compiler(std::move(compilers)) {
+    if (!make_compiler)
+      make_compiler = [this]() -> KernelCompiler {
+        return [this](const runtime::KernelJob& job) { return backend.compile_kernel(job, most_compile_seconds); };
+      };
+  }
 
   runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
-    constexpr double most_compile_seconds = 30;  // limit per kernel; a candidate may not take longer anyway
     runtime::ExecutorOptions options;
     options.wisdom = wisdom;
     options.device = device;
     options.compile_seconds = most_compile_seconds;
     return options;
   }
-  std::unique_ptr<runtime::Executor> bind(const std::string& text, const std::string& wisdom) const {
+  std::unique_ptr<runtime::Executor> bind(const std::string& text, const std::string& wisdom, TaskClock& clock) const {
     const generator::Plan plan = generator::parse_plan(text, data->problem());
     if (ahead) ahead->finish(text);
-    return backend.bind(data->problem(), plan, executor_options(wisdom));
+    clock.lap(Task::wait);
+    auto executor = backend.bind(data->problem(), plan, executor_options(wisdom));
+    clock.lap(Task::bind);
+    return executor;
   }
-  // True for a uniform transform whose result takes most of a candidate's time to fetch from the device.
+  // True for a transform whose result takes most of a candidate's time to fetch from the device.
   bool large() const {
     constexpr std::size_t many_bytes = std::size_t{1} << 27;
-    return gpu && data->problem().kind == Kind::fft && data->array_bytes() >= many_bytes;
+    return gpu && data->array_bytes() >= many_bytes;
   }
   // Moves the arrays to the device, in enough sets that their data come from its memory and not its cache.
   void move_to_device() {
@@ -70,20 +70,38 @@ struct LocalEvaluator::Impl {
     data->use(backend.memory(device), sets_past_cache(data->array_bytes(), traits.l2_bytes));
     if (!timer) timer = backend.timer(device);
     if (!probe) probe = backend.memory(device);
-    const Problem problem = data->problem();
-    ahead = std::make_unique<CompileAhead>(std::max(1, traits.cores - 1), [this, problem](const std::string& text) {
-      backend.prepare(problem, generator::parse_plan(text, problem), executor_options({}));
-    });
+  }
+  // From now on plans of this problem are compiled ahead, first these.
+  void compile_ahead(const Problem& problem, const std::vector<std::string>& plans) {
+    if (!ahead)
+      ahead = std::make_unique<CompileAhead>(std::max(1, backend.traits(device).cores - 1), make_compiler,
+                                             [this](const runtime::KernelJob& job, runtime::KernelImage image) {
+                                               backend.keep_kernel(job, std::move(image));
+                                             });
+    else
+      backend.flush_kernels();
+    ahead->begin(to_token(problem), lister(problem));
+    ahead->add(plans);
+  }
+  CompileAhead::ListKernels lister(const Problem& problem) const {
+    return [this, problem](const std::string& text) {
+      runtime::ExecutorOptions options = executor_options({});
+      // These points make crowded bins in the sort.
+      options.crowded = problem.points == PointClass::cluster || problem.points == PointClass::recorded;
+      return backend.missing_kernels(problem, generator::parse_plan(text, problem), options);
+    };
   }
   // Returns seconds. A short call is repeated once, because the first call also allocates.
   double set_points(runtime::Executor& executor) const {
     if (data->problem().kind == Kind::fft) return 0;
     double seconds = 0;
     for (int again = 0; again < 2; ++again) {
-      const Stopwatch watch;
+      TaskClock watch;
       executor.set_points(data->points());
       if (probe) probe->wait();
-      seconds = again ? std::min(seconds, watch.seconds()) : watch.seconds();
+      watch.lap(Task::sort);
+      const double now = watch.spent().total();
+      seconds = again ? std::min(seconds, now) : now;
       if (seconds > 0.01) break;
     }
     return seconds;
@@ -135,15 +153,19 @@ std::optional<std::string> too_large(const std::vector<runtime::KernelReport>& k
 
 }  // namespace
 
-LocalEvaluator::LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded, int device)
-    : impl_(new Impl(backend, std::move(recorded), device)) {}
-LocalEvaluator::~LocalEvaluator() = default;
+LocalEvaluator::LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded, int device,
+                               std::function<KernelCompiler()> make_compiler)
+    : impl_(new Impl(backend, std::move(recorded), device, std::move(make_compiler))) {}
+LocalEvaluator::~LocalEvaluator() {
+  impl_->ahead.reset();
+  impl_->backend.flush_kernels();
+}
 
 DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(impl_->device); }
 
-double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
-  const Stopwatch watch;
-  impl_->ahead.reset();
+Spent LocalEvaluator::load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans) {
+  TaskClock clock;
+  if (impl_->gpu) impl_->compile_ahead(problem, plans);
   impl_->data.reset();  // freed first, because two problems may not fit
   try {
     impl_->data = std::make_unique<ProblemData>(problem, seed, impl_->recorded);
@@ -151,11 +173,16 @@ double LocalEvaluator::load(const Problem& problem, std::uint64_t seed) {
   } catch (const std::bad_alloc&) {
     throw Error(Status::out_of_memory, "the problem's points and arrays do not fit in memory");
   }
-  return watch.seconds();
+  clock.lap(impl_->data->spent(), Task::points);
+  return clock.take();
 }
 
 void LocalEvaluator::prepare(const std::vector<std::string>& plans) {
   if (impl_->ahead) impl_->ahead->add(plans);
+}
+
+void LocalEvaluator::announce(const Problem& next, const std::vector<std::string>& plans) {
+  if (impl_->ahead) impl_->ahead->announce(to_token(next), impl_->lister(next), plans);
 }
 
 bool LocalEvaluator::device_lost() const {
@@ -169,12 +196,13 @@ bool LocalEvaluator::device_lost() const {
 }
 
 Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
-  const Stopwatch watch;
+  TaskClock clock;
+  Task now = Task::bind;  // the task to which an exception puts an end
   Evaluation result;
   guarded(result, [&] {
     if (!impl_->data) throw Error(Status::invalid_argument, "no problem is loaded");
-    const auto executor = impl_->bind(request.plan, request.wisdom);
-    result.plan_seconds = watch.seconds();
+    const auto executor = impl_->bind(request.plan, request.wisdom, clock);
+    result.plan_seconds = clock.spent().total();
     const auto kernels = executor->kernels();
     result.kernels = runtime::kernels_text(kernels);
     if (const auto why = too_large(kernels); why && request.incumbent_seconds > 0) {
@@ -182,29 +210,38 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
       result.message = *why;
       return;
     }
+    now = Task::sort;
     result.set_points_seconds = impl_->set_points(*executor);
+    clock.lap(now);
+    now = Task::check;
     // A search checks pieces of large results; the finals check whole results.
-    const Validation validation = impl_->data->validate(*executor, impl_->large() ? Look::pieces : Look::whole);
+    const Look look = request.adjoint ? Look::adjoint : impl_->large() ? Look::pieces : Look::whole;
+    const Validation validation = impl_->data->validate(*executor, look);
     if (std::isfinite(validation.error)) result.error = validation.error;
     result.memory_bytes = executor->memory().held;
     result.wisdom = executor->wisdom();
+    clock.lap(now);
     if (!validation.right) {
       result.status = db::RunStatus::wrong_result;
       result.message = validation.message;
       return;
     }
+    if (request.adjoint) return;
+    now = Task::measure;
     const BenchmarkResult timing = benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark),
                                              request.incumbent_seconds, clock_of(request.benchmark));
     result.samples_ns = timing.samples_ns;
     result.raced_out = timing.raced_out;
     result.stages = stages_of(*executor);
   });
-  result.cost_seconds = watch.seconds();
+  clock.lap(now);
+  result.spent = clock.spent();
+  result.cost_seconds = result.spent.total();
   return result;
 }
 
 FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
-  const Stopwatch watch;
+  TaskClock watch;
   const Clock clock = clock_of(request.benchmark);
   FinalsResult result;
   const std::size_t count = request.plans.size();
@@ -219,11 +256,14 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
     std::vector<int> loops;
     for (std::size_t p = 0; p < count; ++p) {
       result.culprit = static_cast<int>(p);
-      executors.push_back(impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string()));
+      executors.push_back(
+          impl_->bind(request.plans[p], p < request.wisdom.size() ? request.wisdom[p] : std::string(), watch));
       impl_->set_points(*executors[p]);
+      watch.lap(Task::sort);
       // Validates the whole result of every finalist, even of those that an earlier session found right: a database can
       // be wrong.
       const Validation validation = impl_->data->validate(*executors[p]);
+      watch.lap(Task::check);
       if (!validation.right) {
         result.status = db::RunStatus::wrong_result;
         result.message = validation.message;
@@ -238,7 +278,9 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(*executors[p]);
     result.culprit = -1;
   });
-  result.cost_seconds = watch.seconds();
+  watch.lap(Task::measure);
+  result.spent = watch.spent();
+  result.cost_seconds = result.spent.total();
   return result;
 }
 

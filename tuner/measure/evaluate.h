@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "runtime/backends/backend.h"
+#include "tuner/measure/compile_ahead.h"
 #include "tuner/measure/evaluator.h"
 
 namespace fourtune::tuner {
@@ -12,17 +14,22 @@ namespace fourtune::tuner {
 class LocalEvaluator : public Evaluator {
  public:
   // Uses device number `device` of the backend. The backend must outlive this object. recorded: the folder of recorded
-  // points (recorded_points.h), if any.
-  explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {}, int device = 0);
+  // points (recorded_points.h), if any. make_compiler: what compiles kernels ahead on one thread; empty: the backend, in
+  // this process.
+  explicit LocalEvaluator(const runtime::Backend& backend, std::filesystem::path recorded = {}, int device = 0,
+                          std::function<KernelCompiler()> make_compiler = {});
   ~LocalEvaluator() override;
   DeviceTraits traits() override;
-  double load(const Problem& problem, std::uint64_t seed) override;
+  Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   // Backends that compile use all but one of the host's threads for it.
   void prepare(const std::vector<std::string>& plans) override;
+  void announce(const Problem& next, const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
   // True when a plan has broken the device for this process. Only a new process can go on.
   bool device_lost() const;
+  // The limit for compiling one kernel.
+  static constexpr double most_compile_seconds = 30;
 
  private:
   struct Impl;

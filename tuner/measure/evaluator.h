@@ -15,6 +15,7 @@
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "tuner/measure/benchmark.h"
+#include "tuner/measure/spent.h"
 
 namespace fourtune::tuner {
 
@@ -25,6 +26,7 @@ struct EvaluationRequest {
   BenchmarkOptions benchmark;
   double incumbent_seconds = 0;  // race against this time; 0: measure to the end
   double timeout_seconds = 30;   // for planning, validation and timing together
+  bool adjoint = false;          // tests the whole result and the adjoint, and takes no times
 };
 
 struct Evaluation {
@@ -35,6 +37,7 @@ struct Evaluation {
   double set_points_seconds = 0;
   double plan_seconds = 0;          // time to bind, which includes the library's planning
   double cost_seconds = 0;          // duration of the whole evaluation, for budgets
+  Spent spent;                      // what that time went to
   std::vector<db::StageNs> stages;  // of the last set_points and execute
   std::string wisdom;
   std::int64_t memory_bytes = 0;
@@ -61,6 +64,7 @@ struct FinalsResult {
   std::vector<std::vector<db::StageNs>> stages;       // [plan]
   std::vector<std::string> kernels;                   // [plan], as in Evaluation
   double cost_seconds = 0;
+  Spent spent;
 };
 
 class Evaluator {
@@ -68,11 +72,14 @@ class Evaluator {
   virtual ~Evaluator() = default;
   virtual DeviceTraits traits() = 0;
   // Generates the synthetic points, data and reference of a problem, which serve all evaluations until the next load.
-  // Returns the seconds that this took. Throws Error when the problem cannot be set up here.
-  virtual double load(const Problem& problem, std::uint64_t seed) = 0;
+  // Returns what the time of this went to. Throws Error when the problem cannot be set up here.
+  // plans: those that will be evaluated first; as with prepare, their kernels can be compiled meanwhile.
+  virtual Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) = 0;
   // A hint that these plans will be evaluated soon, so that what they need can be compiled meanwhile. Returns at once
   // and never throws because of what a plan does.
   virtual void prepare(const std::vector<std::string>& plans) { (void)plans; }
+  // The same for the first plans of the problem that is loaded next.
+  virtual void announce(const Problem& next, const std::vector<std::string>& plans) { (void)next, (void)plans; }
   // Neither function throws because of what a plan does: failures become statuses. Status interrupted means that the
   // user's stop arrived meanwhile. They throw Error when nothing can be measured any more (no worker can be started).
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "tuner/measure/spent.h"
 
 namespace fourtune::tuner {
 
@@ -33,7 +34,8 @@ struct Validation {
 // How much of a device's result is fetched and compared when an earlier right result is kept.
 enum class Look {
   whole,
-  pieces  // the sampled outputs, and 1/1024 to 64 MB of the others in up to 512 pieces; dense uniform transforms only
+  pieces,  // the sampled outputs, and 1/1024 to 64 MB of the others in up to 512 pieces; dense arrays only
+  adjoint  // the whole result, and the adjoint is tested in any case
 };
 
 // Synthetic inputs of one bound problem, and the arrays that executors work on. Holds about as much memory as a user of
@@ -45,6 +47,8 @@ class ProblemData {
   ProblemData(const Problem& problem, std::uint64_t seed, const std::filesystem::path& recorded = {});
   ~ProblemData();
   const Problem& problem() const;
+  // What making it took.
+  const Spent& spent() const;
   // Valid while this object lives; empty for an fft.
   runtime::PointSet points() const;
   // The arguments of Executor::execute; they are equal for an in-place fft.
@@ -65,9 +69,9 @@ class ProblemData {
   // The relative l2 error of the present output array, on the sampled outputs of a forward transform.
   double error() const;
   // Restores the input, fills the output with NaN, executes once forward and once adjoint, and compares. The points
-  // must be set. Exceptions of the executor pass through. On a device, once the whole result of an fft has passed,
-  // later results are compared with it instead of testing the adjoint: this also sees every output, and no kernel of
-  // the adjoint has to be compiled.
+  // must be set. Exceptions of the executor pass through. On a device, once a whole result has passed, later results are
+  // compared with it instead of testing the adjoint: this also sees every output, and no kernel of the adjoint has to be
+  // compiled. Two right results of a nonuniform transform may differ by twice what each is off.
   Validation validate(runtime::Executor& executor, Look look = Look::whole);
 
  private:

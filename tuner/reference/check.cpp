@@ -172,9 +172,16 @@ double adjoint_mismatch(std::span<const std::complex<T>> ax, std::span<const std
                         std::span<const std::complex<T>> x, std::span<const std::complex<T>> adjoint_y) {
   if (ax.size() != y.size() || x.size() != adjoint_y.size())
     throw Error(Status::invalid_argument, "adjoint_mismatch: vectors of one inner product differ in length");
+  // Parts of fixed size, so that the result does not depend on the number of threads.
   const auto inner = [](std::span<const std::complex<T>> a, std::span<const std::complex<T>> b) {
+    constexpr std::size_t part = std::size_t{1} << 16;
+    std::vector<CompensatedSum> sums((a.size() + part - 1) / part);
+#pragma omp parallel for schedule(static) if (sums.size() > 4)
+    for (std::size_t p = 0; p < sums.size(); ++p)
+      for (std::size_t i = p * part; i < std::min(a.size(), (p + 1) * part); ++i)
+        sums[p].add(std::conj(widen(a[i])) * widen(b[i]));
     CompensatedSum sum;
-    for (std::size_t i = 0; i < a.size(); ++i) sum.add(std::conj(widen(a[i])) * widen(b[i]));
+    for (const CompensatedSum& one : sums) sum.add(one);
     return sum.value();
   };
   const double scale = std::sqrt(inner(ax, ax).real() * inner(y, y).real());

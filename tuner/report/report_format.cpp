@@ -182,6 +182,12 @@ std::string report_csv(const Report& report) {
   return csv(lines);
 }
 
+Json spent_json(const Spent& spent) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < task_count; ++i) json[std::string(task_names[i])] = number(spent.seconds[i]);
+  return json;
+}
+
 std::string report_json(const Report& report) {
   Json list = Json::array();
   for (const ProblemReport& p : report.problems)
@@ -196,6 +202,9 @@ std::string report_json(const Report& report) {
                     {"set_points_seconds", number(p.set_points_seconds)},
                     {"untuned", p.untuned},
                     {"untuned_seconds", number(p.untuned_seconds)},
+                    {"served", p.served},
+                    {"served_seconds", number(p.served_seconds)},
+                    {"tuned_before", p.tuned_before},
                     {"gain", number(p.gain)},
                     {"gain_low", number(p.gain_low)},
                     {"gain_high", number(p.gain_high)},
@@ -204,6 +213,7 @@ std::string report_json(const Report& report) {
                     {"reused", p.reused},
                     {"failures", p.failures},
                     {"elapsed", number(p.elapsed)},
+                    {"spent", spent_json(p.spent)},
                     {"note", p.note}});
   return dump(list);
 }
@@ -225,6 +235,21 @@ std::string format_report(const Report& report, Format format) {
   return format == Format::table ? report_table(report)
          : format == Format::csv ? report_csv(report)
                                  : report_json(report);
+}
+
+std::string trace_header() {
+  Cells cells{"at", "problem", "step", "plan", "status", "seconds"};
+  cells.insert(cells.end(), task_names.begin(), task_names.end());
+  cells.emplace_back("message");
+  return csv({cells});
+}
+
+std::string format_trace(const Trace& trace) {
+  Cells cells{fmt::format("{:.6f}", trace.at), trace.problem,       to_string(trace.step), trace.plan,
+              db::to_string(trace.status),     exact(trace.seconds)};
+  for (const double seconds : trace.spent.seconds) cells.push_back(fmt::format("{:.6f}", seconds));
+  cells.push_back(trace.message);
+  return csv({cells});
 }
 
 std::string format_seconds(double seconds) {

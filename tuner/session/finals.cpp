@@ -51,7 +51,9 @@ void ProblemTuning::plan_library_again() {
     request.incumbent_seconds = 0;
     request.timeout_seconds = std::min(context_.options.candidate_timeout,
                                        std::max(request.timeout_seconds, 2 + 3 * known_[library_].cost_seconds));
+    context_.clock.lap(Task::search);
     Evaluation evaluation = context_.evaluator.evaluate(request);
+    context_.clock.lap(evaluation.spent, Task::worker);
     if (evaluation.status == db::RunStatus::interrupted) interrupted_ = true;
     if (evaluation.status != db::RunStatus::ok) return;  // the planning that worked stays
     const std::string wisdom = std::exchange(evaluation.wisdom, {});
@@ -77,6 +79,7 @@ std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
   };
   if (incumbent_) add(incumbent_->plan);
   add(untuned_);
+  add(served_);
   add(library_);
   for (const std::string& wisdom : library_wisdom_) plans.push_back({library_, wisdom});
   return plans;
@@ -103,6 +106,7 @@ void ProblemTuning::run_finals() {
   if (recording() || interrupted_ || context_.stopped()) return;
   send_progress(Step::finals);
   std::vector<Finalist> plans = finalists();
+  if (plans.size() == 1) confirm(plans.front().plan);
   for (int attempt = 0; attempt < most_attempts && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
     request.benchmark.cpu_time = context_.options.cpu_time;
@@ -113,13 +117,55 @@ void ProblemTuning::run_finals() {
       round += known_[finalist.plan].seconds;
     }
     request.seed = context_.options.seed + static_cast<std::uint64_t>(attempt);
-    request.seconds = std::max(finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), 10.0) : 4.0);
+    request.seconds = std::max(
+        finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
     request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
                               3 * (request.seconds + 3 * round * request.min_rounds);
+    context_.clock.lap(Task::search);
     const FinalsResult result = context_.evaluator.finals(request);
-    if (result.status == db::RunStatus::ok) return adopt_finals(plans, result);
-    if (!drop_from_finals(plans, result)) return;
+    context_.clock.lap(result.spent, Task::worker);
+    if (result.status != db::RunStatus::ok) {
+      if (!drop_from_finals(plans, result)) return;
+      continue;
+    }
+    adopt_finals(plans, result);
+    if (confirm(choose().winner)) return;
+    rounds_.clear();
+    plans = finalists();
   }
+}
+
+// On a GPU a search tests no adjoints, which have kernels of their own (ProblemData::validate). So the plan that is
+// about to win is tested alone. Returns false when it is wrong, and no winner any more.
+bool ProblemTuning::confirm(const std::string& winner) {
+  const bool has_adjoint = problem_.kind == Kind::nufft || problem_.fft_type == FftType::c2c;
+  if (!compiles_ || !has_adjoint || interrupted_ || (incumbent_ && incumbent_->plan == winner)) return true;
+  EvaluationRequest request = request_for(winner);
+  request.adjoint = true;
+  request.timeout_seconds = candidate_timeout();
+  context_.clock.lap(Task::search);
+  const Evaluation evaluation = context_.evaluator.evaluate(request);
+  context_.clock.lap(evaluation.spent, Task::worker);
+  if (evaluation.status == db::RunStatus::ok) return true;
+  if (evaluation.status == db::RunStatus::interrupted)
+    interrupted_ = true;
+  else
+    note_final_failure(winner, evaluation.status, evaluation.message);
+  return interrupted_;
+}
+
+void ProblemTuning::note_final_failure(const std::string& plan, db::RunStatus status, const std::string& message) {
+  db::Run run;
+  run.problem = token_;
+  run.plan = plan;
+  run.round = 1;
+  run.status = status;
+  run.message = "in the finals: " + message;
+  context_.record(run);
+  known_[plan].seconds = failed;
+  known_[plan].status = status;
+  note_failure(plan, status, run.message);
+  find_best();
 }
 
 // After a failed final, keeps the finalists without the plan that failed, or only the two that matter when it is
@@ -130,18 +176,8 @@ bool ProblemTuning::drop_from_finals(std::vector<Finalist>& plans, const FinalsR
     return false;
   }
   if (result.culprit >= 0 && static_cast<std::size_t>(result.culprit) < plans.size()) {
-    const std::string plan = plans[static_cast<std::size_t>(result.culprit)].plan;
-    db::Run run;
-    run.problem = token_;
-    run.plan = plan;
-    run.round = 1;
-    run.status = result.status;
-    run.message = "in the finals: " + result.message;
-    context_.record(run);
-    known_[plan].seconds = failed;
-    known_[plan].status = result.status;
-    note_failure(plan, result.status, run.message);
-    find_best();
+    note_final_failure(std::string(plans[static_cast<std::size_t>(result.culprit)].plan), result.status,
+                       result.message);
     plans = finalists();  // plans that were too slow beside the failed one may qualify now
     return true;
   }
@@ -179,6 +215,24 @@ void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const Final
   }
 }
 
+ProblemTuning::Choice ProblemTuning::choose() {
+  Choice choice;
+  // The plan to beat: the incumbent, else the untuned default, else (both failed) nothing.
+  choice.base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan : working(untuned_) ? untuned_ : best_;
+  choice.winner = choice.base;
+  for (const auto& [plan, samples] : rounds_)
+    if (median_seconds(samples) < median_seconds(rounds_[choice.winner])) choice.winner = plan;
+  choice.ratio = {1, 1, 1, static_cast<int>(rounds_[choice.base].size())};
+  if (choice.winner != choice.base) {
+    choice.ratio = paired_ratio(rounds_[choice.winner], rounds_[choice.base]);
+    if (!(choice.ratio.low > replace_margin)) {
+      choice.winner = choice.base;
+      choice.ratio = {1, 1, 1, choice.ratio.rounds};
+    }
+  }
+  return choice;
+}
+
 void ProblemTuning::decide() {
   if (recording()) {
     report_.winner = best_;
@@ -195,21 +249,7 @@ void ProblemTuning::decide() {
                                         : "no plan was measured within the budget";
     return;
   }
-  // The plan to beat: the incumbent, else the untuned default, else (both failed) nothing.
-  const std::string base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan
-                           : working(untuned_)                     ? untuned_
-                                                                   : best_;
-  std::string winner = base;
-  for (const auto& [plan, samples] : rounds_)
-    if (median_seconds(samples) < median_seconds(rounds_[winner])) winner = plan;
-  RatioInterval ratio{1, 1, 1, static_cast<int>(rounds_[base].size())};
-  if (winner != base) {
-    ratio = paired_ratio(rounds_[winner], rounds_[base]);
-    if (!(ratio.low > replace_margin)) {
-      winner = base;
-      ratio = {1, 1, 1, ratio.rounds};
-    }
-  }
+  const auto [base, winner, ratio] = choose();
   fill_times(winner);
   report_.winner = winner;
   if (incumbent_ && incumbent_->plan == winner) return;
@@ -244,6 +284,8 @@ void ProblemTuning::fill_times(const std::string& winner) {
   report_.error = known.error;
   report_.set_points_seconds = set_points_of(winner);
   report_.speed = speed_of(problem_, report_.seconds);
+  report_.served = served_;
+  if (working(served_)) report_.served_seconds = median_seconds(samples_of(served_));
   if (!working(untuned_)) {
     report_.gain_low = 0;
     report_.gain_high = std::numeric_limits<double>::infinity();

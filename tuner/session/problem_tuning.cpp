@@ -40,27 +40,36 @@ double expected_cost(const Problem& problem, const SessionContext& context) {
   return 1 + hopeful_evaluations * (0.02 + 14 * execute + 2 * set_points);
 }
 
-ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share,
-                             double later)
+ProblemTuning::ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index)
     : context_(context),
       problem_(problem),
       token_(to_token(problem)),
       index_(index),
-      share_(share),
-      later_(later),
-      begin_(context.elapsed()) {
-  finals_reserve_ = std::isfinite(share) ? std::clamp(0.2 * share, 0.1, 6.0) : 6.0;
+      compiles_(generator::is_gpu(context.traits.backend)) {
   report_.problem = token_;
   report_.speed_unit = speed_unit_of(problem);
 }
 
-ProblemReport ProblemTuning::run() {
-  prepare();              // 1. candidates, points and reference, results of earlier sessions
-  measure_first_plans();  // 2. the untuned default, the incumbent, winners of neighbouring problems
-  search();               // 3. ask, measure, tell, until the share is spent
-  plan_library_again();   // 4. the planner behind the yardstick is noisy
-  run_finals();           // 5. the best, the incumbent and the default, interleaved
-  decide();               // 6. verdict and report
+void ProblemTuning::take(const Turn& turn) {
+  share_ = turn.share;
+  later_ = turn.later;
+  settles_ = turn.settles;
+  begin_ = context_.elapsed();
+  finals_reserve_ = std::isfinite(share_) ? std::clamp(0.2 * share_, 0.1, 6.0) : 6.0;
+}
+
+void ProblemTuning::search(const Turn& turn) {
+  take(turn);
+  load();                 // points and reference
+  measure_first_plans();  // the untuned default, the incumbent, winners of neighbouring problems
+  search_candidates();    // ask, measure, tell, until the share is spent
+  plan_library_again();   // the planner behind the yardstick is noisy
+}
+
+ProblemReport ProblemTuning::conclude() {
+  run_finals();  // the best, the incumbent and the default, interleaved
+  decide();      // verdict and report
+  end_step(Step::finals);
   if (!context_.options.record_folder.empty()) write_recording();
   report_.elapsed = context_.elapsed() - begin_;
   send_progress(Step::done);
@@ -68,25 +77,49 @@ ProblemReport ProblemTuning::run() {
 }
 
 // ---- 1
-void ProblemTuning::prepare() {
-  send_progress(Step::prepare);
+void ProblemTuning::plan_ahead(ListedPlans listed, const Turn& turn) {
+  take(turn);
   const Planning& planning = *context_.planning;
-  listed_ = planning.list(problem_);
+  listed_ = std::move(listed);
   for (std::size_t i = 0; i < listed_.texts.size(); ++i) candidate_[listed_.texts[i]] = i;
   report_.candidates = listed_.texts.size();
   report_.untuned = untuned_ = planning.untuned(problem_);
   recall_history();
+  report_.tuned_before = incumbent_.has_value();
 
   add_first_plan(untuned_, untuned_mark);
   if (incumbent_) add_first_plan(incumbent_->plan, "");
   library_ = planning.library(problem_);
   if (!library_.empty()) add_first_plan(library_, "");
-  try {  // the plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted
-    const std::string served = planning.served(problem_, context_.store.path());
-    if (!served.empty()) add_first_plan(served, "");
+  add_served_plan();
+  context_.clock.lap(Task::list);
+  if (!compiles_) return;
+  for (const auto& [plan, mark] : first_plans_)
+    if (!known_.contains(plan)) soon_.push_back(plan);
+  begin_search();
+  const std::vector<std::string> asked = ask_ahead();
+  soon_.insert(soon_.end(), asked.begin(), asked.end());
+  context_.clock.lap(Task::search);
+}
+
+// The plan that the runtime would use today: of a pack, a stale winner, or a neighbouring problem's, adapted.
+void ProblemTuning::add_served_plan() {
+  try {
+    const std::string served = context_.planning->served(problem_, context_.store.path());
+    served_ = served.empty() ? untuned_ : served;
+    add_first_plan(served_, "");
   } catch (const Error&) {  // then there is no such plan
   }
-  context_.evaluator.load(problem_, context_.options.seed);
+}
+
+// ---- 2
+void ProblemTuning::load() {
+  send_progress(Step::prepare);
+  if (compiles_) add_served_plan();  // the problem before may have a winner by now
+  context_.clock.lap(Task::list);
+  const Spent loading = context_.evaluator.load(problem_, context_.options.seed, soon_);
+  context_.clock.lap(loading, Task::worker);
+  end_step(Step::prepare);
 }
 
 std::string ProblemTuning::fault_of_stored(const std::string& plan) const {
@@ -166,7 +199,6 @@ void ProblemTuning::add_first_plan(const std::string& plan, const std::string& m
   if (std::none_of(first_plans_.begin(), first_plans_.end(), same)) first_plans_.emplace_back(plan, mark);
 }
 
-// ---- 2
 void ProblemTuning::measure_first_plans() {
   send_progress(Step::untuned);
   for (const auto& [plan, mark] : first_plans_) {
@@ -177,12 +209,14 @@ void ProblemTuning::measure_first_plans() {
   }
 }
 
-// ---- 3; 4, 5 and 6 are in finals.cpp
-void ProblemTuning::search() {
+void ProblemTuning::begin_search() {
+  constexpr double compiled_seconds = 0.1;  // of an evaluation whose kernels are compiled ahead, at most
   const SearchSpace& space = listed_.space;
   const SessionOptions& options = context_.options;
   const double spent = context_.elapsed() - begin_;
-  const double each = std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
+  const double each = compiles_
+                          ? compiled_seconds
+                          : std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
   const double affordable = std::isfinite(share_) ? (seconds_left() - finals_reserve_) / each : INFINITY;
   const Strategy& strategy =
       recording() ? find_strategy("exhaustive")
@@ -193,39 +227,53 @@ void ProblemTuning::search() {
   for (const auto& [plan, known] : known_)
     if (const auto found = candidate_.find(plan); found != candidate_.end())
       search_->tell(found->second, known.seconds);
+}
 
+void ProblemTuning::search_candidates() {
+  searching_ = true;
+  const SessionOptions& options = context_.options;
+  if (!search_) begin_search();
   while (!context_.stopped() && !interrupted_) {
     if (options.max_evaluations > 0 && report_.evaluations >= options.max_evaluations) break;
     if (seconds_left() <= finals_reserve_) break;
-    ask_ahead();
-    if (asked_.empty()) break;
+    const std::vector<std::string> asked = ask_ahead();
+    context_.clock.lap(Task::search);
+    if (compiles_) context_.evaluator.prepare(asked);
+    context_.clock.lap(Task::worker);
+    if (exhausted_ = asked_.empty(); exhausted_) break;
+    if (settles_ && course_.settled()) break;
     const std::size_t candidate = asked_.front();
+    const std::string& plan = listed_.texts[candidate];
     asked_.pop_front();
-    search_->tell(candidate, measure(listed_.texts[candidate], "").seconds);
+    const auto found = known_.find(plan);  // one of the first plans
+    search_->tell(candidate, found != known_.end() ? found->second.seconds
+                             : hopeless(candidate) ? listed_.floor_seconds(candidate)
+                                                   : measure(plan, "").seconds);
     send_progress(Step::search);
   }
 }
 
-// Asks for as many candidates as the host can compile while one is measured, or for one where nothing is compiled.
-void ProblemTuning::ask_ahead() {
-  constexpr std::size_t most_ahead = 16;
+bool ProblemTuning::hopeless(std::size_t candidate) const {
+  return !recording() && best_seconds_ > 0 && listed_.floor_seconds(candidate) > best_seconds_;
+}
+
+std::vector<std::string> ProblemTuning::ask_ahead() {
+  constexpr std::size_t most_ahead = 24;
   const std::size_t wanted =
-      !generator::is_gpu(context_.traits.backend)
-          ? 1
-          : std::clamp<std::size_t>(static_cast<std::size_t>(std::max(0, context_.traits.cores)), 1, most_ahead);
+      !compiles_ ? 1
+                 : std::clamp<std::size_t>(static_cast<std::size_t>(std::max(0, context_.traits.cores)), 1, most_ahead);
   std::vector<std::string> plans;
   while (asked_.size() < wanted) {
     const auto candidate = search_->ask();
     if (!candidate) break;
-    const double floor = listed_.floor_seconds(*candidate);
-    if (!recording() && best_seconds_ > 0 && floor > best_seconds_) {  // cannot win, so it is not measured
-      search_->tell(*candidate, floor);
+    if (hopeless(*candidate)) {  // cannot win, so it is not measured
+      search_->tell(*candidate, listed_.floor_seconds(*candidate));
       continue;
     }
     asked_.push_back(*candidate);
     plans.push_back(listed_.texts[*candidate]);
   }
-  if (wanted > 1) context_.evaluator.prepare(plans);
+  return plans;
 }
 
 // On a GPU the arrays also travel to the host and back for each validation.
@@ -248,14 +296,16 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
   // The first plans are measured even when the budget is small; the search keeps to the budget.
   const double patience =
-      search_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
+      searching_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
   request.timeout_seconds = std::min(candidate_timeout(), patience);
   return request;
 }
 
 const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, const std::string& mark) {
   const EvaluationRequest request = request_for(plan);
+  context_.clock.lap(Task::search);
   Evaluation evaluation = context_.evaluator.evaluate(request);
+  context_.clock.lap(evaluation.spent, Task::worker);
   if (evaluation.status == db::RunStatus::timeout && request.timeout_seconds < candidate_timeout()) {
     evaluation.status = db::RunStatus::interrupted;  // a larger budget may try it again
     evaluation.message = fmt::format("the budget left only {:.3g} s for it", request.timeout_seconds);
@@ -281,7 +331,10 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
     best_ = plan;
     best_seconds_ = known.seconds;
   }
-  return known_[plan] = known;
+  course_.add(evaluation.cost_seconds, best_seconds_);
+  const Known& kept = known_[plan] = known;
+  end_step(searching_ ? Step::search : Step::untuned, plan, evaluation.status, evaluation.message);
+  return kept;
 }
 
 void ProblemTuning::record_evaluation(const std::string& plan, const std::string& mark, const Evaluation& evaluation,
@@ -318,6 +371,17 @@ bool ProblemTuning::working(const std::string& plan) const {
 }
 
 double ProblemTuning::seconds_left() const { return share_ - (context_.elapsed() - begin_); }
+
+void ProblemTuning::end_step(Step step, const std::string& plan, db::RunStatus status, const std::string& message) {
+  Trace trace;
+  trace.problem = token_;
+  trace.step = step;
+  trace.plan = plan;
+  trace.status = status;
+  trace.message = message;
+  if (!plan.empty() && working(plan)) trace.seconds = known_[plan].seconds;
+  report_.spent += context_.end_step(std::move(trace));
+}
 
 void ProblemTuning::send_progress(Step step) {
   if (!context_.options.progress) return;

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tuner/measure/benchmark.h"
 #include "tuner/search/search.h"
+#include "tuner/session/course.h"
 #include "tuner/session/session_context.h"
 
 namespace fourtune::tuner {
@@ -23,12 +25,29 @@ inline constexpr const char* set_points_stage = "set_points";
 // Seconds that it should take to tune this problem well, by the model. Used to share a budget between problems.
 double expected_cost(const Problem& problem, const SessionContext& context);
 
+// The time that a problem has.
+struct Turn {
+  double share = 0;      // seconds
+  double later = 0;      // seconds that others are expected to need after it, for the ETA
+  bool settles = false;  // it may leave time to others when its search has ended its rise
+};
+
 class ProblemTuning {
  public:
-  // later: seconds that the problems after this one are expected to need, for the ETA.
-  ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index, double share, double later);
-  // Never throws because of what a plan does. Throws Error when the problem cannot be set up.
-  ProblemReport run();
+  ProblemTuning(SessionContext& context, const Problem& problem, std::size_t index);
+  // These are called in this order. They never throw because of what a plan does; plan_ahead and search throw Error when
+  // the problem cannot be set up.
+  // 1. Finds the plans to measure first, among the candidates that were listed. Another problem may be in its finals.
+  void plan_ahead(ListedPlans listed, const Turn& turn);
+  // 2. Measures until the turn's share is spent.
+  void search(const Turn& turn);
+  // 3. Finals and verdict.
+  ProblemReport conclude();
+  // The plans that search() measures first; their kernels can be compiled already.
+  const std::vector<std::string>& first() const { return soon_; }
+  const SearchCourse& course() const { return course_; }
+  // Whether every candidate was measured or cannot win.
+  bool exhausted() const { return exhausted_; }
 
  private:
   // What is known of a plan, measured now or in an earlier session.
@@ -47,15 +66,19 @@ class ProblemTuning {
   };
 
   // The steps, in order.
-  void prepare();
+  void take(const Turn& turn);
+  void load();
   void measure_first_plans();
-  void search();
+  void search_candidates();
   void plan_library_again();
   void run_finals();
   void decide();
   void write_recording() const;
 
-  void ask_ahead();
+  void begin_search();
+  // Asks for as many candidates as the host can compile while one is measured; returns their plans.
+  std::vector<std::string> ask_ahead();
+  void add_served_plan();
   void recall_incumbent();
   void recall_history();
   // The reason why a plan from the database cannot be right for this problem; empty if it can be.
@@ -74,32 +97,50 @@ class ProblemTuning {
   int library_plannings() const;
   std::vector<Finalist> finalists() const;
   bool drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result);
+  // Who wins by the rounds, against whom, and by how much.
+  struct Choice {
+    std::string base, winner;
+    RatioInterval ratio;
+  };
+  Choice choose();
+  bool confirm(const std::string& winner);
+  void note_final_failure(const std::string& plan, db::RunStatus status, const std::string& message);
   void adopt_finals(const std::vector<Finalist>& plans, const FinalsResult& result);
   std::string wisdom_of(const std::string& plan) const;
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
+  // Whether the candidate cannot beat what was measured.
+  bool hopeless(std::size_t candidate) const;
   bool working(const std::string& plan) const;
   bool recording() const { return context_.options.measure_everything || !context_.options.record_folder.empty(); }
   double seconds_left() const;  // seconds left of this problem's share
   void send_progress(Step step);
+  void end_step(Step step, const std::string& plan = {}, db::RunStatus status = db::RunStatus::ok,
+                const std::string& message = {});
 
   SessionContext& context_;
   const Problem problem_;
   const std::string token_;
   const std::size_t index_;
-  const double share_, later_, begin_;
+  double share_ = 0, later_ = 0, begin_ = 0;
+  bool settles_ = false;
+  const bool compiles_;  // kernels, ahead of measuring
   double finals_reserve_ = 0;
 
   ListedPlans listed_;
   std::map<std::string, std::size_t> candidate_;  // plan text -> candidate
   std::map<std::string, Known> known_;            // plan text -> result
-  std::string untuned_;
+  std::string untuned_, served_;
   std::string last_failure_;                                      // "timeout: no answer within 30 s"
   std::string library_;                                           // FFTW's plan; empty for a nufft
   std::vector<std::string> library_wisdom_;                       // the wisdom of its further plannings, each different
   std::optional<db::StoredVerdict> incumbent_;                    // the winner so far in this environment
   std::vector<std::pair<std::string, std::string>> first_plans_;  // plan, mark
   std::unique_ptr<Search> search_;
+  SearchCourse course_;
+  bool exhausted_ = false;
+  bool searching_ = false;  // the first plans are measured
+  std::vector<std::string> soon_;
   std::deque<std::size_t> asked_;  // asked by the search, not measured yet
   double best_seconds_ = 0;        // over right results; 0: none
   std::string best_;

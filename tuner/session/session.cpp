@@ -2,13 +2,12 @@
 // session_context.cpp (clock and database).
 #include "tuner/session/session.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tuner/measure/validate.h"
 #include "tuner/session/problem_tuning.h"
 #include "tuner/session/session_context.h"
+#include "tuner/session/turns.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -23,25 +22,6 @@ void check(const SessionOptions& options) {
   if (!(options.candidate_timeout > 0)) throw Error(Status::invalid_option, "the candidate timeout must be above 0");
   if (!options.strategy.empty()) find_strategy(options.strategy);
   for (const Problem& problem : options.problems) validate(problem);
-}
-
-// Splits the remaining budget in proportion to the expected costs, but no share is below a third of an equal share.
-double share_of(const std::vector<double>& costs, std::size_t index, double left) {
-  if (!std::isfinite(left)) return left;
-  const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(index);
-  const double equal = std::accumulate(begin, costs.end(), 0.0) / static_cast<double>(costs.end() - begin);
-  const auto weight = [&](double cost) { return std::max(cost, equal / 3); };
-  double sum = 0;
-  for (auto cost = begin; cost != costs.end(); ++cost) sum += weight(*cost);
-  return left * weight(costs[index]) / sum;
-}
-
-ProblemReport failure(const Problem& problem, const std::string& why) {
-  ProblemReport report;
-  report.problem = to_token(problem);
-  report.speed_unit = speed_unit_of(problem);
-  report.note = why;
-  return report;
 }
 
 }  // namespace
@@ -60,18 +40,8 @@ Report run_session(const SessionOptions& options, db::TuningStore& store, Evalua
     costs.push_back(expected_cost(problems.back(), context));
   }
 
-  // 3. Tunes the problems in turn. What a problem leaves of its share goes to the others.
-  for (std::size_t i = 0; i < problems.size() && !context.stopped(); ++i) {
-    const double share = share_of(costs, i, context.left());
-    const double later = std::accumulate(costs.begin() + static_cast<std::ptrdiff_t>(i) + 1, costs.end(), 0.0);
-    try {
-      ProblemTuning tuning(context, problems[i], i, share, later);
-      context.report.problems.push_back(tuning.run());
-    } catch (const Error& error) {
-      if (error.status() == Status::interrupted) break;
-      context.report.problems.push_back(failure(problems[i], error.what()));
-    }
-  }
+  // 3. Tunes the problems in turn, then again those that gain by it.
+  take_turns(context, problems, costs);
 
   // 4. Ends the session row and computes totals.
   Report& report = context.report;

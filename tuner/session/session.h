@@ -50,6 +50,18 @@ struct Progress {
   double eta = 0;                            // until the session's end
 };
 
+// A step of a session and what its time went to: setting up a problem (no plan), measuring a plan, the finals (no plan).
+struct Trace {
+  double at = 0;  // seconds of the session at the step's end
+  std::string problem;
+  Step step = Step::prepare;
+  std::string plan;
+  db::RunStatus status = db::RunStatus::ok;
+  double seconds = 0;  // of one execute of the plan; 0: failed, or no plan
+  Spent spent;
+  std::string message;  // why it failed
+};
+
 struct SessionOptions {
   std::vector<Problem> problems;  // absent m and k mean density 1
   double seconds = 60;     // the session's budget, split by the problems' expected cost; 0: each search runs to its end
@@ -66,6 +78,7 @@ struct SessionOptions {
   std::string record_folder;
   const std::atomic<bool>* stop = nullptr;  // set this (in a signal handler, say) to end early and keep all results
   std::function<void(const Progress&)> progress;  // called on the session's thread
+  std::function<void(const Trace&)> trace;        // likewise, after each step
   std::shared_ptr<const Planning> planning;       // null: of the plans of one process
   // These replace generator::candidates, default_plan and floor_seconds in tests.
   std::function<generator::Space(const Problem&, const DeviceTraits&)> list_candidates;
@@ -85,11 +98,17 @@ struct ProblemReport {
   std::optional<double> error;  // relative l2 against the reference
   std::string untuned;          // the plan that would have run untuned
   double untuned_seconds = 0;   // 0: it failed
+  // The plan that a transform would have taken before this session, by the database and by packs: that of another
+  // problem, adapted, say. Where they had none it is the untuned one.
+  std::string served;
+  double served_seconds = 0;                     // 0: it failed
+  bool tuned_before = false;                     // an earlier session had a winner for this very problem
   double gain = 1, gain_low = 1, gain_high = 1;  // untuned / winner, with its 95 % interval
   std::string replaced;                          // the incumbent's plan if this session replaced it, else empty
   bool new_verdict = false;                      // false: the incumbent stays
   std::size_t candidates = 0, evaluations = 0, reused = 0, failures = 0;
   double elapsed = 0;
+  Spent spent;       // what that time went to
   std::string note;  // anything the user should know
 };
 

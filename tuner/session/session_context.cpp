@@ -53,6 +53,7 @@ void SessionContext::begin() {
 
 void SessionContext::record(const db::Run& run) {
   if (id_) guarded([&] { store.record_run(*id_, run); });
+  clock.lap(Task::store);
 }
 void SessionContext::record(const db::Verdict& verdict) {
   if (id_) guarded([&] { store.record_verdict(*id_, verdict); });
@@ -60,6 +61,13 @@ void SessionContext::record(const db::Verdict& verdict) {
 void SessionContext::withdraw(db::VerdictId verdict, const std::string& reason) {
   if (id_) guarded([&] { store.withdraw_verdict(verdict, reason); });
 }
+Spent SessionContext::end_step(Trace step) {
+  step.spent = clock.take();
+  step.at = elapsed();
+  if (options.trace) options.trace(step);
+  return step.spent;
+}
+
 void SessionContext::finish(db::SessionEnd end) {
   if (id_) guarded([&] { store.finish_session(*id_, end); });
   if (store.repaired())

@@ -38,6 +38,10 @@ class SessionContext {
   void finish(db::SessionEnd end);
   void warn(const std::string& warning);
 
+  // Notes what the session's time goes to. After a step, end_step returns that, and sends it as a trace.
+  TaskClock clock;
+  Spent end_step(Trace step);
+
  private:
   void guarded(const std::function<void()>& write);
 

@@ -16,6 +16,8 @@ std::string to_line(const Json& message);
 
 Json from_traits(const DeviceTraits& traits);
 DeviceTraits to_traits(const Json& json);
+Json from_spent(const Spent& spent);
+Spent to_spent(const Json& json);
 Json from_request(const EvaluationRequest& request);
 EvaluationRequest to_evaluation_request(const Json& json);
 Json from_evaluation(const Evaluation& evaluation);

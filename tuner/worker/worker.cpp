@@ -12,7 +12,8 @@ namespace {
 
 using protocol::Json;
 constexpr double hello_timeout_seconds = 60;  // a loaded machine starts processes slowly
-constexpr double slice_seconds = 0.05;        // how often a stop request is checked
+constexpr double hint_timeout_seconds = 10;
+constexpr double slice_seconds = 0.05;  // how often a stop request is checked
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -24,8 +25,9 @@ struct WorkerProcess::Impl {
   DeviceTraits traits;
   Problem problem;
   std::uint64_t seed = 0;
-  bool loaded = false;  // the present child holds the problem
-  bool wanted = false;  // a problem was loaded at least once
+  std::vector<std::string> plans;  // to compile while the problem is loaded
+  bool loaded = false;             // the present child holds the problem
+  bool wanted = false;             // a problem was loaded at least once
   std::size_t starts = 0;
 
   struct Answer {
@@ -93,16 +95,17 @@ struct WorkerProcess::Impl {
     if (!child) start();
     if (loaded || !wanted) return;
     const Answer answer =
-        talk({{"op", "load"}, {"problem", to_token(problem)}, {"seed", seed}}, options.load_timeout_seconds);
+        talk({{"op", "load"}, {"problem", to_token(problem)}, {"seed", seed}, {"plans", std::exchange(plans, {})}},
+             options.load_timeout_seconds);
     if (answer.status == db::RunStatus::interrupted) throw Error(Status::interrupted, answer.message);
     if (answer.status != db::RunStatus::ok)
       throw Error(Status::io, "the worker failed while it set up the problem: " + answer.message);
     if (answer.json.contains("error"))
       throw Error(Status::invalid_problem, answer.json.at("message").get<std::string>());
     loaded = true;
-    load_seconds = answer.json.at("seconds").get<double>();
+    load_spent = protocol::to_spent(answer.json.at("spent"));
   }
-  double load_seconds = 0;
+  Spent load_spent;  // of the present problem
 
   // Sends one request about plans: `convert` makes a result of the answer; a failure becomes a result with that status.
   template <class Result, class Request, class Convert>
@@ -154,19 +157,25 @@ WorkerProcess::~WorkerProcess() = default;
 
 DeviceTraits WorkerProcess::traits() { return impl_->traits; }
 
-double WorkerProcess::load(const Problem& problem, std::uint64_t seed) {
+Spent WorkerProcess::load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans) {
   impl_->problem = problem;
   impl_->seed = seed;
+  impl_->plans = plans;
   impl_->wanted = true;
   impl_->loaded = false;
   impl_->ensure_loaded();
-  return impl_->load_seconds;
+  return impl_->load_spent;
 }
 
 void WorkerProcess::prepare(const std::vector<std::string>& plans) {
-  constexpr double timeout = 10;
   if (plans.empty() || !impl_->child || !impl_->loaded) return;
-  impl_->talk({{"op", "prepare"}, {"plans", plans}}, timeout);  // a child lost here is replaced when it is needed
+  impl_->talk({{"op", "prepare"}, {"plans", plans}},
+              hint_timeout_seconds);  // a child lost here is replaced when it is needed
+}
+
+void WorkerProcess::announce(const Problem& next, const std::vector<std::string>& plans) {
+  if (plans.empty() || !impl_->child || !impl_->loaded) return;
+  impl_->talk({{"op", "announce"}, {"problem", to_token(next)}, {"plans", plans}}, hint_timeout_seconds);
 }
 
 Evaluation WorkerProcess::evaluate(const EvaluationRequest& request) {

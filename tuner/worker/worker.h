@@ -3,9 +3,9 @@
 // The parent starts `fourtune worker` and exchanges lines of JSON with it over a socket (descriptor 3 in the child; its
 // standard output stays free, because libraries may print there). Each request has one answer:
 //   {"op":"hello"}     -> {"traits":{...}}
-//   {"op":"load",...}  -> {"seconds":s} or {"error":name,"message":text}
+//   {"op":"load",...}  -> {"spent":[s,...]} or {"error":name,"message":text}
 //   {"op":"evaluate",...}, {"op":"finals",...} -> the fields of Evaluation, FinalsResult
-//   {"op":"prepare","plans":[...]} -> {}, at once
+//   {"op":"prepare","plans":[...]}, {"op":"announce","problem":...,"plans":[...]} -> {}, at once
 // A child whose device was lost ends with exit code 3 instead of an answer.
 // The child ignores SIGINT (the parent decides what Ctrl-C means) and dies with its parent.
 #pragma once
@@ -24,12 +24,18 @@
 
 namespace fourtune::tuner {
 
+struct WorkerSetup {
+  std::filesystem::path recorded;
+  int device = 0;
+  std::vector<std::string> compiler;  // command of compiler processes (compiler_process.h); empty: threads compile
+  int fd = 3;
+};
+
 // The main loop of the child: answers requests until the parent hangs up, then returns the exit code. A LocalEvaluator
 // evaluates the candidates on that device of `backend`, with a folder of recorded points. For tests, the environment
 // variable FOURTUNE_TEST_FAULT injects faults: with "crash:TEXT", "hang:TEXT", "garbage:TEXT" or "exit:TEXT" the child
 // misbehaves in that way when a plan contains TEXT.
-int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded = {}, int device = 0,
-                int fd = 3);
+int worker_main(const runtime::Backend& backend, const WorkerSetup& setup = {});
 
 struct WorkerOptions {
   std::vector<std::string>
@@ -51,8 +57,9 @@ class WorkerProcess : public Evaluator {
   explicit WorkerProcess(WorkerOptions options);
   ~WorkerProcess() override;
   DeviceTraits traits() override;
-  double load(const Problem& problem, std::uint64_t seed) override;
+  Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   void prepare(const std::vector<std::string>& plans) override;
+  void announce(const Problem& next, const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
   std::size_t restarts() const override;

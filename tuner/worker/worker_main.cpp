@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tuner/measure/evaluate.h"
+#include "tuner/worker/compiler_process.h"
 #include "tuner/worker/pipe.h"
 #include "tuner/worker/protocol.h"
 #include "tuner/worker/worker.h"
@@ -47,7 +48,8 @@ struct Fault {
 Json load(LocalEvaluator& evaluator, const Json& request) {
   try {
     const Problem problem = parse_problem(request.at("problem").get<std::string>());
-    return {{"seconds", evaluator.load(problem, request.at("seed").get<std::uint64_t>())}};
+    return {{"spent", protocol::from_spent(evaluator.load(problem, request.at("seed").get<std::uint64_t>(),
+                                                          request.value("plans", std::vector<std::string>())))}};
   } catch (const Error& error) {
     return {{"error", status_name(error.status())}, {"message", error.what()}};
   }
@@ -59,6 +61,11 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
   if (op == "load") return load(evaluator, request);
   if (op == "prepare") {
     evaluator.prepare(request.at("plans").get<std::vector<std::string>>());
+    return Json::object();
+  }
+  if (op == "announce") {
+    evaluator.announce(parse_problem(request.at("problem").get<std::string>()),
+                       request.at("plans").get<std::vector<std::string>>());
     return Json::object();
   }
   if (op == "evaluate") {
@@ -75,11 +82,19 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
 
 }  // namespace
 
-int worker_main(const runtime::Backend& backend, const std::filesystem::path& recorded, int device, int fd) {
+int worker_main(const runtime::Backend& backend, const WorkerSetup& setup) {
   signal(SIGINT, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this call, the socket's end shows it
-  LinePipe pipe(fd, fd);
-  LocalEvaluator evaluator(backend, recorded, device);
+  LinePipe pipe(setup.fd, setup.fd);
+  std::function<KernelCompiler()> compilers;
+  if (!setup.compiler.empty())
+    compilers = [&setup]() -> KernelCompiler {
+      const auto process = std::make_shared<CompilerProcess>(setup.compiler);
+      return [process](const runtime::KernelJob& job) {
+        return process->compile(job, LocalEvaluator::most_compile_seconds);
+      };
+    };
+  LocalEvaluator evaluator(backend, setup.recorded, setup.device, std::move(compilers));
   const Fault fault = Fault::from_environment();
   std::string line;
   while (pipe.read(line, -1) == LinePipe::Read::line) {

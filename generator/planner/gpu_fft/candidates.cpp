@@ -277,7 +277,8 @@ class FftSpace {
 }  // namespace
 
 bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits) {
-  return has_gpu_fft_library(traits.backend) && problem.dim <= 3;
+  const bool usual = problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
+  return has_gpu_fft_library(traits.backend) && problem.dim <= 3 && usual;
 }
 
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
@@ -287,11 +288,8 @@ GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& trait
 
 namespace {
 
-// The library takes dense arrays, and real transforms only with their usual sign.
-bool library_takes(const Problem& problem) {
-  if (problem.input_layout || problem.output_layout) return false;
-  return problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
-}
+// The library is the default for dense arrays only.
+bool library_takes(const Problem& problem) { return !problem.input_layout && !problem.output_layout; }
 
 // Cases in which the library was faster than the plain plan (docs/design/gpu-fft.md): four kernels where it needs three
 // (8192^2), several kernels along a line in a batch that does not fit the cache (64 times 2^20), and real f64 arrays

@@ -233,19 +233,44 @@ void CudaBackend::prepare(const Problem& problem, const generator::Plan& plan, c
 
 void CudaBackend::prepare_for(const DeviceTraits& device_traits, KernelTarget target, const Problem& problem,
                               const generator::Plan& plan, const ExecutorOptions& options) const {
-  const KernelShelf shelf(store_, options.kernel_packs);
+  ExecutorOptions unseen = options;
+  unseen.crowded = true;
+  compile_kernels(kernels_of(device_traits, problem, plan, unseen), target, KernelShelf(store_, options.kernel_packs),
+                  options.compile_seconds);
+}
+
+std::vector<generator::KernelSource> CudaBackend::kernels_of(const DeviceTraits& device_traits, const Problem& problem,
+                                                             const generator::Plan& plan,
+                                                             const ExecutorOptions& options) const {
+  std::vector<generator::KernelSource> kernels;
   if (problem.kind == Kind::nufft) {
     ExecutorOptions unseen = options;
-    unseen.crowded = true;
     unseen.trust_points = options.trust_points || problem.type == 3;  // there are no points to look at
-    const auto executor = gpu::make_gpu_nufft_executor(
-        problem, plan, unseen, make_compile_queue(device_traits, target, shelf, options.compile_seconds));
+    const auto executor =
+        gpu::make_gpu_nufft_executor(problem, plan, unseen, make_listing_queue(device_traits, kernels));
     if (problem.type == 3) expect_points(problem, *executor);
-    return;
+  } else if (auto program = programs_(problem, plan, device_traits)) {
+    kernels = std::move(program->kernels);
   }
-  if (const auto program = programs_(problem, plan, device_traits))
-    compile_kernels(program->kernels, target, shelf, options.compile_seconds);
+  return kernels;
 }
+
+std::vector<KernelJob> CudaBackend::missing_kernels(const Problem& problem, const generator::Plan& plan,
+                                                    const ExecutorOptions& options) const {
+  const DeviceTraits here = traits(options.device);
+  return list_missing(kernels_of(here, problem, plan, options), here.compute_capability,
+                      KernelShelf(store_, options.kernel_packs));
+}
+
+KernelImage CudaBackend::compile_kernel(const KernelJob& job, double seconds) const {
+  return cuda::compile_job(job, seconds);
+}
+
+void CudaBackend::keep_kernel(const KernelJob& job, KernelImage image) const {
+  keep_job(job, std::move(image), KernelShelf(store_));
+}
+
+void CudaBackend::flush_kernels() const { store_.flush(); }
 
 std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
   return std::make_unique<CudaArrays>(device(ordinal));

@@ -35,6 +35,11 @@ class CudaBackend final : public gpu::ProgramBackend {
   // device would run may be compiled to something else.
   void prepare_for(const DeviceTraits& traits, KernelTarget target, const Problem& problem, const generator::Plan& plan,
                    const ExecutorOptions& options) const;
+  std::vector<KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,
+                                         const ExecutorOptions& options) const override;
+  KernelImage compile_kernel(const KernelJob& job, double seconds) const override;
+  void keep_kernel(const KernelJob& job, KernelImage image) const override;
+  void flush_kernels() const override;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
   std::shared_ptr<void> make_current(int device) const override;
@@ -46,6 +51,9 @@ class CudaBackend final : public gpu::ProgramBackend {
   DeviceTraits traits_of(int ordinal) const override;
 
  private:
+  std::vector<generator::KernelSource> kernels_of(const DeviceTraits& traits, const Problem& problem,
+                                                  const generator::Plan& plan, const ExecutorOptions& options) const;
+
   gpu::ProgramSource programs_;
   mutable db::KernelStore store_;
   mutable std::mutex mutex_;

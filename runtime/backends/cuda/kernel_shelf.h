@@ -35,6 +35,7 @@ class KernelShelf {
     store_->put_later(origin, std::move(kernel));
   }
   void flush() const { store_->flush(); }
+  std::size_t waiting() const { return store_->waiting(); }  // for flush()
   void open_for_flush() const { store_->open_for_flush(); }
 
  private:

@@ -156,11 +156,11 @@ class CudaQueue final : public gpu::Queue {
   std::optional<ContextGuard> context_;
 };
 
-// Compiles what is loaded, and runs nothing in memory that holds no bytes.
-class CompileQueue final : public gpu::Queue {
+// Notes what is loaded, and runs nothing in memory that holds no bytes.
+class ListingQueue final : public gpu::Queue {
  public:
-  CompileQueue(const DeviceTraits& traits, KernelTarget target, const KernelShelf& shelf, double seconds)
-      : traits_(traits), target_(target), shelf_(shelf), seconds_(seconds) {}
+  ListingQueue(const DeviceTraits& traits, std::vector<generator::KernelSource>& kernels)
+      : traits_(traits), kernels_(kernels) {}
 
   const DeviceTraits& traits() const override { return traits_; }
   std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
@@ -170,9 +170,11 @@ class CompileQueue final : public gpu::Queue {
   }
   void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
   std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    compile_kernels(sources, target_, shelf_, seconds_);
     std::vector<int> numbers;
-    for (std::size_t i = 0; i < sources.size(); ++i) numbers.push_back(next_++);
+    for (const generator::KernelSource& source : sources) {
+      numbers.push_back(next_++);
+      kernels_.push_back(source);
+    }
     return numbers;
   }
   std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override {
@@ -186,7 +188,7 @@ class CompileQueue final : public gpu::Queue {
   std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return nullptr; }
   void launch(int, const generator::Extent3&, gpu::LaunchArguments&) override {}
   void read(void*, const std::byte*, std::size_t) override {
-    throw Error(Status::internal, "kernels are compiled here, and nothing is run that could be read");
+    throw Error(Status::internal, "kernels are listed here, and nothing is run that could be read");
   }
   void end(bool) noexcept override {}
   void mark(int) override {}
@@ -194,17 +196,15 @@ class CompileQueue final : public gpu::Queue {
 
  private:
   DeviceTraits traits_;
-  KernelTarget target_;
-  KernelShelf shelf_;
-  double seconds_;
+  std::vector<generator::KernelSource>& kernels_;
   int next_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<gpu::Queue> make_compile_queue(const DeviceTraits& traits, KernelTarget target,
-                                               const KernelShelf& shelf, double seconds) {
-  return std::make_unique<CompileQueue>(traits, target, shelf, seconds);
+std::unique_ptr<gpu::Queue> make_listing_queue(const DeviceTraits& traits,
+                                               std::vector<generator::KernelSource>& kernels) {
+  return std::make_unique<ListingQueue>(traits, kernels);
 }
 
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf) {

@@ -63,6 +63,16 @@ class Turn {
   std::string key_;
 };
 
+// The kernel as compiled; throws CompileError.
+CompiledKernel made_of(const generator::KernelSource& source, KernelTarget target, double seconds) {
+  CompiledKernel made = compile(source, target, seconds);
+  if (made.outcome == CompileOutcome::timeout)
+    throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
+  if (made.outcome != CompileOutcome::ok)
+    throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
+  return made;
+}
+
 db::StoredKernel compiled(const generator::KernelSource& source, KernelTarget target, const KernelShelf& shelf,
                           double seconds) {
   const Turn turn(source);
@@ -71,11 +81,7 @@ db::StoredKernel compiled(const generator::KernelSource& source, KernelTarget ta
     throw NoCompiler(
         fmt::format("kernel {} is in no trusted pack and not in the user's store, and there is no compiler: {}",
                     source.entry, why));
-  CompiledKernel made = compile(source, target, seconds);
-  if (made.outcome == CompileOutcome::timeout)
-    throw CompileError(fmt::format("kernel {} was not compiled within {} s", source.entry, seconds), true);
-  if (made.outcome != CompileOutcome::ok)
-    throw CompileError(fmt::format("kernel {} does not compile:\n{}", source.entry, made.log.substr(0, 8000)), false);
+  CompiledKernel made = made_of(source, target, seconds);
   db::StoredKernel kernel{std::move(made.image), std::move(made.log)};
   db::KernelOrigin origin = origin_of(source, target);
   origin.compiler = nvrtc_version_text();
@@ -156,9 +162,10 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
     weights.push_back(found[i] ? 0 : compile_weight(sources[i]));
   }
   const bool all = std::all_of(found.begin(), found.end(), [](const auto& one) { return one.has_value(); });
-  const Kept kept(shelf);
+  std::optional<Kept> kept;
   std::jthread opening;
   if (!all) {
+    kept.emplace(shelf);
     opening = std::jthread(open_compiler);  // while threads get their memory
     weights.push_back(0);                   // the last item, beside others: the database
   }
@@ -184,6 +191,41 @@ void compile_kernels(std::span<const generator::KernelSource> sources, KernelTar
   const Kept kept(shelf);
   for (const generator::KernelSource& source : sources)
     if (!at_hand(source, target, shelf)) compiled(source, target, shelf, seconds);
+}
+
+std::vector<KernelJob> list_missing(std::span<const generator::KernelSource> sources, KernelTarget target,
+                                    const KernelShelf& shelf) {
+  std::vector<KernelJob> jobs;
+  for (const generator::KernelSource& source : sources) {
+    const db::KernelOrigin origin = origin_of(source, target);
+    std::string key = db::kernel_digest(origin);
+    const auto same = [&](const KernelJob& job) { return job.key == key; };
+    if (std::any_of(jobs.begin(), jobs.end(), same) || at_hand(source, target, shelf)) continue;
+    jobs.push_back(
+        {std::move(key), source.entry, source.text, source.max_registers, origin.target, compile_weight(source)});
+  }
+  return jobs;
+}
+
+namespace {
+generator::KernelSource source_of(const KernelJob& job) {
+  generator::KernelSource source;
+  source.entry = job.entry, source.text = job.text, source.max_registers = job.max_registers;
+  return source;
+}
+}  // namespace
+
+KernelImage compile_job(const KernelJob& job, double seconds) {
+  CompiledKernel made = made_of(source_of(job), parse_target(job.target), seconds);
+  return {std::move(made.image), std::move(made.log)};
+}
+
+void keep_job(const KernelJob& job, KernelImage image, const KernelShelf& shelf) {
+  constexpr std::size_t kMostWaiting = 32;  // kernels per commit
+  db::KernelOrigin origin = origin_of(source_of(job), parse_target(job.target));
+  origin.compiler = nvrtc_version_text();
+  shelf.keep(origin, {std::move(image.image), std::move(image.log)});
+  if (shelf.waiting() >= kMostWaiting) const Kept kept(shelf);
 }
 
 CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, const KernelShelf& shelf,

@@ -33,6 +33,13 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
 void compile_kernels(std::span<const generator::KernelSource> sources, KernelTarget target, const KernelShelf& shelf,
                      double seconds);
 
+// The same in pieces (Backend::missing_kernels): the kernels that the shelf has not, each once; compiling one, which
+// throws CompileError; and keeping it. Kept kernels are written a few dozen at a time, and by the store's flush().
+std::vector<KernelJob> list_missing(std::span<const generator::KernelSource> sources, KernelTarget target,
+                                    const KernelShelf& shelf);
+KernelImage compile_job(const KernelJob& job, double seconds);
+void keep_job(const KernelJob& job, KernelImage image, const KernelShelf& shelf);
+
 class CudaProgram final : public gpu::GpuTransform {
  public:
   CudaProgram(std::shared_ptr<const Device> device, generator::GpuProgram program, const KernelShelf& shelf,

@@ -1,4 +1,4 @@
-#include "tools/soak/draw.h"
+#include "tools/common/problem_draw.h"
 
 #include <fmt/format.h>
 

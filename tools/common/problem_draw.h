@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fourtune/problem.h"
-#include "tools/soak/python.h"
+#include "tools/common/python_random.h"
 
 namespace fourtune::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/soak/python.h"
+#include "tools/common/python_random.h"
 
 #include <algorithm>
 #include <bit>
