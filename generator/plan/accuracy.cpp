@@ -39,7 +39,7 @@ Along along(const WindowChoice& choice, double beta, double oversampling) {
 // Types 1 and 2. sigma determines the window's shape, but the oversampling factor of the grid itself determines which
 // modes must be accurate.
 std::string grid_fault(const WindowChoice& choice, const Problem& problem) {
-  const double beta = beta_rule(choice.kind, choice.width, choice.sigma);
+  const double beta = choice.beta > 0 ? choice.beta : beta_rule(choice.kind, choice.width, choice.sigma);
   double logs = 0, magnified = 1, last = 0;
   Along one;
   for (int d = 0; d < problem.dim; ++d) {
@@ -62,12 +62,16 @@ std::string grid_fault(const WindowChoice& choice, const Problem& problem) {
 }
 
 std::string width_fault(const char* stage, const WindowChoice& choice, int least, const Problem& problem, double tol) {
-  if (least == 0 || choice.width < least)
+  const bool by_rule = choice.beta == 0;
+  if (by_rule && (least == 0 || choice.width < least))
     return fmt::format("{}: width={} at sigma={:g} cannot meet tol={:g}; {}", stage, choice.width, choice.sigma,
                        problem.tol, least == 0 ? "no width can" : fmt::format("{} is the least", least));
-  if (choice.table == 0) return {};
-  const double error = window_error(choice, Window(choice.kind, choice.width, choice.sigma), problem.dim, 2);
+  if (choice.table == 0 && by_rule) return {};
+  const double error = window_error(choice, window_of(choice), problem.dim, 2);
   if (error <= allowed_aliasing(tol)) return {};
+  if (choice.table == 0)
+    return fmt::format("{}: beta={:g} gives errors of {:.2g}, too much for tol={:g}", stage, choice.beta, error,
+                       problem.tol);
   return fmt::format("{}: table={} gives errors of {:.2g}, too much for tol={:g}", stage, choice.table, error,
                      problem.tol);
 }
@@ -96,7 +100,7 @@ std::string type3_fault(const Plan& plan, const Problem& problem) {
 std::string summation_fault(const Plan& plan, const Problem& problem) {
   const bool gpu = is_gpu(plan.backend);
   const bool direct =
-      gpu ? plan.gpu().points.spread == nufft::Spread::points && problem.type != 2
+      gpu ? !nufft::by_subproblems(plan.gpu().points.spread) && problem.type != 2
           : plan.cpu().spread.family != SpreadFamily::subgrid || plan.cpu().sort.family == SortFamily::none;
   if (!direct || plan.type3 == Type3Rule::gaussian || may_add_directly(problem, plan.window)) return {};
   return fmt::format(

@@ -12,15 +12,19 @@ constexpr Spelling<nufft::Order> orders[] = {
 constexpr Spelling<nufft::Placement> placements[] = {{nufft::Placement::scatter, "scatter"},
                                                      {nufft::Placement::fetch, "fetch"},
                                                      {nufft::Placement::staged, "staged"},
-                                                     {nufft::Placement::two_level, "two_level"}};
+                                                     {nufft::Placement::two_level, "two_level"},
+                                                     {nufft::Placement::index, "index"}};
 constexpr Spelling<nufft::Spread> spreads[] = {{nufft::Spread::points, "points"},
                                                {nufft::Spread::tile_atomic, "tile_atomic"},
                                                {nufft::Spread::tile_owned, "tile_owned"},
-                                               {nufft::Spread::window, "window"}};
-constexpr Spelling<nufft::Interpolate> interps[] = {{nufft::Interpolate::points, "points"},
-                                                    {nufft::Interpolate::tiled, "tiled"},
-                                                    {nufft::Interpolate::window, "window"},
-                                                    {nufft::Interpolate::matrix, "matrix"}};
+                                               {nufft::Spread::window, "window"},
+                                               {nufft::Spread::gm, "gm"},
+                                               {nufft::Spread::gm_sort, "gm_sort"},
+                                               {nufft::Spread::sm, "sm"}};
+constexpr Spelling<nufft::Interpolate> interps[] = {
+    {nufft::Interpolate::points, "points"}, {nufft::Interpolate::tiled, "tiled"},
+    {nufft::Interpolate::window, "window"}, {nufft::Interpolate::matrix, "matrix"},
+    {nufft::Interpolate::gm, "gm"},         {nufft::Interpolate::gm_sort, "gm_sort"}};
 
 std::string print_fft(const GpuFftChoice& fft) {
   if (fft.family == GpuFftFamily::cufft) return "fft=cufft";
@@ -96,6 +100,14 @@ std::string print_kernel(const char* stage, const char* family, const nufft::Par
       with.unroll, with.run, with.split, with.min_blocks, with.fold ? ",fold=1" : "",
       with.group > 1 ? fmt::format(",group={}{}", with.group, with.interleave ? ",interleave=1" : "") : "");
 }
+// The published methods have one parameter.
+std::string print_published(const char* stage, const char* family, const nufft::Parameters& with) {
+  return fmt::format("{}={}(warps={})", stage, family, with.warps);
+}
+void parse_published(StageText& text, nufft::Parameters& with) {
+  with.lanes = 1;
+  with.warps = text.number<int>("warps", 1, 16, nufft::kPublishedWarps);
+}
 void parse_kernel(StageText& text, nufft::Parameters& with) {
   const nufft::Parameters usual;
   with.lanes = text.number<int>("lanes", 1, 32, usual.lanes);
@@ -129,8 +141,12 @@ std::string gpu_to_text(const Plan& plan, const Problem& problem) {
     if (stage == "inner" && !gaussian) out += ";" + print_window("inner", plan.inner, problem);
     if (stage == "sort") out += ";" + print_sort("sort", points.spread_with, problem);
     if (stage == "targets") out += ";" + print_sort("targets", points.interp_with, problem);
-    if (stage == "spread") out += ";" + print_kernel("spread", name_of(spreads, points.spread), points.spread_with);
-    if (stage == "interp") out += ";" + print_kernel("interp", name_of(interps, points.interp), points.interp_with);
+    if (stage == "spread")
+      out += ";" + (nufft::is_published(points.spread) ? print_published : print_kernel)(
+                       "spread", name_of(spreads, points.spread), points.spread_with);
+    if (stage == "interp")
+      out += ";" + (nufft::is_published(points.interp) ? print_published : print_kernel)(
+                       "interp", name_of(interps, points.interp), points.interp_with);
     if (stage == "chunk" && problem.batch > 1) out += fmt::format(";chunk={}", plan.chunk);
   }
   return out;
@@ -152,15 +168,18 @@ Plan parse_gpu_plan(std::string_view plan_text, const Problem& problem) {
     if (stage == "targets") parse_sort(text, points.interp_with, problem);
     if (stage == "spread") {
       points.spread = value_of(spreads, stage, text.family());
-      parse_kernel(text, points.spread_with);
+      (nufft::is_published(points.spread) ? parse_published : parse_kernel)(text, points.spread_with);
     }
     if (stage == "interp") {
       points.interp = value_of(interps, stage, text.family());
-      parse_kernel(text, points.interp_with);
+      (nufft::is_published(points.interp) ? parse_published : parse_kernel)(text, points.interp_with);
     }
     if (stage == "chunk") plan.chunk = plain_number(text, 1, 1 << 20);
   });
   check_stages(plan, problem, known, seen);
+  // Points in the caller's order have a placement for gm alone.
+  if (points.spread == nufft::Spread::gm) points.spread_with.placement = nufft::Placement::index;
+  if (points.interp == nufft::Interpolate::gm) points.interp_with.placement = nufft::Placement::index;
   if (problem.kind == Kind::nufft && problem.type == 3 &&
       std::max(points.spread_with.group, points.interp_with.group) > 1)
     bad("group: type 3 takes one transform at a time; choose group=1");

@@ -103,6 +103,16 @@ void check_families(const CpuStages& stages) {
 
 }  // namespace
 
+Window window_of(const WindowChoice& choice) {
+  if (choice.beta > 0) return Window(choice.kind, choice.width, choice.sigma, choice.beta);
+  return Window(choice.kind, choice.width, choice.sigma);
+}
+
+double semicircle_of(const WindowChoice& choice) {
+  if (choice.kind != WindowKind::exp_semicircle) return 0;
+  return choice.beta > 0 ? choice.beta : beta_rule(choice.kind, choice.width, choice.sigma);
+}
+
 Plan plan_for(std::string_view backend) {
   Plan plan;
   plan.backend = backend;

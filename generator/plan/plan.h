@@ -44,8 +44,13 @@ struct WindowChoice {
   int width = 6;                              // taps per dimension
   std::array<std::int64_t, 3> fine{1, 1, 1};  // fine grid; {0,0,0} where it depends on the points (type 3)
   int table = 0;                              // entries per cell of a look-up table; 0: piecewise polynomial
+  double beta = 0;                            // shape parameter; 0: by beta_rule
   friend bool operator==(const WindowChoice&, const WindowChoice&) = default;
 };
+// The window itself. Throws Error{invalid_plan} for numbers for which there is none.
+Window window_of(const WindowChoice& choice);
+// Its shape parameter if it is the exponential of semicircle, else 0 (nufft::Shape::semicircle).
+double semicircle_of(const WindowChoice& choice);
 enum class SortFamily {
   none,   // points stay in the caller's order
   tiles,  // points are grouped by tiles of the fine grid

@@ -20,6 +20,7 @@ std::string print_window(const char* stage, const WindowChoice& window, const Pr
                                 text::shortest(window.sigma), window.width);
   if (!points_decide_grid(problem)) out += ",fine=" + sizes_text(window.fine, problem.dim);
   if (window.table) out += fmt::format(",table={}", window.table);
+  if (window.beta > 0) out += ",beta=" + text::shortest(window.beta);
   return out + ")";
 }
 WindowChoice parse_window(StageText& text, const Problem& problem) {
@@ -29,6 +30,7 @@ WindowChoice parse_window(StageText& text, const Problem& problem) {
   if (!(window.sigma > 1)) bad(fmt::format("{}: sigma={} is not above 1", text.stage(), window.sigma));
   window.width = text.number<int>("width", kMinWidth, kMaxWidth);
   window.table = text.number<int>("table", 0, 1 << 20, 0);
+  window.beta = text.number<double>("beta", 0.0, kMaxBeta, 0.0);
   if (points_decide_grid(problem)) {
     window.fine = {0, 0, 0};
   } else {

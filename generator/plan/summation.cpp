@@ -22,7 +22,7 @@ std::int64_t points_of(const Problem& problem) {
 }  // namespace
 
 double magnification(const WindowChoice& window, int dim) {
-  return std::pow(rounding_magnification(Window(window.kind, window.width, window.sigma)), dim);
+  return std::pow(rounding_magnification(window_of(window)), dim);
 }
 
 std::int64_t longest_sum(const Problem& problem, double magnified) {

@@ -43,7 +43,7 @@ class NufftSlabs final : public RankExecutor {
     columns_ = mode_columns(problem, ranks.size());
     run_ = problem.dim == 3 ? problem.n[0] : 1;
     lines_count_ = run_ * columns_.size(ranks.rank());
-    const generator::Window window(local.window.kind, local.window.width, local.window.sigma);
+    const generator::Window window = generator::window_of(local.window);
     for (int d = 0; d < problem.dim; ++d) {
       const auto at = static_cast<std::size_t>(d);
       factors_[at] = cpu::deconvolution(window, shape_.fine[at], problem.n[at]);

@@ -164,8 +164,14 @@ inline const Window& window_of(int width) {
       .first->second;
 }
 
+// The published families evaluate the exponential of semicircle itself.
+inline Window window_of(const Shape& shape) {
+  if (shape.semicircle > 0) return Window(WindowKind::exp_semicircle, shape.width, 2, shape.semicircle);
+  return window_of(shape.width);
+}
+
 inline Prepared prepare(const Case& c) {
-  const Window& window = window_of(c.shape.width);
+  const Window window = window_of(c.shape);
   const PiecewisePolynomial polynomial = fit(window, c.shape.precision == Precision::f32 ? 1e-8 : 1e-14);
   const Kernels kernels(c.shape, c.parameters, polynomial);
   const auto points = make_points(c);
@@ -220,6 +226,9 @@ inline Prepared prepare(const Case& c) {
   p.second.assign(std::max<std::size_t>(1, p.right.size()) * (c.shape.precision == Precision::f32 ? 8 : 16),
                   std::byte{0xff});
   p.allowed = (c.shape.precision == Precision::f32 ? 2e-6 : 3e-13) + c.shape.unit;
+  const double eps = epsilon(c.shape.precision), beta = c.shape.semicircle;
+  p.allowed += 0.5 * eps * beta;                                                            // of the exponent
+  if (c.points == Points::edges) p.allowed += beta * std::exp(-beta) * std::sqrt(2 * eps);  // of the root at its ends
   return p;
 }
 

@@ -314,8 +314,9 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
              path_of("cufinufft_25"), "--csv", "suite.csv", "--plot", "suite.svg"},
             folder.path());
   ASSERT_EQ(done.code, 0) << done.out << done.err;
-  for (const char* words : {"Figures 2 and 3", "Figures 4 and 5", "Figure 6", "Figure 7", "Table I", "Table II",
-                            "GM-sort", "SM", "untuned", "cufinufft", "plot: "})
+  for (const char* words :
+       {"Figures 2 and 3", "Figures 4 and 5", "Figure 6", "Figure 7", "Table I", "Table II", "GM-sort as published",
+        "SM as published", "SM, newer parts", "untuned", "cufinufft", "plot: "})
     EXPECT_NE(done.out.find(words), std::string::npos) << words << done.out;
   EXPECT_EQ(done.out.find("failed"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("WRONG"), std::string::npos) << done.out;

@@ -71,6 +71,25 @@ TEST(SoakDraw, GivesTheTokensOfThePythonProgram) {
                                       "nufft:type=3,dim=3,m=1029,k=358,prec=f64,tol=1.1e-07"}));
 }
 
+// The tuner never tries the published methods of a GPU, so a share of the drawn plans has them.
+TEST(SoakDraw, DrawsPublishedMethods) {
+  SoakCase one;
+  one.problem = parse_problem("nufft:type=1,n=30x20,m=1000,prec=f32,tol=1e-4");
+  const DeviceTraits h200 = *generator::known_device("h200");
+  const auto methods = [&] {
+    std::set<std::string> found;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      const std::string plan = draw_plan(one, PlanKind::candidate, h200, seed);
+      for (const char* method : {"spread=gm(", "spread=gm_sort(", "spread=sm("})
+        if (plan.find(method) != std::string::npos) found.insert(method);
+    }
+    return found.size();
+  };
+  EXPECT_EQ(methods(), 3u);
+  one.deterministic = true;
+  EXPECT_EQ(methods(), 0u);
+}
+
 // Cases of a seed, header "fft 5 1": kind, seed and megabytes; the plans that a case is tried with on two devices; a
 // digest of more cases.
 std::string cases_text(const std::string& header) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 #include "db/lookup.h"
 #include "generator/candidates.h"
 #include "generator/plan/accuracy.h"
+#include "generator/planner/gpu_nufft/published.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
 
@@ -37,7 +40,20 @@ Problem neighbour(const Problem& problem, Random& random) {
   return near;
 }
 
-generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits, Random& random) {
+// A published method of a GPU that the tuner does not try, if the problem has one that meets its tolerance.
+std::optional<generator::Plan> any_published(const Problem& problem, const DeviceTraits& traits, Random& random) {
+  using generator::gpu_nufft::kPublished;
+  auto plan = generator::gpu_nufft::published_plan(problem, traits, kPublished[random.below(std::size(kPublished))]);
+  if (!plan || !generator::accuracy_fault(*plan, problem).empty()) return std::nullopt;
+  plan->chunk = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(problem.batch)));
+  return plan;
+}
+
+generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits, bool deterministic, Random& random) {
+  constexpr double kPublishedShare = 0.1;
+  const bool nufft_of_gpu = problem.kind == Kind::nufft && generator::is_gpu(traits.backend);
+  if (nufft_of_gpu && !deterministic && random.uniform() < kPublishedShare)
+    if (const auto plan = any_published(problem, traits, random)) return *plan;
   const generator::Space space = generator::candidates(problem, traits);
   // Where FFTW plans for minutes, the test would say nothing about our code.
   std::vector<const generator::Plan*> plans;
@@ -60,7 +76,7 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
   if (one.threads > 0) traits.cores = one.threads;
   const Problem problem = planned_problem(one);
   const auto text = [&](const generator::Plan& plan) { return generator::to_text(plan, problem); };
-  if (kind == PlanKind::candidate) return text(any_candidate(problem, traits, random));
+  if (kind == PlanKind::candidate) return text(any_candidate(problem, traits, one.deterministic, random));
   if (kind == PlanKind::shipped) {
     static const db::Lookup packs = db::Lookup::load({}, runtime::shipped_packs());
     const runtime::Resolution found = runtime::resolve(problem, traits, &packs, "");
@@ -68,7 +84,8 @@ std::string draw_plan(const SoakCase& one, PlanKind kind, const DeviceTraits& al
   }
   const Problem near = neighbour(problem, random);
   const bool tuned = random.uniform() < 0.5;
-  const generator::Plan stored = tuned ? any_candidate(near, traits, random) : generator::default_plan(near, traits);
+  const generator::Plan stored =
+      tuned ? any_candidate(near, traits, one.deterministic, random) : generator::default_plan(near, traits);
   try {
     const generator::Plan plan = generator::adapt(stored, problem, traits);
     return generator::accuracy_fault(plan, problem).empty() ? text(plan) : std::string();

@@ -11,7 +11,7 @@ namespace fourtune::tools {
 
 enum class PlanKind {
   untuned,    // the plan that the library chooses by default
-  candidate,  // any plan that the tuner would measure
+  candidate,  // any plan that the tuner would measure, and published methods of a GPU that it would not
   adapted,    // made for a neighbouring problem and adapted, as the library does with a stored plan
   shipped,    // found, and adapted if need be, in the packs that come with the library
   given,      // given by the user

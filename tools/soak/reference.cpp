@@ -150,7 +150,7 @@ Taps taps_of(double x, std::int64_t fine, const generator::Window& window, doubl
 template <class T>
 double window_result_error(const CaseData& data, const generator::WindowChoice& choice, const Bytes& output) {
   const Problem& problem = data.one.problem;
-  const generator::Window window(choice.kind, choice.width, choice.sigma);
+  const generator::Window window = generator::window_of(choice);
   const bool spreads = data.reads_first;
   const auto* in = reinterpret_cast<const std::complex<T>*>(data.input.data());
   const auto* out = reinterpret_cast<const std::complex<T>*>(output.data());

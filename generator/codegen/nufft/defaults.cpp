@@ -123,6 +123,18 @@ void set_window(const Shape& shape, double density, bool spreads, Parameters& p)
   while (p.warps < 16 && (side * side + 32 * p.warps - 1) / (32 * p.warps) > (budget > 1 ? budget : 1)) p.warps *= 2;
 }
 
+// Bins and subproblems of the paper on cuFINUFFT, Remark 1.
+Parameters published_parameters(const Shape& shape, bool sorted) {
+  Parameters p;
+  p.order = sorted ? Order::bins : Order::caller;
+  p.placement = Placement::index;
+  p.bin = !sorted ? std::array{1, 1, 1} : shape.dim == 3 ? std::array{16, 16, 2} : std::array{32, 32, 1};
+  p.cap = 1024;
+  p.lanes = 1;
+  p.warps = kPublishedWarps;
+  return p;
+}
+
 // Parameters for a device that is full.
 Parameters plain_parameters(const Shape& shape, Spread family, double density) {
   Parameters p;
@@ -183,6 +195,7 @@ Parameters default_parameters(const Shape& shape, Spread family) { return defaul
 Parameters default_parameters(const Shape& shape, Interpolate family) { return default_parameters(shape, family, 1); }
 
 Parameters default_parameters(const Shape& shape, Spread family, double density) {
+  if (is_published(family)) return published_parameters(shape, family != Spread::gm);
   Parameters p = plain_parameters(shape, family, density);
   fill_device(shape, density, p);
   return p;
@@ -216,6 +229,7 @@ std::vector<Parameters> window_tiles(const Shape& shape, double points_per_cell,
   return out;
 }
 Parameters default_parameters(const Shape& shape, Interpolate family, double density) {
+  if (is_published(family)) return published_parameters(shape, family != Interpolate::gm);
   Parameters p = plain_parameters(shape, family, density);
   fill_device(shape, density, p);
   return p;

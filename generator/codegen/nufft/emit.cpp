@@ -49,12 +49,6 @@ void require_runs(const Shape& shape, Parameters parameters, Family family, cons
   }
 }
 
-std::uint32_t transforms_of(std::int64_t transforms) {
-  if (transforms < 1 || transforms > 65535)
-    throw Error(Status::unsupported,
-                fmt::format("nufft kernels: {} transforms in a launch, allowed are 1 to 65535", transforms));
-  return static_cast<std::uint32_t>(transforms);
-}
 int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -92,6 +86,7 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
                           Spread family) const {
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
+  if (is_published(family)) return emit_published(program, arrays, m, transforms, family);
   if (parameters_.deterministic) return emit_fixed(program, arrays, m, transforms, family);
   const std::vector<GroupRun> runs = group_runs(transforms, parameters_.group);
   require_runs(shape_, parameters_, family, runs);
@@ -213,6 +208,7 @@ void Kernels::emit_interpolate(GpuProgram& program, const Arrays& arrays, std::i
                                Interpolate family) const {
   require(broken_rule(shape_, parameters_, family));
   if (m == 0) return;
+  if (is_published(family)) return emit_published(program, arrays, m, transforms);
   const std::vector<GroupRun> runs = group_runs(transforms, parameters_.group);
   require_runs(shape_, parameters_, family, runs);
   for (const GroupRun& run : runs)

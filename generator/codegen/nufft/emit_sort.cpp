@@ -10,6 +10,8 @@
 #include "nufft_block_sums_text.h"
 #include "nufft_locate_text.h"
 #include "nufft_points_text.h"
+#include "nufft_published_sort_text.h"
+#include "nufft_published_text.h"
 #include "nufft_sort_text.h"
 #include "nufft_tasks_text.h"
 
@@ -23,7 +25,6 @@ constexpr std::int64_t kMostBatches = 8;  // for sorting the points of large coa
 // us on an H200 in eight batches, and 106 us in one).
 constexpr std::int64_t kFullBatch = std::int64_t{128} << 20;
 
-std::int64_t padded(std::int64_t bytes) { return (std::max<std::int64_t>(bytes, 16) + 15) / 16 * 16; }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -83,6 +84,7 @@ std::array<std::int64_t, kWorkspaces> Kernels::workspace_bytes(std::int64_t m, b
   const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
   const std::int64_t all = bins_.slices(m), longest = bins_.count() * all + 1, records = bins_.layout().bytes(m);
   const bool sorted = parameters_.order != Order::caller;
+  if (parameters_.placement == Placement::index) return index_workspace_bytes(m, tasks);
   const bool two_level = sorted && parameters_.placement == Placement::two_level;
   const SortLevels levels = two_level ? bins_.levels(m) : SortLevels{};
   // One level: the place of each point in its bin is kept where the tasks are stored later, and its bin where the
@@ -137,7 +139,9 @@ void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t 
   require(broken_sort_rule(shape_, parameters_, m));
   SortLaunches out{*this, program, maps_argument(map)};
   const bool sorted = parameters_.order != Order::caller;
-  if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
+  if (parameters_.placement == Placement::index) {
+    emit_index_sort(out, arrays, m);
+  } else if (sorted && m > 0 && parameters_.placement == Placement::two_level) {
     emit_two_levels(out, arrays, m, scratch);
   } else {
     emit_one_level(out, arrays, m);
@@ -207,6 +211,42 @@ void Kernels::emit_one_level(SortLaunches& out, const Arrays& arrays, std::int64
   else
     launch("fetch", 3, out.with_points(arrays, m, {work(arrays, kIndex), work(arrays, kRecords), status}),
            coordinates + m * count + records);
+}
+
+std::array<std::int64_t, kWorkspaces> Kernels::index_workspace_bytes(std::int64_t m, bool tasks) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, task = shape_.large_counts ? 24 : 16;
+  const bool sorted = parameters_.order != Order::caller;
+  const std::int64_t bins = sorted ? bins_.count() : 0;
+  const std::int64_t list = tasks && sorted ? padded(bins_.most_tasks(m) * task) + (bins + 1) * count : 0;
+  return {folds_at(m) + padded(3 * 4 * real_bytes()),
+          padded(sorted ? m * count : 0),
+          padded(std::max(list, sorted ? m * count : 0)),  // first each point's place in its bin
+          padded((bins + 2) * count),
+          padded((bins / 2048 + 2) * count),
+          32,
+          padded(0),
+          padded(0)};
+}
+
+void Kernels::emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t count = shape_.large_counts ? 8 : 4, coordinates = m * shape_.dim * real_bytes();
+  const bool sorted = parameters_.order != Order::caller;
+  const std::int64_t bins = sorted ? bins_.count() : 0;
+  const BufferRef kept = work(arrays, kRecords), folds = work(arrays, kRecords, folds_at(m));
+  const BufferRef offsets = work(arrays, kOffsets), place = work(arrays, kTasks), status = work(arrays, kStatus);
+  const auto launch = [&](const char* name, int pass, std::vector<LaunchArgument> arguments, std::int64_t bytes) {
+    const std::string constants = published_constants() + fmt::format("#define NUFFT_PASS {}\n#define NUFFT_CHECK {}\n",
+                                                                      pass, parameters_.check ? 1 : 0);
+    const std::string text = std::string(pass == 0 ? nufft_locate_text : "") + nufft_published_text;
+    out(name, text + nufft_published_sort_text, constants, blocks(m, 256), 256, 0, std::move(arguments), bytes);
+  };
+  out.clear(offsets, ((bins + 1) * count + 7) / 8, status);
+  if (m == 0) return;
+  launch("published_points", 0, out.with_points(arrays, m, {kept, folds, offsets, place, status}),
+         2 * coordinates + (sorted ? m * count : 0));
+  if (!sorted) return;
+  out.scan(offsets, work(arrays, kSums), bins + 1, count);
+  launch("published_index", 1, {kept, folds, offsets, place, work(arrays, kIndex), m}, coordinates + 2 * m * count);
 }
 
 // Constants and arrays for the kernels of both levels.

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,7 @@ struct LargeBins {
 
 // The kernels of one plan. Throws Error{invalid_plan} naming the rule of generator/plan/nufft/rules.h that the
 // parameters break. kernels.cpp has the constructor and the prelude; emit.cpp clears, spreads and interpolates;
-// emit_sort.cpp sorts; emit_group.cpp handles several transforms at once.
+// emit_sort.cpp sorts; emit_group.cpp handles several transforms at once; emit_published.cpp has published methods.
 class Kernels {
  public:
   Kernels(const Shape& shape, const Parameters& parameters, const PiecewisePolynomial& window);
@@ -144,6 +145,14 @@ class Kernels {
   void emit_spreader(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms, Spread family,
                      bool rest = false) const;
   std::string fixed_constants(bool rest) const;
+  // The methods of the paper on cuFINUFFT (emit_published.cpp; their sort: emit_sort.cpp). Workspace `records` holds
+  // the coordinates, dimension by dimension, then how they are folded. No family: interpolation.
+  std::array<std::int64_t, kWorkspaces> index_workspace_bytes(std::int64_t m, bool tasks) const;
+  std::int64_t folds_at(std::int64_t m) const;  // bytes of the coordinates
+  void emit_index_sort(SortLaunches& out, const Arrays& arrays, std::int64_t m) const;
+  std::string published_constants() const;
+  void emit_published(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                      std::optional<Spread> family = std::nullopt) const;
   // Several transforms at once (emit_group.cpp).
   Arrays of_run(Arrays arrays, std::int64_t m, const GroupRun& run) const;
   struct GroupKernel;

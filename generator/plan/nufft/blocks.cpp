@@ -88,6 +88,13 @@ Block spread_tile_block(const Shape& shape, const Parameters& p, Spread family) 
   return block;
 }
 
+std::int64_t published_tile_bytes(const Shape& shape, const Parameters& p) {
+  std::int64_t cells = 1;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(shape.dim); ++d)
+    cells *= p.bin[d] + 2 * divided_up(shape.width, 2);  // equation 13
+  return cells * 2 * shape.real_bytes();
+}
+
 Block interpolate_block(const Shape& shape, const Parameters& p, Interpolate family) {
   const bool tiled = family == Interpolate::tiled;
   const int w = shape.width, dim = shape.dim, real = shape.real_bytes(), vector = vector_of(shape);

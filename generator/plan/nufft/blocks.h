@@ -32,6 +32,10 @@ PointsBlock spread_points_block(const Shape& shape, const Parameters& parameters
 // Spread::tile_owned and tile_atomic: a padded bin, then what the warp stages.
 Block spread_tile_block(const Shape& shape, const Parameters& parameters, Spread family);
 
+// Spread::sm: the padded bin of the paper, and the most that it may take there (48 KiB).
+std::int64_t published_tile_bytes(const Shape& shape, const Parameters& parameters);
+inline constexpr std::int64_t kPublishedShared = 48 * 1024;
+
 // Interpolate::points and tiled.
 Block interpolate_block(const Shape& shape, const Parameters& parameters, Interpolate family);
 

@@ -17,21 +17,38 @@ enum class Placement {
   fetch,      // indices are scattered, then coordinates are fetched through them
   staged,     // records are written in the caller's order, indices are scattered, then records fetched; needs kScratch
   two_level,  // coarse bins first, then each is sorted in shared memory (templates/nufft_sort.cuh); needs kScratch
+  index,      // no records: an index array alone is sorted, and kernels fold coordinates (published families only)
 };
 enum class Spread {
-  points,       // reductions to the grid in global memory, `lanes` lanes per point (one: one thread per point,
+  points,       // reductions to the grid in global memory, `lanes` lanes per point (one: one thread per point, as in
                 // cuFINUFFT's GM and GM-sort)
-  tile_atomic,  // padded bin in shared memory with atomic additions (cuFINUFFT's SM)
+  tile_atomic,  // padded bin in shared memory with atomic additions, as in cuFINUFFT's SM
   tile_owned,   // output-driven: one warp whose lanes own cells of the stencil; no atomics, no block barriers
   window,       // register windows: templates/nufft_spread_window.cuh
+  // As published in the paper on cuFINUFFT: templates/nufft_published.cuh.
+  gm,       // one thread per point, in the caller's order, global atomics
+  gm_sort,  // the same in the order of bins
+  sm,       // one block per subproblem, padded bin in shared memory
 };
 enum class Interpolate {
-  points,  // reads through the caches, `lanes` lanes per point
-  tiled,   // padded bin in shared memory, `lanes` lanes per point
-  window,  // register windows: templates/nufft_interpolate_window.cuh
-  matrix,  // double-precision matrix units: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
+  points,   // reads through the caches, `lanes` lanes per point
+  tiled,    // padded bin in shared memory, `lanes` lanes per point
+  window,   // register windows: templates/nufft_interpolate_window.cuh
+  matrix,   // double-precision matrix units: templates/nufft_interpolate_matrix.cuh (2D), _planes.cuh (3D)
+  gm,       // as published: one thread per point, in the caller's order
+  gm_sort,  // the same in the order of bins
 };
+constexpr bool is_published(Spread family) {
+  return family == Spread::gm || family == Spread::gm_sort || family == Spread::sm;
+}
+constexpr bool is_published(Interpolate family) { return family == Interpolate::gm || family == Interpolate::gm_sort; }
+// Whether the family takes its points by subproblems. The others read records with whole cells, or none.
+constexpr bool by_subproblems(Spread family) {
+  return family != Spread::points && family != Spread::gm && family != Spread::gm_sort;
+}
+constexpr bool by_subproblems(Interpolate family) { return family != Interpolate::points && !is_published(family); }
 
+inline constexpr int kPublishedWarps = 8;                 // of a block of the published families
 inline constexpr int kLeastCap = 32, kMostCap = 1 << 24;  // of points in a subproblem
 
 struct Parameters {
@@ -39,7 +56,8 @@ struct Parameters {
   std::array<int, 3> bin{3, 3, 1};  // cells per side
   int cap = 1024;                   // maximum number of points per subproblem
   int lanes = 8;                    // per point: 1, 2, 4, 8 or 16
-  int warps = 1;                    // per block: window (its warps share the tile), tile_atomic, tiled
+  int warps = 1;                    // per block: window (its warps share the tile), tile_atomic, tiled,
+                                    // published families
   int min_blocks = 0;               // resident blocks per multiprocessor, promised to the compiler; 0: no promise
   int unroll = 2;                   // unroll factor of the loop over points: window
   int run = 1;                      // spreading, f32: 2 adds aligned pairs of x cells at once (points, window); needs

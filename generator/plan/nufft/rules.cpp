@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "generator/plan/nufft/bins.h"
 #include "generator/plan/nufft/blocks.h"
 #include "generator/window/window.h"
 
 namespace fourtune::generator::nufft {
 namespace {
+
+constexpr std::string_view kNoRecords =
+    "placement=index makes no records: it is for spread=gm_sort and sm with interp=gm_sort, and sort=none for gm with gm";
 
 bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -62,6 +68,19 @@ std::string group_rule(const Shape& shape, const Parameters& p, bool tiled) {
   if (shape.width > kMaxWidth) return fmt::format("width {}, groups of transforms go to {}", shape.width, kMaxWidth);
   if (p.run != 1 || p.deterministic) return "groups of transforms need run 1 and no deterministic sums";
   return tiled ? needs_bins(p) : "";
+}
+
+// The methods of the paper on cuFINUFFT. `sorted`: in the order of bins.
+std::string published_rule(const Shape& shape, const Parameters& p, bool sorted) {
+  if (shape.dim == 1) return "gm, gm_sort and sm are of two and three dimensions, as in their paper";
+  if (p.deterministic || p.group != 1 || p.slice != 0)
+    return "gm, gm_sort and sm take one transform at a time, all points, and sums as they come; deterministic sums, "
+           "groups and slices are for other families";
+  if (!(shape.semicircle > 0)) return "gm, gm_sort and sm evaluate the exponential of semicircle: window=es(...)";
+  if (std::string why = narrow(shape); !why.empty()) return why;
+  if (p.placement != Placement::index || p.order != (sorted ? Order::bins : Order::caller))
+    return sorted ? "gm_sort and sm need sort=bins(order=bins,placement=index)" : "gm needs sort=none";
+  return {};
 }
 
 std::string one_spread_rule(const Shape& shape, const Parameters& p, Spread family) {
@@ -132,6 +151,17 @@ std::string broken_sort_rule(const Shape& shape, const Parameters& p, std::int64
 }
 
 std::string broken_rule(const Shape& shape, const Parameters& p, Spread family) {
+  if (is_published(family)) {
+    std::string why = published_rule(shape, p, family != Spread::gm);
+    if (!why.empty() || family != Spread::sm) return why;
+    const std::int64_t bytes = published_tile_bytes(shape, p);
+    if (bytes <= std::min(kPublishedShared, shape.shared_bytes)) return {};
+    return fmt::format(
+        "sm keeps a padded bin in the {} bytes of shared memory of its paper, and {} are needed: "
+        "gm_sort, or smaller bins",
+        kPublishedShared, bytes);
+  }
+  if (p.placement == Placement::index) return std::string(kNoRecords);
   if (p.deterministic && (family == Spread::window || p.run != 1 || p.group != 1))
     return "deterministic spreading needs points, tile_atomic or tile_owned, run 1 and group 1";
   if (p.group == 1) return one_spread_rule(shape, p, family);
@@ -142,6 +172,8 @@ std::string broken_rule(const Shape& shape, const Parameters& p, Spread family) 
 }
 
 std::string broken_rule(const Shape& shape, const Parameters& p, Interpolate family) {
+  if (is_published(family)) return published_rule(shape, p, family != Interpolate::gm);
+  if (p.placement == Placement::index) return std::string(kNoRecords);
   if (p.group == 1) return one_interpolate_rule(shape, p, family);
   if (family != Interpolate::points && family != Interpolate::tiled)
     return "groups of transforms are for interp points and tiled";

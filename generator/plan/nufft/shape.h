@@ -14,6 +14,7 @@ struct Shape {
   std::array<std::int64_t, 3> fine{1, 1, 1};  // number of cells; 1 in absent dimensions
   Precision precision = Precision::f32;
   int width = 6;              // 2 to 16; up to 65 for Spread::points and Interpolate::points
+  double semicircle = 0;      // shape parameter of a window that is the exponential of semicircle; 0: another window
   bool large_counts = false;  // 64-bit point counts: for 2^31 points or more
   double unit = 0;            // unit in cells to which points may be rounded (position_unit); 0: as fine as possible
   bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points

@@ -330,20 +330,24 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
       const double tol = type3_tolerance(problem);
       out.window.width = type3_outer_width(problem, plan.window.kind, plan.window.sigma, tol);
       out.inner.width = type3_inner_width(problem, plan.inner.kind, plan.inner.sigma, plan.window.sigma, tol);
+      out.window.beta = plan.window.beta / plan.window.width * out.window.width;
+      out.inner.beta = plan.inner.beta / plan.inner.width * out.inner.width;
     }
   } else {
     const Binding binding =
         bind_window(problem, plan.window.kind, plan.window.sigma, gpu_fine_grid(problem, plan.window.sigma, 0));
     out.window = WindowChoice{plan.window.kind, binding.sigma, binding.width, binding.fine, 0};
+    out.window.beta = plan.window.beta / plan.window.width * binding.width;
     out.inner = out.window;
   }
   if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
-  if (points.spread == nufft::Spread::points && problem.type != 2 && !may_add_directly(problem, out.window))
+  if (!nufft::by_subproblems(points.spread) && problem.type != 2 && !may_add_directly(problem, out.window))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   if (fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine) fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
-    const nufft::Shape shape = shape_of(problem, traits, out.window.fine, out.window.width);
+    nufft::Shape shape = shape_of(problem, traits, out.window.fine, out.window.width);
+    shape.semicircle = semicircle_of(out.window);
     points = gpu_nufft::refit(points, shape, problem.type == 1 ? Lead::spread : Lead::interpolate);
     if (problem.m) points = gpu_nufft::sortable(points, shape, *problem.m);
   }

@@ -37,12 +37,15 @@ void shrink(const Shape& shape, Parameters& p, double density) {
 
 // The interpolators that can share a spreader's sort for the adjoint, and vice versa.
 std::vector<Interpolate> partners(Spread spread, const Shape& shape) {
+  if (is_published(spread)) return {spread == Spread::gm ? Interpolate::gm : Interpolate::gm_sort};
   if (spread == Spread::window)
     return shape.dim == 3 ? std::vector{Interpolate::window, Interpolate::points}
                           : std::vector{Interpolate::points, Interpolate::window};
   return {Interpolate::tiled, Interpolate::points};
 }
 std::vector<Spread> partners(Interpolate interp) {
+  if (interp == Interpolate::gm) return {Spread::gm};
+  if (interp == Interpolate::gm_sort) return {Spread::sm, Spread::gm_sort};
   if (interp == Interpolate::window) return {Spread::window, Spread::points};
   if (interp == Interpolate::matrix) return {Spread::tile_owned, Spread::window, Spread::points};  // 2D, 3D
   return {Spread::tile_owned, Spread::points};
@@ -167,6 +170,9 @@ std::vector<GpuPointsChoice> points_choices(const Shape& shape, Lead lead, doubl
 }
 
 GpuPointsChoice deterministic(const GpuPointsChoice& choice, const Shape& shape, Lead lead, bool twice) {
+  if (is_published(choice.spread))
+    throw Error(Status::unsupported,
+                "deterministic: gm, gm_sort and sm add points in any order; choose another spread");
   const auto fixed = [twice](Parameters with) {
     with.deterministic = true, with.twice = twice, with.run = 1, with.group = 1;
     return with;

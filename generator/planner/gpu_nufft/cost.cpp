@@ -113,8 +113,11 @@ double spread_seconds(const Gridding& g, Spread family, const nufft::Parameters&
       return (g.points * point + g.cells() * (f32 ? 6 : 12) * occupied(g, 64)) * 1e-12;
     }
     case Spread::tile_atomic:
+    case Spread::sm:
       return (g.points * (f32 ? 6 : 8) * stencil + g.cells() * (f32 ? 6 : 12)) * 1e-12;
     case Spread::points:
+    case Spread::gm:
+    case Spread::gm_sort:
       break;
   }
   const double sorted = with.order == nufft::Order::caller ? (near < 1 ? 5 : 1.5) : 1;
@@ -146,6 +149,8 @@ double interpolating_seconds(const Gridding& g, Interpolate family, const nufft:
       return g.points * point * 1e-12 + load_seconds(g, with);
     }
     case Interpolate::points:
+    case Interpolate::gm:
+    case Interpolate::gm_sort:
       break;
   }
   const double sorted = with.order == nufft::Order::caller && g.cells() * bytes > kCache ? 3 : 1;

@@ -36,8 +36,7 @@ Type12Programs::Type12Programs(const Problem& problem, const generator::Plan& pl
   modes_ = volume(problem.n.xyz(), "modes");
   cells_ = volume(plan_.window.fine, "fine grid");
   grid_bytes_ = checked_multiply(checked_multiply(cells_, complex_, "fine grid"), chunk_, "fine grids");
-  const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
-  polynomial_ = generator::kernel_polynomial(window, epsilon(problem.precision));
+  polynomial_ = generator::kernel_polynomial(generator::window_of(plan_.window), epsilon(problem.precision));
   make_kernels(problem.m.value_or(0));
 }
 
@@ -57,6 +56,7 @@ void Type12Programs::make_kernels(std::int64_t m) {
   shape.fine = plan_.window.fine;
   shape.precision = problem_.precision;
   shape.width = plan_.window.width;
+  shape.semicircle = generator::semicircle_of(plan_.window);
   shape.large_counts = counts_ == 2;
   on_device(shape, device_);
   const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
@@ -73,8 +73,8 @@ void Type12Programs::make_kernels(std::int64_t m) {
       spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)
     throw Error(Status::invalid_plan, "sort: spreading and interpolation share it and want different ones");
   spread.check = interp.check = !options_.trust_points;
-  shape.whole_cells = counts_ != 0 || points.spread == generator::nufft::Spread::points ||
-                      points.interp == generator::nufft::Interpolate::points;
+  shape.whole_cells = counts_ != 0 || !generator::nufft::by_subproblems(points.spread) ||
+                      !generator::nufft::by_subproblems(points.interp);
   const auto& window = plan_.window;
   shape.unit = position_unit(window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim),
                              problem_);
@@ -83,8 +83,8 @@ void Type12Programs::make_kernels(std::int64_t m) {
 }
 
 bool Type12Programs::works_by_tasks(bool to_modes) const {
-  return to_modes ? plan_.gpu().points.spread != generator::nufft::Spread::points
-                  : plan_.gpu().points.interp != generator::nufft::Interpolate::points;
+  return to_modes ? generator::nufft::by_subproblems(plan_.gpu().points.spread)
+                  : generator::nufft::by_subproblems(plan_.gpu().points.interp);
 }
 
 generator::nufft::Arrays Type12Programs::arrays() const {
@@ -143,7 +143,7 @@ generator::gpu_nufft::GridFft Type12Programs::grid_fft_spec(int sign, std::int64
   spec.order = order_of(options_.mode_order);
   spec.device = device_;
   spec.save_memory = transforms == 1 && problem_.dim == 3 && grid_bytes_ / chunk_ >= kLargeGrid;
-  const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
+  const generator::Window window = generator::window_of(plan_.window);
   for (int d = 0; d < problem_.dim; ++d) {
     const auto i = static_cast<std::size_t>(d);
     const bool same = d > 0 && spec.fine[i] == spec.fine[0] && spec.modes[i] == spec.modes[0];

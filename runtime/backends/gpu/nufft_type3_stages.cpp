@@ -45,7 +45,7 @@ void Type3Stages::bind_gaussian() {
 }
 generator::Window Type3Stages::bound_window(const generator::WindowChoice& choice) const {
   if (beta_ > 0) return generator::Window(choice.kind, choice.width, choice.sigma, beta_);
-  return generator::Window(choice.kind, choice.width, choice.sigma);
+  return generator::window_of(choice);
 }
 
 std::int64_t Type3Stages::grid_bytes(const std::array<std::int64_t, 3>& cells) const {
@@ -116,6 +116,7 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   shape.fine = cells;
   shape.precision = problem_.precision;
   shape.width = window.width;
+  shape.semicircle = generator::semicircle_of(window);
   shape.large_counts = (sources ? m_ : k_) >= std::int64_t{1} << 31;
   on_device(shape, device_);
   // Uses the plan's families, and its parameters where this grid allows them.
@@ -131,8 +132,8 @@ void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, c
   const double error =
       beta_ > 0 ? 0 : generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim);
   shape.whole_cells = (sources ? m_ : k_) >= std::int64_t{1} << (32 - generator::nufft::kMostStolen) ||
-                      side.choice.spread == generator::nufft::Spread::points ||
-                      side.choice.interp == generator::nufft::Interpolate::points;
+                      !generator::nufft::by_subproblems(side.choice.spread) ||
+                      !generator::nufft::by_subproblems(side.choice.interp);
   shape.unit = position_unit(window, error, problem_);
   const auto polynomial = generator::kernel_polynomial(bound_window(window), epsilon(problem_.precision));
   side.spread.emplace(shape, side.choice.spread_with, polynomial);

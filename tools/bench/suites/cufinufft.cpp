@@ -1,6 +1,6 @@
 // The experiments of the paper on cuFINUFFT (Shih et al., 2021), Figures 2 to 7 and Tables I and II, on a device. Its
-// spreading methods GM, GM-sort and SM are plans of ours with the paper's bins, window and widths; the peer is the
-// current library. Axes and sizes are the paper's; its cuFINUFFT had oversampling 2 only, and no 1D.
+// methods GM, GM-sort and SM are plans of ours, as published and with newer parts; the peer is the current library. Axes
+// and sizes are the paper's; its cuFINUFFT had oversampling 2 only, and no 1D.
 #include "tools/bench/suites/cufinufft.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "generator/plan/plan.h"
-#include "generator/window/fft_size.h"
 #include "tools/bench/report/csv_read.h"
 #include "tools/bench/suites/suites.h"
 
@@ -19,6 +18,7 @@ namespace cufinufft {
 namespace {
 
 namespace nufft = generator::nufft;
+using generator::gpu_nufft::Published;
 
 // The problems of one experiment without duplicates: small scales make sizes equal.
 class Cases {
@@ -97,7 +97,8 @@ std::vector<Problem> table_two(double scale) {
 }  // namespace
 
 std::vector<Experiment> experiments(double scale) {
-  const std::vector<std::string> all{"GM", "GM-sort", "SM"}, sorted{"GM-sort", "SM"};
+  const std::vector<Published> all{Published::gm, Published::gm_sort, Published::sm},
+      sorted{Published::gm_sort, Published::sm};
   // Tables come first, in case the budget ends before the list does.
   return {
       {"Table I: 3D type 1, f32, rand, density 1", table_one(scale), all, print_table_one, draw_nothing},
@@ -111,28 +112,47 @@ std::vector<Experiment> experiments(double scale) {
        draw_accuracy}};
 }
 
-Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run) {
-  generator::Plan plan = generator::plan_for(run.backend()->name());
-  plan.window.kind = generator::WindowKind::exp_semicircle;
-  plan.window.sigma = 2;
-  plan.window.width = static_cast<int>(std::ceil(-std::log10(problem.tol) - 1e-9)) + 1;
-  plan.window.fine = {1, 1, 1};
-  for (int d = 0; d < problem.dim; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    plan.window.fine[at] = generator::smooth_size(std::max<std::int64_t>(2 * problem.n[at], 2 * plan.window.width));
+namespace {
+
+const char* name_of(Published method) {
+  switch (method) {
+    case Published::gm:
+      return "GM";
+    case Published::gm_sort:
+      return "GM-sort";
+    case Published::sm:
+      return "SM";
   }
+  return "?";
+}
+
+// The same method by our kernels: records in the order of the bins, polynomials of the window with our shape parameter.
+generator::Plan with_newer_parts(generator::Plan plan, Published method) {
+  plan.window.beta = 0;
   nufft::Parameters with;
-  with.order = name == "GM" ? nufft::Order::caller : nufft::Order::bins;
-  with.bin = problem.dim == 3 ? std::array{16, 16, 2} : std::array{32, 32, 1};
+  with.order = method == Published::gm ? nufft::Order::caller : nufft::Order::bins;
+  with.bin = plan.gpu().points.spread_with.bin;
   with.cap = 1024;
   with.lanes = 1;
-  if (name == "SM") with.warps = 8;
-  auto& [fft, points] = plan.gpu();
-  points.spread = name == "SM" ? nufft::Spread::tile_atomic : nufft::Spread::points;
+  if (method == Published::sm) with.warps = 8;
+  auto& points = plan.gpu().points;
+  points.spread = method == Published::sm ? nufft::Spread::tile_atomic : nufft::Spread::points;
   points.interp = nufft::Interpolate::points;
   points.spread_with = points.interp_with = with;
-  if (generator::has_gpu_fft_library(plan.backend)) fft.family = generator::GpuFftFamily::cufft;
-  return our_entrant(name, Role::reference, run.ours(generator::to_text(plan, problem)));
+  return plan;
+}
+
+}  // namespace
+
+std::vector<Entrant> method_entrants(Published method, const Problem& problem, const SuiteRun& run) {
+  if (problem.type != 1 && method == Published::sm) return {};
+  const std::string name = name_of(method);
+  const auto plan = generator::gpu_nufft::published_plan(problem, run.traits(), method);
+  if (!plan) return {};
+  const auto entrant = [&](const std::string& full, const generator::Plan& one) {
+    return our_entrant(full, Role::reference, run.ours(generator::to_text(one, problem)));
+  };
+  return {entrant(name + kAsPublished, *plan), entrant(name + ", newer parts", with_newer_parts(*plan, method))};
 }
 
 double kernel_seconds(const ContenderResult& one) { return stage_seconds(one, {"spread", "interpolate"}); }
@@ -144,7 +164,7 @@ namespace {
 std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const SuiteRun& run, const std::string& filter) {
   struct Wanted {
     Problem problem;
-    std::vector<std::string> versions;
+    std::vector<Published> methods;
   };
   std::vector<Wanted> all;
   for (const Experiment& experiment : list)
@@ -152,19 +172,18 @@ std::vector<ToMeasure> whole_list(const std::vector<Experiment>& list, const Sui
       if (to_token(problem).find(filter) == std::string::npos) continue;
       auto found = std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.problem == problem; });
       if (found == all.end()) found = all.insert(all.end(), {problem, {}});
-      for (const std::string& version : experiment.versions)
-        if (std::find(found->versions.begin(), found->versions.end(), version) == found->versions.end())
-          found->versions.push_back(version);
+      for (const Published method : experiment.methods)
+        if (std::find(found->methods.begin(), found->methods.end(), method) == found->methods.end())
+          found->methods.push_back(method);
     }
   std::vector<ToMeasure> out;
   for (const Wanted& one : all) {
     ToMeasure& next = out.emplace_back(ToMeasure{one.problem, {}});
     if (!run.backend()) continue;
-    for (const std::string& version : one.versions)
-      if (!generator::is_gpu(run.backend()->name()))
-        break;  // on a processor for --baseline: the paper's methods are those of a GPU
-      else if (one.problem.type == 1 || version != "SM")  // the paper has no SM for type 2
-        next.entrants.push_back(version_entrant(version, one.problem, run));
+    for (const Published method : one.methods) {  // none on a processor, for --baseline
+      const auto both = method_entrants(method, one.problem, run);
+      next.entrants.insert(next.entrants.end(), both.begin(), both.end());
+    }
     const auto usual = run.usual(one.problem);
     next.entrants.insert(next.entrants.end(), usual.begin(), usual.end());
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/planner/gpu_nufft/published.h"
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/report/series.h"
 #include "tools/bench/suites/run.h"
@@ -16,16 +17,18 @@ using Measured = std::vector<ProblemResult>;
 struct Experiment {
   std::string title;
   std::vector<Problem> problems;
-  std::vector<std::string> versions;  // the paper's methods in its figures: "GM", "GM-sort", "SM" (type 1 only)
+  std::vector<generator::gpu_nufft::Published> methods;  // the paper's methods in its figures; SM for type 1 only
   void (*print)(const std::string& title, const Measured& results);
   void (*draw)(const Measured& results, std::vector<Panel>& panels);
 };
 // `scale` applies to the numbers of points and of modes.
 std::vector<Experiment> experiments(double scale);
 
-// The paper's method as one of our plans: width by its equation 6, oversampling 2, bins of 32x32 or 16x16x2 cells, at
-// most 1024 points per subproblem.
-Entrant version_entrant(const std::string& name, const Problem& problem, const SuiteRun& run);
+// The paper's method twice, as plans of ours: "GM as published", and "GM, newer parts" with the same bins, width,
+// oversampling and subproblems, but our sort, records and polynomials. Nothing where the paper has no such method.
+std::vector<Entrant> method_entrants(generator::gpu_nufft::Published method, const Problem& problem,
+                                     const SuiteRun& run);
+inline constexpr const char* kAsPublished = " as published";
 
 // Time of spreading for type 1, of interpolation for type 2.
 double kernel_seconds(const ContenderResult& one);

@@ -11,8 +11,7 @@ namespace {
 
 generator::Window bound_window(const GridderSpec& spec) {
   const auto& w = spec.window;
-  return spec.beta > 0 ? generator::Window(w.kind, w.width, w.sigma, spec.beta)
-                       : generator::Window(w.kind, w.width, w.sigma);
+  return spec.beta > 0 ? generator::Window(w.kind, w.width, w.sigma, spec.beta) : generator::window_of(w);
 }
 
 // spec.accuracy is for tests; below what the arithmetic can reach, it has no effect.

@@ -94,7 +94,7 @@ class Type12Executor final : public Executor {
 
  private:
   std::unique_ptr<PrunedFft<T>> make_fft(int sign, bool truncates) const {
-    const generator::Window window(plan_.window.kind, plan_.window.width, plan_.window.sigma);
+    const generator::Window window = generator::window_of(plan_.window);
     PrunedFftSpec spec;
     spec.grid = grid_;
     spec.modes = problem_.n.xyz();

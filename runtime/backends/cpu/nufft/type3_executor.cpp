@@ -273,7 +273,7 @@ class Type3Executor final : public Executor {
 
   generator::Window bound_window(const generator::WindowChoice& choice) const {
     if (beta_ > 0) return generator::Window(choice.kind, choice.width, choice.sigma, beta_);
-    return generator::Window(choice.kind, choice.width, choice.sigma);
+    return generator::window_of(choice);
   }
 
   // before_j = exp(+-i D.x'_j); after_l = exp(+-i s_l.C) / prod_d phihat(h s'_d).
