@@ -202,6 +202,7 @@ class NotationCheck {
 
 std::vector<Violation> check(const FftPlan& plan, const Lengths& asked) {
   auto found = NotationCheck(plan, asked).run();
+  if (found.empty()) found = check_order(plan);
   if (!found.empty()) return found;  // parameters have a meaning only for a right decomposition
   return check_parameters(plan);
 }
@@ -221,6 +222,10 @@ std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
   };
   if (plan.precision != problem.precision) add("prec", to_string(plan.precision), to_string(problem.precision));
   if (plan.place != problem.place) add("place", to_string(plan.place), to_string(problem.place));
+  const Order order = problem.order == SpectrumOrder::reversed ? Order::primes : Order::natural;
+  const Order from = problem.order == SpectrumOrder::unreversed ? Order::primes : Order::natural;
+  if (plan.order != order) add("order", name_of(orders, plan.order), name_of(orders, order));
+  if (plan.from != from) add("from", name_of(input_orders, plan.from), name_of(input_orders, from));
   return found;
 }
 
