@@ -267,7 +267,7 @@ TEST(GpuPlanText, ErrorsNameStageAndWhatIsAllowed) {
       {"cuda", "stage 'fft' is missing"},
       {"cuda;fft=fftw", "allowed are cufft, plain, interleaved"},
       {"cuda;threads=2;fft=cufft", "stage 'threads'"},
-      {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}", "needs threads"},
+      {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural", "needs threads"},
       {"cuda;fft=interleaved{X(8,16,8,128,tw),X(16,8,1,8,no-tw)}[threads=32,tile=1]", "256"},
   };
   for (const auto& [text, part] : cases) {
