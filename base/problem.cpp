@@ -82,7 +82,8 @@ void validate_fft(const Problem& problem) {
   if (problem.input_layout) validate_layout(problem, *problem.input_layout, "input");
   if (problem.output_layout) validate_layout(problem, *problem.output_layout, "output");
   if (problem.order != SpectrumOrder::natural && problem.fft_type != FftType::c2c)
-    bad(fmt::format("order: {}: a real transform stores the frequencies 0 to n/2 along x, which have no digits to "
+    bad(
+        fmt::format("order: {}: a real transform stores the frequencies 0 to n/2 along x, which have no digits to "
                     "reverse; allowed are natural and transposed",
                     to_string(problem.order)));
   if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout &&

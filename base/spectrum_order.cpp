@@ -81,8 +81,8 @@ std::int64_t spectrum_index(const Problem& problem, const std::array<std::int64_
   if (problem.kind != Kind::fft) throw Error(Status::invalid_problem, "spectrum_index: the problem is not an fft");
   validate(problem);
   const bool real = problem.fft_type != FftType::c2c;
-  const bool input = problem.fft_type == FftType::c2r || problem.order == SpectrumOrder::unreversed ||
-                     is_untransposed(problem);
+  const bool input =
+      problem.fft_type == FftType::c2r || problem.order == SpectrumOrder::unreversed || is_untransposed(problem);
   const ArrayPlaces places(problem, input);
   std::int64_t index = 0;
   for (std::size_t d = 0; d < frequency.size(); ++d) {

@@ -138,7 +138,8 @@ void parse_layout(Problem& problem, std::string_view value) {
     problem.output_layout = problem.input_layout;
 }
 std::string print_layout(const Problem& problem) {
-  if ((!problem.input_layout && !problem.output_layout) || is_transposed(problem) || is_untransposed(problem)) return "";
+  if ((!problem.input_layout && !problem.output_layout) || is_transposed(problem) || is_untransposed(problem))
+    return "";
   const bool one_side = !problem.output_layout || (problem.place == Place::in && problem.fft_type == FftType::c2c);
   const std::string input = print_side(resolved_input_layout(problem));
   return one_side ? input : input + "/" + print_side(*problem.output_layout);

@@ -145,7 +145,12 @@ const Synonyms& value_synonyms(std::string_view key) {
             {"transposed", {"transpose", "transposed_out"}},
             {"untransposed", {"transposed_in"}}},
       sign{{"-1", {"forward", "-"}}, {"1", {"+1", "+", "backward", "inverse"}}};
-  return key == "prec" ? prec : key == "type" ? type : key == "place" ? place : key == "sign" ? sign : key == "order" ? order : none;
+  return key == "prec"    ? prec
+         : key == "type"  ? type
+         : key == "place" ? place
+         : key == "sign"  ? sign
+         : key == "order" ? order
+                          : none;
 }
 
 // The words that a key may have, as far as they are few.

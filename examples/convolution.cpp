@@ -31,7 +31,8 @@ int main() try {
     std::complex<double> sum;
     for (int dy = -ny / 2; dy < ny / 2; ++dy)
       for (int dx = -nx / 2; dx < nx / 2; ++dx) {
-        const double weight = std::exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * std::numbers::pi * sigma * sigma);
+        const double weight =
+            std::exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * std::numbers::pi * sigma * sigma);
         sum += weight * image[static_cast<std::size_t>((at % nx + dx + nx) % nx + nx * ((at / nx + dy + ny) % ny))];
       }
     error += std::norm(blurred[static_cast<std::size_t>(at)] - sum);

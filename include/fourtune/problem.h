@@ -70,7 +70,7 @@ struct Problem {
   std::optional<std::int64_t> k;  // number of type 3 targets; absent until set_points
   Precision precision = Precision::f64;
   SpectrumOrder order = SpectrumOrder::natural;  // fft only; order=transposed and untransposed are layouts
-  double tol = 0;  // nufft only: requested relative l2 error
+  double tol = 0;                                // nufft only: requested relative l2 error
   std::int64_t batch = 1;
   Place place = Place::out;                     // fft only
   int sign = -1;                                // sign of i in the exponential; default -1, and +1 for type 2

@@ -29,8 +29,9 @@ TEST(Convolution, ShiftsAnImageOnEveryBackend) {
       Options options;
       options.default_databases = false;
       options.backend = backend;
-      Convolution convolution(std::to_string(nx) + "x" + std::to_string(ny),
-                              [nx = nx, ny = ny](const Frequency& k) { return shift(k, nx, ny); }, options);
+      Convolution convolution(
+          std::to_string(nx) + "x" + std::to_string(ny),
+          [nx = nx, ny = ny](const Frequency& k) { return shift(k, nx, ny); }, options);
       std::mt19937 random(2);
       std::uniform_real_distribution<double> uniform(-1, 1);
       Image image(static_cast<std::size_t>(nx * ny));

@@ -26,14 +26,15 @@ TEST(PrimeOrder, RadicesHaveTheirPrimeFactorsInOrder) {
   EXPECT_EQ(first_violation("{X(8,15,8,120,tw),X(15,8,1,8,no-tw)}" + with + ":order=natural,from=primes"), "");
   EXPECT_NE(first_violation("{X(8,15,8,120,tw),X(15,8,1,8,no-tw)}" + with + ":order=primes").find("rule order: X"),
             std::string::npos);
-  EXPECT_NE(first_violation("{X(15,8,15,120,tw),X(8,15,1,15,no-tw)}" + with + ":order=natural,from=primes")
-                .find("descend"),
-            std::string::npos);
+  EXPECT_NE(
+      first_violation("{X(15,8,15,120,tw),X(8,15,1,15,no-tw)}" + with + ":order=natural,from=primes").find("descend"),
+      std::string::npos);
   EXPECT_NE(first_violation("{X(1,8,1,8,no-tw)}" + with + ":from=primes").find("order=natural, not reversed"),
             std::string::npos);
-  EXPECT_NE(first_violation("{X(8,8,8,64,tw)}[threads=32,tile=1,store=sorted]{X(8,8,1,8,no-tw)}" + with + ":order=primes")
-                .find("store=place"),
-            std::string::npos);
+  EXPECT_NE(
+      first_violation("{X(8,8,8,64,tw)}[threads=32,tile=1,store=sorted]{X(8,8,1,8,no-tw)}" + with + ":order=primes")
+          .find("store=place"),
+      std::string::npos);
 }
 
 TEST(PrimeOrder, TheMirroredPlanRunsTheSameTilesTheOtherWay) {
@@ -41,9 +42,10 @@ TEST(PrimeOrder, TheMirroredPlanRunsTheSameTilesTheOtherWay) {
       "{X(15,8,15,120,tw),Y(1,4,1,4,no-tw)}[threads=32,tile=5,to=work]{X(40,3,5,15,tw),X(24,5,1,5,no-tw)}[threads=64,"
       "tile=2]:order=primes");
   const FftPlan back = mirrored(plan);
-  EXPECT_EQ(to_text(back),
-            "{X(24,5,24,120,tw),X(40,3,8,24,tw)}[threads=64,tile=2,to=work]{Y(1,4,1,4,no-tw),X(15,8,1,8,no-tw)}[threads=32,"
-            "tile=5]:order=natural,from=primes");
+  EXPECT_EQ(
+      to_text(back),
+      "{X(24,5,24,120,tw),X(40,3,8,24,tw)}[threads=64,tile=2,to=work]{Y(1,4,1,4,no-tw),X(15,8,1,8,no-tw)}[threads=32,"
+      "tile=5]:order=natural,from=primes");
   EXPECT_EQ(mirrored(back), plan);
   for (int k = 0; k < 2; ++k) {
     const KernelGeometry there = geometry(plan, k), here = geometry(back, 1 - k);
@@ -56,8 +58,9 @@ TEST(PrimeOrder, TheMirroredPlanRunsTheSameTilesTheOtherWay) {
 }
 
 TEST(PrimeOrder, EveryCandidateHasTheProblemsOrderAndCuFftIsNone) {
-  for (const char* token : {"fft:type=c2c,n=65536,prec=f32,order=reversed", "fft:type=c2c,n=360x96,prec=f64,order=unreversed",
-                            "fft:type=c2c,n=64x64x64,prec=f32,place=in,order=reversed"}) {
+  for (const char* token :
+       {"fft:type=c2c,n=65536,prec=f32,order=reversed", "fft:type=c2c,n=360x96,prec=f64,order=unreversed",
+        "fft:type=c2c,n=64x64x64,prec=f32,place=in,order=reversed"}) {
     SCOPED_TRACE(token);
     const Problem problem = parse_problem(token);
     fft::EnumerationLimits limits;
@@ -96,8 +99,8 @@ TEST(PrimeOrder, APlanOfAnotherOrderIsRefusedByName) {
 TEST(PrimeOrder, AStoredPlanIsAdaptedToTheInverse) {
   const Problem reversed = parse_problem("fft:type=c2c,n=64,prec=f32,order=reversed"),
                 inverse = parse_problem("fft:type=c2c,n=64,prec=f32,sign=1,order=unreversed");
-  const Plan plan = parse_plan(
-      "cuda;fft=interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=32,tile=1]:order=primes", reversed);
+  const Plan plan =
+      parse_plan("cuda;fft=interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=32,tile=1]:order=primes", reversed);
   EXPECT_EQ(to_text(gpu_fft_adapt(plan, inverse, h200()), inverse),
             "cuda;fft=interleaved{X(16,4,16,64,tw),X(4,16,1,16,no-tw)}[threads=32,tile=1]:order=natural,from=primes");
 }

@@ -67,8 +67,8 @@ std::vector<std::size_t> places(const Problem& problem, bool input) {
     std::vector<std::size_t> more;
     for (std::int64_t k = 0; k < problem.n[d]; ++k)
       for (const std::size_t low : out)
-        more.push_back(low + static_cast<std::size_t>(layout.stride[d] *
-                                                      (reversed ? position[static_cast<std::size_t>(k)] : k)));
+        more.push_back(
+            low + static_cast<std::size_t>(layout.stride[d] * (reversed ? position[static_cast<std::size_t>(k)] : k)));
     out = more;
   }
   return out;
@@ -97,11 +97,13 @@ void expect_right(const std::string& token, const std::string& backend, unsigned
   std::vector<std::complex<T>> first(std::max(span(problem, true), span(problem, false))), second(first.size());
   std::vector<Values> in(static_cast<std::size_t>(problem.batch), Values(from.size()));
   const auto start = [&](std::size_t b, bool input) {
-    return b * static_cast<std::size_t>((input ? resolved_input_layout(problem) : resolved_output_layout(problem)).distance);
+    return b * static_cast<std::size_t>(
+                   (input ? resolved_input_layout(problem) : resolved_output_layout(problem)).distance);
   };
   for (std::size_t b = 0; b < in.size(); ++b)
     for (std::size_t i = 0; i < from.size(); ++i) {
-      in[b][i] = {static_cast<double>(static_cast<T>(uniform(random))), static_cast<double>(static_cast<T>(uniform(random)))};
+      in[b][i] = {static_cast<double>(static_cast<T>(uniform(random))),
+                  static_cast<double>(static_cast<T>(uniform(random)))};
       first[start(b, true) + from[i]] = std::complex<T>(in[b][i]);
     }
   Options options = plain();
@@ -136,7 +138,8 @@ void expect_right(const std::string& token, const std::string& backend, unsigned
       k[d] = static_cast<std::int64_t>(random() % static_cast<unsigned>(problem.n[d]));
       number += k[d] * weight, weight *= problem.n[d];
     }
-    EXPECT_EQ(spectrum_index(problem, k), static_cast<std::int64_t>((input ? from : to)[static_cast<std::size_t>(number)]));
+    EXPECT_EQ(spectrum_index(problem, k),
+              static_cast<std::int64_t>((input ? from : to)[static_cast<std::size_t>(number)]));
   }
 }
 
@@ -159,9 +162,10 @@ std::string drawn(std::mt19937& random) {
     while (n > left) n = lengths[random() % std::size(lengths)];
     sizes += (d ? "x" : "") + std::to_string(n), left /= n;
   }
-  Problem problem = parse_problem("fft:type=c2c,n=" + sizes + one_of(",prec=f32", ",prec=f64") +
-                                  one_of("", ",batch=2", ",batch=3") + one_of("", ",place=in") + one_of("", ",sign=1") +
-                                  ",order=" + one_of("reversed", "reversed", "unreversed", "transposed", "untransposed"));
+  Problem problem =
+      parse_problem("fft:type=c2c,n=" + sizes + one_of(",prec=f32", ",prec=f64") + one_of("", ",batch=2", ",batch=3") +
+                    one_of("", ",place=in") + one_of("", ",sign=1") +
+                    ",order=" + one_of("reversed", "reversed", "unreversed", "transposed", "untransposed"));
   if (problem.order != SpectrumOrder::natural && random() % 3 == 0) {  // with gaps, and the last dimension fastest
     ArrayLayout apart = transposed_layout(problem);
     for (std::int64_t& stride : apart.stride) stride *= 2;
@@ -178,8 +182,9 @@ TEST(Orders, TheProcessorGivesTheOrderThatTheTokenNames) {
   std::mt19937 random(3);
   for (unsigned i = 0; i < 400 && !testing::Test::HasFailure(); ++i) expect_right_on(drawn(random), "cpu", i);
   // Two tables of positions, rows cut into pieces, large primes.
-  for (const char* token : {"fft:type=c2c,n=4096,prec=f64,order=reversed", "fft:type=c2c,n=2018x2,prec=f64,order=reversed",
-                            "fft:type=c2c,n=3072,prec=f64,place=in,order=unreversed"})
+  for (const char* token :
+       {"fft:type=c2c,n=4096,prec=f64,order=reversed", "fft:type=c2c,n=2018x2,prec=f64,order=reversed",
+        "fft:type=c2c,n=3072,prec=f64,place=in,order=unreversed"})
     expect_right_on(token, "cpu", 1);
 }
 
@@ -231,7 +236,8 @@ TEST(Orders, RealTransformsTransposeTheHalfSpectrum) {
       const auto* values = static_cast<const Complex*>(to);
       each(half, [&](const auto& at, std::int64_t b) {
         const std::int64_t index = spectrum_index(problem, at) + b * resolved_output_layout(problem).distance;
-        const std::int64_t other = spectrum_index(plain_problem, at) + b * resolved_output_layout(plain_problem).distance;
+        const std::int64_t other =
+            spectrum_index(plain_problem, at) + b * resolved_output_layout(plain_problem).distance;
         EXPECT_LT(std::abs(values[index] - right[static_cast<std::size_t>(other)]), 1e-12);
         EXPECT_EQ(index, spectrum_index(back.problem(), at) + b * resolved_input_layout(back.problem()).distance);
       });
@@ -258,8 +264,7 @@ TEST(Orders, CandidatesLeaveTheOrderOfTheProblemAndTheirMirroredPlansTakeIt) {
     const auto space = generator::candidates(problem, emulated_backend().traits());
     ASSERT_GT(space.candidates.size(), 3u);
     for (int drawn = 0; drawn < 3; ++drawn) {
-      const std::string text =
-          generator::to_text(space.candidates[random() % space.candidates.size()].plan, problem);
+      const std::string text = generator::to_text(space.candidates[random() % space.candidates.size()].plan, problem);
       SCOPED_TRACE(text);
       const auto executor = emulated_backend().bind(problem, generator::parse_plan(text, problem), {});
       const tuner::Validation validation = data.validate(*executor);

@@ -35,7 +35,8 @@ std::vector<Violation> check_order(const FftPlan& plan) {
     if (plan.kernels[k].with.store != Store::place)
       add(static_cast<int>(k), fmt::format("kernel {} stores={}; every value stays in its place, store=place", k + 1,
                                            name_of(stores, plan.kernels[k].with.store)));
-    for (const SubFft& sub : plan.kernels[k].subs) radices[static_cast<std::size_t>(index(sub.dim))].push_back(sub.radix);
+    for (const SubFft& sub : plan.kernels[k].subs)
+      radices[static_cast<std::size_t>(index(sub.dim))].push_back(sub.radix);
   }
   for (std::size_t d = 0; d < radices.size(); ++d) {
     if (from) std::reverse(radices[d].begin(), radices[d].end());

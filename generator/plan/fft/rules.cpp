@@ -224,8 +224,10 @@ std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
   if (plan.place != problem.place) add("place", to_string(plan.place), to_string(problem.place));
   const Order order = problem.order == SpectrumOrder::reversed ? Order::primes : Order::natural;
   const Order from = problem.order == SpectrumOrder::unreversed ? Order::primes : Order::natural;
-  if (plan.order != order) add("order", name_of(orders, plan.order), fmt::format("needs order={}", name_of(orders, order)));
-  if (plan.from != from) add("from", name_of(input_orders, plan.from), fmt::format("needs from={}", name_of(input_orders, from)));
+  if (plan.order != order)
+    add("order", name_of(orders, plan.order), fmt::format("needs order={}", name_of(orders, order)));
+  if (plan.from != from)
+    add("from", name_of(input_orders, plan.from), fmt::format("needs from={}", name_of(input_orders, from)));
   return found;
 }
 

@@ -306,8 +306,7 @@ GpuProgram copy_program(const EmitOptions& options, bool input, bool by_primes) 
   (input ? copy.output : copy.input) = dense(n);
   PlannedProgram one;
   const CopySide array{values, array_strides(copy, input), by_primes}, other{values, array_strides(copy, !input)};
-  one.passes.push_back(
-      copy_pass(copy, with_batch(n, options.batch), input ? array : other, input ? other : array, 1));
+  one.passes.push_back(copy_pass(copy, with_batch(n, options.batch), input ? array : other, input ? other : array, 1));
   return emit_program(one, copy);
 }
 
@@ -333,9 +332,7 @@ GpuProgram emit_to_copy(const EmitOptions& options) {
   return with_copy(emit_separate(apart), copy_program(options, false, true), false, array_bytes(apart, false));
 }
 
-bool all_codelets(const EmitOptions& options) {
-  return std::all_of(options.n.begin(), options.n.end(), has_codelets);
-}
+bool all_codelets(const EmitOptions& options) { return std::all_of(options.n.begin(), options.n.end(), has_codelets); }
 
 // Whether an in-place transform reads places of its array that other blocks write.
 bool moves_in_place(const EmitOptions& options) {

@@ -119,7 +119,8 @@ void choose_targets(FftPlan& plan, const EmitOptions& options) {
     for (std::size_t k = 0; k < count; ++k) {
       const int to = k + 1 < count ? static_cast<int>(way >> k & 1) : 0;
       const bool hold = may && (options.type == FftType::c2c || finishes_x(plan, k));
-      right = right && (to != before || to == 1 || keeps_tiles(plan, plan.kernels[k])) && (hold || to == 1 || k + 1 == count);
+      right = right && (to != before || to == 1 || keeps_tiles(plan, plan.kernels[k])) &&
+              (hold || to == 1 || k + 1 == count);
       plan.kernels[k].with.to = to ? Target::work : Target::out;
       before = to;
     }
@@ -194,7 +195,8 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const bool aligned =
       options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
   if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
-    if (const auto pair = two_radices(n); !pair.empty() && (!by_primes || primes_ascend(pair)))  // as many values per thread as the larger DFT has
+    if (const auto pair = two_radices(n);
+        !pair.empty() && (!by_primes || primes_ascend(pair)))  // as many values per thread as the larger DFT has
       groups = {pair}, most_values = 16384, beside = pair[1] <= 16 && options.n[0] % (2 * run) == 0 ? 2 * run : run;
   std::int64_t left = n;
   for (const auto& group : groups) {

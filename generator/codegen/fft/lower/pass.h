@@ -110,7 +110,7 @@ struct PassSpec {
   Port load, store;
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
-  std::vector<std::int64_t> tables;      // lengths of the twiddle tables
+  std::vector<std::int64_t> tables;  // lengths of the twiddle tables
   // Asks for a round more where one thread would load, or store, neighbours in memory one after the other, so that
   // neighbouring threads do. For passes that exchange through shared memory.
   bool neighbours_load = false, neighbours_store = false;

@@ -101,8 +101,8 @@ class Planner {
   void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
                  Part part, const Placing& in, const Placing& out);
   // The same for a digit that a kernel transforms: where an order is by prime factors, one atom for each prime.
-  void add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix, const Part& part,
-                 const Placing& in, const Placing& out);
+  void add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix,
+                 const Part& part, const Placing& in, const Placing& out);
   std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out);
   static Index natural(const std::vector<Part>& parts, bool input);
   // Sub-FFT i of an axis: value k is multiplied by the twiddle factor of angle k * (index of the digits still to come)

@@ -44,8 +44,7 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
 FftOperation adjoint_operation(FftOperation op) {
   op.sign = -op.sign;
   std::swap(op.in, op.out);
-  if (op.reversed != Reversed::none)
-    op.reversed = op.reversed == Reversed::input ? Reversed::output : Reversed::input;
+  if (op.reversed != Reversed::none) op.reversed = op.reversed == Reversed::input ? Reversed::output : Reversed::input;
   if (op.type == FftType::r2c) {
     op.type = FftType::c2r;
     op.interior = 0.5;
