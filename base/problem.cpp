@@ -81,8 +81,14 @@ void validate_fft(const Problem& problem) {
     if (problem.n[d] < 1) bad(fmt::format("n: size {} is {}; sizes are at least 1", "xyzw"[d], problem.n[d]));
   if (problem.input_layout) validate_layout(problem, *problem.input_layout, "input");
   if (problem.output_layout) validate_layout(problem, *problem.output_layout, "output");
-  if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout)
-    bad("layout: an in-place c2c transform has one layout for both sides");
+  if (problem.order != SpectrumOrder::natural && problem.fft_type != FftType::c2c)
+    bad(
+        fmt::format("order: {}: a real transform stores the frequencies 0 to n/2 along x, which have no digits to "
+                    "reverse; allowed are natural and transposed",
+                    to_string(problem.order)));
+  if (problem.place == Place::in && problem.fft_type == FftType::c2c && problem.input_layout != problem.output_layout &&
+      !is_transposed(problem) && !is_untransposed(problem))
+    bad("layout: an in-place c2c transform has one layout for both sides, or order=transposed");
   validate_modes(problem);
   validate_array(problem, true);
   validate_array(problem, false);
@@ -90,8 +96,9 @@ void validate_fft(const Problem& problem) {
 
 void validate_nufft(const Problem& problem) {
   if (problem.type < 1 || problem.type > 3) bad(fmt::format("type: {} is none of 1, 2, 3", problem.type));
-  if (problem.place != Place::out || problem.input_layout || problem.output_layout)
-    bad("place and layout belong to an fft");
+  if (problem.place != Place::out || problem.input_layout || problem.output_layout ||
+      problem.order != SpectrumOrder::natural)
+    bad("place, order and layout belong to an fft");
   if (!(problem.tol > 0 && problem.tol < 1)) bad(fmt::format("tol: {} is not between 0 and 1", problem.tol));
   if (problem.m && *problem.m < 0) bad(fmt::format("m: {} points; a count is not negative", *problem.m));
   if (problem.type == 3) {

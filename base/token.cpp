@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/layout.h"
 #include "base/text.h"
 #include "base/token_keys.h"
 #include "fourtune/problem.h"
@@ -96,7 +97,38 @@ void parse_extent(Problem& problem, std::string_view value) {
     bad("extent", value, fmt::format("dim={} needs {} numbers", problem.dim, problem.dim));
   problem.extent = extent;
 }
+constexpr std::string_view kTransposed = "transposed", kUntransposed = "untransposed";
+
+// order=transposed stands for the layouts of both arrays: the spectrum's, and the default one of the other array.
+void parse_order(Problem& problem, std::string_view value) {
+  const bool un = value == kUntransposed;
+  if (value == kTransposed || un) {
+    if (un && problem.fft_type != FftType::c2c)
+      bad("order", value, "a real transform's order is that of its half spectrum, on either side; use transposed");
+    if (problem.dim == 1) return;
+    const bool input = un || problem.fft_type == FftType::c2r;
+    (input ? problem.input_layout : problem.output_layout) = transposed_layout(problem);
+    if (input)
+      problem.output_layout = resolved_output_layout(problem);
+    else
+      problem.input_layout = resolved_input_layout(problem);
+    return;
+  }
+  for (const auto order : {SpectrumOrder::natural, SpectrumOrder::reversed, SpectrumOrder::unreversed})
+    if (value == to_string(order)) {
+      problem.order = order;
+      return;
+    }
+  bad("order", value, "allowed are natural, reversed, unreversed, transposed, untransposed");
+}
+std::string print_order(const Problem& problem) {
+  if (problem.kind == Kind::fft && is_transposed(problem)) return std::string(kTransposed);
+  if (problem.kind == Kind::fft && is_untransposed(problem)) return std::string(kUntransposed);
+  return problem.order == SpectrumOrder::natural ? std::string() : to_string(problem.order);
+}
 void parse_layout(Problem& problem, std::string_view value) {
+  if (problem.input_layout)
+    bad("layout", value, "order=transposed and untransposed are layouts themselves; give one of the two keys");
   const auto sides = text::split(value, '/');
   if (sides.size() > 2) bad("layout", value, "at most two sides, input/output, are allowed");
   problem.input_layout = parse_side(sides[0], value);
@@ -106,7 +138,8 @@ void parse_layout(Problem& problem, std::string_view value) {
     problem.output_layout = problem.input_layout;
 }
 std::string print_layout(const Problem& problem) {
-  if (!problem.input_layout && !problem.output_layout) return "";
+  if ((!problem.input_layout && !problem.output_layout) || is_transposed(problem) || is_untransposed(problem))
+    return "";
   const bool one_side = !problem.output_layout || (problem.place == Place::in && problem.fft_type == FftType::c2c);
   const std::string input = print_side(resolved_input_layout(problem));
   return one_side ? input : input + "/" + print_side(*problem.output_layout);
@@ -164,6 +197,7 @@ const Key keys[] = {
        p.sign = v == "1" ? 1 : -1;
      },
      [](const Problem& p) { return p.sign == default_sign(p) ? std::string() : fmt::format("{}", p.sign); }},
+    {"order", true, false, parse_order, print_order},
     {"layout", true, false, parse_layout, print_layout},
     {"extent", false, true, parse_extent, print_extent},
     {"points", false, true, [](Problem& p, std::string_view v) { p.points = point_class_from(v); },
@@ -189,6 +223,10 @@ void require(bool present, std::string_view key, const char* example) {
 // Drops defaults that were spelled out, so that equal problems compare equal.
 void normalise(Problem& problem) {
   if (problem.points == PointClass::uniform) problem.points.reset();
+  // Digit reversal changes nothing where no length has two prime factors.
+  if (problem.order != SpectrumOrder::natural &&
+      std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return prime_factors(n).size() < 2; }))
+    problem.order = SpectrumOrder::natural;
   Problem plain = problem;
   plain.input_layout.reset();
   plain.output_layout.reset();

@@ -130,6 +130,7 @@ const Synonyms& key_synonyms() {
                             {"dim", {"dims", "ndim", "dimension", "dimensions", "rank"}},
                             {"place", {"inplace", "in_place", "in-place"}},
                             {"layout", {"stride", "strides"}},
+                            {"order", {"ordering", "spectrum", "permutation"}},
                             {"points", {"distribution", "trajectory"}}};
   return all;
 }
@@ -140,8 +141,16 @@ const Synonyms& value_synonyms(std::string_view key) {
            {"f64", {"double", "float64", "fp64", "64", "d", "c128", "complex128"}}},
       type{{"c2c", {"dft", "c", "complex", "z2z"}}, {"r2c", {"r", "real", "rfft", "d2z"}}, {"c2r", {"irfft", "z2d"}}},
       place{{"in", {"inplace", "in-place", "in_place", "true", "1", "yes"}}, {"out", {"false", "0", "no", "outplace"}}},
+      order{{"reversed", {"bitreversed", "bit-reversed", "bit_reversed", "digitreversed", "digit-reversed"}},
+            {"transposed", {"transpose", "transposed_out"}},
+            {"untransposed", {"transposed_in"}}},
       sign{{"-1", {"forward", "-"}}, {"1", {"+1", "+", "backward", "inverse"}}};
-  return key == "prec" ? prec : key == "type" ? type : key == "place" ? place : key == "sign" ? sign : none;
+  return key == "prec"    ? prec
+         : key == "type"  ? type
+         : key == "place" ? place
+         : key == "sign"  ? sign
+         : key == "order" ? order
+                          : none;
 }
 
 // The words that a key may have, as far as they are few.
@@ -149,6 +158,7 @@ Words words_of(std::string_view kind, std::string_view key) {
   if (key == "prec") return {"f32", "f64"};
   if (key == "type") return kind == "fft" ? Words{"c2c", "r2c", "c2r"} : Words{"1", "2", "3"};
   if (key == "place") return {"in", "out"};
+  if (key == "order") return {"natural", "reversed", "unreversed", "transposed", "untransposed"};
   if (key == "points") return {"uniform", "cluster", "radial", "spiral", "stack", "ewald", "recorded"};
   return {};
 }

@@ -1,5 +1,6 @@
 // The C interface.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,17 @@ fourtune_status fourtune_execute(fourtune_transform* transform, void* point_valu
 
 fourtune_status fourtune_execute_adjoint(fourtune_transform* transform, void* point_values, void* mode_values) {
   return guarded([&] { checked(transform).execute_adjoint(point_values, mode_values); });
+}
+
+fourtune_status fourtune_spectrum_index(const fourtune_transform* transform, const int64_t* frequency, int64_t* index) {
+  return guarded([&] {
+    if (!transform) refuse(fourtune::Status::invalid_argument, "the transform is null");
+    if (!frequency || !index) refuse(fourtune::Status::invalid_argument, "frequency or index is null");
+    const fourtune::Problem& problem = transform->transform.problem();
+    std::array<std::int64_t, fourtune::most_dimensions> of{};
+    std::copy_n(frequency, problem.dim, of.begin());
+    *index = fourtune::spectrum_index(problem, of);
+  });
 }
 
 fourtune_status fourtune_set_stream(fourtune_transform* transform, void* stream) {

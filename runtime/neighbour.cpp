@@ -27,7 +27,8 @@ double distance_between(const Problem& a, const Problem& b) {
   double distance = 0.2 * log_ratio(static_cast<double>(a.batch), static_cast<double>(b.batch));
   for (int d = 0; d < a.dim; ++d)
     distance += log_ratio(static_cast<double>(a.n[d]), static_cast<double>(b.n[d])) / a.dim;
-  if (a.kind == Kind::fft) return a.fft_type == b.fft_type ? distance + 0.3 * (a.place != b.place) : kInfinity;
+  if (a.kind == Kind::fft && a.fft_type != b.fft_type) return kInfinity;
+  if (a.kind == Kind::fft) return distance + 0.3 * (a.place != b.place) + (a.order != b.order);
   if (a.type != b.type) return kInfinity;
   distance += std::abs(std::log10(a.tol / b.tol));
   if (a.points.value_or(PointClass::uniform) != b.points.value_or(PointClass::uniform)) distance += 0.5;

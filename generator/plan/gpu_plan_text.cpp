@@ -61,6 +61,9 @@ GpuFftChoice parse_fft(StageText& text) {
 }
 
 void check_fft(const GpuFftChoice& fft, const Problem& transform) {
+  if (fft.family == GpuFftFamily::cufft && transform.order != SpectrumOrder::natural)
+    bad(fmt::format("fft=cufft: cuFFT knows the natural order only, the problem asks for order={}",
+                    to_string(transform.order)));
   if (fft.family != GpuFftFamily::interleaved) return;
   if (const auto wrong = fft::check(fft.plan, transform); !wrong.empty()) bad("fft: " + wrong.front().message);
   if (!fft::bound(fft.plan)) bad("fft: every kernel needs threads and a tile, as {...}[threads=256,tile=16]");

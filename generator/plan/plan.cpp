@@ -55,13 +55,23 @@ SortChoice parse_sort(StageText& text, const Problem& problem) {
   return sort;
 }
 
+// Reads a prefetch distance; nothing if it is the usual one.
+std::optional<int> parse_prefetch(StageText& text, int usual) {
+  const int distance = text.number<int>("prefetch", 0, kMostPrefetch, usual);
+  return distance == usual ? std::nullopt : std::optional(distance);
+}
+
 std::string print_spread(const SpreadChoice& spread) {
-  if (spread.family != SpreadFamily::subgrid) return fmt::format("spread={}", name_of(spreads, spread.family));
-  return fmt::format("spread=subgrid(cap={},add={})", spread.cap, name_of(adds, spread.add));
+  std::string out = fmt::format("spread={}", name_of(spreads, spread.family)), with;
+  if (spread.family == SpreadFamily::subgrid)
+    with = fmt::format("cap={},add={}", spread.cap, name_of(adds, spread.add));
+  if (spread.prefetch) with += fmt::format("{}prefetch={}", with.empty() ? "" : ",", *spread.prefetch);
+  return with.empty() ? out : fmt::format("{}({})", out, with);
 }
 SpreadChoice parse_spread(StageText& text) {
   SpreadChoice spread;
   spread.family = value_of(spreads, "spread", text.family());
+  if (may_prefetch(spread.family)) spread.prefetch = parse_prefetch(text, usual_prefetch(spread.family));
   if (spread.family != SpreadFamily::subgrid) return spread;
   spread.cap = text.number<int>("cap", 1, 1 << 30);
   if (const auto add = text.take("add")) spread.add = value_of(adds, "spread: add", *add);
@@ -69,13 +79,16 @@ SpreadChoice parse_spread(StageText& text) {
 }
 
 std::string print_interp(const InterpChoice& interp) {
-  if (interp.family == InterpFamily::direct) return "interp=direct";
-  return fmt::format("interp=tile(cap={})", interp.cap);
+  const std::string with = interp.prefetch ? fmt::format("prefetch={}", *interp.prefetch) : std::string();
+  if (interp.family == InterpFamily::direct)
+    return with.empty() ? "interp=direct" : fmt::format("interp=direct({})", with);
+  return fmt::format("interp=tile(cap={}{}{})", interp.cap, with.empty() ? "" : ",", with);
 }
 InterpChoice parse_interp(StageText& text) {
   InterpChoice interp;
   interp.family = value_of(interps, "interp", text.family());
   if (interp.family == InterpFamily::tile) interp.cap = text.number<int>("cap", 1, 1 << 30);
+  interp.prefetch = parse_prefetch(text, kUsualPrefetch);
   return interp;
 }
 
@@ -99,6 +112,8 @@ void check_families(const CpuStages& stages) {
                     name_of(spreads, stages.spread.family)));
   if (stages.interp.family == InterpFamily::tile && !sorted)
     bad("interp=tile: works on tiles of points, so sort=tiles(...) is needed");
+  if (stages.interp.prefetch && !sorted)
+    bad("interp: prefetch: points in the caller's order need none; leave it out, or sort=tiles(...)");
 }
 
 }  // namespace
@@ -111,6 +126,12 @@ Window window_of(const WindowChoice& choice) {
 double semicircle_of(const WindowChoice& choice) {
   if (choice.kind != WindowKind::exp_semicircle) return 0;
   return choice.beta > 0 ? choice.beta : beta_rule(choice.kind, choice.width, choice.sigma);
+}
+
+void set_prefetch(SpreadChoice& spread, InterpChoice& interp, bool sorted, int distance) {
+  spread.prefetch.reset(), interp.prefetch.reset();
+  if (may_prefetch(spread.family) && distance != usual_prefetch(spread.family)) spread.prefetch = distance;
+  if (sorted && distance != kUsualPrefetch) interp.prefetch = distance;
 }
 
 Plan plan_for(std::string_view backend) {

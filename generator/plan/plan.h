@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,7 @@ struct SpreadChoice {
   SpreadFamily family = SpreadFamily::subgrid;
   int cap = 8192;  // maximum number of points per subproblem
   AddRule add = AddRule::lock;
+  std::optional<int> prefetch = std::nullopt;  // absent: the usual one; see prefetch_distance
   friend bool operator==(const SpreadChoice&, const SpreadChoice&) = default;
 };
 enum class InterpFamily {
@@ -83,8 +85,23 @@ enum class InterpFamily {
 struct InterpChoice {
   InterpFamily family = InterpFamily::tile;
   int cap = 8192;
+  std::optional<int> prefetch = std::nullopt;
   friend bool operator==(const InterpChoice&, const InterpChoice&) = default;
 };
+// How many points ahead of the one that a kernel works on the values of points, which lie in the caller's order, are
+// fetched into the cache; 0: none. It moves nothing but time. Families without a choice take none: those that reach points
+// one by one, and points that are not sorted.
+inline constexpr int kUsualPrefetch = 64, kMostPrefetch = 4096;
+constexpr bool may_prefetch(SpreadFamily family) {
+  return family == SpreadFamily::subgrid || family == SpreadFamily::colour_index;
+}
+constexpr int usual_prefetch(SpreadFamily family) { return family == SpreadFamily::subgrid ? kUsualPrefetch : 0; }
+constexpr int prefetch_distance(const SpreadChoice& spread) {
+  return spread.prefetch.value_or(usual_prefetch(spread.family));
+}
+constexpr int prefetch_distance(const InterpChoice& interp) { return interp.prefetch.value_or(kUsualPrefetch); }
+// Sets the distance of both kernels where there is a choice; the usual one is absent, so that a plan has one text.
+void set_prefetch(SpreadChoice& spread, InterpChoice& interp, bool sorted, int distance);
 
 enum class Type3Rule {
   compose,  // spread, then a type 2 (with any window)

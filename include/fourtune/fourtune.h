@@ -4,7 +4,7 @@
  *   type 1  f_k = sum_j c_j exp(sign i k.x_j)          points -> modes
  *   type 2  c_j = sum_k f_k exp(sign i k.x_j)          modes  -> points
  *   type 3  f_l = sum_j c_j exp(sign i s_l.x_j)        points -> targets
- *   fft     unnormalised in both directions
+ *   fft     unnormalised in both directions; the token's order key says where the frequencies lie
  * In each dimension the modes k run over -n/2 .. (n-1)/2 (integer division), ascending (FOURTUNE_MODES_CENTRED) or in
  * FFT order; x is the fastest dimension. Complex numbers are interleaved pairs (re, im) of the problem's precision. The
  * transforms of a batch follow each other without gaps, unless an fft's layout key says otherwise.
@@ -135,6 +135,12 @@ FOURTUNE_API fourtune_status fourtune_execute(fourtune_transform* transform, voi
 /* Applies the conjugate transpose: the same arguments, with data moving in the other direction. */
 FOURTUNE_API fourtune_status fourtune_execute_adjoint(fourtune_transform* transform, void* point_values,
                                                       void* mode_values);
+/* Where an fft's spectrum holds a frequency of the first transform of a batch: the index in complex numbers, for the
+ * problem's order and layout; the same on every backend and for every plan. The spectrum is the second array (c2r, and
+ * orders unreversed and untransposed: the first). `frequency` has one entry for each dimension of the problem, x first:
+ * -n/2 <= k < n (for the halved x of a real transform 0 <= k <= n/2). For ffts only, else invalid_problem. */
+FOURTUNE_API fourtune_status fourtune_spectrum_index(const fourtune_transform* transform, const int64_t* frequency,
+                                                     int64_t* index);
 /* GPU backends: later work is queued on this stream. The cpu backend accepts only NULL. */
 FOURTUNE_API fourtune_status fourtune_set_stream(fourtune_transform* transform, void* stream);
 /* Bytes held now, and bytes that will be held once points are set (an estimate until then). Either pointer may be

@@ -2,11 +2,12 @@
 //
 //   fft:type=c2c,n=256x256x256,prec=f32
 //   fft:type=r2c,n=64x64x64x32,prec=f64,batch=2
+//   fft:type=c2c,n=1048576,prec=f32,order=reversed
 //   nufft:type=1,n=256x256x256,m=16777216,prec=f32,tol=1e-5,batch=8,points=cluster
 //   nufft:type=3,dim=2,m=1048576,k=1048576,prec=f64,tol=1e-10,extent=3000x3000
 //
-// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, layout, extent, points. Default values are
-// never printed, and every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
+// Keys come in the order type, n, dim, m, k, prec, tol, batch, place, sign, order, layout, extent, points. Default values
+// are never printed, and every value has one spelling. parse(print(p)) == p, and print(parse(t)) is canonical.
 #pragma once
 
 #include <array>
@@ -27,6 +28,14 @@ enum class Place { out, in };
 // Classes of point distributions. Tuning results are stored separately for each class. recorded: points recorded from
 // an application (FOURTUNE_RECORD_POINTS, `fourtune tune --recorded`).
 enum class PointClass { uniform, cluster, radial, spiral, stack, ewald, recorded };
+// How a complex fft numbers frequencies. Digit reversal is of the prime factors: for n = p_1 p_2 .. p_m, ascending,
+// frequency k = k_1 + p_1 (k_2 + p_2 (k_3 + ..)) has position k_m + p_m (k_(m-1) + p_(m-1) (.. + p_2 k_1)) along its
+// dimension; for powers of two that is bit reversal, and a prime length stays as it is. Real ffts are natural.
+enum class SpectrumOrder {
+  natural,
+  reversed,   // the second array (the output of execute) holds the frequencies in digit-reversed order
+  unreversed  // the first array does: the inverse of a reversed transform
+};
 
 // Dimensions that a problem may have: an fft up to four, x, y, z and w, of which x is the fastest; a nufft up to three.
 inline constexpr int most_dimensions = 4;
@@ -60,7 +69,8 @@ struct Problem {
   std::optional<std::int64_t> m;  // number of nonuniform points (sources); absent until set_points
   std::optional<std::int64_t> k;  // number of type 3 targets; absent until set_points
   Precision precision = Precision::f64;
-  double tol = 0;  // nufft only: requested relative l2 error
+  SpectrumOrder order = SpectrumOrder::natural;  // fft only; order=transposed and untransposed are layouts
+  double tol = 0;                                // nufft only: requested relative l2 error
   std::int64_t batch = 1;
   Place place = Place::out;                     // fft only
   int sign = -1;                                // sign of i in the exponential; default -1, and +1 for type 2
@@ -95,6 +105,16 @@ FOURTUNE_API ArrayLayout resolved_output_layout(const Problem& problem);
 // Sizes of an fft's arrays in elements (real or complex): r2c output and c2r input have n[0]/2+1 along x.
 FOURTUNE_API Sizes input_sizes(const Problem& problem);
 FOURTUNE_API Sizes output_sizes(const Problem& problem);
+// The layout that order=transposed gives the spectrum: dense, with the last dimension fastest and x slowest. The spectrum
+// is the half one of r2c and c2r, else as large as n.
+FOURTUNE_API ArrayLayout transposed_layout(const Problem& problem);
+// Where an fft's spectrum holds the frequency (kx, ky, kz, kw) of the first transform of a batch, in complex numbers from
+// its beginning, for this problem's order and layout, on every backend and with any plan. The spectrum is the second
+// array; for c2r, and orders unreversed and untransposed, the first one. -n/2 <= k < n in each dimension (k and k - n are
+// the same frequency); 0 <= kx <= n/2 for the half spectrum of a real transform. Throws Error{invalid_argument} for
+// others, and Error{invalid_problem} unless the problem is an fft.
+FOURTUNE_API std::int64_t spectrum_index(const Problem& problem,
+                                         const std::array<std::int64_t, most_dimensions>& frequency);
 // n[0]*n[1]*n[2]*n[3]. Throws Error{invalid_problem} for type 3.
 FOURTUNE_API std::int64_t mode_count(const Problem& problem);
 
@@ -104,6 +124,7 @@ FOURTUNE_API const char* to_string(FftType) noexcept;
 FOURTUNE_API const char* to_string(Precision) noexcept;
 FOURTUNE_API const char* to_string(Place) noexcept;
 FOURTUNE_API const char* to_string(PointClass) noexcept;
+FOURTUNE_API const char* to_string(SpectrumOrder) noexcept;
 FOURTUNE_API PointClass point_class_from(std::string_view text);
 
 // Returns a * b, or throws Error{size_overflow} naming `what`. Arguments must not be negative.

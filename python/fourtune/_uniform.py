@@ -137,7 +137,7 @@ def result_of(shape, dtype, axes, form, length) -> tuple[tuple, np.dtype]:
     return tuple(made), np.dtype(names[form])
 
 
-def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> Direct | None:
+def direct(view, axes, form: str, sign: int, length, threads, deterministic, order: str = "natural") -> Direct | None:
     """None where no layout follows the strides of the array or of the result."""
     shape, dtype = result_of(view.shape, view.dtype, axes, form, length)
     strides = _element_strides(view)
@@ -150,7 +150,7 @@ def direct(view, axes, form: str, sign: int, length, threads, deterministic) -> 
     sizes = "x".join(str(real[axis]) for axis in reversed(axes))
     problem = (
         f"fft:type={form},n={sizes},prec={'f32' if view.dtype in ('f4', 'c8') else 'f64'},batch={batch},sign={sign},"
-        f"layout={'/'.join(sides)}"
+        f"order={order},layout={'/'.join(sides)}"
     )
     return Direct(
         (
@@ -182,10 +182,12 @@ def transform(
     threads=None,
     on_copy=None,
     deterministic=None,
+    order="natural",
 ):
     """Transforms `array` over 1 to 4 different axes: `form` is c2c, r2c or c2r, whose real axis is the last one.
 
-    length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. Not normalised.
+    length: c2r: size of the real axis. out: a C contiguous array of the result's shape, or None. order: of the token.
+    Not normalised.
     """
     on_copy = on_copy or options["on_copy"]
     view = _arrays.look(array, "the array")
@@ -199,16 +201,17 @@ def transform(
         return kind.empty(result_shape, result_dtype, view.device) if out is None else out
     if view.dtype != dtype:
         view = _arrays.ready(view, "the array", dtype, on_copy, 7)
-    found = direct(view, axes, form, sign, length, threads, deterministic)
+    found = direct(view, axes, form, sign, length, threads, deterministic, order)
     if found is None:  # bring the axes to the end, in order, and transform that
         _arrays.say_copy("the array", "no layout of a transform follows its strides", on_copy, 6)
-        order = [axis for axis in range(len(shape)) if axis not in axes] + list(axes)
-        moved = kind.convert(kind.permute(view.array, order), dtype)
+        moves = [axis for axis in range(len(shape)) if axis not in axes] + list(axes)
+        moved = kind.convert(kind.permute(view.array, moves), dtype)
         if kind is _arrays.JAX:
             kind = _arrays.NUMPY
         last = tuple(range(len(shape) - len(axes), len(shape)))
         made = kind.permute(
-            transform(moved, last, form, sign, length, None, threads, "allow", deterministic), list(np.argsort(order))
+            transform(moved, last, form, sign, length, None, threads, "allow", deterministic, order),
+            list(np.argsort(moves)),
         )
         if out is None:
             return view.kind.result(made)
@@ -217,7 +220,7 @@ def transform(
     target = view.kind.empty(result_shape, result_dtype, view.device) if out is None else out
     seen = _arrays.look(target, "out")
     if out is not None and _arrays.overlap(seen, view):
-        out[...] = transform(array, axes, form, sign, length, None, threads, on_copy, deterministic)
+        out[...] = transform(array, axes, form, sign, length, None, threads, on_copy, deterministic, order)
         return out
     try:
         run(found.key, view.pointer, seen.pointer, view.kind.stream(view.array))
@@ -226,7 +229,7 @@ def transform(
             raise
         _arrays.say_copy("the array or out", "it starts where the kernels of its plan cannot", on_copy, 6)
         moved = kind.convert(view.array, dtype)
-        made = transform(moved, axes, form, sign, length, None, threads, "allow", deterministic)
+        made = transform(moved, axes, form, sign, length, None, threads, "allow", deterministic, order)
         if out is None:
             return made
         out[...] = made

@@ -51,6 +51,7 @@ __all__ = [
     "rfftfreq",
     "fftshift",
     "ifftshift",
+    "reversed_positions",
     "Plan",
     "set_options",
     "clear_cache",
@@ -150,7 +151,7 @@ def _resize(array, kind, sizes, axes, dtype, device):
 _known: dict = {}
 
 
-def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, deterministic=None):
+def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, deterministic=None, order="natural"):
     call, known = None, None
     plain = _arrays.kind_of_type.get(type(x))
     signature = None if plain is None or (out is not None and type(out) is not type(x)) else plain.signature(x)
@@ -165,6 +166,7 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
                 norm,
                 threads,
                 deterministic,
+                order,
             )
             known = _known.get(call)
         except TypeError:  # arguments that no dictionary takes; what is wrong with them is said below
@@ -189,7 +191,7 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
         array = _resize(array, kind, inner, axes, dtype, view.device)
 
     def once(data, some, how, length=None, into=None):
-        return _transform(data, some, how, sign, length, into, threads, on_copy, deterministic)
+        return _transform(data, some, how, sign, length, into, threads, on_copy, deterministic, order)
 
     # Four axes at a time, the last ones first; a c2r comes last. An axis that is named twice is transformed twice.
     chunks = [[]]
@@ -217,7 +219,7 @@ def _run(x, s, axes, norm, out, form, sign, threads=None, on_copy=None, determin
         and 0 not in view.shape
         and all(x.shape[axis] == size for axis, size in zip(axes, inner))
     ):
-        found = _direct(view, _ordered(axes, form), form, sign, sizes[-1], threads, deterministic)
+        found = _direct(view, _ordered(axes, form), form, sign, sizes[-1], threads, deterministic, order)
         if found is not None:
             if len(_known) >= 256:
                 _known.clear()
@@ -266,20 +268,51 @@ def _check_out(out, array, axes, form, length, dtype):
         raise FourtuneValueError("out is on another device than the array; the same one would be right")
 
 
-def fftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
+def _order(order, inverse: bool) -> str:
+    if order not in ("natural", "reversed"):
+        raise FourtuneValueError(f"order is {order!r}; 'natural' or 'reversed' would be right")
+    return "unreversed" if inverse and order == "reversed" else order
+
+
+def reversed_positions(n: int) -> np.ndarray:
+    """Where order="reversed" puts the frequencies 0 .. n-1 along an axis: n integers. The digits of a frequency are those
+    of the prime factors of n, ascending; for powers of two they are bits.
+
+    >>> import fourtune.fft
+    >>> fourtune.fft.reversed_positions(8)
+    array([0, 4, 2, 6, 1, 5, 3, 7])
+    """
+    rest, positions, left, p = np.arange(integer(n, "n", 1)), np.zeros(n, np.int64), n, 2
+    while left > 1:
+        if p * p > left:
+            p = left
+        if left % p:
+            p += 1
+            continue
+        positions, rest, left = positions * p + rest % p, rest // p, left // p
+    return positions
+
+
+def fftn(
+    x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None, *, order: str = "natural"
+) -> Array:
     """Transform over several axes (all by default): sum_j x[j] exp(-2 pi i j.k/n). x: any shape; returns complex.
+
+    order: "reversed" leaves the frequencies of every axis where reversed_positions says, which may save work.
 
     >>> import numpy as np, fourtune.fft
     >>> fourtune.fft.fftn(np.eye(2)).real
     array([[2., 0.],
            [0., 2.]])
     """
-    return _run(x, s, axes, norm, out, "c2c", -1)
+    return _run(x, s, axes, norm, out, "c2c", -1, order=_order(order, False))
 
 
-def ifftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:
-    """Inverse of fftn."""
-    return _run(x, s, axes, norm, out, "c2c", 1)
+def ifftn(
+    x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None, *, order: str = "natural"
+) -> Array:
+    """Inverse of fftn, for a spectrum in this order."""
+    return _run(x, s, axes, norm, out, "c2c", 1, order=_order(order, True))
 
 
 def rfftn(x: Array, s: Axes = None, axes: Axes = None, norm: Norm = None, out: Array = None) -> Array:

@@ -173,3 +173,35 @@ def test_an_axis_named_twice_is_transformed_twice():
     assert np.allclose(fft.fftn(a, axes=(0, 1, 0)), np.fft.fftn(a, axes=(0, 1, 0)))
     with pytest.raises(ValueError, match="twice"):
         fft.fftn(a, s=(3, 4, 5), axes=(0, 1, 0))
+
+
+@pytest.mark.parametrize("shape", [(8,), (12,), (7,), (4, 6), (134, 3), (2, 3, 4, 5, 6)])
+@pytest.mark.parametrize("layout", ["C", "F", "sliced", "negative"])
+def test_reversed_spectra_have_every_frequency_where_reversed_positions_says(shape, layout):
+    a = sample(shape)
+    a = {"C": a, "F": np.asfortranarray(a), "sliced": np.repeat(a, 2, axis=0)[::2], "negative": a[..., ::-1]}[layout]
+    right = np.fft.fftn(a)
+    for _ in range(2):  # the second call finds the first one's transform
+        found = fft.fftn(a, order="reversed")
+        for axis, n in enumerate(shape):
+            found = np.take(found, fft.reversed_positions(n), axis=axis)
+        close(found, right)
+        close(fft.ifftn(fft.fftn(a, order="reversed"), order="reversed"), a)
+    close(fft.fftn(a), right)
+
+
+def test_the_reversed_order_of_powers_of_two_is_that_of_bits_and_primes_stay():
+    assert fft.reversed_positions(16).tolist() == [int(f"{k:04b}"[::-1], 2) for k in range(16)]
+    assert fft.reversed_positions(13).tolist() == list(range(13))
+    assert sorted(fft.reversed_positions(720).tolist()) == list(range(720))
+
+
+def test_a_convolution_needs_no_natural_order():
+    a, b = sample((24, 10)), sample((24, 10))
+    both = fft.fftn(a, order="reversed") * fft.fftn(b, order="reversed")
+    close(fft.ifftn(both, order="reversed"), np.fft.ifftn(np.fft.fftn(a) * np.fft.fftn(b)))
+
+
+def test_orders_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match="'natural' or 'reversed'"):
+        fft.fftn(sample((4,)), order="transposed")

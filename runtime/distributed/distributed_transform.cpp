@@ -24,7 +24,9 @@ void check_problem(const Problem& problem) {
     throw Error(Status::unsupported,
                 "place=in: the parts of input and output differ, so an fft over ranks is place=out");
   if (problem.input_layout || problem.output_layout)
-    throw Error(Status::unsupported, "layout: the parts of a distributed array are dense");
+    throw Error(Status::unsupported, "layout and order: the parts of a distributed array are dense, x fastest");
+  if (problem.order != SpectrumOrder::natural)
+    throw Error(Status::unsupported, "order: the parts of a distributed array have their frequencies in natural order");
 }
 
 void check_options(const Options& options) {

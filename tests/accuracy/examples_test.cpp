@@ -41,6 +41,14 @@ TEST(Examples, QuickstartsInCAndCppMeetTheirTolerance) {
   }
 }
 
+TEST(Examples, ConvolutionInReversedOrderIsTheSumOverNeighbours) {
+  const Outcome outcome = run("convolution");
+  EXPECT_EQ(outcome.status, 0) << outcome.text;
+  const double error = number_after(outcome.text, "relative error ");
+  EXPECT_GT(error, 0) << outcome.text;
+  EXPECT_LE(error, 1e-6) << outcome.text;  // where the Gaussian is sampled and cut
+}
+
 TEST(Examples, ReconstructionImprovesOnTheAdjointForEveryTrajectory) {
   const auto folder = std::filesystem::temp_directory_path() / ("fourtune-examples-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);

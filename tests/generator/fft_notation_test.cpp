@@ -238,7 +238,7 @@ TEST(FftNotation, RefusalsAreAsRecorded) {
 }
 
 TEST(FftNotation, APlanIsCheckedAgainstTheProblem) {
-  const auto plan = parse_fft_plan("{X(4,16,4,64,tw),X(16,4,1,4,no-tw),Y(1,8,1,8,no-tw)}");
+  const auto plan = parse_fft_plan("{X(4,16,4,64,tw),X(16,4,1,4,no-tw),Y(1,8,1,8,no-tw)}:order=natural");
   EXPECT_TRUE(check(plan, parse_problem("fft:type=c2c,n=64x8,prec=f32")).empty());
   EXPECT_TRUE(check(plan, parse_problem("fft:type=c2c,n=64x1x8,prec=f32,batch=3")).empty());
   EXPECT_EQ(check(plan, parse_problem("fft:type=c2c,n=8x64,prec=f32")).front().rule, Rule::length);
@@ -247,6 +247,12 @@ TEST(FftNotation, APlanIsCheckedAgainstTheProblem) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].message, "rule problem: the plan has prec=f32, the problem f64");
   EXPECT_EQ(found[1].message, "rule problem: the plan has place=out, the problem in");
+  const auto reversed = check(plan, parse_problem("fft:type=c2c,n=64x8,prec=f32,order=reversed"));
+  ASSERT_EQ(reversed.size(), 1U);
+  EXPECT_EQ(reversed[0].message, "rule problem: the plan has order=natural, the problem needs order=primes");
+  const auto unreversed = check(plan, parse_problem("fft:type=c2c,n=64x8,prec=f32,order=unreversed"));
+  ASSERT_EQ(unreversed.size(), 1U);
+  EXPECT_EQ(unreversed[0].message, "rule problem: the plan has from=natural, the problem needs from=primes");
 }
 
 TEST(FftNotation, EveryRuleHasANameAndASentence) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
+#include <set>
 
 #include "fourtune/device_traits.h"
 #include "generator/candidates.h"
@@ -32,6 +34,45 @@ std::string with(const std::string& from, const std::string& to) {
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
+}
+
+TEST(PlanText, PrefetchDistancesAreChecked) {
+  EXPECT_EQ(refusal(with("add=lock", "add=lock,prefetch=128"), kType1), "accepted");
+  EXPECT_NE(refusal(with("add=lock", "add=lock,prefetch=4097"), kType1).find("from 0 to 4096"), std::string::npos);
+  EXPECT_NE(
+      refusal(with("subgrid(cap=8192,add=lock)", "colour_list(prefetch=64)"), kType1).find("'prefetch' is unknown"),
+      std::string::npos);
+  // The usual distance is not printed.
+  const Problem problem = parse_problem(kType1);
+  EXPECT_EQ(to_text(parse_plan(with("add=lock", "add=lock,prefetch=64"), problem), problem),
+            to_text(parse_plan(kPlan1, problem), problem));
+  for (const char* text : {"colour_index(prefetch=64)", "colour_index"}) {
+    const std::string plan = with("subgrid(cap=8192,add=lock)", text);
+    EXPECT_EQ(to_text(parse_plan(plan, problem), problem), plan);
+  }
+  const char* const type2 = "nufft:type=2,n=50,prec=f64,tol=1e-9";
+  EXPECT_NE(
+      refusal("cpu;threads=1;window=kb(sigma=2,width=10,fine=100);sort=none;spread=atomic;interp=direct(prefetch=0);"
+              "fft=pruned(rigor=estimate,block=16)",
+              type2)
+          .find("leave it out"),
+      std::string::npos);
+}
+
+// The tuner tries distances where there are any, and only there.
+TEST(Candidates, PrefetchDistancesAreVaried) {
+  const Problem problem = parse_problem("nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-3");
+  std::set<std::optional<int>> subgrid, colour;
+  for (const Candidate& candidate : candidates(problem, cpu_traits()).candidates) {
+    const SpreadChoice& spread = candidate.plan.cpu().spread;
+    if (spread.family == SpreadFamily::subgrid) subgrid.insert(spread.prefetch);
+    if (spread.family == SpreadFamily::colour_index) colour.insert(spread.prefetch);
+    if (!may_prefetch(spread.family)) {
+      EXPECT_FALSE(spread.prefetch);
+    }
+  }
+  EXPECT_EQ(subgrid, (std::set<std::optional<int>>{std::nullopt, 0, 128, 256}));
+  EXPECT_TRUE(colour.empty() || colour == (std::set<std::optional<int>>{std::nullopt, 64, 128, 256}));
 }
 
 TEST(PlanText, CanonicalTextsPrintBackUnchanged) {
@@ -267,7 +308,7 @@ TEST(GpuPlanText, ErrorsNameStageAndWhatIsAllowed) {
       {"cuda", "stage 'fft' is missing"},
       {"cuda;fft=fftw", "allowed are cufft, plain, interleaved"},
       {"cuda;threads=2;fft=cufft", "stage 'threads'"},
-      {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}", "needs threads"},
+      {"cuda;fft=interleaved{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}:order=natural", "needs threads"},
       {"cuda;fft=interleaved{X(8,16,8,128,tw),X(16,8,1,8,no-tw)}[threads=32,tile=1]", "256"},
   };
   for (const auto& [text, part] : cases) {

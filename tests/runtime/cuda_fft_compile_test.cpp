@@ -132,8 +132,10 @@ TEST(CudaFftCompile, CandidatesCompile) {
   few.groupings = 6;
   std::mt19937 random(3);
   for (const auto& [name, capability] : {std::pair{"h200", 90}, {"a100", 80}})
-    for (const char* token : {"fft:type=c2c,n=64x64x64,prec=f32", "fft:type=r2c,n=48x40,prec=f64,place=in",
-                              "fft:type=c2r,n=60x20,prec=f32", "fft:type=c2c,n=2048,prec=f32,batch=9"}) {
+    for (const char* token :
+         {"fft:type=c2c,n=64x64x64,prec=f32", "fft:type=r2c,n=48x40,prec=f64,place=in", "fft:type=c2r,n=60x20,prec=f32",
+          "fft:type=c2c,n=2048,prec=f32,batch=9", "fft:type=c2c,n=4096x30,prec=f32,order=reversed",
+          "fft:type=c2c,n=65536,prec=f64,place=in,order=unreversed"}) {
       const Problem problem = parse_problem(token);
       const DeviceTraits device = *generator::known_device(name);
       const auto list = generator::gpu_fft_candidates(problem, device, few).space.candidates;

@@ -127,6 +127,20 @@ constexpr Case cases[] = {
     {"fft:type=r2c,n=32x16x12x8,prec=f64", "plain"},
     {"fft:type=c2r,n=30x4x6x10,prec=f32,place=in", "plain"},
     {"fft:type=c2c,n=6x5x67x4,prec=f32", "plain"},
+    // Orders: one and several kernels along a line, mixed radices, mirrored, by way of copies, transposed.
+    {"fft:type=c2c,n=4096,prec=f32,batch=3,order=reversed",
+     "interleaved{X(256,16,256,4096,tw)}[threads=64,tile=16]{X(256,16,16,256,tw),X(256,16,1,16,no-tw)}[threads=128,tile=8"
+     "]:order=primes"},
+    {"fft:type=c2c,n=4096,prec=f64,place=in,order=unreversed",
+     "interleaved{X(256,16,256,4096,tw),X(256,16,16,256,tw)}[threads=128,tile=8]{X(256,16,1,16,no-tw)}[threads=64,tile=16"
+     "]:order=natural,from=primes,prec=f64,place=in"},
+    {"fft:type=c2c,n=65536,prec=f32,order=reversed", "plain"},
+    {"fft:type=c2c,n=360x24,prec=f64,place=in,order=unreversed", "plain"},
+    {"fft:type=c2c,n=64x18x20,prec=f32,order=reversed,layout=1x70x1300/360x20x1", "plain"},
+    {"fft:type=c2c,n=134x6,prec=f32,batch=2,order=reversed", "plain"},
+    {"fft:type=c2c,n=64x40,prec=f32,place=in,order=transposed", "plain"},
+    {"fft:type=r2c,n=64x40x6,prec=f64,order=transposed", "plain"},
+    {"fft:type=c2r,n=64x40,prec=f32,place=in,order=transposed", "plain"},
     // Untuned plans: short and long lines, joined dimensions, convolutions in one kernel and in three.
     {"fft:type=c2c,n=100x24x5,prec=f32,batch=2", "plain"},
     {"fft:type=c2c,n=16384,prec=f64", "plain"},

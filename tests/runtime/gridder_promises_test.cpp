@@ -68,6 +68,31 @@ TEST(GridderPromises, DeterministicGridsAreBitIdenticalForAnyThreadCount) {
   }
 }
 
+// Addresses ahead of the last points, of none and of many times the points there are.
+TEST(GridderPromises, ThePrefetchDistanceChangesNoBit) {
+  for (const auto family : {SpreadFamily::subgrid, SpreadFamily::colour_index})
+    for (const auto interp : {InterpFamily::tile, InterpFamily::direct})
+      for (const bool copy : {true, false}) {
+        const auto points = make_points<float>(Kind::clustered, 3, 1000, 0, 5);
+        const std::int64_t m = points.size();
+        const auto values = random_values<float>(m, 1);
+        std::vector<std::complex<float>> first, first_out;
+        for (const std::optional<int> distance : {std::optional<int>(), {0}, {1}, {64}, {100}, {4096}}) {
+          GridderSpec spec = make_spec(3, small_grid(3), 4, 8);
+          spec.sort.copy = copy;
+          spec.spread = {family, 128, AddRule::lock, distance};
+          spec.interp = {interp, 128, distance};
+          auto gridder = make_gridder<float>(spec);
+          gridder->set_points(m, points.data(0, 3), points.data(1, 3), points.data(2, 3), radians());
+          std::vector<std::complex<float>> grid(spec.grid.elements), out(m);
+          gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+          gridder->interpolate(grid.data(), 0, nullptr, out.data(), 0, 1);
+          if (first.empty()) first = grid, first_out = out;
+          EXPECT_TRUE(grid == first && out == first_out) << distance.value_or(-1) << " " << static_cast<int>(family);
+        }
+      }
+}
+
 TEST(GridderPromises, BatchEqualsALoopOfSingleTransforms) {
   for (int dim = 1; dim <= 3; ++dim) {
     for (const Family& f : kFamilies) {

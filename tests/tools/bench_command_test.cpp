@@ -123,7 +123,8 @@ TEST(BenchCommand, SuiteCufinufftMeasuresItsPeersOnTheProcessor) {
 TEST(BenchCommand, SuitesRunAtSmallScale) {
   const Finished cpu = bench({"--suite", "nufft3d-cpu", "--scale", "0.001"});
   ASSERT_EQ(cpu.code, 0) << cpu.out << cpu.err;
-  for (const char* word : {"Random", "Radial", "Spiral", "serial", "multi-threaded, list", "adjoint (type 1)"})
+  for (const char* word : {"Random", "Radial", "Spiral", "serial", "multi-threaded, list", "adjoint (type 1)",
+                           "block size and prefetch", "blocks of 16, prefetch 64"})
     EXPECT_TRUE(holds(cpu.out, word)) << word << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "failed")) << cpu.out;
   EXPECT_FALSE(holds(cpu.out, "WRONG")) << cpu.out;

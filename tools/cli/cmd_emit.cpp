@@ -170,7 +170,8 @@ Subject subject_of_problem(const EmitArguments& arguments, const DeviceTraits& d
 }
 
 bool dense_complex(const Problem& problem) {
-  return problem.fft_type == FftType::c2c && !problem.input_layout && !problem.output_layout;
+  return problem.fft_type == FftType::c2c && !problem.input_layout && !problem.output_layout &&
+         problem.order != SpectrumOrder::unreversed;
 }
 
 generator::GpuProgram program_of(const Subject& subject) {
@@ -213,8 +214,9 @@ std::string text_of(const EmitArguments& arguments) {
     return arguments.stage == "kernels" ? nufft_kernels_text(transform) : emit_standalone(transform);
   }
   if (arguments.stage == "standalone" && subject.problem && !dense_complex(*subject.problem))
-    throw UsageError("a program that checks itself is written of complex transforms without strides",
-                     "--stage kernels has the text");
+    throw UsageError(
+        "a program that checks itself is written of complex transforms without strides and with a natural input",
+        "--stage kernels has the text");
   const generator::GpuProgram program = program_of(subject);
   if (arguments.stage == "launches") return launches_text(program);
   if (arguments.stage == "kernels") return kernels_text(program);

@@ -55,6 +55,7 @@ Side output_side(const Problem& problem) {
 Problem adjoint_problem(const Problem& problem) {
   Problem adjoint = problem;
   adjoint.sign = -problem.sign;
+  adjoint.order = adjoint_order(problem.order);
   std::swap(adjoint.input_layout, adjoint.output_layout);
   if (problem.fft_type == FftType::r2c) adjoint.fft_type = FftType::c2r;
   if (problem.fft_type == FftType::c2r) adjoint.fft_type = FftType::r2c;

@@ -75,6 +75,7 @@ class RanksHunt {
     one.distinct = false;
     if (one.problem.kind == Kind::fft) {
       one.problem.place = Place::out;
+      one.problem.order = SpectrumOrder::natural;
       one.problem.input_layout = one.problem.output_layout = std::nullopt;
     } else if (one.problem.type == 3 || device_) {
       one.deterministic = false;  // refused

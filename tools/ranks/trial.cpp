@@ -100,6 +100,7 @@ std::string cannot_split(const SoakCase& one) {
   if (p.dim > 3) return "a problem of four dimensions is not split";
   if (one.only != Only::whole) return "only=: a transform over ranks is whole";
   if (one.distinct) return "distinct: the transforms of a batch over ranks share their points";
+  if (p.order != SpectrumOrder::natural) return "parts of an fft are in natural order";
   if (p.place == Place::in || p.input_layout || p.output_layout) return "parts of an fft are dense and out of place";
   return {};
 }

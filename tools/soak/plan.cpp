@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/layout.h"
 #include "db/lookup.h"
 #include "generator/candidates.h"
 #include "generator/plan/accuracy.h"
@@ -28,6 +29,8 @@ double factor(Random& random, double least, double most) {
 Problem neighbour(const Problem& problem, Random& random) {
   Problem near = problem;
   near.input_layout.reset(), near.output_layout.reset();
+  if (problem.kind == Kind::fft && problem.fft_type == FftType::c2c && random.uniform() < 0.3)
+    near.order = adjoint_order(problem.order);
   for (int d = 0; d < problem.dim && !(problem.kind == Kind::nufft && problem.type == 3); ++d)
     if (std::int64_t& n = near.n[static_cast<std::size_t>(d)]; random.uniform() < 0.8)
       n = scaled(n, factor(random, 0.6, 1.6), std::min<std::int64_t>(n, 2));

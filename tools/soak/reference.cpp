@@ -4,6 +4,7 @@
 #include <complex>
 #include <numbers>
 
+#include "base/layout.h"
 #include "generator/plan/plan.h"
 #include "generator/window/polynomial.h"
 #include "tools/soak/data.h"
@@ -45,6 +46,7 @@ double fft_result_error(const CaseData& data, const Bytes& output) {
   direct.sign = -direct.sign;
   direct.input_layout = resolved_output_layout(data.one.problem);
   direct.output_layout = resolved_input_layout(data.one.problem);
+  direct.order = adjoint_order(direct.order);
   Bytes in = data.input, out = output;
   const auto halve = [&](const ArraySide& side, Bytes& array) {
     side.real_size == 4 ? halve_interior<float>(side, direct.n[0], array)

@@ -78,6 +78,7 @@ class Simpler {
     const SoakCase plain{parse_problem("fft:type=c2c,n=2,prec=f32")};
     add([&](SoakCase& c) { c.problem.input_layout.reset(), c.problem.output_layout.reset(); });
     add([&](SoakCase& c) { c.problem.output_layout.reset(); });
+    add([&](SoakCase& c) { c.problem.order = SpectrumOrder::natural; });
     add([&](SoakCase& c) { c.problem.place = Place::out; });
     add([&](SoakCase& c) { c.problem.extent.reset(); });
     add([&](SoakCase& c) { c.problem.points.reset(); });

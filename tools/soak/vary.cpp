@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/layout.h"
 #include "tools/soak/case.h"
 #include "tuner/reference/synthetic.h"
 
@@ -49,6 +50,21 @@ void split_dimensions(Random& random, Problem& problem) {
   }
 }
 
+// The orders that this type has; a transposed one is a layout. Layouts go with reversed orders too.
+void vary_order(Random& random, Problem& problem) {
+  const bool complex = problem.fft_type == FftType::c2c;
+  if (complex && chance(random, 0.2)) {
+    problem.order = chance(random, 0.5) ? SpectrumOrder::reversed : SpectrumOrder::unreversed;
+  } else if (problem.dim > 1 && !problem.input_layout && chance(random, 0.1)) {
+    const bool input = problem.fft_type == FftType::c2r || (complex && chance(random, 0.4));
+    (input ? problem.input_layout : problem.output_layout) = transposed_layout(problem);
+    if (input)
+      problem.output_layout = resolved_output_layout(problem);
+    else
+      problem.input_layout = resolved_input_layout(problem);
+  }
+}
+
 void vary_fft(SoakCase& one, Random& random) {
   Problem& problem = one.problem;
   if (problem.dim > 1 && chance(random, 0.2)) split_dimensions(random, problem);
@@ -61,6 +77,7 @@ void vary_fft(SoakCase& one, Random& random) {
     else if (chance(random, 0.7))
       problem.output_layout = draw_layout(random, problem, output_sizes(problem));
   }
+  vary_order(random, problem);
 }
 
 void vary_type3(SoakCase& one, Random& random, double bytes) {

@@ -242,10 +242,10 @@ class TypedData : public Data {
 
     const auto terms = static_cast<double>(element_count(in));
     const PointSample sample = sample_points(element_count(out), affordable(terms), seed);
+    const ArrayPlaces places(problem_, false);
     for (const std::int64_t b : checked_transforms(problem_.batch)) {
       fft_sums(problem_, saved_input.data(), b, sample.index, reference_.add(sample.weight));
-      for (const std::int64_t i : sample.index)
-        reference_.at.push_back(b * out_layout.distance + place_of(out_layout, out, i));
+      for (const std::int64_t i : sample.index) reference_.at.push_back(b * out_layout.distance + places.of(i));
     }
   }
   void fill_fft_input(const Sizes& in, const ArrayLayout& layout, std::uint64_t seed) const {

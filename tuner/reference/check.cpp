@@ -200,13 +200,14 @@ ErrorEstimate nufft_error(const Problem& problem, const PointView<T>& points, co
 ErrorEstimate fft_error(const Problem& problem, const void* input, const void* output, const CheckOptions& options) {
   const auto in = input_sizes(problem), out = output_sizes(problem);
   const ArrayLayout layout = resolved_output_layout(problem);
+  const ArrayPlaces places(problem, false);
   const auto terms = static_cast<double>(element_count(in));
   const PointSample sample = sample_points(element_count(out), affordable(options, terms), options.seed);
   Comparison all;
   for (const std::int64_t b : checked_transforms(problem.batch)) {
     fft_sums(problem, input, b, sample.index, all.add(sample.weight));
     for (const std::int64_t i : sample.index)
-      all.value.push_back(stored_value(problem, output, b * layout.distance + place_of(layout, out, i)));
+      all.value.push_back(stored_value(problem, output, b * layout.distance + places.of(i)));
   }
   return relative_error(all.reference, all.value, all.weight);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/layout.h"
 #include "tuner/reference/phase.h"
 
 namespace fourtune::tuner {
@@ -208,12 +209,13 @@ void fft_sums_of(const Problem& problem, const T* input, std::int64_t transform,
                  ComplexSpan out) {
   const ArrayLayout layout = resolved_input_layout(problem);
   const Sizes in = input_sizes(problem), result = output_sizes(problem);
+  const ArrayPlaces places(problem, true);
   const auto row = [&](const Position& at, int count, Block& block) {
     const std::int64_t x0 = at[0];
     const T* source = input + transform * layout.distance;
-    for (std::size_t d = 1; d < at.size(); ++d) source += at[d] * layout.stride[d];
+    for (std::size_t d = 1; d < at.size(); ++d) source += places.along(d, at[d]);
     for (int j = 0; j < count; ++j) {
-      const T value = source[(x0 + j) * layout.stride[0]];
+      const T value = source[places.along(0, x0 + j)];
       // A half spectrum stands for k_x and n - k_x, whose terms are complex conjugates.
       const bool twice = problem.fft_type == FftType::c2r && x0 + j != 0 && 2 * (x0 + j) != problem.n[0];
       block.re[static_cast<std::size_t>(j)] = (twice ? 2 : 1) * static_cast<double>(std::real(value));

@@ -58,10 +58,12 @@ Strides dim_layout(const FftPlan& plan, int d, int after) {
   const auto f = factors(plan, d);
   std::size_t made = 0;
   while (made < f.size() && f[made].kernel < after) ++made;
+  if (plan.from == Order::primes) return sorted(f, f.size());
   if (made == 0) return in_place(f);
   if (made == f.size()) {
     switch (plan.order) {
       case Order::reversed:
+      case Order::primes:
         return in_place(f);
       case Order::grouped:
         return grouped(f, made);

@@ -69,7 +69,10 @@ constexpr RuleWords rule_words[] = {
     {Rule::finished, "finished", "nothing follows the last sub-FFT of a dimension"},
     {Rule::count, "count", "count times radix is the dimension's length"},
     {Rule::length, "length", "the plan's lengths are those of the problem"},
-    {Rule::problem, "problem", "precision and place are those of the problem"},
+    {Rule::order, "order",
+     "where an order is by prime factors, the factors of a dimension's radices ascend with order=primes, descend with "
+     "from=primes, and every kernel stores in place"},
+    {Rule::problem, "problem", "precision, place and order are those of the problem"},
     {Rule::threads, "threads", "a block has a multiple of 32 threads, at most 1024"},
     {Rule::tile, "tile", "a tile carries whole runs of neighbours, no more than there are"},
     {Rule::exchange, "exchange", "a kernel of several sub-FFTs exchanges values through shared memory or shuffles"},
@@ -110,6 +113,7 @@ std::string to_text(const FftPlan& plan) {
   const FftPlan defaults;
   Pairs pairs;
   if (plan.order != defaults.order) pairs.add("order", name_of(orders, plan.order));
+  if (plan.from != defaults.from) pairs.add("from", name_of(input_orders, plan.from));
   if (plan.precision != defaults.precision) pairs.add("prec", to_string(plan.precision));
   if (plan.place != defaults.place) pairs.add("place", to_string(plan.place));
   if (!pairs.text().empty()) out += ":" + pairs.text();

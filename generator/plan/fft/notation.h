@@ -81,7 +81,8 @@ enum class Target { out, work };  // the array the kernel writes; it reads what 
 enum class Order {
   reversed,  // as the sub-FFTs leave it in place: digit-reversed (default)
   grouped,   // digits made by one kernel in natural order among themselves, kernels reversed
-  natural
+  natural,
+  primes  // digit-reversed by prime factors, whatever the radices: what a problem with order=reversed asks for
 };
 
 inline constexpr int most_radix = 64;      // radix of one sub-FFT: the largest codelet
@@ -128,6 +129,8 @@ struct Kernel {
 struct FftPlan {
   std::vector<Kernel> kernels;
   Order order = Order::reversed;
+  // The order of the input: natural, or primes. Then every value stays in its place, and the result is natural.
+  Order from = Order::natural;
   Precision precision = Precision::f32;
   Place place = Place::out;  // in: the first and the second array of execute are the same
   friend bool operator==(const FftPlan&, const FftPlan&) = default;
@@ -157,7 +160,8 @@ enum class Rule {
   finished,    // no sub-FFT of a dimension follows its last one
   count,       // count * radix = the length
   length,      // the length is the one that the problem asks for
-  problem,     // precision and place are the problem's
+  order,       // where an order is by prime factors, the radices have them in its order
+  problem,     // precision, place and order are the problem's
   // rules of the kernel parameters
   threads,
   tile,
@@ -197,6 +201,14 @@ std::vector<Violation> check(const FftPlan& plan, const Lengths& lengths);
 // The same against a complex FFT problem: checks the lengths (leaving out those of 1), precision and place. Plans from
 // a database go through parse_notation and this function.
 std::vector<Violation> check(const FftPlan& plan, const Problem& problem);
+
+// The plan that undoes a plan of order=primes, from=primes, or the other way round: kernels and sub-FFTs run in the
+// opposite order. Every kernel has the same tiles of the same arrays.
+FftPlan mirrored(const FftPlan& plan);
+// The plan itself, or the mirrored one if that is the one for a problem of this order.
+FftPlan facing(const FftPlan& plan, SpectrumOrder order);
+// Whether the prime factors of the radices, one radix after the other and each one's ascending, ascend.
+bool primes_ascend(const std::vector<int>& radices);
 
 // Number of dimensions, and the length of each, for a plan without violations.
 int rank(const FftPlan& plan);

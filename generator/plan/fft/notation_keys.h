@@ -24,7 +24,8 @@ inline constexpr Spelling<Load> loads[] = {{Load::plain, "plain"}, {Load::async,
 inline constexpr Spelling<Cache> caches[] = {{Cache::all, "all"}, {Cache::l2, "l2"}, {Cache::stream, "stream"}};
 inline constexpr Spelling<Target> targets[] = {{Target::out, "out"}, {Target::work, "work"}};
 inline constexpr Spelling<Order> orders[] = {
-    {Order::reversed, "reversed"}, {Order::grouped, "grouped"}, {Order::natural, "natural"}};
+    {Order::reversed, "reversed"}, {Order::grouped, "grouped"}, {Order::natural, "natural"}, {Order::primes, "primes"}};
+inline constexpr Spelling<Order> input_orders[] = {{Order::natural, "natural"}, {Order::primes, "primes"}};
 inline constexpr Spelling<Precision> precisions[] = {{Precision::f32, "f32"}, {Precision::f64, "f64"}};
 inline constexpr Spelling<Place> places[] = {{Place::out, "out"}, {Place::in, "in"}};
 

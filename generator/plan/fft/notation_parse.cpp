@@ -179,7 +179,7 @@ class Parser {
         pos_ = begin;
         fail(
             "no such parameter here; a kernel has threads, tile, exchange, parts, banks, twiddle, store, to, load, "
-            "pipeline, cache, cluster, blocks, registers, a plan order, prec, place");
+            "pipeline, cache, cluster, blocks, registers, a plan order, from, prec, place");
       }
     } while (accept(','));
   }
@@ -261,6 +261,8 @@ class Parser {
     pairs([&](std::string_view key) {
       if (key == "order")
         named(orders, plan.order);
+      else if (key == "from")
+        named(input_orders, plan.from);
       else if (key == "prec")
         named(precisions, plan.precision);
       else if (key == "place")

@@ -8,5 +8,7 @@
 namespace fourtune::generator::fft {
 
 std::vector<Violation> check_parameters(const FftPlan& plan);
+// The rule of orders by prime factors (prime_order.cpp).
+std::vector<Violation> check_order(const FftPlan& plan);
 
 }  // namespace fourtune::generator::fft

@@ -202,6 +202,7 @@ class NotationCheck {
 
 std::vector<Violation> check(const FftPlan& plan, const Lengths& asked) {
   auto found = NotationCheck(plan, asked).run();
+  if (found.empty()) found = check_order(plan);
   if (!found.empty()) return found;  // parameters have a meaning only for a right decomposition
   return check_parameters(plan);
 }
@@ -214,13 +215,19 @@ std::vector<Violation> check(const FftPlan& plan, const Problem& problem) {
   for (const std::int64_t n : problem.n)
     if (n > 1) asked[d++] = n;
   auto found = check(plan, asked);
-  const auto add = [&](const char* what, const char* has, const char* wants) {
+  const auto add = [&](const char* what, const std::string& has, const std::string& wants) {
     found.push_back(
         {Rule::problem, 0, -1,
          fmt::format("rule {}: the plan has {}={}, the problem {}", rule_name(Rule::problem), what, has, wants)});
   };
   if (plan.precision != problem.precision) add("prec", to_string(plan.precision), to_string(problem.precision));
   if (plan.place != problem.place) add("place", to_string(plan.place), to_string(problem.place));
+  const Order order = problem.order == SpectrumOrder::reversed ? Order::primes : Order::natural;
+  const Order from = problem.order == SpectrumOrder::unreversed ? Order::primes : Order::natural;
+  if (plan.order != order)
+    add("order", name_of(orders, plan.order), fmt::format("needs order={}", name_of(orders, order)));
+  if (plan.from != from)
+    add("from", name_of(input_orders, plan.from), fmt::format("needs from={}", name_of(input_orders, from)));
   return found;
 }
 

@@ -161,6 +161,8 @@ Space fft_candidates(const Problem& problem, const DeviceTraits& traits) {
 constexpr double kSigmas[] = {1.25, 1.375, 1.5, 1.75, 2.0};
 constexpr WindowKind kKinds[] = {WindowKind::pswf, WindowKind::kaiser_bessel};
 constexpr int kCaps[] = {8192, 2048, 32768};
+// Prefetch distances in points; the first stands for the family's usual one.
+constexpr int kPrefetches[] = {-1, 0, 64, 128, 256};
 constexpr FftChoice kFfts[] = {{FftFamily::pruned, Rigor::measure, 64},
                                {FftFamily::pruned, Rigor::measure, 32},
                                {FftFamily::pruned, Rigor::measure, 128},
@@ -240,9 +242,9 @@ struct NufftAxes {
   mutable std::map<std::tuple<WindowKind, double, int, std::array<std::int64_t, 3>>, bool> direct_;
 };
 
-enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kAxes };
+enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kPrefetch, kAxes };
 const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "width", "method", "tile",
-                                             "cap",   "records", "threads", "chunk", "fft"};
+                                             "cap",   "records", "threads", "chunk", "fft",    "prefetch"};
 
 // The plan's tile, unless another one is a fifth cheaper on this cache.
 std::array<int, 3> tile_for_cache(const Plan& plan, const NufftAxes& axes, const DeviceTraits& traits) {
@@ -285,6 +287,7 @@ bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
   stages.threads = axes.threads[at[kThreads]];
   plan.chunk = axes.chunk[at[kChunk]];
   stages.fft = kFfts[at[kFft]];
+  if (at[kPrefetch] > 0) set_prefetch(stages.spread, stages.interp, method.sorted, kPrefetches[at[kPrefetch]]);
   return true;
 }
 
@@ -298,12 +301,13 @@ Space nufft_candidates(const Problem& problem, const DeviceTraits& traits) {
   sizes[kThreads] = size(axes.threads), sizes[kChunk] = size(axes.chunk);
   // In 1D there is no strided pass; blocks of few lines are for the small grids of type 3.
   sizes[kFft] = problem.dim == 1 ? 1 : problem.type == 3 ? size(kFfts) : 3;
+  sizes[kPrefetch] = size(kPrefetches);
   SpaceBuilder builder(problem, traits);
   builder.space.axes = kAxisNames;
   for_each(sizes, [&](const std::vector<int>& at) {
     // Details that seldom matter are varied at most two at a time, not in all combinations.
     const int details = (at[kFine] > 0) + (at[kCap] > 0) + (at[kRecords] > 0) + (at[kThreads] > 0) + (at[kFft] > 0);
-    if (details > 2) return;
+    if (details > 2 || (at[kPrefetch] > 0 && details > 0)) return;
     if (!axes.method[at[kMethod]].sorted && (at[kTile] > 0 || at[kCap] > 0 || at[kRecords] > 0)) return;
     Plan plan;
     if (make_plan(plan, at, axes)) builder.add(plan, at);

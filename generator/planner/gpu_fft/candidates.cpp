@@ -53,9 +53,11 @@ void load_without_bulk_copies(fft::Kernel& kernel) {
 // The adjoint of a complex transform uses the same plan, from the second array to the first.
 std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
   std::string why = why_not_emitted(plan, options);
-  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output)) return why;
+  const bool by_primes = options.from != options.order;
+  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output || by_primes)) return why;
   std::swap(options.input, options.output);
-  return why_not_emitted(plan, options);
+  std::swap(options.from, options.order);
+  return why_not_emitted(by_primes ? fft::mirrored(plan) : plan, options);
 }
 
 // Position of a plan in the space: the grouping of dimensions into kernels and, for every kernel, its radices, its
@@ -215,9 +217,12 @@ class FftSpace {
     request.precision = problem_.precision;
     request.place = problem_.place;
     request.batch = problem_.batch;
+    if (problem_.order != SpectrumOrder::natural) request.order = fft::Order::primes;
     fft::FftCandidates found = fft::fft_candidates(request, traits_, limits);
     out_.counts = std::move(found.counts);
     const std::size_t listed = found.list.size();
+    if (problem_.order == SpectrumOrder::unreversed)
+      for (fft::FftCandidate& candidate : found.list) candidate.plan = fft::mirrored(candidate.plan);
     tried_ = 0, added_ = 0;
     try {
       const fft::FftPlan plain = fft::fitted_plan(options_, traits_);
@@ -278,7 +283,7 @@ class FftSpace {
 
 bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits) {
   const bool usual = problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);
-  return has_gpu_fft_library(traits.backend) && problem.dim <= 3 && usual;
+  return has_gpu_fft_library(traits.backend) && problem.dim <= 3 && usual && problem.order == SpectrumOrder::natural;
 }
 
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
@@ -346,6 +351,7 @@ Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits&
     options = notation_options(problem);
     options.device = traits;
     chosen.plan.place = problem.place;
+    chosen.plan = fft::facing(chosen.plan, problem.order);
     chosen.plan = for_arrays(chosen.plan, options);
     if (problem.input_layout || problem.output_layout) load_without_bulk_copies(chosen.plan.kernels.front());
     if (!fft::check(chosen.plan, problem).empty()) through_workspace(chosen.plan);  // needed in place

@@ -148,6 +148,10 @@ class Enumeration {
     std::vector<Sequences> first;
     for (const auto& part : grouping) {
       all.push_back(sequences(part));
+      if (request_.order == Order::primes)
+        std::erase_if(all.back(), [](const Sequences& radices) {
+          return !std::all_of(radices.begin(), radices.end(), primes_ascend);
+        });
       if (all.back().empty()) return;
       first.push_back(all.back()[0]);
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/layout.h"
 #include "generator/planner/gpu_fft/enumerate_steps.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
 
@@ -119,6 +120,22 @@ std::int64_t largest_tile(const DeviceTraits& device, Precision precision) {
   return std::min(registers, shared) * largest_cluster(device);
 }
 
+namespace {
+
+// Whether the prime factors of a dimension's parts ascend from kernel to kernel.
+bool ascend(const Shares& shares) {
+  std::int64_t last = 1;
+  for (const std::int64_t part : shares) {
+    const auto primes = prime_factors(part);
+    if (primes.empty()) continue;
+    if (primes.front() < last) return false;
+    last = primes.back();
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<Grouping> groupings(const FftRequest& request, int dims, const DeviceTraits& device, int kernels,
                                 CountTable& counts) {
   std::array<std::vector<Shares>, most_dimensions> ways;
@@ -128,6 +145,7 @@ std::vector<Grouping> groupings(const FftRequest& request, int dims, const Devic
     // With four dimensions, as many kernels leave each of them whole; else there would be millions of groupings.
     const int pieces = dims == 1 ? kernels : dims == most_dimensions && kernels >= dims ? 1 : std::min(kernels, 2);
     split(request.lengths[d], kernels, pieces, so_far, ways[d]);
+    if (request.order == Order::primes) std::erase_if(ways[d], [](const Shares& shares) { return !ascend(shares); });
     all *= static_cast<double>(ways[d].size());
   }
   const std::int64_t largest = largest_tile(device, request.precision);

@@ -15,11 +15,11 @@ struct GpuFftSpace {
   Space space;
   std::vector<fft::RuleCount> counts;  // what every rule left, in the order of the rules
 };
-// Whether the backend has an FFT library that does the problem: cuFFT does up to three dimensions, and real transforms
-// with their usual sign only.
+// Whether the backend has an FFT library that does the problem: cuFFT does up to three dimensions in natural order, and
+// real transforms with their usual sign only.
 bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits);
-// Returns cufft (if the library does the problem's dimensions), plain, the plain one in the notation with its variations, and plans
-// enumerated from the traits, all in natural order. Every plan parses back and has a program; the coordinates are
+// Returns cufft (if the library does the problem), plain, the plain one in the notation with its variations, and plans
+// enumerated from the traits, all in the problem's order. Every plan parses back and has a program; the coordinates are
 // choices of the kernels. The list has at most `limits.plans` plans plus the variations.
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits = {});

@@ -57,6 +57,8 @@ fft::EmitOptions emit_options(const Problem& problem) {
   options.in_place = problem.place == Place::in;
   options.input = problem.input_layout;
   options.output = problem.output_layout;
+  if (problem.order == SpectrumOrder::reversed) options.order = fft::Order::primes;
+  if (problem.order == SpectrumOrder::unreversed) options.from = fft::Order::primes;
   return options;
 }
 
@@ -115,6 +117,10 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
   fft::EmitOptions options = emit_options(problem);
   switch (plan.gpu().fft.family) {
     case GpuFftFamily::cufft:
+      if (problem.order != SpectrumOrder::natural)
+        throw Error(Status::invalid_plan, fmt::format("fft=cufft: cuFFT knows the natural order only, the problem asks "
+                                                      "for order={}; plain and interleaved have it",
+                                                      to_string(problem.order)));
       return std::nullopt;
     case GpuFftFamily::plain:
       options.tables = tables;
@@ -122,11 +128,9 @@ std::optional<GpuProgram> program_of(const Problem& problem, const Plan& plan, c
     case GpuFftFamily::interleaved:
       break;
   }
-  const fft::FftPlan& notation = plan.gpu().fft.plan;
+  const fft::FftPlan notation = fft::facing(plan.gpu().fft.plan, problem.order);  // mirrored for the adjoint
   if (const auto wrong = fft::check(notation, problem); !wrong.empty())
     throw Error(Status::invalid_plan, "fft: " + wrong.front().message);
-  if (notation.order != fft::Order::natural)
-    throw Error(Status::invalid_plan, "fft: a transform's results are in natural order; the plan needs order=natural");
   options = notation_options(problem);
   options.device = traits;
   if (const std::string why = why_not_emitted(notation, options); !why.empty())

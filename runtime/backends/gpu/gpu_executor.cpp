@@ -104,6 +104,7 @@ Problem adjoint_problem(const Problem& problem) {
     adjoint.fft_type = problem.fft_type == FftType::r2c ? FftType::c2r : FftType::r2c;
   adjoint.sign = -problem.sign;
   std::swap(adjoint.input_layout, adjoint.output_layout);
+  adjoint.order = adjoint_order(problem.order);
   return adjoint;
 }
 

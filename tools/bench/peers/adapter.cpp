@@ -56,6 +56,7 @@ fourtune_peer_problem described(const Problem& problem, const std::string& token
 class AdapterContender final : public Contender {
  public:
   AdapterContender(const Api& api, const Problem& problem, int device, int threads) : api_(api) {
+    if (problem.order != SpectrumOrder::natural) throw Failure("refuses: this interface has the natural order only");
     if (problem.dim > 3) throw Failure("refuses: this interface has up to three dimensions");
     const std::string token = to_token(problem);
     const fourtune_peer_problem wanted = described(problem, token, device, threads);

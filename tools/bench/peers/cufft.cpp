@@ -32,6 +32,7 @@ void check(int code, const char* step) {
 class CufftContender final : public Contender {
  public:
   CufftContender(const Api& api, const Problem& problem) : api_(api), problem_(problem) {
+    if (problem.order != SpectrumOrder::natural) throw Failure("refuses: cuFFT has the natural order only");
     if (problem.fft_type != FftType::c2c && problem.sign != (problem.fft_type == FftType::r2c ? -1 : 1))
       throw Failure("cuFFT does r2c with sign=-1 and c2r with sign=1 only");
     const cuda::CufftLayout in = cuda::cufft_layout(resolved_input_layout(problem), input_sizes(problem), problem.dim);

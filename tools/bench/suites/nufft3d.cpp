@@ -59,6 +59,20 @@ constexpr Version kVersions[] = {
      SpreadFamily::colour_index},
 };
 
+// The paper's last step, "further optimization": the size of blocks and the prefetch distance, found by trying. Each of
+// these runs beside the versions, and the table has the fastest one.
+constexpr const char* kTried = "block size and prefetch";
+struct Trial {
+  int block;     // cells per side
+  int prefetch;  // points ahead
+};
+constexpr Trial kTrials[] = {{8, 0},    {8, 64},   {8, 128}, {16, 0},  {16, 64},
+                             {16, 128}, {16, 256}, {32, 0},  {32, 64}, {32, 128}};
+std::string name_of(const Trial& trial) {
+  return trial.prefetch ? fmt::format("blocks of {}, prefetch {}", trial.block, trial.prefetch)
+                        : fmt::format("blocks of {}, no prefetch", trial.block);
+}
+
 // The paper's ingredients in our plan language: Kaiser-Bessel, oversampling 2, whole (unpruned) FFTs by FFTW.
 Plan plan_of(const Version& version, const Problem& problem, const DeviceTraits& traits) {
   Plan plan;
@@ -94,11 +108,24 @@ Problem problem_of(int type, PointClass points, double scale) {
   return parse_problem(to_token(problem));
 }
 
+// The last version of the program with other blocks.
+Plan plan_of(const Trial& trial, const Problem& problem, const DeviceTraits& traits) {
+  Plan plan = plan_of(kVersions[std::size(kVersions) - 1], problem, traits);
+  generator::CpuStages& stages = plan.cpu();
+  stages.sort.tile = {trial.block, trial.block, trial.block};
+  generator::set_prefetch(stages.spread, stages.interp, true, trial.prefetch);
+  return plan;
+}
+
 std::vector<Entrant> entrants_of(const Problem& problem, const DeviceTraits& traits, const BenchOptions& options) {
   std::vector<Entrant> list;
   for (const Version& version : kVersions) {
     const std::string text = generator::to_text(plan_of(version, problem, traits), problem);
     list.push_back(our_entrant(version.name, Role::reference, {"cpu", traits.cores, {}, text}));
+  }
+  for (const Trial& trial : kTrials) {
+    const std::string text = generator::to_text(plan_of(trial, problem, traits), problem);
+    list.push_back(our_entrant(name_of(trial), Role::reference, {"cpu", traits.cores, {}, text}));
   }
   list.push_back(our_entrant("untuned default", Role::untuned, {"cpu", traits.cores, {}, {}}));
   const OursOptions tuned{"cpu", traits.cores, options.db, {}};
@@ -112,13 +139,24 @@ const ContenderResult* find(const ProblemResult& result, const std::string& name
   return nullptr;
 }
 
+// The fastest of the trials; null: none ran.
+const ContenderResult* best_trial(const ProblemResult& result) {
+  const ContenderResult* best = nullptr;
+  for (const Trial& trial : kTrials) {
+    const ContenderResult* one = find(result, name_of(trial));
+    if (one && (!best || one->execute.median < best->execute.median)) best = one;
+  }
+  return best;
+}
+
 // Seconds of one version on one data set; operator -1 means both.
 double seconds_of(const std::vector<ProblemResult>& results, const std::string& version, std::size_t data_set,
                   int which) {
   double sum = 0;
   for (std::size_t op = 0; op < kOperators.size(); ++op) {
     if (which >= 0 && static_cast<std::size_t>(which) != op) continue;
-    const ContenderResult* one = find(results[data_set * kOperators.size() + op], version);
+    const ProblemResult& result = results[data_set * kOperators.size() + op];
+    const ContenderResult* one = version == kTried ? best_trial(result) : find(result, version);
     if (!one) return kNone;
     sum += one->execute.median * 1e-9;
   }
@@ -130,7 +168,7 @@ std::string table_of(const std::vector<ProblemResult>& results, int which) {
   for (const DataSet& set : kDataSets) rows.front().insert(rows.front().end(), {set.name, "speed-up"});
   std::vector<std::string> names;
   for (const Version& version : kVersions) names.emplace_back(version.name);
-  names.insert(names.end(), {"untuned default", "tuned"});
+  names.insert(names.end(), {kTried, "untuned default", "tuned"});
   for (const std::string& name : names) {
     std::vector<std::string> row{name};
     for (std::size_t set = 0; set < std::size(kDataSets); ++set) {
@@ -138,6 +176,24 @@ std::string table_of(const std::vector<ProblemResult>& results, int which) {
       const double seconds = seconds_of(results, name, set, which);
       row.push_back(std::isfinite(seconds) ? tuner::format_seconds(seconds) : name == "tuned" ? "untuned" : "failed");
       row.push_back(std::isfinite(serial / seconds) ? fmt::format("{:.1f}x", serial / seconds) : "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  return table_text(rows, {1, 2, 3, 4, 5, 6});
+}
+
+// Times of every trial, and which were the fastest.
+std::string trials_table(const std::vector<ProblemResult>& results) {
+  std::vector<std::vector<std::string>> rows{{"trial"}};
+  for (const DataSet& set : kDataSets)
+    for (const int type : kOperators)
+      rows.front().push_back(fmt::format("{} {}", set.name, type == 2 ? "forward" : "adjoint"));
+  for (const Trial& trial : kTrials) {
+    std::vector<std::string> row{name_of(trial)};
+    for (const ProblemResult& result : results) {
+      const ContenderResult* one = find(result, name_of(trial));
+      row.push_back(!one ? "failed"
+                         : tuner::format_seconds(one->execute.median * 1e-9) + (one == best_trial(result) ? " *" : ""));
     }
     rows.push_back(std::move(row));
   }
@@ -153,7 +209,8 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
   const BenchEnvironment environment = bench_environment(traits.cores, backend);
   fmt::print("paper nufft3d-cpu-optimization on {} ({}), {} threads\n", environment.device, environment.isa,
              traits.cores);
-  for (const Version& version : kVersions) fmt::print("  {:<22} {}\n", version.name, version.what);
+  for (const Version& version : kVersions) fmt::print("  {:<24} {}\n", version.name, version.what);
+  fmt::print("  {:<24} the same with the blocks and the prefetch distance that are fastest here\n", kTried);
   check_clock(options, traits.cores, backend);
   stop_on_signal();
   const MeasureOptions measure = measure_options(options, backend, 1);
@@ -170,6 +227,7 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
     }
   fmt::print("\nforward and adjoint together, one execute of each\n{}", table_of(results, -1));
   fmt::print("\nforward (type 2)\n{}\nadjoint (type 1)\n{}", table_of(results, 0), table_of(results, 1));
+  fmt::print("\nblock size and prefetch distance (* the fastest, which the tables have)\n{}", trials_table(results));
   fmt::print("\nplans and errors, Random\n");
   for (std::size_t op = 0; op < kOperators.size(); ++op)
     for (const ContenderResult& one : results[op].contenders)

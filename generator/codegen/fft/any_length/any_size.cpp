@@ -270,45 +270,84 @@ GpuProgram emit_separate(const EmitOptions& options) {
   return ByDimension(options).emit();
 }
 
-// Real arrays whose rows do not start where those of the half spectrum that replaces them start: the input is first
-// copied to a workspace.
+ArrayLayout as_layout(const AxisNumbers& s) { return {{s[0], s[1], s[2], s[3]}, s[batch_axis]}; }
+
+// Replaces an array of some launches by a workspace.
+void use_workspace(std::vector<Launch>& launches, BufferRef::Where array, int workspace) {
+  for (Launch& launch : launches)
+    for (LaunchArgument& argument : launch.arguments)
+      if (auto* ref = std::get_if<BufferRef>(&argument); ref && ref->where == array)
+        ref->where = BufferRef::Where::workspace, ref->index = workspace;
+}
+
+// A program that copies its first array to a workspace, from which the other one takes its input, or that copies the
+// other one's results from a workspace.
+GpuProgram with_copy(GpuProgram program, GpuProgram copy, bool ahead, std::int64_t bytes) {
+  const int work = static_cast<int>(program.workspace_bytes.size()), kernel = static_cast<int>(program.kernels.size());
+  use_workspace(program.launches, ahead ? BufferRef::Where::first : BufferRef::Where::second, work);
+  use_workspace(copy.launches, ahead ? BufferRef::Where::second : BufferRef::Where::first, work);
+  program.workspace_bytes.push_back(bytes);
+  program.kernels.push_back(std::move(copy.kernels.front()));
+  copy.launches.front().kernel = kernel;
+  program.launches.insert(ahead ? program.launches.begin() : program.launches.end(), std::move(copy.launches.front()));
+  program.alignment[ahead ? 0 : 1] = 1;
+  return program;
+}
+
+// The copy of an array that one side of `options` describes, to or from a dense one.
+GpuProgram copy_program(const EmitOptions& options, bool input, bool by_primes) {
+  const auto n = array_sizes(options, input);
+  const bool real = options.type == (input ? FftType::r2c : FftType::c2r);
+  const Values values = real ? Values::real : Values::complex;
+  EmitOptions copy = options;
+  copy.n = n, copy.in_place = false;
+  copy.type = FftType::c2c;
+  (input ? copy.input : copy.output) = as_layout(array_strides(options, input));
+  (input ? copy.output : copy.input) = dense(n);
+  PlannedProgram one;
+  const CopySide array{values, array_strides(copy, input), by_primes}, other{values, array_strides(copy, !input)};
+  one.passes.push_back(copy_pass(copy, with_batch(n, options.batch), input ? array : other, input ? other : array, 1));
+  return emit_program(one, copy);
+}
+
+// In place, where values that some block has yet to read would be overwritten, the input is first copied to a workspace;
+// and so it is where the copy has to bring it in natural order.
 GpuProgram emit_from_copy(const EmitOptions& options) {
   EmitOptions apart = options;
   apart.in_place = false;
-  const auto n = array_sizes(options, true);
-  apart.input = dense(n);
-  apart.output = [&] {
-    const auto s = array_strides(options, false);
-    return ArrayLayout{{s[0], s[1], s[2], s[3]}, s[batch_axis]};
-  }();
-  GpuProgram program = emit_separate(apart);
-  const int work = static_cast<int>(program.workspace_bytes.size());
-  for (Launch& launch : program.launches)
-    for (LaunchArgument& argument : launch.arguments)
-      if (auto* ref = std::get_if<BufferRef>(&argument); ref && ref->where == BufferRef::Where::first)
-        ref->where = BufferRef::Where::workspace, ref->index = work;
-  const Values values = options.type == FftType::r2c ? Values::real : Values::complex;
-  PlannedProgram copy;
-  copy.passes.push_back(copy_pass(options, with_batch(n, options.batch), {values, array_strides(options, true)},
-                                  {values, array_strides(apart, true)}, 1));
-  copy.passes.front().to = BufferRef::Where::workspace, copy.passes.front().to_index = work;
-  copy.workspaces = work + 1;
-  copy.work_values = array_bytes(apart, true) / (2 * real_bytes(options.precision)) + 1;
-  GpuProgram whole = emit_program(copy, options);
-  const int kernels = static_cast<int>(whole.kernels.size());
-  for (Launch launch : program.launches) launch.kernel += kernels, whole.launches.push_back(std::move(launch));
-  for (KernelSource& kernel : program.kernels) whole.kernels.push_back(std::move(kernel));
-  for (int w = 0; w < work; ++w) whole.workspace_bytes[at(w)] = program.workspace_bytes[at(w)];
-  whole.constants = std::move(program.constants);
-  whole.alignment[1] = program.alignment[1];
-  return whole;
+  apart.from = Order::natural;
+  apart.input = dense(array_sizes(options, true));
+  apart.output = as_layout(array_strides(options, false));
+  return with_copy(emit_separate(apart), copy_program(options, true, options.from == Order::primes), true,
+                   array_bytes(apart, true));
+}
+
+// The results are copied from a workspace, in which they are in natural order.
+GpuProgram emit_to_copy(const EmitOptions& options) {
+  EmitOptions apart = options;
+  apart.in_place = false;
+  apart.order = Order::natural;
+  apart.input = as_layout(array_strides(options, true));
+  apart.output = dense(array_sizes(options, false));
+  return with_copy(emit_separate(apart), copy_program(options, false, true), false, array_bytes(apart, false));
+}
+
+bool all_codelets(const EmitOptions& options) { return std::all_of(options.n.begin(), options.n.end(), has_codelets); }
+
+// Whether an in-place transform reads places of its array that other blocks write.
+bool moves_in_place(const EmitOptions& options) {
+  if (!options.in_place) return false;
+  if (options.type != FftType::c2c) return !same_rows(options);
+  return !all_codelets(options) && array_strides(options, true) != array_strides(options, false);
 }
 
 }  // namespace
 
 GpuProgram emit_any_size(const EmitOptions& options) {
-  const bool real = options.type != FftType::c2c;
-  return real && options.in_place && !same_rows(options) ? emit_from_copy(options) : emit_separate(options);
+  const bool codelets = all_codelets(options);
+  if (options.order == Order::primes && !codelets) return emit_to_copy(options);
+  if ((options.from == Order::primes && !codelets) || moves_in_place(options)) return emit_from_copy(options);
+  return emit_separate(options);
 }
 
 }  // namespace fourtune::generator::fft

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/layout.h"
 #include "fft_standalone_text.h"
 #include "fourtune/status.h"
 #include "generator/codegen/fft/codelet/codelet.h"
@@ -17,7 +18,10 @@ namespace {
 std::string dimension_text(const FftPlan* plan, const EmitOptions& options, int d) {
   const std::int64_t n = options.n[static_cast<std::size_t>(d)];
   std::vector<std::int64_t> radix, stride;
-  if (plan && plan->order != Order::natural) {
+  if (options.order == Order::primes || (plan && plan->order == Order::primes)) {
+    radix = prime_factors(n);
+    for (std::int64_t left = n; const std::int64_t p : radix) stride.push_back(left /= p);
+  } else if (plan && plan->order != Order::natural) {
     stride = layout(*plan, static_cast<int>(plan->kernels.size()))[static_cast<std::size_t>(d)];
     for (const Kernel& kernel : plan->kernels)
       for (const SubFft& sub : kernel.subs)
@@ -57,6 +61,8 @@ std::string standalone(const GpuProgram& program, const std::string& title, cons
   bool plain = options.type == FftType::c2c && !options.input && !options.output;
   for (const auto& hook : options.hooks)
     plain = plain && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty();
+  if (options.from == Order::primes || (plan && plan->from == Order::primes))
+    throw Error(Status::unsupported, "a standalone program has its input in natural order");
   if (!plain) throw Error(Status::unsupported, "a standalone program does dense complex transforms without hooks");
   std::string text = fmt::format("// {}\n// nvcc -O3 -arch=sm_XX this.cu && ./a.out\n\n", title);
   for (std::size_t i = 0; i < program.kernels.size(); ++i)

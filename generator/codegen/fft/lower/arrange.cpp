@@ -44,6 +44,7 @@ class Arranger {
     }
     transforms_.clear();  // the rounds contain them now
     if (pass_.rounds.empty()) pass_.rounds.emplace_back();
+    if (even) add_rounds();
     if (pass_.cluster > 1)
       if (std::string refusal = choose_blocks(); !refusal.empty()) return refusal;
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
@@ -99,6 +100,26 @@ class Arranger {
           break;
         }
     }
+  }
+
+  // ---- rounds without transforms, for neighbours in memory ----
+  // Whether one thread would hold the tile's nearest neighbours of a port.
+  bool holds_neighbours(const Round& round, const Index& address) const {
+    int nearest = -1;
+    for (std::size_t i = 0; i < pass_.atoms.size(); ++i) {
+      const int atom = static_cast<int>(i);
+      if (pass_.atoms[i].in_tile && pass_.atoms[i].size > 1 &&
+          (nearest < 0 || weight_of(address, atom) < weight_of(address, nearest)))
+        nearest = atom;
+    }
+    return contains(round.registers, nearest);
+  }
+  void add_rounds() {
+    auto& rounds = pass_.rounds;
+    const bool before = pass_.neighbours_load && holds_neighbours(rounds.front(), pass_.load.address);
+    const bool behind = pass_.neighbours_store && holds_neighbours(rounds.back(), pass_.store.address);
+    if (before) rounds.emplace(rounds.begin());
+    if (behind) rounds.emplace_back();
   }
 
   // ---- clusters ----

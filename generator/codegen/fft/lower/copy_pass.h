@@ -11,6 +11,7 @@ namespace fourtune::generator::fft {
 struct CopySide {
   Values values = Values::complex;  // not hermitian
   AxisNumbers stride{};
+  bool by_primes = false;  // positions along x, y, z and w are digit-reversed by prime factors; on one side at most
 };
 // Copies `n` values, multiplied by `scale`, from the first to the second array.
 PlannedPass copy_pass(const EmitOptions& options, const AxisNumbers& n, const CopySide& from, const CopySide& to,

@@ -38,6 +38,8 @@ struct EmitOptions {
   bool in_place = false;
   bool last_first = false;  // plain plans start with the last dimension, not with x
   double scale = 1;
+  // Orders of the input and the output that plain plans give: natural or primes, one of them at most.
+  Order from = Order::natural, order = Order::natural;
   // Element strides of x, y, z, w and the distance of the batch (as in ArrayLayout); absent: dense, x fastest.
   std::optional<ArrayLayout> input, output;
   std::array<DimensionHooks, most_dimensions> hooks;

@@ -117,7 +117,10 @@ struct PassSpec {
   Port load, store;
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
-  std::vector<std::int64_t> tables;      // lengths of the twiddle tables
+  std::vector<std::int64_t> tables;  // lengths of the twiddle tables
+  // Asks for a round more where one thread would load, or store, neighbours in memory one after the other, so that
+  // neighbouring threads do. For passes that exchange through shared memory.
+  bool neighbours_load = false, neighbours_store = false;
   int extra_tables = 0;                  // number of further table arguments (factors)
   Exchange exchange = Exchange::shared;  // shuffle: no value changes its warp
   Banks banks = Banks::pad;              // layout of the exchange buffer

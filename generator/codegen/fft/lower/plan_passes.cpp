@@ -21,6 +21,16 @@ Planner::Planner(const FftPlan& plan, const EmitOptions& options) : plan_(plan),
       refuse(fmt::format("rule length: {}: the plan's radices give length {}, the transform has {}", axis.name, done,
                          axis.n));
   }
+  check_orders();
+}
+
+void Planner::check_orders() {
+  if (plan_.from != Order::primes && plan_.order != Order::primes) return;
+  bool plain = options_.type == FftType::c2c;
+  for (const DimensionHooks& hooks : options_.hooks)
+    plain = plain && !hooks.input && !hooks.output && hooks.input_factors.empty() && hooks.output_factors.empty() &&
+            hooks.input_turns.empty() && hooks.output_turns.empty();
+  if (!plain) refuse("rule order: orders by prime factors are for whole complex arrays, without padding or factors");
 }
 
 Lowering Planner::run() {
@@ -81,6 +91,8 @@ PlannedPass Planner::pass(int k) {
   spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
                   : w.twiddle == TwiddleForm::computed ? Twiddles::computed
                                                        : Twiddles::fast;
+  spec.neighbours_load = plan_.from == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
+  spec.neighbours_store = plan_.order == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
   spec.title = to_text(plan_.kernels[at(k)]);
   spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
   const bool first = k == 0, last = k + 1 == kernels();

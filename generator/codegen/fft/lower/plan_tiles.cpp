@@ -1,5 +1,6 @@
 // The contents of a kernel's tile: the digits that it transforms and the neighbours that it carries; the other digits
 // number the tiles.
+#include "base/layout.h"
 #include "generator/codegen/fft/lower/planner.h"
 #include "generator/codegen/fft/lower/tables.h"
 
@@ -18,6 +19,13 @@ std::vector<Run> Planner::passive_runs(const Line& axis, int k, const Weights& b
     const Digit& digit = axis.digits[i];
     if (digit.kernel == k)
       active = true;
+    else if (digit.kernel > k && plan_.from == Order::primes)
+      // Its value is still a digit of the input, whose primes lie the other way round.
+      for (std::int64_t low = 1; const std::int64_t p : prime_factors(digit.radix)) {
+        const std::int64_t place = digit.radix / (low * p);
+        runs.push_back({i, p, digit.in * low, digit.out * low, before[i] * place, after[i] * place});
+        low *= p;
+      }
     else
       runs.push_back({i, digit.radix, digit.in, digit.out, before[i], after[i]});
   }
@@ -63,6 +71,21 @@ void Planner::add_parts(PassSpec& spec, std::vector<Part>& parts, const std::str
   parts.push_back(part);
 }
 
+void Planner::add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix,
+                        const Part& part, const Placing& in, const Placing& out) {
+  const bool from = plan_.from == Order::primes;
+  if (!from && plan_.order != Order::primes) return add_parts(spec, parts, name, radix, true, part, in, out);
+  for (std::int64_t low = 1, number = 1; const std::int64_t p : prime_factors(radix)) {
+    const std::int64_t reversed = radix / (low * p);
+    Part one = part;
+    one.in *= low, one.out *= low;
+    one.before *= from ? reversed : low;
+    one.after *= from ? low : reversed;
+    add_parts(spec, parts, fmt::format("{}_{}", name, number++), p, true, one, in, out);
+    low *= p;
+  }
+}
+
 std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out) {
   const Line& axis = axes_[at(d)];
   const Weights before = positions(axis, k), after = positions(axis, k + 1);
@@ -71,7 +94,7 @@ std::vector<Part> Planner::split_axis(PassSpec& spec, int d, int k, const Placin
   for (std::size_t i = 0; i < axis.digits.size(); ++i) {
     const Digit& digit = axis.digits[i];
     if (digit.kernel == k)
-      add_parts(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix, true,
+      add_digit(spec, parts, fmt::format("{}{}", axis.name, i + 1), digit.radix,
                 {0, i, digit.in, digit.out, before[i], after[i], 0, 0}, in, out);
   }
   const bool active = !parts.empty();

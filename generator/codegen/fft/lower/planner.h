@@ -77,6 +77,8 @@ class Planner {
   // ---- arrays (plan_arrays.cpp)
   // Positions along an axis after `k` kernels, as weights of its digits.
   Weights positions(const Line& axis, int k) const;
+  // Whether the plan's orders are possible for these arrays.
+  void check_orders();
   // Length along an axis of the intermediate arrays: x of a real transform keeps half, and windows shorten axes that
   // are not yet padded or already truncated.
   std::int64_t length_between(int d, int k) const;
@@ -98,6 +100,9 @@ class Planner {
   // Adds the atoms of one digit, or of part of a digit, split where an array's stride changes inside it.
   void add_parts(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t size, bool tile,
                  Part part, const Placing& in, const Placing& out);
+  // The same for a digit that a kernel transforms: where an order is by prime factors, one atom for each prime.
+  void add_digit(PassSpec& spec, std::vector<Part>& parts, const std::string& name, std::int64_t radix,
+                 const Part& part, const Placing& in, const Placing& out);
   std::vector<Part> split_axis(PassSpec& spec, int d, int k, const Placing& in, const Placing& out);
   static Index natural(const std::vector<Part>& parts, bool input);
   // Sub-FFT i of an axis: value k is multiplied by the twiddle factor of angle k * (index of the digits still to come)

@@ -22,6 +22,9 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
   op.in = resolved_input_layout(problem);
   op.out = resolved_output_layout(problem);
   op.in_place = problem.place == Place::in;
+  op.reversed = problem.order == SpectrumOrder::reversed     ? Reversed::output
+                : problem.order == SpectrumOrder::unreversed ? Reversed::input
+                                                             : Reversed::none;
   op.choice = plan.cpu().fft;
   op.threads = plan.cpu().threads;
   op.wisdom = options.wisdom;
@@ -41,6 +44,7 @@ FftOperation forward_operation(const Problem& problem, const generator::Plan& pl
 FftOperation adjoint_operation(FftOperation op) {
   op.sign = -op.sign;
   std::swap(op.in, op.out);
+  if (op.reversed != Reversed::none) op.reversed = op.reversed == Reversed::input ? Reversed::output : Reversed::input;
   if (op.type == FftType::r2c) {
     op.type = FftType::c2r;
     op.interior = 0.5;
@@ -94,6 +98,7 @@ class FftExecutor final : public Executor {
 
  private:
   static std::unique_ptr<FftRunner> make(const FftOperation& op) {
+    if (op.reversed != Reversed::none) return make_reordered_fft<T>(op, make);
     return op.choice.family == generator::FftFamily::fftw ? fft_library<T>()->make_fft(op) : make_rows_fft<T>(op);
   }
   void check(const void* first, const void* second) const {

@@ -16,6 +16,7 @@ namespace fourtune::runtime::cpu {
 //   c2r: out[j] = Re sum over stored k of c(k) w(k) exp(sign i 2pi k.j/n) in[k]
 // where c(k) is 1 for k_x = 0 and k_x = n_x/2 (n_x even) and 2 elsewhere, and w(k) is 1 for those and `interior`
 // elsewhere.
+enum class Reversed { none, input, output };  // the array of a c2c that is in digit-reversed order (problem.h)
 struct FftOperation {
   FftType type = FftType::c2c;
   int sign = -1;
@@ -23,6 +24,7 @@ struct FftOperation {
   Sizes n;
   std::int64_t batch = 1;
   ArrayLayout in, out;  // strides in elements of each side's type
+  Reversed reversed = Reversed::none;
   bool in_place = false;
   double interior = 1;
   generator::FftChoice choice;
@@ -62,5 +64,9 @@ bool rows_stay_in_place(const FftOperation& op);
 template <class T>
 std::unique_ptr<FftRunner> make_staged_fft(const FftOperation& op,
                                            std::unique_ptr<FftRunner> (*make)(const FftOperation&));
+// Runs an operation with a reversed array by making(the natural version between that array's work copy and the other one).
+template <class T>
+std::unique_ptr<FftRunner> make_reordered_fft(const FftOperation& op,
+                                              std::unique_ptr<FftRunner> (*make)(const FftOperation&));
 
 }  // namespace fourtune::runtime::cpu

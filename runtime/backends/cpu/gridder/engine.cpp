@@ -38,9 +38,11 @@ void Engine<T>::load(std::int64_t position, int n, bool in_bins, Workspace<T>& w
 }
 
 template <class T>
-void Engine<T>::look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values,
+void Engine<T>::look_ahead(std::int64_t position, int distance, const std::complex<T>* values,
                            PointBlock<T>& block) const {
-  const int n = static_cast<int>(std::clamp<std::int64_t>(end - position, 0, kBlockPoints));
+  position += distance;
+  const std::int64_t left = distance == 0 ? 0 : points.size() - position;
+  const int n = static_cast<int>(std::clamp<std::int64_t>(left, 0, kBlockPoints));
   const void** ahead = block.weights.ahead;
   if (points.order() == PointOrder::permuted) {
     for (int j = 0; j < n; ++j) ahead[j] = values + points.form().index(points.record(position + j));

@@ -96,9 +96,9 @@ struct Engine {
   }
   // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
   void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;
-  // Makes the kernels prefetch the values of the points at grouped positions [position, end), at most one block, while
-  // they process `block`.
-  void look_ahead(std::int64_t position, std::int64_t end, const std::complex<T>* values, PointBlock<T>& block) const;
+  // Makes the kernels prefetch values while they process the block at a grouped position: those of as many points as a
+  // block has, `distance` points ahead; with 0 none.
+  void look_ahead(std::int64_t position, int distance, const std::complex<T>* values, PointBlock<T>& block) const;
   // The first and last x-bin of the points at grouped positions [begin, end), or all bins where that is cheaper.
   void bin_range(std::int64_t begin, std::int64_t end, int& first, int& last) const;
   // Loads n points from a grouped position (permuted, indexed) or a caller's position (caller); evaluates their

@@ -48,7 +48,7 @@ struct WeightBlock {
   Buffer<T> x, y, z;
   alignas(kLine) std::int32_t cell[3][kBlockPoints] = {};  // first cell, relative to the tile
   alignas(kLine) std::int32_t row[kBlockPoints] = {};      // element of (x-bin, z, y, slot 0) in the private tile
-  // Addresses that the kernels prefetch while they process point j: the next block's values.
+  // Addresses that the kernels prefetch while they process point j: values of points further ahead.
   const void* ahead[kBlockPoints] = {};
   std::int64_t bytes() const { return x.bytes() + y.bytes() + z.bytes(); }
 };
