@@ -87,7 +87,7 @@ class FftSlabs final : public RankExecutor {
       return;
     }
     for (int c = 0; c < pipeline_.chunks(); ++c)
-      if (const std::int64_t count = pipeline_.planes(c); count > 0 && !fft_of(count))
+      if (const std::int64_t count = pipeline_.planes(c).count; count > 0 && !fft_of(count))
         plane_ffts_.push_back({count, make_plane_fft(count)});
   }
   Executor* fft_of(std::int64_t count) const {
