@@ -8,6 +8,8 @@
 #include "runtime/backend_table.h"
 #include "runtime/distributed/choose_plan.h"
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/exchange.h"
+#include "runtime/distributed/nccl.h"
 #include "runtime/distributed/rank_executor.h"
 
 namespace fourtune {
@@ -56,9 +58,14 @@ struct DistributedTransform::State {
       if (options.device < 0) options.device = ranks.rank_on_machine() % std::max(1, backend.device_count());
       traits = backend.traits(options.device);
       const int share = std::max(1, traits.cores / ranks.sharing());
-      if (!generator::is_gpu(traits.backend))
+      if (!generator::is_gpu(traits.backend)) {
         traits.cores = options.threads > 0 ? std::min(options.threads, traits.cores) : share;
+      } else if (problem.kind == Kind::fft) {
+        streams = backend.streams(options.device);
+      }
     });
+    const bool gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
+    if (gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);
     if (problem.kind == Kind::fft) bind();
   }
 
@@ -66,6 +73,9 @@ struct DistributedTransform::State {
   runtime::distributed::Communicator ranks;  // ends last
   Problem asked, problem;
   DeviceTraits traits;
+  std::unique_ptr<runtime::DeviceStreams> streams;  // of ranks with GPUs
+  runtime::distributed::ExchangeMeans means;
+  std::unique_ptr<runtime::distributed::NcclRanks> nccl;
   runtime::distributed::ChosenPlan chosen;
   std::string plan_text;
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
@@ -74,14 +84,21 @@ struct DistributedTransform::State {
 
   void bind() {
     namespace distributed = runtime::distributed;
-    chosen = distributed::choose_plan(ranks, problem, traits, options);
+    chosen = distributed::choose_plan(ranks, means, problem, traits, options);
     const std::string text = distributed::to_text(chosen.plan, problem);
     if (executor && text == plan_text) return;
     executor.reset();
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
+    const bool on_gpus = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
+    if (on_gpus && chosen.plan.exchange == distributed::Exchange::nccl)
+      nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
-      if (problem.kind == Kind::fft) {
+      if (on_gpus) {
+        const distributed::RankDevice device{&runtime::find_backend(options.backend), options.device, streams.get(),
+                                             nccl.get()};
+        executor = distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device);
+      } else if (problem.kind == Kind::fft) {
         executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);

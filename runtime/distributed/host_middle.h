@@ -17,12 +17,12 @@ class HostMiddle {
 
  public:
   // Throws Error{out_of_memory | size_overflow}; does not communicate.
-  void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks, std::int64_t arrays,
-            int slots, int threads) {
+  void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
+            const TranspositionMemory& held, int threads) {
     exchange_ = Transposition(ranks, shape, chunks, threads);
-    by_planes_.resize(checked_multiply(pieces().planes_elements(), arrays, "planes"));
-    by_columns_.resize(trivial() ? 0 : checked_multiply(pieces().columns_elements(), arrays, "columns"));
-    transfers_.resize(static_cast<std::size_t>(slots));
+    by_planes_.resize(checked_multiply(pieces().planes_elements(), held.arrays, "planes"));
+    by_columns_.resize(trivial() ? 0 : checked_multiply(pieces().columns_elements(), held.arrays, "columns"));
+    transfers_.resize(static_cast<std::size_t>(held.slots));
   }
   const TranspositionPieces& pieces() const { return exchange_.pieces(); }
   bool trivial() const { return exchange_.trivial(); }

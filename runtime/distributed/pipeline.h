@@ -7,7 +7,7 @@
 //
 // Where the arrays in the middle lie and how they move is the Middle's matter:
 //
-//   bind(ranks, shape, chunks, arrays, slots, ...)   memory for so many arrays of either side at a time
+//   bind(ranks, shape, chunks, memory, ...)          so much of it (TranspositionMemory)
 //   pieces(), trivial(), bytes()                     as a Transposition's; of the memory
 //   planes_at(place), columns_at(place)              array `place` of either side
 //   begin(slot, chunk, to_columns, place, count)     begins to move a chunk of so many arrays, from `place` on
@@ -40,7 +40,7 @@ class PipelineOf {
     const bool by_batch = chunks_.cut == Cut::batch;
     group_ = by_batch ? (batch + chunks_.count - 1) / chunks_.count : 1;
     const std::int64_t held = by_batch && group_ < batch ? 2 * group_ : group_;
-    middle_.bind(ranks, shape, chunks_, held, by_batch ? 2 : chunks_.count, std::forward<Rest>(rest)...);
+    middle_.bind(ranks, shape, chunks_, {held, by_batch ? 2 : chunks_.count, group_}, std::forward<Rest>(rest)...);
   }
   std::int64_t bytes() const { return middle_.bytes(); }
   Middle& middle() { return middle_; }

@@ -20,16 +20,19 @@ constexpr int kUsualTile = 16;     // cells along the last dimension (docs/desig
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(Status::invalid_plan,
               fmt::format("'{}': {}; ranks= takes replicated, or slabs with any of balance=points|planes (not for an "
-                          "fft), chunks=1..{} and cut=planes|columns|batch",
+                          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host",
                           text::shown(std::string(text)), why, kMostChunks));
 }
 
 constexpr std::array kCuts{"planes", "columns", "batch"};
+constexpr std::array kExchanges{"nccl", "mpi", "host"};
 
-Cut cut_from(std::string_view value, std::string_view family) {
-  const auto found = std::find(kCuts.begin(), kCuts.end(), value);
-  if (found == kCuts.end()) refuse(family, "there is no such cut");
-  return static_cast<Cut>(found - kCuts.begin());
+// The enumerator of this name; the names are in the order of the enumerators.
+template <class Enum>
+Enum named(const std::array<const char*, 3>& names, std::string_view value, std::string_view family, const char* why) {
+  const auto found = std::find(names.begin(), names.end(), value);
+  if (found == names.end()) refuse(family, why);
+  return static_cast<Enum>(found - names.begin());
 }
 
 int chunks_from(std::string_view value, std::string_view family) {
@@ -56,7 +59,9 @@ void parse_slabs(std::string_view arguments, std::string_view family, ForcedPlan
     } else if (key == "chunks") {
       chunks.count = chunks_from(value, family);
     } else if (key == "cut") {
-      chunks.cut = cut_from(value, family);
+      chunks.cut = named<Cut>(kCuts, value, family, "there is no such cut");
+    } else if (key == "exchange") {
+      forced.exchange = named<Exchange>(kExchanges, value, family, "there is no such exchange");
     } else {
       refuse(family, fmt::format("'{}' is unknown", text::shown(std::string(pair))));
     }
@@ -99,19 +104,29 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
   return forced;
 }
 
+const char* to_string(Exchange exchange) noexcept { return kExchanges[static_cast<std::size_t>(exchange)]; }
+
 std::string to_text(const RankPlan& plan, const Problem& problem) {
   if (plan.decomposition == Decomposition::replicated)
     return "ranks=replicated" + (plan.replicated.empty() ? "" : ";" + plan.replicated);
   const std::string_view balance = problem.kind == Kind::fft         ? ""
                                    : plan.balance == Balance::points ? "balance=points,"
                                                                      : "balance=planes,";
-  return fmt::format("ranks=slabs({}chunks={},cut={});{}", balance, plan.chunks.count,
-                     kCuts[static_cast<std::size_t>(plan.chunks.cut)], generator::to_text(plan.local, problem));
+  const std::string exchange = generator::is_gpu(plan.local.backend)
+                                   ? fmt::format(",exchange={}", to_string(plan.exchange))
+                                   : std::string();
+  return fmt::format("ranks=slabs({}chunks={},cut={}{});{}", balance, plan.chunks.count,
+                     kCuts[static_cast<std::size_t>(plan.chunks.cut)], exchange,
+                     generator::to_text(plan.local, problem));
 }
 
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
-  if (generator::is_gpu(plan.backend))
-    return fmt::format("backend {}: slabs are computed on the processor", plan.backend);
+  if (generator::is_gpu(plan.backend)) {
+    if (problem.kind != Kind::fft) return fmt::format("{}: slabs with points are computed on the processor", plan.backend);
+    if (plan.gpu().fft.family == generator::GpuFftFamily::interleaved)
+      return "fft: slabs on a GPU take fft=plain or fft=cufft for planes and lines";
+    return {};
+  }
   if (problem.kind == Kind::fft) return {};
   const generator::CpuStages& stages = plan.cpu();
   if (stages.sort.family != generator::SortFamily::tiles || !stages.sort.copy)

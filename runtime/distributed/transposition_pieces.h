@@ -33,6 +33,14 @@ struct Slice {
   std::int64_t size() const { return rows * bytes; }
 };
 
+// What is in memory of a transposition at a time: arrays of either side, slots for chunks under way, and how many arrays
+// one chunk moves at most.
+struct TranspositionMemory {
+  std::int64_t arrays = 1;
+  int slots = 1;
+  std::int64_t together = 1;
+};
+
 // Of one chunk: another rank's share of this rank's planes, and this rank's share of the other's planes.
 struct TranspositionPair {
   int rank = 0;
