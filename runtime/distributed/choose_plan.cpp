@@ -66,6 +66,7 @@ class Chooser {
     const auto found = find_tuned(problem_, here, *lookup_, notes_);
     if (!found) return false;
     chosen.plan = found->plan;
+    if (!crew_.means.why_not(chosen.plan.exchange).empty()) chosen.plan.exchange = crew_.means.best();
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
   }
@@ -123,9 +124,10 @@ class Chooser {
       return "deterministic: cuFFT's results may depend on how many lines a rank has; fft=plain's do not";
     for (const std::int64_t n : problem_.n)
       if (!generator::fft::has_codelets(n))
-        return fmt::format("deterministic: length {} has a prime factor above 61, and a GPU's kernels for it depend on "
-                           "how many lines a rank has",
-                           n);
+        return fmt::format(
+            "deterministic: length {} has a prime factor above 61, and a GPU's kernels for it depend on "
+            "how many lines a rank has",
+            n);
     return {};
   }
   void choose_exchange(RankPlan& plan) const {
@@ -143,9 +145,8 @@ class Chooser {
   generator::Plan forced_plan() const {
     generator::Plan plan = generator::parse_plan(forced_.local, problem_);
     if (plan.backend != traits_.backend)
-      throw Error(Status::invalid_plan,
-                  fmt::format("ranks=slabs: the plan of a rank is for {}, and the backend is {}", plan.backend,
-                              traits_.backend));
+      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: the plan of a rank is for {}, and the backend is {}",
+                                                    plan.backend, traits_.backend));
     require_families(plan);
     return plan;
   }

@@ -60,12 +60,13 @@ struct DistributedTransform::State {
       const int share = std::max(1, traits.cores / ranks.sharing());
       if (!generator::is_gpu(traits.backend)) {
         traits.cores = options.threads > 0 ? std::min(options.threads, traits.cores) : share;
-      } else if (problem.kind == Kind::fft) {
+      } else {
         streams = backend.streams(options.device);
       }
     });
-    const bool gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
-    if (gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);
+    on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
+    device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
+    if (on_gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);
     if (problem.kind == Kind::fft) bind();
   }
 
@@ -77,6 +78,8 @@ struct DistributedTransform::State {
   runtime::distributed::ExchangeMeans means;
   std::unique_ptr<runtime::distributed::NcclRanks> nccl;
   runtime::distributed::ChosenPlan chosen;
+  bool on_gpus = false;        // all ranks have one
+  bool device_memory = false;  // which has memory of its own
   std::string plan_text;
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
   bool points_set = false;
@@ -90,11 +93,11 @@ struct DistributedTransform::State {
     executor.reset();
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
-    const bool on_gpus = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
-    if (on_gpus && chosen.plan.exchange == distributed::Exchange::nccl)
+    const bool gpu_slabs = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
+    if (gpu_slabs && chosen.plan.exchange == distributed::Exchange::nccl)
       nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
-      if (on_gpus) {
+      if (gpu_slabs) {
         const distributed::RankDevice device{&runtime::find_backend(options.backend), options.device, streams.get(),
                                              nccl.get()};
         executor = distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device);
@@ -130,6 +133,15 @@ struct DistributedTransform::State {
     });
   }
 
+  // Replicated plans exchange host arrays.
+  void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
+    for (const void* array : arrays)
+      if (device_memory && array != nullptr && streams->reaches(array))
+        throw Error(
+            Status::invalid_argument,
+            fmt::format("{}: an array is in a GPU's memory; transforms with points over ranks take host arrays", call));
+  }
+
   void run(void* first, void* second, bool adjoint) {
     ranks.together([&] {
       if (problem.kind == Kind::nufft && !points_set)
@@ -139,6 +151,7 @@ struct DistributedTransform::State {
       if ((!first && !none) || (!second && !none_after))
         throw Error(Status::invalid_argument,
                     fmt::format("execute: {} is null", !first && !none ? "point_values" : "mode_values"));
+      if (problem.kind == Kind::nufft) refuse_device_arrays("execute", {first, second});
       runtime::check_alignment(first, problem.precision, "execute: point_values");
       runtime::check_alignment(second, problem.precision, "execute: mode_values");
       if (first != nullptr && first == second)
@@ -180,7 +193,10 @@ DistributedTransform& DistributedTransform::operator=(DistributedTransform&&) no
 void DistributedTransform::set_points(const Points& points) try {
   State& state = *state_;
   state.points_set = false;
-  state.ranks.together([&] { runtime::check_points(state.problem, points); });
+  state.ranks.together([&] {
+    runtime::check_points(state.problem, points);
+    state.refuse_device_arrays("set_points", {points.x, points.y, points.z, points.s, points.t, points.u});
+  });
   state.count_points(points);
   state.bind();
   state.executor->set_points(points);

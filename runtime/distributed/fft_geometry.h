@@ -13,13 +13,13 @@
 namespace fourtune::runtime::distributed {
 
 struct FftGeometry {
-  bool to_spectrum = true;                // the first array is the spatial one
-  std::int64_t length = 1;                // of the last dimension
-  TranspositionShape middle;              // of the arrays between planes and lines
-  std::int64_t space_plane = 1;           // elements of a plane in space; real ones of real types
-  std::int64_t spectrum_plane = 1;        // elements of a plane whose own dimensions are transformed
-  std::int64_t own_planes = 0, lines = 0; // of this rank
-  std::int64_t space_element = 16;        // bytes
+  bool to_spectrum = true;                 // the first array is the spatial one
+  std::int64_t length = 1;                 // of the last dimension
+  TranspositionShape middle;               // of the arrays between planes and lines
+  std::int64_t space_plane = 1;            // elements of a plane in space; real ones of real types
+  std::int64_t spectrum_plane = 1;         // elements of a plane whose own dimensions are transformed
+  std::int64_t own_planes = 0, lines = 0;  // of this rank
+  std::int64_t space_element = 16;         // bytes
 
   FftGeometry(const Problem& problem, int rank, int ranks) : length(problem.n[problem.dim - 1]) {
     to_spectrum = problem.fft_type == FftType::r2c || (problem.fft_type == FftType::c2c && problem.sign < 0);

@@ -33,9 +33,9 @@ class GpuFftSlabs final : public RankExecutor {
     executor_options_.device = device.number;
     executor_options_.stream = streams_.stream(Lane::work);
     pipeline_.bind(ranks, of_.middle, plan.chunks, batch_, exchange_, memory_);
-    lines_ = std::make_unique<DeviceLines>(
-        *device.backend, plan.local, DeviceLines::Shape{of_.length, of_.lines, problem.sign, problem.precision},
-        executor_options_);
+    lines_ = std::make_unique<DeviceLines>(*device.backend, plan.local,
+                                           DeviceLines::Shape{of_.length, of_.lines, problem.sign, problem.precision},
+                                           executor_options_);
     Problem plane = problem;
     plane.dim = problem.dim - 1;
     plane.n[plane.dim] = 1;
@@ -78,8 +78,8 @@ class GpuFftSlabs final : public RankExecutor {
   }
 
   MemoryUse memory() const override {
-    const std::int64_t held = pipeline_.bytes() + exchange_.bytes() + planes_.bytes() + lines_->bytes() +
-                              space_.bytes() + spectrum_.bytes();
+    const std::int64_t held =
+        pipeline_.bytes() + exchange_.bytes() + planes_.bytes() + lines_->bytes() + space_.bytes() + spectrum_.bytes();
     return {held, held};
   }
   // On a GPU, the stages before "wait" only begin their work.
@@ -88,8 +88,9 @@ class GpuFftSlabs final : public RankExecutor {
  private:
   void transform_planes(char* space, Complex* work, cpu::LineRange which, bool adjoint) const {
     if (which.count == 0) return;
-    void *const own = space + which.first * of_.space_plane * of_.space_element,
-               *const kept = work + which.first * of_.spectrum_plane;
+    void *const own = space + which.first * of_.space_plane * of_.space_element, *const kept =
+                                                                                     work +
+                                                                                     which.first * of_.spectrum_plane;
     Executor& fft = *planes_.find(which.count);
     of_.to_spectrum ? fft.execute(own, kept, adjoint) : fft.execute(kept, own, adjoint);
   }

@@ -16,7 +16,7 @@ namespace {
 struct UniqueId {
   char bytes[128];
 };
-using Result = int;  // 0: success
+using Result = int;        // 0: success
 constexpr int kBytes = 0;  // ncclInt8
 
 struct Library {
@@ -39,8 +39,8 @@ Library load() {
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
-    library.why = fmt::format("no NCCL: {} cannot be loaded ({}); install libnccl2, or set FOURTUNE_NCCL to its file", name,
-                              error != nullptr ? error : "no reason is given");
+    library.why = fmt::format("no NCCL: {} cannot be loaded ({}); install libnccl2, or set FOURTUNE_NCCL to its file",
+                              name, error != nullptr ? error : "no reason is given");
     return library;
   }
   const auto find = [&](const char* symbol, auto& function) {
@@ -78,7 +78,8 @@ NcclRanks::NcclRanks(const Communicator& ranks, const DeviceStreams& device) : d
   std::string id(sizeof(UniqueId), '\0');
   ranks.together([&] {
     if (!library().why.empty()) throw Error(Status::backend_unavailable, library().why);
-    if (ranks.rank() == 0) require(library().ncclGetUniqueId(reinterpret_cast<UniqueId*>(id.data())), "ncclGetUniqueId");
+    if (ranks.rank() == 0)
+      require(library().ncclGetUniqueId(reinterpret_cast<UniqueId*>(id.data())), "ncclGetUniqueId");
   });
   ranks.take_first(id);
   UniqueId shared{};

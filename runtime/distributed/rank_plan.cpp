@@ -112,9 +112,8 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
   const std::string_view balance = problem.kind == Kind::fft         ? ""
                                    : plan.balance == Balance::points ? "balance=points,"
                                                                      : "balance=planes,";
-  const std::string exchange = generator::is_gpu(plan.local.backend)
-                                   ? fmt::format(",exchange={}", to_string(plan.exchange))
-                                   : std::string();
+  const std::string exchange =
+      generator::is_gpu(plan.local.backend) ? fmt::format(",exchange={}", to_string(plan.exchange)) : std::string();
   return fmt::format("ranks=slabs({}chunks={},cut={}{});{}", balance, plan.chunks.count,
                      kCuts[static_cast<std::size_t>(plan.chunks.cut)], exchange,
                      generator::to_text(plan.local, problem));
@@ -122,7 +121,8 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
 
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
   if (generator::is_gpu(plan.backend)) {
-    if (problem.kind != Kind::fft) return fmt::format("{}: slabs with points are computed on the processor", plan.backend);
+    if (problem.kind != Kind::fft)
+      return fmt::format("{}: slabs with points are computed on the processor", plan.backend);
     if (plan.gpu().fft.family == generator::GpuFftFamily::interleaved)
       return "fft: slabs on a GPU take fft=plain or fft=cufft for planes and lines";
     return {};

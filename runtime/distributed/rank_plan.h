@@ -53,8 +53,8 @@ struct RankPlan {
   Balance balance = Balance::points;
   Chunks chunks;
   Exchange exchange = Exchange::host;  // of slabs on GPUs
-  generator::Plan local;   // slabs: of every rank, but for its number of threads
-  std::string replicated;  // replicated: the plan forced on every rank; empty: each rank chooses
+  generator::Plan local;               // slabs: of every rank, but for its number of threads
+  std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.

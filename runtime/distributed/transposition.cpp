@@ -21,8 +21,8 @@ Transposition::Transposition(const Communicator& ranks, const TranspositionShape
   for (const TranspositionPiece& piece : pieces_.all()) {
     std::vector<Types>& types = types_.emplace_back();
     for (const TranspositionPair& pair : piece.pairs)
-      types.push_back({part_type(pair.by_planes, pieces_.planes_bytes()),
-                       part_type(pair.by_columns, pieces_.columns_bytes())});
+      types.push_back(
+          {part_type(pair.by_planes, pieces_.planes_bytes()), part_type(pair.by_columns, pieces_.columns_bytes())});
   }
   by_planes_.reserve(static_cast<std::size_t>(ranks.size()));
   by_columns_.reserve(static_cast<std::size_t>(ranks.size()));

@@ -16,7 +16,7 @@ namespace fourtune::runtime::distributed {
 // Who computes together.
 struct Crew {
   int ranks = 1, machines = 1;
-  ExchangeMeans means;
+  ExchangeMeans means{};
 };
 
 // `rank`: the environment of one rank, with its share of the machine's cores.

@@ -27,9 +27,22 @@ class CudaStreams final : public DeviceStreams {
     if (rows == 1 || (to.stride == bytes && from.stride == bytes))
       return run(lane, address(to.at), address(from.at), size * static_cast<std::size_t>(rows));
     if (driver().cuMemcpy2DAsync && to.stride <= kMostPitch && from.stride <= kMostPitch) {
-      const CUmemcpy2D copy{0, 0, kUnified, nullptr, address(from.at), nullptr, static_cast<std::size_t>(from.stride),
-                            0, 0, kUnified, nullptr, address(to.at),   nullptr, static_cast<std::size_t>(to.stride),
-                            size, static_cast<std::size_t>(rows)};
+      const CUmemcpy2D copy{0,
+                            0,
+                            kUnified,
+                            nullptr,
+                            address(from.at),
+                            nullptr,
+                            static_cast<std::size_t>(from.stride),
+                            0,
+                            0,
+                            kUnified,
+                            nullptr,
+                            address(to.at),
+                            nullptr,
+                            static_cast<std::size_t>(to.stride),
+                            size,
+                            static_cast<std::size_t>(rows)};
       return check(driver().cuMemcpy2DAsync(&copy, of(lane).get()), "copying rows on the GPU");
     }
     for (std::int64_t row = 0; row < rows; ++row)
@@ -104,9 +117,7 @@ class CudaStreams final : public DeviceStreams {
   static constexpr std::int64_t kMostPitch = std::numeric_limits<int>::max();
   static constexpr int kUnified = 4;
   static CUdeviceptr address(const void* array) { return reinterpret_cast<CUdeviceptr>(array); }
-  const Stream& of(Lane lane) const {
-    return lane == Lane::work ? work_ : lane == Lane::copies ? copies_ : exchange_;
-  }
+  const Stream& of(Lane lane) const { return lane == Lane::work ? work_ : lane == Lane::copies ? copies_ : exchange_; }
   const Event& at(int number) const { return marks_[static_cast<std::size_t>(number)]; }
   // Any two addresses of the unified address space: the driver knows which memory each belongs to.
   void run(Lane lane, CUdeviceptr to, CUdeviceptr from, std::size_t bytes) const {

@@ -80,7 +80,8 @@ void compare_bits(const std::string& token) {
   Options options = on_gpus();
   options.deterministic = true;
   const auto one = together<In, Out>(problem, false, options, MPI_COMM_SELF);
-  for (const char* chunks : {"chunks=1,cut=planes", "chunks=3,cut=planes", "chunks=2,cut=columns", "chunks=2,cut=batch"}) {
+  for (const char* chunks :
+       {"chunks=1,cut=planes", "chunks=3,cut=planes", "chunks=2,cut=columns", "chunks=2,cut=batch"}) {
     options.plan = std::string("ranks=slabs(") + chunks + ")";
     EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second))
         << token << ' ' << chunks;
@@ -94,7 +95,8 @@ TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
 
 TEST(DistributedGpuFft, WhatIsTakenUntuned) {
   DistributedTransform transform("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus());
-  EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=nccl" : "exchange=mpi"), std::string::npos) << transform.plan();
+  EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=nccl" : "exchange=mpi"), std::string::npos)
+      << transform.plan();
   EXPECT_NE(transform.plan().find(";emulated;fft=plain"), std::string::npos) << transform.plan();
   EXPECT_GT(transform.memory().held, 0);
   // Its text is a plan, with one spelling.
@@ -106,8 +108,8 @@ TEST(DistributedGpuFft, WhatIsTakenUntuned) {
 TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   const auto refused = [](const std::string& token, const Options& options, const char* word) {
     std::string message;
-    const Status status = status_of(
-        [&] { const DistributedTransform one(token, MPI_Comm_c2f(MPI_COMM_WORLD), options); }, &message);
+    const Status status =
+        status_of([&] { const DistributedTransform one(token, MPI_Comm_c2f(MPI_COMM_WORLD), options); }, &message);
     EXPECT_NE(message.find(word), std::string::npos) << message;
     return status;
   };
