@@ -12,6 +12,9 @@ namespace {
 constexpr std::int64_t kAlignment = 256;
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+// Rows that are worth a message of NCCL each: packing them would be two more passes through memory.
+constexpr std::int64_t kLongRow = 1 << 19;
+
 // The same rows without gaps.
 DeviceBlock dense(const DeviceBlock& block, char* at) {
   DeviceBlock out = block;
@@ -32,6 +35,28 @@ DeviceExchange::~DeviceExchange() {
     for (const Side* side : {&slot.send, &slot.receive}) streams_.release_host(side->staged.data);
 }
 
+ExchangedArray DeviceExchange::allocate(std::int64_t bytes, const DeviceCopy& memory) const {
+  ExchangedArray array;
+  if (nccl_ != nullptr && bytes > 0) array.registered_ = nccl_->allocate(bytes);
+  if (!array.registered_) array.plain_.resize(bytes, memory);
+  return array;
+}
+
+// Both ends of a message have rows of the same length, so they agree.
+bool DeviceExchange::packs(const DeviceBlock& block) const {
+  return !block.gapless() && (way_ != Exchange::nccl || block.slice.bytes < kLongRow);
+}
+
+// A side without gaps sends or gets such rows one by one, too.
+void DeviceExchange::add(std::vector<DeviceMessage>& to, const Side::Message& message) const {
+  const DeviceBlock& block = message.block;
+  if (block.slice.bytes < kLongRow) return to.push_back({block.rank, message.packed, block.bytes()});
+  for (std::int64_t i = 0; i < block.count; ++i)
+    for (std::int64_t row = 0; row < block.slice.rows; ++row)
+      to.push_back({block.rank, block.array + i * block.distance + block.slice.at + row * block.slice.stride,
+                    block.slice.bytes});
+}
+
 void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
   while (static_cast<int>(slots_.size()) <= slot) slots_.emplace_back();
   reserve(slots_[static_cast<std::size_t>(slot)].send, blocks.send);
@@ -41,7 +66,7 @@ void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
 void DeviceExchange::reserve(Side& side, const std::vector<DeviceBlock>& blocks) {
   std::int64_t packed = 0, staged = 0;
   for (const DeviceBlock& block : blocks) {
-    if (!block.gapless()) packed += aligned(block.bytes());
+    if (packs(block)) packed += aligned(block.bytes());
     if (way_ == Exchange::host) staged += aligned(block.bytes());
     if (way_ != Exchange::nccl && !rows_.contains(block.slice.bytes))
       rows_.emplace(block.slice.bytes, run_type(block.slice.bytes));
@@ -64,7 +89,7 @@ void DeviceExchange::lay(Side& side, const std::vector<DeviceBlock>& blocks) {
     Side::Message& message = side.messages.emplace_back();
     message.block = block;
     message.packed = block.array + block.slice.at;
-    if (!block.gapless()) message.packed = packed, packed += aligned(block.bytes());
+    if (packs(block)) message.packed = packed, packed += aligned(block.bytes());
     if (way_ == Exchange::host) message.staged = staged, staged += aligned(block.bytes());
   }
 }
@@ -78,12 +103,12 @@ void DeviceExchange::copy(const DeviceBlock& to, const DeviceBlock& from) {
 
 void DeviceExchange::pack(const Side& side) {
   for (const Side::Message& message : side.messages)
-    if (!message.block.gapless()) copy(dense(message.block, message.packed), message.block);
+    if (packs(message.block)) copy(dense(message.block, message.packed), message.block);
 }
 
 void DeviceExchange::unpack(const Side& side) {
   for (const Side::Message& message : side.messages)
-    if (!message.block.gapless()) copy(message.block, dense(message.block, message.packed));
+    if (packs(message.block)) copy(message.block, dense(message.block, message.packed));
 }
 
 void DeviceExchange::stage(const Side& side, Lane lane, bool to_host) {
@@ -105,8 +130,8 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
   streams_.follow(Lane::exchange, Lane::copies);
   if (way_ == Exchange::nccl) {
     send_.clear(), receive_.clear();
-    for (const auto& one : now.send.messages) send_.push_back({one.block.rank, one.packed, one.block.bytes()});
-    for (const auto& one : now.receive.messages) receive_.push_back({one.block.rank, one.packed, one.block.bytes()});
+    for (const auto& one : now.send.messages) add(send_, one);
+    for (const auto& one : now.receive.messages) add(receive_, one);
     nccl_->begin(send_, receive_, Lane::exchange);
   } else {
     stage(now.send, Lane::exchange, true);

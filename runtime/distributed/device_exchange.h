@@ -1,12 +1,13 @@
 // Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (Exchange of rank_plan.h).
 //
 // Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
-// By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
+// By NCCL long rows are messages of their own, and nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
 // for it, so that the device packs one chunk while it works on the next.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,18 @@ struct DeviceBlock {
   std::int64_t bytes() const { return count * slice.size(); }
 };
 
+// Memory of the device, which NCCL knows where it moves the data, so that it copies nothing on the way.
+class ExchangedArray {
+ public:
+  ExchangedArray() = default;
+  void* data() const { return registered_ ? registered_->data() : plain_.data(); }
+
+ private:
+  friend class DeviceExchange;
+  DeviceArray plain_;
+  std::unique_ptr<NcclMemory> registered_;
+};
+
 // What a chunk sends and gets, none of it empty, and what moves within this rank (equal rows; maybe empty).
 struct DeviceBlocks {
   std::vector<DeviceBlock> send, receive;
@@ -44,6 +57,8 @@ class DeviceExchange {
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
 
+  // An array that messages may leave from or arrive in. Throws Error{out_of_memory}; does not communicate.
+  ExchangedArray allocate(std::int64_t bytes, const DeviceCopy& memory) const;
   // Memory for chunks like this one in this slot. Throws Error{out_of_memory}; does not communicate.
   void reserve(int slot, const DeviceBlocks& blocks);
   // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
@@ -78,6 +93,8 @@ class DeviceExchange {
   };
   void reserve(Side& side, const std::vector<DeviceBlock>& blocks);
   void lay(Side& side, const std::vector<DeviceBlock>& blocks);
+  bool packs(const DeviceBlock& block) const;
+  void add(std::vector<DeviceMessage>& to, const Side::Message& message) const;
   void copy(const DeviceBlock& to, const DeviceBlock& from);
   void pack(const Side& side);
   void unpack(const Side& side);

@@ -25,21 +25,21 @@ DeviceLines::DeviceLines(const Backend& backend, const generator::Plan& plan, co
 DeviceLines::~DeviceLines() = default;
 
 void DeviceLines::prepare(std::int64_t count) {
-  if (shape_.lines == 0) return;
   Problem problem;
   problem.kind = Kind::fft;
   problem.precision = shape_.precision;
   problem.sign = shape_.sign;
-  const std::int64_t whole = checked_multiply(shape_.length, shape_.lines, "lines");
   if (lines_backend_) {  // the lines are a dimension that is only carried
     problem.dim = 2;
     problem.n = Sizes(count, shape_.length);
-    problem.input_layout = problem.output_layout = ArrayLayout{{1, shape_.lines}, whole};
+    problem.input_layout = ArrayLayout{{1, shape_.from}, checked_multiply(shape_.length, shape_.from, "lines")};
+    problem.output_layout = ArrayLayout{{1, shape_.to}, checked_multiply(shape_.length, shape_.to, "lines")};
   } else {
     problem.dim = 1;
     problem.n = Sizes(shape_.length);
     problem.batch = count;
-    problem.input_layout = problem.output_layout = ArrayLayout{{shape_.lines}, 1};
+    problem.input_layout = ArrayLayout{{shape_.from}, 1};
+    problem.output_layout = ArrayLayout{{shape_.to}, 1};
   }
   ffts_.add(count, [&] { return (lines_backend_ ? *lines_backend_ : backend_).bind(problem, plan_, options_); });
 }

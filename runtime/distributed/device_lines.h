@@ -16,7 +16,8 @@ class DeviceLines {
  public:
   struct Shape {
     std::int64_t length = 1;  // of a line
-    std::int64_t lines = 1;   // that the arrays hold, side by side
+    // Lines that the arrays hold, side by side: elements from a position to the next, where they are read and written.
+    std::int64_t from = 1, to = 1;
     int sign = -1;
     Precision precision = Precision::f64;
   };

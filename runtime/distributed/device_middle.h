@@ -19,13 +19,19 @@ class DeviceMiddle {
   void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
             const TranspositionMemory& held, DeviceExchange& exchange, const DeviceCopy& memory) {
     ranks_ = ranks.size();
-    pieces_ = TranspositionPieces(ranks.rank(), shape, chunks);
+    // In one array of whole planes nothing is copied within a rank. Two ranks need the same memory for it, three half as
+    // much again.
+    TranspositionShape own = shape;
+    own.joined = ranks_ <= 3;
+    joined_ = own.joined;
+    pieces_ = TranspositionPieces(ranks.rank(), own, chunks);
     exchange_ = &exchange;
     held_ = held;
-    planes_bytes_ = checked_multiply(pieces_.planes_bytes(), held.arrays, "planes");
-    columns_bytes_ = trivial() ? 0 : checked_multiply(pieces_.columns_bytes(), held.arrays, "columns");
-    by_planes_.resize(planes_bytes_, memory);
-    by_columns_.resize(columns_bytes_, memory);
+    whole_ = shape.planes.items() * shape.columns.items() * shape.run;
+    planes_bytes_ = checked_multiply(joined_ ? whole_ * shape.element : pieces_.planes_bytes(), held.arrays, "planes");
+    columns_bytes_ = joined_ ? 0 : checked_multiply(pieces_.columns_bytes(), held.arrays, "columns");
+    by_planes_ = exchange.allocate(planes_bytes_, memory);
+    by_columns_ = exchange.allocate(columns_bytes_, memory);
   }
   // Memory for messages in this direction. Throws as bind does; does not communicate.
   void reserve(bool to_columns) {
@@ -40,11 +46,11 @@ class DeviceMiddle {
   std::int64_t bytes() const { return planes_bytes_ + columns_bytes_; }
 
   Complex* planes_at(std::int64_t place) const {
-    return static_cast<Complex*>(by_planes_.data()) + place * pieces_.planes_elements();
+    return at(by_planes_) + (joined_ ? place * whole_ + pieces_.planes_begin() : place * pieces_.planes_elements());
   }
   Complex* columns_at(std::int64_t place) const {
-    return trivial() ? static_cast<Complex*>(by_planes_.data())
-                     : static_cast<Complex*>(by_columns_.data()) + place * pieces_.columns_elements();
+    return joined_ ? at(by_planes_) + place * whole_ + pieces_.columns_begin()
+                   : at(by_columns_) + place * pieces_.columns_elements();
   }
   void begin(int slot, int chunk, bool to_columns, std::int64_t place, std::int64_t count) {
     fill(chunk, to_columns, place, count);
@@ -59,10 +65,10 @@ class DeviceMiddle {
     auto* const planes = reinterpret_cast<char*>(planes_at(place));
     auto* const columns = reinterpret_cast<char*>(columns_at(place));
     const auto in_planes = [&](int rank, const Slice& slice) {
-      return DeviceBlock{rank, planes, slice, count, pieces_.planes_bytes()};
+      return DeviceBlock{rank, planes, slice, count, joined_ ? whole_bytes() : pieces_.planes_bytes()};
     };
     const auto in_columns = [&](int rank, const Slice& slice) {
-      return DeviceBlock{rank, columns, slice, count, pieces_.columns_bytes()};
+      return DeviceBlock{rank, columns, slice, count, joined_ ? whole_bytes() : pieces_.columns_bytes()};
     };
     blocks_.send.clear(), blocks_.receive.clear();
     for (const TranspositionPair& pair : piece.pairs) {
@@ -75,12 +81,17 @@ class DeviceMiddle {
     if (!to_columns) std::swap(blocks_.own_from, blocks_.own_to);
   }
 
+  static Complex* at(const ExchangedArray& array) { return static_cast<Complex*>(array.data()); }
+  std::int64_t whole_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
+
   int ranks_ = 1;
+  bool joined_ = false;
+  std::int64_t whole_ = 0;  // elements of an array of all planes
   TranspositionMemory held_;
   std::int64_t planes_bytes_ = 0, columns_bytes_ = 0;
   TranspositionPieces pieces_;
   DeviceExchange* exchange_ = nullptr;
-  DeviceArray by_planes_, by_columns_;
+  ExchangedArray by_planes_, by_columns_;
   DeviceBlocks blocks_;  // kept for their memory
 };
 

@@ -33,9 +33,10 @@ class GpuFftSlabs final : public RankExecutor {
     executor_options_.device = device.number;
     executor_options_.stream = streams_.stream(Lane::work);
     pipeline_.bind(ranks, of_.middle, plan.chunks, batch_, exchange_, memory_);
-    lines_ = std::make_unique<DeviceLines>(*device.backend, plan.local,
-                                           DeviceLines::Shape{of_.length, of_.lines, problem.sign, problem.precision},
-                                           executor_options_);
+    DeviceLines::Shape lines{of_.length, pipeline_.middle().pieces().columns_stride(), of_.lines, problem.sign,
+                             problem.precision};
+    if (!of_.to_spectrum) std::swap(lines.from, lines.to);
+    lines_ = std::make_unique<DeviceLines>(*device.backend, plan.local, lines, executor_options_);
     Problem plane = problem;
     plane.dim = problem.dim - 1;
     plane.n[plane.dim] = 1;

@@ -28,6 +28,11 @@ struct Library {
   Result (*ncclSend)(const void*, std::size_t, int, int, ncclComm*, void*) = nullptr;
   Result (*ncclRecv)(void*, std::size_t, int, int, ncclComm*, void*) = nullptr;
   const char* (*ncclGetErrorString)(Result) = nullptr;
+  // These may be null: version 2.19 and later have them.
+  Result (*ncclMemAlloc)(void**, std::size_t) = nullptr;
+  Result (*ncclMemFree)(void*) = nullptr;
+  Result (*ncclCommRegister)(const ncclComm*, void*, std::size_t, void**) = nullptr;
+  Result (*ncclCommDeregister)(const ncclComm*, void*) = nullptr;
   std::string why;  // empty when usable
 };
 
@@ -43,8 +48,11 @@ Library load() {
                               name, error != nullptr ? error : "no reason is given");
     return library;
   }
-  const auto find = [&](const char* symbol, auto& function) {
+  const auto look = [&](const char* symbol, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, symbol));
+  };
+  const auto find = [&](const char* symbol, auto& function) {
+    look(symbol, function);
     if (function == nullptr && library.why.empty())
       library.why = fmt::format("NCCL at {} has no {}; version 2.8 or later is needed", name, symbol);
   };
@@ -56,6 +64,10 @@ Library load() {
   find("ncclSend", library.ncclSend);
   find("ncclRecv", library.ncclRecv);
   find("ncclGetErrorString", library.ncclGetErrorString);
+  look("ncclMemAlloc", library.ncclMemAlloc);
+  look("ncclMemFree", library.ncclMemFree);
+  look("ncclCommRegister", library.ncclCommRegister);
+  look("ncclCommDeregister", library.ncclCommDeregister);
   return library;
 }
 
@@ -68,6 +80,33 @@ void require(Result result, const char* what) {
   if (result == 0) return;
   throw Error(Status::communication, fmt::format("{}: {}", what, library().ncclGetErrorString(result)));
 }
+
+// What NCCL has allocated and registered; released with the device current.
+class RegisteredMemory final : public NcclMemory {
+ public:
+  RegisteredMemory(const DeviceStreams& device, const ncclComm* comm) : device_(device), comm_(comm) {}
+  ~RegisteredMemory() override {
+    if (data_ == nullptr) return;
+    try {
+      const auto current = device_.current();
+      if (handle_ != nullptr) library().ncclCommDeregister(comm_, handle_);
+      library().ncclMemFree(data_);
+    } catch (const Error&) {  // the driver is shutting down
+    }
+  }
+  bool allocate(std::int64_t bytes) {
+    const auto current = device_.current();
+    const auto size = static_cast<std::size_t>(bytes);
+    if (library().ncclMemAlloc(&data_, size) != 0) data_ = nullptr;
+    return data_ != nullptr && library().ncclCommRegister(comm_, data_, size, &handle_) == 0;
+  }
+  void* data() const override { return data_; }
+
+ private:
+  const DeviceStreams& device_;
+  const ncclComm* comm_;
+  void *data_ = nullptr, *handle_ = nullptr;
+};
 
 }  // namespace
 
@@ -95,6 +134,14 @@ NcclRanks::~NcclRanks() {
     library().ncclCommDestroy(comm_);
   } catch (const Error&) {  // the driver is shutting down
   }
+}
+
+std::unique_ptr<NcclMemory> NcclRanks::allocate(std::int64_t bytes) const {
+  const Library& nccl = library();
+  if (!nccl.ncclMemAlloc || !nccl.ncclMemFree || !nccl.ncclCommRegister || !nccl.ncclCommDeregister) return nullptr;
+  auto memory = std::make_unique<RegisteredMemory>(device_, comm_);
+  if (!memory->allocate(bytes)) return nullptr;
+  return memory;
 }
 
 void NcclRanks::begin(std::span<const DeviceMessage> send, std::span<const DeviceMessage> receive,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -21,6 +22,13 @@ struct DeviceMessage {
   std::int64_t bytes = 0;
 };
 
+// Memory of the device that NCCL's exchanges read and write directly.
+class NcclMemory {
+ public:
+  virtual ~NcclMemory() = default;
+  virtual void* data() const = 0;
+};
+
 // The same ranks as those of a Communicator, each with a device of its own.
 class NcclRanks {
  public:
@@ -30,6 +38,8 @@ class NcclRanks {
   ~NcclRanks();  // collective
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
+  // Null where this version of NCCL has no such memory, or not so much. Ends before this.
+  std::unique_ptr<NcclMemory> allocate(std::int64_t bytes) const;
   // Puts all of these on the lane, as one exchange. All ranks begin the same exchanges in the same order. Does not
   // wait. Throws Error{communication}.
   void begin(std::span<const DeviceMessage> send, std::span<const DeviceMessage> receive,

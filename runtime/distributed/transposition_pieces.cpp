@@ -22,7 +22,7 @@ cpu::LineRange columns_in(int chunk, const Chunks& chunks, std::int64_t columns)
 
 TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk, const Chunks& chunks) {
   const std::int64_t row = shape.run * shape.element;
-  const std::int64_t plane = shape.columns.items() * row, mine = shape.columns.size(own) * row;
+  const std::int64_t plane = shape.columns.items() * row, mine = shape.joined ? plane : shape.columns.size(own) * row;
   TranspositionPiece piece;
   piece.planes = planes_in(chunk, chunks, shape.planes.size(own));
   piece.columns = columns_in(chunk, chunks, shape.columns.size(own));
@@ -40,6 +40,7 @@ TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk,
   // Ranks begin with different partners, so that no one is everybody's first.
   const int ranks = shape.planes.parts();
   for (int step = 1; step < ranks; ++step) piece.pairs.push_back(pair_with((own + step) % ranks));
+  if (shape.joined) return piece;
   const TranspositionPair self = pair_with(own);
   piece.own_by_planes = self.by_planes, piece.own_by_columns = self.by_columns;
   return piece;
@@ -50,7 +51,10 @@ TranspositionPiece piece_of(int own, const TranspositionShape& shape, int chunk,
 TranspositionPieces::TranspositionPieces(int rank, const TranspositionShape& shape, const Chunks& chunks)
     : planes_elements_(shape.planes.size(rank) * shape.columns.items() * shape.run),
       columns_elements_(shape.planes.items() * shape.columns.size(rank) * shape.run),
-      element_(shape.element) {
+      columns_stride_((shape.joined ? shape.columns.items() : shape.columns.size(rank)) * shape.run),
+      element_(shape.element),
+      planes_begin_(shape.planes.begin(rank) * shape.columns.items() * shape.run),
+      columns_begin_(shape.columns.begin(rank) * shape.run) {
   checked_multiply(checked_multiply(shape.planes.items(), shape.columns.items(), "an array"), shape.run * shape.element,
                    "an array");
   for (int c = 0; c < (chunks.cut == Cut::batch ? 1 : chunks.count); ++c)

@@ -23,6 +23,9 @@ struct TranspositionShape {
   Split planes, columns;
   std::int64_t run = 1;
   std::int64_t element = 16;  // bytes
+  // Both sides lie in one array of whole planes, so that what stays on a rank is where it belongs already. Columns are
+  // then as far apart as those of a plane are.
+  bool joined = false;
 };
 
 // Rows in an array: the first at byte `at`, each `bytes` long, and `stride` bytes from one to the next.
@@ -50,7 +53,7 @@ struct TranspositionPair {
 struct TranspositionPiece {
   cpu::LineRange planes, columns;        // of this rank's
   std::vector<TranspositionPair> pairs;  // with every other rank
-  Slice own_by_planes, own_by_columns;   // what stays on this rank, on either side
+  Slice own_by_planes, own_by_columns;   // what stays on this rank, on either side; empty in a joined array
 };
 
 // All pieces of one array on this rank.
@@ -65,12 +68,18 @@ class TranspositionPieces {
   int count() const { return static_cast<int>(pieces_.size()); }
   std::int64_t planes_elements() const { return planes_elements_; }    // that this rank stores by planes of one array
   std::int64_t columns_elements() const { return columns_elements_; }  // that this rank stores by columns
+  // Elements from one plane to the next where the array is stored by columns.
+  std::int64_t columns_stride() const { return columns_stride_; }
+  // Of a joined array: where either side begins in it.
+  std::int64_t planes_begin() const { return planes_begin_; }
+  std::int64_t columns_begin() const { return columns_begin_; }
   std::int64_t planes_bytes() const { return planes_elements_ * element_; }
   std::int64_t columns_bytes() const { return columns_elements_ * element_; }
 
  private:
   std::vector<TranspositionPiece> pieces_;
-  std::int64_t planes_elements_ = 0, columns_elements_ = 0, element_ = 16;
+  std::int64_t planes_elements_ = 0, columns_elements_ = 0, columns_stride_ = 0, element_ = 16;
+  std::int64_t planes_begin_ = 0, columns_begin_ = 0;
 };
 
 }  // namespace fourtune::runtime::distributed

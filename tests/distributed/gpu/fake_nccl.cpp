@@ -2,6 +2,7 @@
 // rules are broken: calls outside a group, and messages to a rank that gets none.
 #include <mpi.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -102,4 +103,20 @@ FAKE int ncclGroupEnd() {
   pending.clear();
   return right ? 0 : kWrongUse;
 }
+// Rank 0's memory is the only one that it has, as NCCL may have none.
+FAKE int ncclMemAlloc(void** memory, std::size_t bytes) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  *memory = rank == 0 ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : nullptr;
+  return *memory == nullptr ? kWrongUse : 0;
+}
+FAKE int ncclMemFree(void* memory) {
+  std::free(memory);
+  return 0;
+}
+FAKE int ncclCommRegister(const ncclComm*, void* memory, std::size_t, void** handle) {
+  *handle = memory;
+  return 0;
+}
+FAKE int ncclCommDeregister(const ncclComm*, void*) { return 0; }
 FAKE const char* ncclGetErrorString(int code) { return code == kWrongUse ? "invalid usage" : "no error"; }

@@ -69,6 +69,11 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
   compare<double, D>("fft:type=r2c,n=6x7x1,prec=f64", "", kInPlace);
 }
 
+// Rows of half a megabyte, which NCCL moves one by one.
+TEST(DistributedGpuFft, LongRows) {
+  if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+}
+
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
