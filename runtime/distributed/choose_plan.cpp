@@ -66,7 +66,9 @@ class Chooser {
     const auto found = find_tuned(problem_, here, *lookup_, notes_);
     if (!found) return false;
     chosen.plan = found->plan;
-    if (!crew_.means.why_not(chosen.plan.exchange).empty()) chosen.plan.exchange = crew_.means.best();
+    if (!crew_.means.why_not(chosen.plan.exchange).empty())
+      chosen.plan.exchange =
+          chosen.plan.decomposition == Decomposition::replicated ? Exchange::host : crew_.means.best();
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
   }
@@ -78,6 +80,14 @@ class Chooser {
                               "number of ranks, and slabs are not used: {}",
                               why));
     chosen.plan.decomposition = Decomposition::replicated;
+    const bool by_nccl = generator::is_gpu(traits_.backend) && problem_.type != 3;
+    if (forced_.exchange && !generator::is_gpu(traits_.backend))
+      throw Error(Status::invalid_plan, "ranks=replicated: exchange= is for ranks with GPUs");
+    if (forced_.exchange == Exchange::nccl && !by_nccl)
+      throw Error(Status::unsupported, "exchange=nccl: the points of a type 3 are exchanged by the host");
+    chosen.plan.exchange =
+        forced_.exchange.value_or(by_nccl && crew_.means.no_nccl.empty() ? Exchange::nccl : Exchange::host);
+    require_means(chosen.plan.exchange);
     chosen.plan.replicated = forced_.local;
     chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
     return chosen;
@@ -136,8 +146,11 @@ class Chooser {
       return;
     }
     plan.exchange = forced_.exchange.value_or(crew_.means.best());
-    if (const std::string& why = crew_.means.why_not(plan.exchange); !why.empty())
-      throw Error(Status::unsupported, fmt::format("exchange={}: {}", to_string(plan.exchange), why));
+    require_means(plan.exchange);
+  }
+  void require_means(Exchange way) const {
+    if (const std::string& why = crew_.means.why_not(way); !why.empty())
+      throw Error(Status::unsupported, fmt::format("exchange={}: {}", to_string(way), why));
   }
   Decomposition choose_kind(const generator::Plan& plan) const {
     return distributed::choose(plan, problem_, crew_.ranks);

@@ -14,6 +14,7 @@ std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAl
 
 // Rows that are worth a message of NCCL each: packing them would be two more passes through memory.
 constexpr std::int64_t kLongRow = 1 << 19;
+constexpr std::int64_t kMostRows = 1024;  // of a rank in one exchange: NCCL takes no more than some thousand calls
 
 // The same rows without gaps.
 DeviceBlock dense(const DeviceBlock& block, char* at) {
@@ -35,22 +36,15 @@ DeviceExchange::~DeviceExchange() {
     for (const Side* side : {&slot.send, &slot.receive}) streams_.release_host(side->staged.data);
 }
 
-ExchangedArray DeviceExchange::allocate(std::int64_t bytes, const DeviceCopy& memory) const {
-  ExchangedArray array;
-  if (nccl_ != nullptr && bytes > 0) array.registered_ = nccl_->allocate(bytes);
-  if (!array.registered_) array.plain_.resize(bytes, memory);
-  return array;
+// Both ends of a message have as many rows of the same length, so they agree.
+bool DeviceExchange::goes_by_rows(const DeviceBlock& block) const {
+  return way_ == Exchange::nccl && block.slice.bytes >= kLongRow &&
+         block.count * block.slice.rows * ranks_.size() <= kMostRows;
 }
 
-// Both ends of a message have rows of the same length, so they agree.
-bool DeviceExchange::packs(const DeviceBlock& block) const {
-  return !block.gapless() && (way_ != Exchange::nccl || block.slice.bytes < kLongRow);
-}
-
-// A side without gaps sends or gets such rows one by one, too.
 void DeviceExchange::add(std::vector<DeviceMessage>& to, const Side::Message& message) const {
   const DeviceBlock& block = message.block;
-  if (block.slice.bytes < kLongRow) return to.push_back({block.rank, message.packed, block.bytes()});
+  if (!goes_by_rows(block)) return to.push_back({block.rank, message.packed, block.bytes()});
   for (std::int64_t i = 0; i < block.count; ++i)
     for (std::int64_t row = 0; row < block.slice.rows; ++row)
       to.push_back({block.rank, block.array + i * block.distance + block.slice.at + row * block.slice.stride,

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,18 +29,6 @@ struct DeviceBlock {
   std::int64_t bytes() const { return count * slice.size(); }
 };
 
-// Memory of the device, which NCCL knows where it moves the data, so that it copies nothing on the way.
-class ExchangedArray {
- public:
-  ExchangedArray() = default;
-  void* data() const { return registered_ ? registered_->data() : plain_.data(); }
-
- private:
-  friend class DeviceExchange;
-  DeviceArray plain_;
-  std::unique_ptr<NcclMemory> registered_;
-};
-
 // What a chunk sends and gets, none of it empty, and what moves within this rank (equal rows; maybe empty).
 struct DeviceBlocks {
   std::vector<DeviceBlock> send, receive;
@@ -57,8 +44,6 @@ class DeviceExchange {
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-  // An array that messages may leave from or arrive in. Throws Error{out_of_memory}; does not communicate.
-  ExchangedArray allocate(std::int64_t bytes, const DeviceCopy& memory) const;
   // Memory for chunks like this one in this slot. Throws Error{out_of_memory}; does not communicate.
   void reserve(int slot, const DeviceBlocks& blocks);
   // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
@@ -93,7 +78,8 @@ class DeviceExchange {
   };
   void reserve(Side& side, const std::vector<DeviceBlock>& blocks);
   void lay(Side& side, const std::vector<DeviceBlock>& blocks);
-  bool packs(const DeviceBlock& block) const;
+  bool goes_by_rows(const DeviceBlock& block) const;
+  bool packs(const DeviceBlock& block) const { return !block.gapless() && !goes_by_rows(block); }
   void add(std::vector<DeviceMessage>& to, const Side::Message& message) const;
   void copy(const DeviceBlock& to, const DeviceBlock& from);
   void pack(const Side& side);

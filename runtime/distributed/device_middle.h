@@ -30,8 +30,8 @@ class DeviceMiddle {
     whole_ = shape.planes.items() * shape.columns.items() * shape.run;
     planes_bytes_ = checked_multiply(joined_ ? whole_ * shape.element : pieces_.planes_bytes(), held.arrays, "planes");
     columns_bytes_ = joined_ ? 0 : checked_multiply(pieces_.columns_bytes(), held.arrays, "columns");
-    by_planes_ = exchange.allocate(planes_bytes_, memory);
-    by_columns_ = exchange.allocate(columns_bytes_, memory);
+    by_planes_.resize(planes_bytes_, memory);
+    by_columns_.resize(columns_bytes_, memory);
   }
   // Memory for messages in this direction. Throws as bind does; does not communicate.
   void reserve(bool to_columns) {
@@ -81,7 +81,7 @@ class DeviceMiddle {
     if (!to_columns) std::swap(blocks_.own_from, blocks_.own_to);
   }
 
-  static Complex* at(const ExchangedArray& array) { return static_cast<Complex*>(array.data()); }
+  static Complex* at(const DeviceArray& array) { return static_cast<Complex*>(array.data()); }
   std::int64_t whole_bytes() const { return whole_ * static_cast<std::int64_t>(sizeof(Complex)); }
 
   int ranks_ = 1;
@@ -91,7 +91,7 @@ class DeviceMiddle {
   std::int64_t planes_bytes_ = 0, columns_bytes_ = 0;
   TranspositionPieces pieces_;
   DeviceExchange* exchange_ = nullptr;
-  ExchangedArray by_planes_, by_columns_;
+  DeviceArray by_planes_, by_columns_;
   DeviceBlocks blocks_;  // kept for their memory
 };
 

@@ -94,12 +94,12 @@ struct DistributedTransform::State {
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
     const bool gpu_slabs = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
-    if (gpu_slabs && chosen.plan.exchange == distributed::Exchange::nccl)
-      nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
+    const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::Exchange::nccl;
+    if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
+      const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
+                                           streams.get(), nccl.get()};
       if (gpu_slabs) {
-        const distributed::RankDevice device{&runtime::find_backend(options.backend), options.device, streams.get(),
-                                             nccl.get()};
         executor = distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
@@ -109,7 +109,8 @@ struct DistributedTransform::State {
         Options local = options;
         local.plan = chosen.plan.replicated;
         if (!generator::is_gpu(traits.backend)) local.threads = traits.cores;
-        executor = distributed::make_replicated(ranks, problem, local);
+        executor = by_nccl ? distributed::make_gpu_replicated(ranks, problem, local, device)
+                           : distributed::make_replicated(ranks, problem, local);
       }
     });
   }
@@ -133,13 +134,16 @@ struct DistributedTransform::State {
     });
   }
 
-  // Replicated plans exchange host arrays.
+  // Points and their transforms are exchanged by the host but where NCCL does it.
   void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
+    const bool by_nccl = chosen.plan.exchange == runtime::distributed::Exchange::nccl;
     for (const void* array : arrays)
-      if (device_memory && array != nullptr && streams->reaches(array))
+      if (device_memory && !by_nccl && array != nullptr && streams->reaches(array))
         throw Error(
             Status::invalid_argument,
-            fmt::format("{}: an array is in a GPU's memory; transforms with points over ranks take host arrays", call));
+            fmt::format("{}: an array is in a GPU's memory; transforms with points over ranks take host arrays unless "
+                        "their exchange is nccl",
+                        call));
   }
 
   void run(void* first, void* second, bool adjoint) {
@@ -193,12 +197,12 @@ DistributedTransform& DistributedTransform::operator=(DistributedTransform&&) no
 void DistributedTransform::set_points(const Points& points) try {
   State& state = *state_;
   state.points_set = false;
-  state.ranks.together([&] {
-    runtime::check_points(state.problem, points);
-    state.refuse_device_arrays("set_points", {points.x, points.y, points.z, points.s, points.t, points.u});
-  });
+  state.ranks.together([&] { runtime::check_points(state.problem, points); });
   state.count_points(points);
   state.bind();
+  state.ranks.together([&] {
+    state.refuse_device_arrays("set_points", {points.x, points.y, points.z, points.s, points.t, points.u});
+  });
   state.executor->set_points(points);
   state.no_points = points.m == 0;
   state.no_targets = points.k == 0;

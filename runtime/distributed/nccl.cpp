@@ -16,8 +16,9 @@ namespace {
 struct UniqueId {
   char bytes[128];
 };
-using Result = int;        // 0: success
-constexpr int kBytes = 0;  // ncclInt8
+using Result = int;                                   // 0: success
+constexpr int kBytes = 0, kFloats = 7, kDoubles = 8;  // ncclInt8, ncclFloat32, ncclFloat64
+constexpr int kSum = 0;                               // ncclSum
 
 struct Library {
   Result (*ncclGetUniqueId)(UniqueId*) = nullptr;
@@ -27,12 +28,8 @@ struct Library {
   Result (*ncclGroupEnd)() = nullptr;
   Result (*ncclSend)(const void*, std::size_t, int, int, ncclComm*, void*) = nullptr;
   Result (*ncclRecv)(void*, std::size_t, int, int, ncclComm*, void*) = nullptr;
+  Result (*ncclReduce)(const void*, void*, std::size_t, int, int, int, ncclComm*, void*) = nullptr;
   const char* (*ncclGetErrorString)(Result) = nullptr;
-  // These may be null: version 2.19 and later have them.
-  Result (*ncclMemAlloc)(void**, std::size_t) = nullptr;
-  Result (*ncclMemFree)(void*) = nullptr;
-  Result (*ncclCommRegister)(const ncclComm*, void*, std::size_t, void**) = nullptr;
-  Result (*ncclCommDeregister)(const ncclComm*, void*) = nullptr;
   std::string why;  // empty when usable
 };
 
@@ -48,11 +45,8 @@ Library load() {
                               name, error != nullptr ? error : "no reason is given");
     return library;
   }
-  const auto look = [&](const char* symbol, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, symbol));
-  };
   const auto find = [&](const char* symbol, auto& function) {
-    look(symbol, function);
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, symbol));
     if (function == nullptr && library.why.empty())
       library.why = fmt::format("NCCL at {} has no {}; version 2.8 or later is needed", name, symbol);
   };
@@ -63,11 +57,8 @@ Library load() {
   find("ncclGroupEnd", library.ncclGroupEnd);
   find("ncclSend", library.ncclSend);
   find("ncclRecv", library.ncclRecv);
+  find("ncclReduce", library.ncclReduce);
   find("ncclGetErrorString", library.ncclGetErrorString);
-  look("ncclMemAlloc", library.ncclMemAlloc);
-  look("ncclMemFree", library.ncclMemFree);
-  look("ncclCommRegister", library.ncclCommRegister);
-  look("ncclCommDeregister", library.ncclCommDeregister);
   return library;
 }
 
@@ -80,33 +71,6 @@ void require(Result result, const char* what) {
   if (result == 0) return;
   throw Error(Status::communication, fmt::format("{}: {}", what, library().ncclGetErrorString(result)));
 }
-
-// What NCCL has allocated and registered; released with the device current.
-class RegisteredMemory final : public NcclMemory {
- public:
-  RegisteredMemory(const DeviceStreams& device, const ncclComm* comm) : device_(device), comm_(comm) {}
-  ~RegisteredMemory() override {
-    if (data_ == nullptr) return;
-    try {
-      const auto current = device_.current();
-      if (handle_ != nullptr) library().ncclCommDeregister(comm_, handle_);
-      library().ncclMemFree(data_);
-    } catch (const Error&) {  // the driver is shutting down
-    }
-  }
-  bool allocate(std::int64_t bytes) {
-    const auto current = device_.current();
-    const auto size = static_cast<std::size_t>(bytes);
-    if (library().ncclMemAlloc(&data_, size) != 0) data_ = nullptr;
-    return data_ != nullptr && library().ncclCommRegister(comm_, data_, size, &handle_) == 0;
-  }
-  void* data() const override { return data_; }
-
- private:
-  const DeviceStreams& device_;
-  const ncclComm* comm_;
-  void *data_ = nullptr, *handle_ = nullptr;
-};
 
 }  // namespace
 
@@ -136,12 +100,20 @@ NcclRanks::~NcclRanks() {
   }
 }
 
-std::unique_ptr<NcclMemory> NcclRanks::allocate(std::int64_t bytes) const {
+void NcclRanks::add_up(std::span<const DeviceMessage> parts, void* own, Precision precision,
+                       DeviceStreams::Lane lane) const {
   const Library& nccl = library();
-  if (!nccl.ncclMemAlloc || !nccl.ncclMemFree || !nccl.ncclCommRegister || !nccl.ncclCommDeregister) return nullptr;
-  auto memory = std::make_unique<RegisteredMemory>(device_, comm_);
-  if (!memory->allocate(bytes)) return nullptr;
-  return memory;
+  const auto current = device_.current();
+  require(nccl.ncclGroupStart(), "ncclGroupStart");
+  Result first = 0;
+  for (const DeviceMessage& part : parts) {
+    const Result result =
+        nccl.ncclReduce(part.at, own, static_cast<std::size_t>(part.bytes / real_bytes(precision)),
+                        precision == Precision::f32 ? kFloats : kDoubles, kSum, part.rank, comm_, device_.stream(lane));
+    first = first != 0 ? first : result;
+  }
+  const Result end = nccl.ncclGroupEnd();
+  require(first != 0 ? first : end, "the sum by NCCL");
 }
 
 void NcclRanks::begin(std::span<const DeviceMessage> send, std::span<const DeviceMessage> receive,

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
+#include "fourtune/problem.h"
 #include "runtime/backends/device_streams.h"
 #include "runtime/distributed/communicator.h"
 
@@ -22,13 +22,6 @@ struct DeviceMessage {
   std::int64_t bytes = 0;
 };
 
-// Memory of the device that NCCL's exchanges read and write directly.
-class NcclMemory {
- public:
-  virtual ~NcclMemory() = default;
-  virtual void* data() const = 0;
-};
-
 // The same ranks as those of a Communicator, each with a device of its own.
 class NcclRanks {
  public:
@@ -38,8 +31,9 @@ class NcclRanks {
   ~NcclRanks();  // collective
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
-  // Null where this version of NCCL has no such memory, or not so much. Ends before this.
-  std::unique_ptr<NcclMemory> allocate(std::int64_t bytes) const;
+  // Puts on the lane that all ranks add up their copies of some parts, each on its rank, which finds the sum at `own`.
+  // The parts are the same on all ranks. Does not wait. Throws Error{communication}.
+  void add_up(std::span<const DeviceMessage> parts, void* own, Precision precision, DeviceStreams::Lane lane) const;
   // Puts all of these on the lane, as one exchange. All ranks begin the same exchanges in the same order. Does not
   // wait. Throws Error{communication}.
   void begin(std::span<const DeviceMessage> send, std::span<const DeviceMessage> receive,

@@ -4,6 +4,7 @@
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
 //   ranks=replicated;cpu;threads=1;...
+//   ranks=replicated(exchange=nccl);cuda;...                                          (points on GPUs)
 //
 // The rest of the text is a plan of generator/plan/plan.h. It may be left out: `ranks=slabs` leaves the rest to the
 // library, and a text without `ranks=` leaves the decomposition to it. docs/design/distributed.md describes both.
@@ -52,7 +53,7 @@ struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
   Chunks chunks;
-  Exchange exchange = Exchange::host;  // of slabs on GPUs
+  Exchange exchange = Exchange::host;  // of ranks with GPUs
   generator::Plan local;               // slabs: of every rank, but for its number of threads
   std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };

@@ -160,7 +160,11 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     plan.replicated = generator::to_text(candidate.plan, problem);
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
-    collector.add(plan, {2, 1, 0, number, 0}, candidate.estimate + exchange);
+    for (const Exchange way : exchanges()) {
+      if (way == Exchange::mpi || (way == Exchange::nccl && problem.type == 3)) continue;
+      plan.exchange = way;
+      collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);
+    }
     if (++number == kMostLocals) return;
   }
 }

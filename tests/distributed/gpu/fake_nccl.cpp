@@ -2,7 +2,6 @@
 // rules are broken: calls outside a group, and messages to a rank that gets none.
 #include <mpi.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -24,7 +23,14 @@ struct Pending {
   void* at;
   int bytes, rank, tag;
 };
+struct Sum {
+  const void* from;
+  void* to;
+  int count, type, root;
+  const ncclComm* comm;
+};
 std::vector<Pending> pending;
+std::vector<Sum> sums;
 bool in_group = false;
 int made = 0;  // by this rank
 
@@ -32,6 +38,29 @@ int add(bool sends, void* at, std::size_t bytes, int type, int rank, const ncclC
   if (!in_group || type != 0 || rank < 0 || rank >= static_cast<int>(comm->world.size())) return kWrongUse;
   pending.push_back({sends, at, static_cast<int>(bytes), comm->world[static_cast<std::size_t>(rank)], comm->tag});
   return 0;
+}
+
+// Adds in the order of the ranks.
+template <class T>
+void add_up(const Sum& sum) {
+  const auto* const own = static_cast<const T*>(sum.from);
+  int self = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &self);
+  const int bytes = sum.count * static_cast<int>(sizeof(T));
+  if (sum.comm->world[static_cast<std::size_t>(sum.root)] != self) {
+    MPI_Request request;
+    MPI_Isend(own, bytes, MPI_BYTE, sum.comm->world[static_cast<std::size_t>(sum.root)], sum.comm->tag + 3,
+              MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
+  std::vector<T> total(static_cast<std::size_t>(sum.count), T(0)), other(total.size());
+  for (const int rank : sum.comm->world) {
+    if (rank != self)
+      MPI_Recv(other.data(), bytes, MPI_BYTE, rank, sum.comm->tag + 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += rank == self ? own[i] : other[i];
+  }
+  std::memcpy(sum.to, total.data(), static_cast<std::size_t>(bytes));
 }
 
 }  // namespace
@@ -82,9 +111,16 @@ FAKE int ncclSend(const void* at, std::size_t bytes, int type, int rank, ncclCom
 FAKE int ncclRecv(void* at, std::size_t bytes, int type, int rank, ncclComm* comm, void*) {
   return add(false, at, bytes, type, rank, comm);
 }
+FAKE int ncclReduce(const void* from, void* to, std::size_t count, int type, int op, int root, ncclComm* comm, void*) {
+  if (!in_group || (type != 7 && type != 8) || op != 0) return kWrongUse;
+  sums.push_back({from, to, static_cast<int>(count), type, root, comm});
+  return 0;
+}
 FAKE int ncclGroupEnd() {
   if (!in_group) return kWrongUse;
   in_group = false;
+  for (const Sum& sum : sums) sum.type == 7 ? add_up<float>(sum) : add_up<double>(sum);
+  sums.clear();
   std::vector<MPI_Request> requests(pending.size());
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const Pending& one = pending[i];
@@ -103,20 +139,4 @@ FAKE int ncclGroupEnd() {
   pending.clear();
   return right ? 0 : kWrongUse;
 }
-// Rank 0's memory is the only one that it has, as NCCL may have none.
-FAKE int ncclMemAlloc(void** memory, std::size_t bytes) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  *memory = rank == 0 ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : nullptr;
-  return *memory == nullptr ? kWrongUse : 0;
-}
-FAKE int ncclMemFree(void* memory) {
-  std::free(memory);
-  return 0;
-}
-FAKE int ncclCommRegister(const ncclComm*, void* memory, std::size_t, void** handle) {
-  *handle = memory;
-  return 0;
-}
-FAKE int ncclCommDeregister(const ncclComm*, void*) { return 0; }
 FAKE const char* ncclGetErrorString(int code) { return code == kWrongUse ? "invalid usage" : "no error"; }
