@@ -2,25 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/distributed/support.h"
 
 namespace fourtune::test {
 namespace {
-
-Options reproducible(int threads) {
-  Options options;
-  options.default_databases = false;
-  options.deterministic = true;
-  options.threads = threads;
-  return options;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
 
 template <class T>
 void compare(const std::string& token) {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/distributed/support.h"
 
@@ -14,19 +13,11 @@ const char* const kChunks[] = {"chunks=2,cut=planes",   "chunks=3,cut=columns", 
                                "chunks=40,cut=columns", "chunks=1,cut=batch",   "chunks=3,cut=batch"};
 
 Options slabs(const std::string& chunks, bool fft) {
-  Options options;
-  options.default_databases = false;
-  options.deterministic = true;
-  options.threads = 1;
+  Options options = reproducible(1);
   const std::string balance = fft ? "" : "balance=points";
   options.plan = "ranks=slabs(" + balance + (balance.empty() || chunks.empty() ? "" : ",") + chunks + ")";
   if (fft && chunks.empty()) options.plan = "ranks=slabs";
   return options;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 template <class T>

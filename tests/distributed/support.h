@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -41,6 +42,15 @@ struct Whole {
   std::vector<Complex> points, modes;  // values, of all transforms; modes are targets' values for type 3
 };
 
+// Deterministic transforms, which read no database.
+inline Options reproducible(int threads) {
+  Options options;
+  options.default_databases = false;
+  options.deterministic = true;
+  options.threads = threads;
+  return options;
+}
+
 // Drawn by the seed, the same on every rank. Points lie in several periods.
 template <class T>
 Whole<T> draw(const std::string& token, unsigned seed);
@@ -72,6 +82,11 @@ double error_of(const std::vector<A>& result, const std::vector<B>& right) {
     size += std::norm(std::complex<double>(right[i]));
   }
   return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 // The status that `work` throws; success when it throws nothing. `message` gets what it says.

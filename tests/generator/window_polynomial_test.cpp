@@ -5,6 +5,7 @@
 
 #include "fourtune/status.h"
 #include "generator/window/polynomial.h"
+#include "tests/generator/window_kinds.h"
 
 namespace fourtune::generator {
 namespace {

@@ -1,6 +1,4 @@
 // Runs the built command line as a user does.
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cmath>
 #include <complex>
@@ -8,45 +6,18 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numbers>
-#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "fourtune/fourtune.h"
-#include "tests/support/command.h"
-#include "tests/support/program.h"
+#include "tests/tools/command_line.h"
 
 namespace fourtune::test {
 namespace {
 
 using Json = nlohmann::json;
-
-class CommandLine : public testing::Test {
- protected:
-  // The user's database is a file of the test.
-  Finished run(std::vector<std::string> words) {
-    words.insert(words.begin(), fourtune_program());
-    return run_program(words, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}});
-  }
-  // Expects a refusal as bad usage or input, with one line of error that contains `reason`.
-  void expect_refused(const std::vector<std::string>& words, const std::string& reason, int code = 2) {
-    expect_refusal(run(words), reason, code);
-  }
-  Json run_json(std::vector<std::string> words) {
-    const Finished result = run(std::move(words));
-    EXPECT_EQ(result.code, 0) << result.err;
-    return Json::parse(result.out, nullptr, false);
-  }
-  std::string file(const std::string& name, const std::string& text) {
-    write_text(folder / name, text);
-    return (folder / name).string();
-  }
-
-  ScratchFolder folder;
-};
 
 // A .npy file of doubles in the format of numpy.save.
 std::string npy(const std::string& descr, const std::string& shape, const std::vector<double>& numbers,
@@ -432,110 +403,6 @@ TEST_F(CommandLine, APackMayStandInThePlaceOfTheUsersDatabase) {
   EXPECT_NE(shown.err.find("fourtune pack show tuned.pack"), std::string::npos) << shown.err;
   const Finished tuned = run({"tune", token, "--db", "tuned.pack"});
   EXPECT_NE(tuned.code, 0) << "a pack is only read";
-}
-
-TEST_F(CommandLine, DoctorFollowsTheEnvironment) {
-  const auto findings = [&](const std::vector<std::pair<std::string, std::string>>& environment) {
-    const Finished done = run_program({fourtune_program(), "doctor", "--json"}, folder.path(), environment);
-    const Json report = Json::parse(done.out);
-    std::map<std::string, Json> named;
-    for (const Json& finding : report["findings"]) named[finding["name"]] = finding;
-    return named;
-  };
-  auto here = findings({{"OMP_NUM_THREADS", "1"}, {"FOURTUNE_ISA", "portable"}});
-  EXPECT_EQ(here["kernels"]["state"], "note");
-  EXPECT_EQ(here["kernels"]["found"], "portable code for spreading and interpolation");
-  EXPECT_NE(here["kernels"]["cost"].get<std::string>().find("several times slower"), std::string::npos);
-  EXPECT_EQ(here["OMP_NUM_THREADS"]["found"], "1");
-  EXPECT_EQ(here["OMP_NUM_THREADS"]["state"], "note");
-  EXPECT_EQ(here["OMP_NUM_THREADS"]["cost"], "set in the environment: no transform uses more threads than that");
-  EXPECT_EQ(here.count("OMP_THREAD_LIMIT"), 0u);
-  const std::string processor = here["processor"]["found"];
-  EXPECT_TRUE(processor.ends_with(", 1 thread of use to this process")) << processor;
-  EXPECT_TRUE(
-      std::regex_match(here["caches"]["found"].get<std::string>(),
-                       std::regex("L1 [0-9.]+ ([KMG]i)?B, L2 [0-9.]+ ([KMG]i)?B, L3 ([0-9.]+ [KMG]iB|unknown)")))
-      << here["caches"];
-  EXPECT_TRUE(here["memory"]["found"].get<std::string>().ends_with("iB installed")) << here["memory"];
-  const std::string backends = here["backends"]["found"];
-  EXPECT_NE((", " + backends + ",").find(", cpu,"), std::string::npos) << backends;
-  EXPECT_NE((", " + backends + ",").find(", emulated,"), std::string::npos) << backends;
-  here = findings({{"OMP_THREAD_LIMIT", "3"}, {"OMP_NUM_THREADS", ""}});
-  EXPECT_EQ(here["OMP_THREAD_LIMIT"]["found"], "3");
-  EXPECT_EQ(here.count("OMP_NUM_THREADS"), 0u);
-}
-
-TEST_F(CommandLine, DoctorSaysWhatIsThereAndEndsWell) {
-  const Json report = run_json({"doctor", "--json"});
-  std::vector<std::string> names;
-  for (const Json& finding : report["findings"]) {
-    names.push_back(finding["name"]);
-    EXPECT_TRUE(finding["state"] != "missing" || finding["cost"] != Json("")) << finding["name"];
-  }
-  for (const char* name : {"processor", "kernels", "backends", "FFTW f64", "CUDA driver", "CUDA compiler", "cuFFT",
-                           "GPU emulation", "SQLite", "database", "huge pages", "problem lists"})
-    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
-  EXPECT_EQ(run({"doctor", "--db", file("foreign.db", "not a database")}).code, 0);
-  // The database: not there, tuned, foreign.
-  const auto database = [&](const std::string& name) {
-    const Json examined = run_json({"doctor", "--json", "--db", name});
-    for (const Json& finding : examined["findings"])
-      if (finding["name"] == "database") return finding;
-    return Json();
-  };
-  const Json fresh = database("fresh.db");
-  EXPECT_EQ(fresh["state"], "note") << fresh;
-  EXPECT_NE(fresh["found"].get<std::string>().find("fresh.db (not there yet)"), std::string::npos) << fresh;
-  ASSERT_EQ(run({"tune", "fft:type=c2c,n=16,prec=f64", "--seconds", "0.3", "--db", "tuned.db"}).code, 0);
-  const Json tuned = database("tuned.db");
-  EXPECT_EQ(tuned["state"], "ok") << tuned;
-  EXPECT_NE(tuned["found"].get<std::string>().find("tuned.db (1 problem, 1 winner, writable)"), std::string::npos)
-      << tuned;
-  EXPECT_EQ(database("foreign.db")["state"], "missing");
-  const std::string packs = FOURTUNE_SOURCE_DIR "/db/packs", bad = file("bad.pack", "not a pack");
-  const Finished with_packs = run_program({fourtune_program(), "doctor"}, folder.path(),
-                                          {{"FOURTUNE_SHIPPED_PACKS", packs}, {"FOURTUNE_PACKS", bad}});
-  EXPECT_NE(with_packs.out.find("h200 1.0: 35 plans, " + packs + "/h200.pack"), std::string::npos) << with_packs.out;
-  EXPECT_NE(with_packs.out.find("it is not used: tuning database '" + bad), std::string::npos) << with_packs.out;
-}
-
-TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    const Finished script = run({"completion", shell});
-    EXPECT_EQ(script.code, 0);
-    for (const char* word : {"tune", "show", "explain", "plan", "emit", "run", "soak", "doctor", "bench", "completion",
-                             "runner-ups", "verify", "runners-up"})
-      EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
-    EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
-  }
-  const std::string test =
-      run({"completion", "bash"}).out +
-      "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack m); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack show --li); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack merge --policy fa); COMP_CWORD=4; _fourtune;"
-      "echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune show --db " +
-      (folder / "complet").string() +
-      "); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]##*/}\"\n"
-      "COMP_WORDS=(fourtune tune --seconds c); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n";
-  const Finished completed = run_program({"bash", file("completion.sh", test)});
-  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\ncompletion.sh\n\n") << completed.err;
-  // A path is completed by files, another value by nothing.
-  const std::string bash = run({"completion", "bash"}).out, zsh = run({"completion", "zsh"}).out,
-                    fish = run({"completion", "fish"}).out;
-  EXPECT_NE(bash.find("'tune --db') COMPREPLY=($(compgen -f"), std::string::npos);
-  EXPECT_NE(bash.find("'tune --seconds') return"), std::string::npos);
-  const auto line = [](const std::string& text, const std::string& what) {
-    const auto at = text.find(what);
-    return at == text.npos ? std::string() : text.substr(at, text.find('\n', at) - at);
-  };
-  EXPECT_NE(line(zsh, "--db").find("_files"), std::string::npos);
-  EXPECT_EQ(line(zsh, "--seconds").find("_files"), std::string::npos);
-  EXPECT_NE(line(fish, "-l db").find(" -rF"), std::string::npos);
-  EXPECT_NE(line(fish, "-l seconds").find(" -x"), std::string::npos);
 }
 
 }  // namespace

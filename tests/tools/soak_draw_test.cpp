@@ -115,6 +115,16 @@ TEST(SoakCase, TextParsesBack) {
   for (const SoakCase& one : many_cases(300)) EXPECT_EQ(parse_case(to_text(one)), one) << to_text(one);
 }
 
+TEST(SoakCase, TokensAreTypedInManyWaysAndMeanTheSame) {
+  std::set<char> seen;
+  for (const SoakCase& one : many_cases(150)) {
+    const std::string typed = typed_token(one);
+    EXPECT_EQ(parse_typed_problem(typed), one.problem) << typed;
+    seen.insert(typed.begin(), typed.end());
+  }
+  for (const char c : std::string(" ^_*NFT")) EXPECT_TRUE(seen.count(c)) << c;
+}
+
 TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
   std::set<std::string> seen;
   for (const SoakCase& one : many_cases(600)) {

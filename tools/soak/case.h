@@ -43,6 +43,10 @@ SoakCase parse_case(std::string_view text);
 // The problem whose plan runs. If every transform has its own points, transforms run one by one.
 Problem planned_problem(const SoakCase& one);
 
+// The problem's token as somebody might type it, drawn by the case's seed: keys in any order, blanks, capitals, powers of
+// ten and of two, lists with commas.
+std::string typed_token(const SoakCase& one);
+
 // Draws a case for this token: signs, adjoints, layouts, extents, orders, classes and places of points, options. It
 // uses at most about four times the token's memory, and never more than four times `megabytes`.
 SoakCase draw_case(std::string_view token, tuner::Random& random, double megabytes);

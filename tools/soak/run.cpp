@@ -75,7 +75,9 @@ class CaseRun {
     options.only = one.only;
     options.distinct_points = one.distinct;
     const Stopwatch watch;
-    transform_.emplace(to_token(one.problem), options);
+    const std::string typed = typed_token(one);
+    if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};
+    transform_.emplace(typed, options);
     outcome_.create_seconds = watch.seconds();
     outcome_.plan = transform_->plan();
     outcome_.promised = transform_->memory().needed;

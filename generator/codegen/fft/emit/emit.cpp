@@ -59,23 +59,16 @@ std::int64_t bytes_of(const PassSpec& pass, Precision precision) {
                 (pass.stored ? pass.stored : all) * (pass.store.values == Values::real ? 1 : 2));
 }
 
-std::int64_t stride_of(const Index& index, int atom) {
-  std::int64_t stride = 0;
-  for (const auto& term : index)
-    if (term.atom == atom) stride += term.weight;
-  return stride;
-}
-
 // Distance in values between the first values of neighbouring blocks; 0: not constant.
 std::int64_t step_of(const PassSpec& pass, const Port& port) {
   std::int64_t first = 0, next = 0;
   for (const int atom : pass.grid_order) {
-    const std::int64_t stride = stride_of(port.address, atom), size = pass.atoms[static_cast<std::size_t>(atom)].size;
+    const std::int64_t stride = weight_of(port.address, atom), size = pass.atoms[static_cast<std::size_t>(atom)].size;
     if (first == 0) first = next = stride;
     if (stride != next) return 0;
     next *= size;
     for (const Window& window : port.windows)
-      if (stride_of(window.index, atom) != 0) return 0;
+      if (weight_of(window.index, atom) != 0) return 0;
   }
   return port.bounds.empty() ? first : 0;
 }
@@ -136,7 +129,7 @@ Launch slab_launch(Launch launch, const PassSpec& pass, std::int64_t s, std::int
   launch.load_step = launch.store_step = 0;
   const auto shift = [&](std::size_t argument, const Port& port) {
     std::get<BufferRef>(launch.arguments[argument]).byte_offset =
-        stride_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
+        weight_of(port.address, atom) * (size / slabs) * s * real * (port.values == Values::real ? 1 : 2);
   };
   shift(0, pass.load), shift(1, pass.store);
   return launch;

@@ -10,13 +10,6 @@ std::int64_t PassWriter::product(const std::vector<int>& atoms) const {
   return p;
 }
 
-std::int64_t PassWriter::weight_of(const Index& index, int atom) {
-  std::int64_t weight = 0;
-  for (const auto& term : index)
-    if (term.atom == atom) weight += term.weight;
-  return weight;
-}
-
 std::string PassWriter::grid_text(const Index& index, bool wide) const {
   std::vector<Piece> pieces;
   std::int64_t divisor = 1;

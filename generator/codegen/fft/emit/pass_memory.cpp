@@ -19,13 +19,6 @@ std::int64_t product(const PassSpec& pass, const std::vector<int>& atoms) {
   return all;
 }
 
-std::int64_t weight_of(const Index& index, int atom) {
-  std::int64_t weight = 0;
-  for (const IndexTerm& term : index)
-    if (term.atom == atom) weight += term.weight;
-  return weight;
-}
-
 bool same_places(const Round& a, const Round& b) {
   return a.registers == b.registers && a.threads == b.threads && a.blocks == b.blocks;
 }

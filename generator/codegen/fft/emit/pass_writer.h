@@ -34,7 +34,6 @@ class PassWriter {
   bool landed() const { return pass_.load_by != Load::plain; }
 
   // ---- offsets: the contributions of the grid's atoms and of a thread's atoms to an index; "" if there are none
-  static std::int64_t weight_of(const Index& index, int atom);
   std::string grid_text(const Index& index, bool wide = false) const;
   std::string thread_text(const Index& index, const Round& round, std::int64_t group, bool wide = false) const;
   std::string thread_number(const Round& round, std::int64_t group) const;

@@ -11,13 +11,6 @@
 namespace fourtune::generator::fft {
 namespace {
 
-std::int64_t weight_of(const Index& index, int atom) {
-  std::int64_t weight = 0;
-  for (const auto& term : index)
-    if (term.atom == atom) weight += term.weight;
-  return weight;
-}
-
 bool contains(const std::vector<int>& list, int atom) {
   return std::find(list.begin(), list.end(), atom) != list.end();
 }

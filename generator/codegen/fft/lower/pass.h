@@ -34,6 +34,13 @@ struct IndexTerm {
   friend bool operator==(const IndexTerm&, const IndexTerm&) = default;
 };
 using Index = std::vector<IndexTerm>;
+// What a step of the atom adds to the number; 0: nothing.
+inline std::int64_t weight_of(const Index& index, int atom) {
+  std::int64_t weight = 0;
+  for (const IndexTerm& term : index)
+    if (term.atom == atom) weight += term.weight;
+  return weight;
+}
 
 // A dimension of which the array holds only `kept` of n positions: zero padding when loading, truncation when storing.
 struct Window {

@@ -159,11 +159,4 @@ void Planner::order_grid(PassSpec& spec, const KernelParameters& w) {
   append("batch");
 }
 
-std::int64_t Planner::weight_in(const Index& index, int atom) {
-  std::int64_t weight = 0;
-  for (const auto& term : index)
-    if (term.atom == atom) weight += term.weight;
-  return weight;
-}
-
 }  // namespace fourtune::generator::fft

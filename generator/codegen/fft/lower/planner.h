@@ -62,8 +62,8 @@ class Planner {
   bool refused() const { return !refusal_.empty(); }
   int kernels() const { return static_cast<int>(plan_.kernels.size()); }
   const KernelParameters& with(int k) const { return plan_.kernels[at(k)].with; }
-  static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_in(spec.load.address, atom); }
-  static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_in(spec.store.address, atom); }
+  static std::int64_t load_weight(const PassSpec& spec, int atom) { return weight_of(spec.load.address, atom); }
+  static std::int64_t store_weight(const PassSpec& spec, int atom) { return weight_of(spec.store.address, atom); }
 
   // ---- a pass
   // Whether a kernel's blocks write places that other blocks have yet to read, if both arrays are the same.
@@ -106,7 +106,6 @@ class Planner {
   int table_for(PlannedPass& out, std::int64_t period);
   std::int64_t table_length(const std::vector<std::byte>& table) const;
   void order_grid(PassSpec& spec, const KernelParameters& w);
-  static std::int64_t weight_in(const Index& index, int atom);
 
   // ---- loads and stores (plan_ports.cpp)
   // Whether this kernel pads (load) or truncates (store) this axis, so that a window gives its addresses.

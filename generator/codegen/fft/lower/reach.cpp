@@ -10,13 +10,6 @@
 namespace fourtune::generator::fft {
 namespace {
 
-std::int64_t weight_in(const Index& index, int atom) {
-  std::int64_t weight = 0;
-  for (const IndexTerm& term : index)
-    if (term.atom == atom) weight += term.weight;
-  return weight;
-}
-
 std::int64_t largest(const PassSpec& pass, const Index& index) {
   std::int64_t most = 0;
   for (const IndexTerm& term : index) most += (pass.atoms[at(term.atom)].size - 1) * term.weight;
@@ -28,7 +21,7 @@ std::int64_t largest(const PassSpec& pass, const Index& index) {
 std::int64_t stride_of(const Index& address, const Bound& bound) {
   std::int64_t stride = -1;
   for (const IndexTerm& term : bound.index) {
-    const std::int64_t weight = weight_in(bound.index, term.atom), here = weight_in(address, term.atom);
+    const std::int64_t weight = weight_of(bound.index, term.atom), here = weight_of(address, term.atom);
     if (here % weight != 0 || (stride >= 0 && here / weight != stride)) return 0;
     stride = here / weight;
   }
