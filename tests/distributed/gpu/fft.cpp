@@ -1,11 +1,7 @@
 // FFTs by slabs whose ranks have GPUs: emulated ones, by every exchange; NCCL's part is played by fake_nccl.cpp. The
-// emulated backend also checks that kernels stay within their arrays and do not race.
+// emulated backend also checks that kernels stay within their arrays and do not race, and its copies land late.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
-
-#include "runtime/distributed/nccl.h"
 #include "tests/distributed/fft_support.h"
 
 namespace fourtune::test {
@@ -72,11 +68,6 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
 // Rows of half a megabyte, which NCCL moves one by one.
 TEST(DistributedGpuFft, LongRows) {
   if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 template <class In, class Out>
