@@ -9,7 +9,9 @@
 // box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the
 // transforms of a batch follow each other. Boxes may be empty: with more ranks than rows, some have none.
 //
-// Memory. All arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs.
+// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of an fft on GPUs
+// may also be in the memory of the rank's GPU, where they stay; what writes them is finished, or on the default stream,
+// when execute is called, and execute returns when its work is done.
 //
 // Errors. When a collective call fails on one rank, it throws the same Error on every rank, with the number of the
 // lowest rank that failed in its message. Where MPI itself fails or a rank dies, MPI's rules apply: most programs end.
@@ -62,7 +64,8 @@ class FOURTUNE_API DistributedTransform {
   // problem is that of all ranks together.
   void set_points(const Points& points);
   // Collective. Like Transform's, with this rank's parts: values of its points, and the box of modes(); for an fft the
-  // boxes of first_part() and second_part(). Empty arrays may be null.
+  // boxes of first_part() and second_part(). Empty arrays may be null. Throws Error{invalid_argument} for an array in a
+  // GPU's memory where the transform has points.
   void execute(void* point_values, void* mode_values);
   void execute_adjoint(void* point_values, void* mode_values);
 

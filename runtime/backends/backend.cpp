@@ -67,6 +67,8 @@ KernelImage Backend::compile_kernel(const KernelJob& job, double) const {
 
 std::unique_ptr<ArrayMemory> Backend::memory(int) const { return std::make_unique<HostMemory>(); }
 
+std::unique_ptr<DeviceStreams> Backend::streams(int) const { return process_streams(); }
+
 std::unique_ptr<StreamTimer> clock_timer() { return std::make_unique<ClockTimer>(); }
 std::unique_ptr<StreamTimer> Backend::timer(int) const { return clock_timer(); }
 

@@ -15,6 +15,7 @@
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
 #include "generator/plan/plan.h"
+#include "runtime/backends/device_streams.h"
 
 namespace fourtune::db {
 class Pack;
@@ -219,6 +220,9 @@ class Backend {
   // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
+  // Streams of this device for work and copies that overlap; those of a backend whose memory is the process's do
+  // everything at once.
+  virtual std::unique_ptr<DeviceStreams> streams(int device) const;
   // Makes the device's context current on this thread while the result lives, for libraries that expect this. Null
   // where there is no context.
   virtual std::shared_ptr<void> make_current(int device) const {

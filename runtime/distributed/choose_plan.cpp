@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "db/lookup.h"
+#include "generator/codegen/fft/any_length/any_size.h"
 #include "runtime/backends/families.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
@@ -11,10 +12,14 @@
 namespace fourtune::runtime::distributed {
 namespace {
 
-// What slabs of an fft run untuned: our own lines, which need no planning.
-generator::Plan fft_plan(int threads) {
-  generator::Plan plan = generator::plan_for("cpu");
-  plan.cpu().threads = threads;
+// What slabs of an fft run untuned: our own kernels or lines, which need no planning.
+generator::Plan fft_plan(const DeviceTraits& traits) {
+  generator::Plan plan = generator::plan_for(traits.backend);
+  if (generator::is_gpu(traits.backend)) {
+    plan.gpu().fft.family = generator::GpuFftFamily::plain;
+    return plan;
+  }
+  plan.cpu().threads = traits.cores;
   plan.cpu().fft.family = generator::FftFamily::rows;
   plan.cpu().fft.rigor = generator::Rigor::estimate;
   return plan;
@@ -23,8 +28,8 @@ generator::Plan fft_plan(int threads) {
 // Why types 1 and 2 and ffts with these options are replicated, or not; empty: they may be slabs.
 std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits) {
   if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
-  if (generator::is_gpu(traits.backend))
-    return fmt::format("slabs are computed on the processor, not by {}", traits.backend);
+  if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend))
+    return fmt::format("slabs with points are computed on the processor, not by {}", traits.backend);
   return {};
 }
 
@@ -61,6 +66,9 @@ class Chooser {
     const auto found = find_tuned(problem_, here, *lookup_, notes_);
     if (!found) return false;
     chosen.plan = found->plan;
+    if (!crew_.means.why_not(chosen.plan.exchange).empty())
+      chosen.plan.exchange =
+          chosen.plan.decomposition == Decomposition::replicated ? Exchange::host : crew_.means.best();
     chosen.explain = explained(to_text(chosen.plan, problem_), found->why, {});
     return true;
   }
@@ -72,6 +80,14 @@ class Chooser {
                               "number of ranks, and slabs are not used: {}",
                               why));
     chosen.plan.decomposition = Decomposition::replicated;
+    const bool by_nccl = generator::is_gpu(traits_.backend) && problem_.type != 3;
+    if (forced_.exchange && !generator::is_gpu(traits_.backend))
+      throw Error(Status::invalid_plan, "ranks=replicated: exchange= is for ranks with GPUs");
+    if (forced_.exchange == Exchange::nccl && !by_nccl)
+      throw Error(Status::unsupported, "exchange=nccl: the points of a type 3 are exchanged by the host");
+    chosen.plan.exchange =
+        forced_.exchange.value_or(by_nccl && crew_.means.no_nccl.empty() ? Exchange::nccl : Exchange::host);
+    require_means(chosen.plan.exchange);
     chosen.plan.replicated = forced_.local;
     chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
     return chosen;
@@ -81,7 +97,9 @@ class Chooser {
     std::string source, fault;
     chosen.plan.decomposition = Decomposition::slabs;
     if (problem_.kind == Kind::fft) {
-      chosen.plan.local = forced_.local.empty() ? fft_plan(traits_.cores) : forced_plan();
+      chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
+      fault = fft_fault(chosen.plan.local);
+      if (!fault.empty()) throw Error(Status::invalid_plan, "ranks=slabs: " + fault);
       source = "ffts are split by slabs\n";
     } else if (!forced_.local.empty()) {
       chosen.plan.local = forced_plan();
@@ -92,6 +110,7 @@ class Chooser {
       fault = slabs_fault(chosen.plan.local, problem_);
       source = resolution.explain;
     }
+    choose_exchange(chosen.plan);
     chosen.plan.chunks = forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks));
     if (!fault.empty()) {
       if (forced_.decomposition || options_.deterministic) throw Error(Status::invalid_plan, "ranks=slabs: " + fault);
@@ -107,13 +126,40 @@ class Chooser {
     return chosen;
   }
 
+  std::string fft_fault(const generator::Plan& plan) const {
+    if (const std::string fault = slabs_fault(plan, problem_); !fault.empty() || !generator::is_gpu(plan.backend))
+      return fault;
+    if (!options_.deterministic) return {};
+    if (plan.gpu().fft.family == generator::GpuFftFamily::cufft)
+      return "deterministic: cuFFT's results may depend on how many lines a rank has; fft=plain's do not";
+    for (const std::int64_t n : problem_.n)
+      if (!generator::fft::has_codelets(n))
+        return fmt::format(
+            "deterministic: length {} has a prime factor above 61, and a GPU's kernels for it depend on "
+            "how many lines a rank has",
+            n);
+    return {};
+  }
+  void choose_exchange(RankPlan& plan) const {
+    if (!generator::is_gpu(plan.local.backend)) {
+      if (forced_.exchange) throw Error(Status::invalid_plan, "ranks=slabs: exchange= is for the slabs of GPUs");
+      return;
+    }
+    plan.exchange = forced_.exchange.value_or(crew_.means.best());
+    require_means(plan.exchange);
+  }
+  void require_means(Exchange way) const {
+    if (const std::string& why = crew_.means.why_not(way); !why.empty())
+      throw Error(Status::unsupported, fmt::format("exchange={}: {}", to_string(way), why));
+  }
   Decomposition choose_kind(const generator::Plan& plan) const {
     return distributed::choose(plan, problem_, crew_.ranks);
   }
   generator::Plan forced_plan() const {
     generator::Plan plan = generator::parse_plan(forced_.local, problem_);
-    if (generator::is_gpu(plan.backend))
-      throw Error(Status::invalid_plan, "ranks=slabs: " + slabs_fault(plan, problem_));
+    if (plan.backend != traits_.backend)
+      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: the plan of a rank is for {}, and the backend is {}",
+                                                    plan.backend, traits_.backend));
     require_families(plan);
     return plan;
   }
@@ -146,14 +192,14 @@ ChosenPlan choose_on_first(const Crew& crew, const Problem& problem, const Devic
   return Chooser(crew, problem, traits, options, lookup).choose();
 }
 
-ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const DeviceTraits& traits,
-                       const Options& options) {
+ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, const Problem& problem,
+                       const DeviceTraits& traits, const Options& options) {
   ChosenPlan chosen;
   std::string text;
   ranks.together([&] {
     if (ranks.rank() != 0) return;
     const auto lookup = shared_lookup(options);
-    chosen = choose_on_first({ranks.size(), ranks.machines()}, problem, traits, options, lookup.get());
+    chosen = choose_on_first({ranks.size(), ranks.machines(), means}, problem, traits, options, lookup.get());
     text = to_text(chosen.plan, problem);
   });
   ranks.take_first(text);
@@ -163,10 +209,11 @@ ChosenPlan choose_plan(const Communicator& ranks, const Problem& problem, const 
     chosen.plan.decomposition = *first.decomposition;
     chosen.plan.balance = first.balance.value_or(Balance::points);
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
+    chosen.plan.exchange = first.exchange.value_or(Exchange::host);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";
     if (chosen.plan.decomposition == Decomposition::replicated) return;
     chosen.plan.local = generator::parse_plan(first.local, problem);
-    chosen.plan.local.cpu().threads = traits.cores;
+    if (!generator::is_gpu(chosen.plan.local.backend)) chosen.plan.local.cpu().threads = traits.cores;
   });
   return chosen;
 }

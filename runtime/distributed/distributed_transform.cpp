@@ -8,6 +8,8 @@
 #include "runtime/backend_table.h"
 #include "runtime/distributed/choose_plan.h"
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/exchange.h"
+#include "runtime/distributed/nccl.h"
 #include "runtime/distributed/rank_executor.h"
 
 namespace fourtune {
@@ -58,9 +60,15 @@ struct DistributedTransform::State {
       if (options.device < 0) options.device = ranks.rank_on_machine() % std::max(1, backend.device_count());
       traits = backend.traits(options.device);
       const int share = std::max(1, traits.cores / ranks.sharing());
-      if (!generator::is_gpu(traits.backend))
+      if (!generator::is_gpu(traits.backend)) {
         traits.cores = options.threads > 0 ? std::min(options.threads, traits.cores) : share;
+      } else {
+        streams = backend.streams(options.device);
+      }
     });
+    on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
+    device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
+    if (on_gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);
     if (problem.kind == Kind::fft) bind();
   }
 
@@ -68,7 +76,12 @@ struct DistributedTransform::State {
   runtime::distributed::Communicator ranks;  // ends last
   Problem asked, problem;
   DeviceTraits traits;
+  std::unique_ptr<runtime::DeviceStreams> streams;  // of ranks with GPUs
+  runtime::distributed::ExchangeMeans means;
+  std::unique_ptr<runtime::distributed::NcclRanks> nccl;
   runtime::distributed::ChosenPlan chosen;
+  bool on_gpus = false;        // all ranks have one
+  bool device_memory = false;  // which has memory of its own
   std::string plan_text;
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
   bool points_set = false;
@@ -76,14 +89,21 @@ struct DistributedTransform::State {
 
   void bind() {
     namespace distributed = runtime::distributed;
-    chosen = distributed::choose_plan(ranks, problem, traits, options);
+    chosen = distributed::choose_plan(ranks, means, problem, traits, options);
     const std::string text = distributed::to_text(chosen.plan, problem);
     if (executor && text == plan_text) return;
     executor.reset();
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
+    const bool gpu_slabs = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
+    const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::Exchange::nccl;
+    if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
-      if (problem.kind == Kind::fft) {
+      const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
+                                           streams.get(), nccl.get()};
+      if (gpu_slabs) {
+        executor = distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device);
+      } else if (problem.kind == Kind::fft) {
         executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
@@ -91,7 +111,8 @@ struct DistributedTransform::State {
         Options local = options;
         local.plan = chosen.plan.replicated;
         if (!generator::is_gpu(traits.backend)) local.threads = traits.cores;
-        executor = distributed::make_replicated(ranks, problem, local);
+        executor = by_nccl ? distributed::make_gpu_replicated(ranks, problem, local, device)
+                           : distributed::make_replicated(ranks, problem, local);
       }
     });
   }
@@ -115,6 +136,18 @@ struct DistributedTransform::State {
     });
   }
 
+  // Points and their transforms are exchanged by the host but where NCCL does it.
+  void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
+    const bool by_nccl = chosen.plan.exchange == runtime::distributed::Exchange::nccl;
+    for (const void* array : arrays)
+      if (device_memory && !by_nccl && array != nullptr && streams->reaches(array))
+        throw Error(
+            Status::invalid_argument,
+            fmt::format("{}: an array is in a GPU's memory; transforms with points over ranks take host arrays unless "
+                        "their exchange is nccl",
+                        call));
+  }
+
   void run(void* first, void* second, bool adjoint) {
     ranks.together([&] {
       if (problem.kind == Kind::nufft && !points_set)
@@ -124,6 +157,7 @@ struct DistributedTransform::State {
       if ((!first && !none) || (!second && !none_after))
         throw Error(Status::invalid_argument,
                     fmt::format("execute: {} is null", !first && !none ? "point_values" : "mode_values"));
+      if (problem.kind == Kind::nufft) refuse_device_arrays("execute", {first, second});
       runtime::check_alignment(first, problem.precision, "execute: point_values");
       runtime::check_alignment(second, problem.precision, "execute: mode_values");
       if (first != nullptr && first == second)
@@ -168,6 +202,9 @@ void DistributedTransform::set_points(const Points& points) try {
   state.ranks.together([&] { runtime::check_points(state.problem, points); });
   state.count_points(points);
   state.bind();
+  state.ranks.together([&] {
+    state.refuse_device_arrays("set_points", {points.x, points.y, points.z, points.s, points.t, points.u});
+  });
   state.executor->set_points(points);
   state.no_points = points.m == 0;
   state.no_targets = points.k == 0;

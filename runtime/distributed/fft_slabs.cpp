@@ -1,7 +1,5 @@
 // A uniform FFT by slabs: transforms of whole planes, one transposition, transforms of whole columns.
 //
-// The spatial side of the transform is split by planes (the last dimension) and its spectrum by columns (the last
-// dimension but one), so that a transform and its inverse need one exchange each.
 //   to the spectrum (c2c with sign -1, r2c): planes of the input -> work -> transposition -> lines to the output
 //   back (c2c with sign +1, c2r):            lines of the input -> transposition -> planes to the output
 // The plan says in which pieces the transposition overlaps with the rest (pipeline.h).
@@ -12,6 +10,7 @@
 #include "runtime/backends/cpu/base/stage_clock.h"
 #include "runtime/backends/cpu/fft/fft.h"
 #include "runtime/distributed/axis_lines.h"
+#include "runtime/distributed/fft_geometry.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
 
@@ -25,18 +24,15 @@ class FftSlabs final : public RankExecutor {
  public:
   FftSlabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan, const RankOptions& options)
       : ranks_(ranks), problem_(problem), plan_(plan.local), deterministic_(options.deterministic) {
-    const int last = problem.dim - 1;
-    to_spectrum_ = problem.fft_type == FftType::r2c || (problem.fft_type == FftType::c2c && problem.sign < 0);
-    const Sizes spectrum = to_spectrum_ ? output_sizes(problem) : input_sizes(problem);
-    const Sizes space = to_spectrum_ ? input_sizes(problem) : output_sizes(problem);
-    length_ = problem.n[last];
-    const Split planes = Split::even(length_, ranks.size()), columns = mode_columns(problem, ranks.size());
-    run_ = problem.dim == 3 ? spectrum[0] : 1;
-    space_plane_ = problem.dim == 3 ? space[0] * space[1] : space[0];
-    spectrum_plane_ = run_ * columns.items();
-    own_planes_ = planes.size(ranks.rank());
-    lines_count_ = run_ * columns.size(ranks.rank());
-    pipeline_.bind(ranks, {planes, columns, run_, sizeof(Complex)}, plan.chunks, problem.batch, plan_.cpu().threads);
+    const FftGeometry of(problem, ranks.rank(), ranks.size());
+    to_spectrum_ = of.to_spectrum;
+    length_ = of.length;
+    run_ = of.middle.run;
+    space_plane_ = of.space_plane;
+    spectrum_plane_ = of.spectrum_plane;
+    own_planes_ = of.own_planes;
+    lines_count_ = of.lines;
+    pipeline_.bind(ranks, of.middle, plan.chunks, problem.batch, plan_.cpu().threads);
     make_plane_ffts();
     if (lines_count_ > 0) lines_[0] = make_lines(problem.sign);
   }
@@ -87,7 +83,7 @@ class FftSlabs final : public RankExecutor {
       return;
     }
     for (int c = 0; c < pipeline_.chunks(); ++c)
-      if (const std::int64_t count = pipeline_.planes(c); count > 0 && !fft_of(count))
+      if (const std::int64_t count = pipeline_.planes(c).count; count > 0 && !fft_of(count))
         plane_ffts_.push_back({count, make_plane_fft(count)});
   }
   Executor* fft_of(std::int64_t count) const {

@@ -5,44 +5,49 @@
 //   cut by the side that comes second    all work, then begin to send all pieces; wait for one, work on it, and so on
 //   cut by the batch                     work on a group of transforms, send it, work on the next group, and so on
 //
+// Where the arrays in the middle lie and how they move is the Middle's matter:
+//
+//   bind(ranks, shape, chunks, memory, ...)          so much of it (TranspositionMemory)
+//   pieces(), trivial(), bytes()                     as a Transposition's; of the memory
+//   planes_at(place), columns_at(place)              array `place` of either side
+//   begin(slot, chunk, to_columns, place, count)     begins to move a chunk of so many arrays, from `place` on
+//   poll(slot), wait(slot)                           lets it proceed; returns when later work finds it moved
+//
 // The order of work within a piece is the same whatever the cut, and no work depends on more than its own piece, so the
 // bits of a result do not depend on the chunks.
 #pragma once
 
 #include <algorithm>
-#include <complex>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
-#include "runtime/backends/cpu/base/buffer.h"
+#include "fourtune/problem.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
-#include "runtime/distributed/transposition.h"
+#include "runtime/distributed/communicator.h"
+#include "runtime/distributed/host_middle.h"
+#include "runtime/distributed/transposition_pieces.h"
 
 namespace fourtune::runtime::distributed {
 
-template <class T>
-class Pipeline {
-  using Complex = std::complex<T>;
-
+template <class Middle>
+class PipelineOf {
  public:
-  // For up to `batch` transforms at a time. Throws Error{out_of_memory | size_overflow}; does not communicate.
+  // For up to `batch` transforms at a time. Throws what Middle::bind throws; does not communicate.
+  template <class... Rest>
   void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks, std::int64_t batch,
-            int threads) {
+            Rest&&... rest) {
     chunks_ = ranks.size() > 1 ? chunks : Chunks{};
-    exchange_ = Transposition(ranks, shape, chunks_, threads);
     const bool by_batch = chunks_.cut == Cut::batch;
     group_ = by_batch ? (batch + chunks_.count - 1) / chunks_.count : 1;
     const std::int64_t held = by_batch && group_ < batch ? 2 * group_ : group_;
-    by_planes_.resize(checked_multiply(exchange_.planes_elements(), held, "planes"));
-    by_columns_.resize(exchange_.trivial() ? 0 : checked_multiply(exchange_.columns_elements(), held, "columns"));
-    transfers_.resize(by_batch ? 2 : static_cast<std::size_t>(exchange_.chunks()));
+    middle_.bind(ranks, shape, chunks_, {held, by_batch ? 2 : chunks_.count, group_}, std::forward<Rest>(rest)...);
   }
-  std::int64_t bytes() const { return by_planes_.bytes() + by_columns_.bytes(); }
-  int chunks() const { return exchange_.chunks(); }
-  // How many planes the work of this chunk has; none, one or two numbers occur.
-  std::int64_t planes(int chunk) const { return exchange_.planes(chunk).count; }
-
+  std::int64_t bytes() const { return middle_.bytes(); }
+  Middle& middle() { return middle_; }
+  int chunks() const { return middle_.pieces().count(); }
+  // What of this rank's planes and columns the work of a chunk has; none, one or two sizes occur.
+  cpu::LineRange planes(int chunk) const { return middle_.pieces()[chunk].planes; }
+  cpu::LineRange columns(int chunk) const { return middle_.pieces()[chunk].columns; }
   // planes(b, planes of this rank, range of them) writes the planes of transform b, and lines(b, columns of this rank,
   // range of them) reads its columns; to_planes() is the other way round. Collective: they must not throw.
   template <class Planes, class Lines>
@@ -65,18 +70,18 @@ class Pipeline {
   template <class First, class Second>
   void run(std::int64_t batch, cpu::StageClock& clock, First first, Second second) {
     if (chunks_.cut == Cut::batch) return run_groups(batch, clock, first, second);
-    const int chunks = exchange_.chunks();
+    const int count = chunks();
     const bool first_is_cut = (chunks_.cut == Cut::planes) == first.planes;
     for (std::int64_t b = 0; b < batch; ++b) {
-      for (int c = 0; c < chunks; ++c) {
+      for (int c = 0; c < count; ++c) {
         if (first_is_cut || c == 0) work(first, clock, b, 0, first_is_cut ? c : kAll);
         exchange(clock, [&] {
-          for (int earlier = 0; earlier < c; ++earlier) transfer(earlier).poll();
-          begin(c, first.planes, 0, 1, transfer(c));
+          for (int earlier = 0; earlier < c; ++earlier) middle_.poll(earlier);
+          middle_.begin(c, c, first.planes, 0, 1);
         });
       }
-      for (int c = 0; c < chunks; ++c) {
-        exchange(clock, [&] { transfer(c).wait(); });
+      for (int c = 0; c < count; ++c) {
+        exchange(clock, [&] { middle_.wait(c); });
         if (!first_is_cut) work(second, clock, b, 0, c);
       }
       if (first_is_cut) work(second, clock, b, 0, kAll);
@@ -88,51 +93,42 @@ class Pipeline {
   void run_groups(std::int64_t batch, cpu::StageClock& clock, First first, Second second) {
     const auto finish = [&](std::int64_t begin) {
       const std::int64_t slot = begin / group_ % 2;
-      exchange(clock, [&] { transfer(slot).wait(); });
+      exchange(clock, [&] { middle_.wait(static_cast<int>(slot)); });
       for (std::int64_t b = begin; b < std::min(batch, begin + group_); ++b)
         work(second, clock, b, slot * group_ + b - begin, kAll);
     };
     for (std::int64_t at = 0; at < batch; at += group_) {
       const std::int64_t slot = at / group_ % 2, end = std::min(batch, at + group_);
       for (std::int64_t b = at; b < end; ++b) work(first, clock, b, slot * group_ + b - at, kAll);
-      exchange(clock, [&] { begin(0, first.planes, slot * group_, end - at, transfer(slot)); });
+      exchange(clock, [&] { middle_.begin(static_cast<int>(slot), 0, first.planes, slot * group_, end - at); });
       if (at > 0) finish(at - group_);
     }
     if (batch > 0) finish((batch - 1) / group_ * group_);
   }
 
   static constexpr int kAll = -1;
-  cpu::LineRange whole(bool planes) const {
-    const int last = exchange_.chunks() - 1;
-    const cpu::LineRange end = planes ? exchange_.planes(last) : exchange_.columns(last);
-    return {0, end.first + end.count};
+  cpu::LineRange range(bool of_planes, int chunk) const {
+    const int last = chunk == kAll ? chunks() - 1 : chunk;
+    const cpu::LineRange one = of_planes ? planes(last) : columns(last);
+    return chunk == kAll ? cpu::LineRange{0, one.first + one.count} : one;
   }
   template <class Work>
   void work(Side<Work>& side, cpu::StageClock& clock, std::int64_t b, std::int64_t place, int chunk) {
-    const cpu::LineRange range = chunk == kAll ? whole(side.planes)
-                                 : side.planes ? exchange_.planes(chunk)
-                                               : exchange_.columns(chunk);
-    Complex* const array = side.planes ? planes_at(place) : columns_at(place);
-    clock.time(side.stage, [&] { side.work(b, array, range); });
-  }
-  void begin(int chunk, bool to_columns, std::int64_t place, std::int64_t count, Transfer& transfer) {
-    exchange_.begin(chunk, to_columns, {planes_at(place), columns_at(place), count}, transfer);
+    auto* const array = side.planes ? middle_.planes_at(place) : middle_.columns_at(place);
+    clock.time(side.stage, [&] { side.work(b, array, range(side.planes, chunk)); });
   }
   template <class Moving>
   void exchange(cpu::StageClock& clock, Moving moving) {
-    if (!exchange_.trivial()) clock.time("exchange", moving);
-  }
-  Transfer& transfer(std::int64_t i) { return transfers_[static_cast<std::size_t>(i)]; }
-  Complex* planes_at(std::int64_t place) { return by_planes_.data() + place * exchange_.planes_elements(); }
-  Complex* columns_at(std::int64_t place) {
-    return exchange_.trivial() ? by_planes_.data() : by_columns_.data() + place * exchange_.columns_elements();
+    if (!middle_.trivial()) clock.time("exchange", moving);
   }
 
-  Transposition exchange_;
+  Middle middle_;
   Chunks chunks_;
   std::int64_t group_ = 1;  // transforms that travel at once
-  cpu::Buffer<Complex> by_planes_, by_columns_;
-  std::vector<Transfer> transfers_;  // by chunk, or of two groups
 };
+
+// On the processor.
+template <class T>
+using Pipeline = PipelineOf<HostMiddle<T>>;
 
 }  // namespace fourtune::runtime::distributed

@@ -20,6 +20,14 @@ struct RankOptions {
   ModeOrder mode_order = ModeOrder::centred;
 };
 
+// The GPU of a rank. All of it outlives an executor.
+struct RankDevice {
+  const Backend* backend = nullptr;
+  int number = 0;
+  DeviceStreams* streams = nullptr;
+  const class NcclRanks* nccl = nullptr;  // where the plan's exchange is nccl
+};
+
 class RankExecutor {
  public:
   virtual ~RankExecutor() = default;
@@ -34,8 +42,14 @@ class RankExecutor {
 // The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
 std::unique_ptr<RankExecutor> make_fft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                              const RankOptions& options);
+std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
+                                                 const RankPlan& plan, const RankOptions& options,
+                                                 const RankDevice& device);
 std::unique_ptr<RankExecutor> make_nufft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                                const RankOptions& options);
+// Types 1 and 2 with an exchange by NCCL.
+std::unique_ptr<RankExecutor> make_gpu_replicated(const Communicator& ranks, const Problem& problem,
+                                                  const fourtune::Options& options, const RankDevice& device);
 std::unique_ptr<RankExecutor> make_replicated(const Communicator& ranks, const Problem& problem,
                                               const fourtune::Options& options);
 

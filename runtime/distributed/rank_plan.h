@@ -2,7 +2,9 @@
 //
 //   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
+//   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
 //   ranks=replicated;cpu;threads=1;...
+//   ranks=replicated(exchange=nccl);cuda;...                                          (points on GPUs)
 //
 // The rest of the text is a plan of generator/plan/plan.h. It may be left out: `ranks=slabs` leaves the rest to the
 // library, and a text without `ranks=` leaves the decomposition to it. docs/design/distributed.md describes both.
@@ -40,12 +42,20 @@ struct Chunks {
 };
 inline constexpr int kMostChunks = 1024;
 
+// What moves data between GPUs.
+enum class Exchange {
+  nccl,  // NVIDIA's library, from GPU to GPU on a stream
+  mpi,   // MPI, which is given pointers of the GPUs
+  host,  // MPI, from and to pinned host memory
+};
+
 struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
   Chunks chunks;
-  generator::Plan local;   // slabs: of every rank, but for its number of threads
-  std::string replicated;  // replicated: the plan forced on every rank; empty: each rank chooses
+  Exchange exchange = Exchange::host;  // of ranks with GPUs
+  generator::Plan local;               // slabs: of every rank, but for its number of threads
+  std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
 // What a text forces.
@@ -53,11 +63,13 @@ struct ForcedPlan {
   std::optional<Decomposition> decomposition;
   std::optional<Balance> balance;
   std::optional<Chunks> chunks;
+  std::optional<Exchange> exchange;
   std::string local;  // empty: the library chooses
 };
 // Throws Error{invalid_plan} that says what is allowed. The local part is not parsed.
 ForcedPlan parse_forced(std::string_view text, const Problem& problem);
 
+const char* to_string(Exchange exchange) noexcept;
 // The canonical text; without the plan of a rank where each chooses its own (replicated).
 std::string to_text(const RankPlan& plan, const Problem& problem);
 

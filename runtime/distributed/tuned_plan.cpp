@@ -97,6 +97,7 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem) {
   plan.decomposition = *parts.decomposition;
   plan.balance = parts.balance.value_or(Balance::points);
   plan.chunks = parts.chunks.value_or(Chunks{});
+  plan.exchange = parts.exchange.value_or(Exchange::host);
   if (plan.decomposition == Decomposition::replicated) {
     if (problem.kind == Kind::fft) throw Error(Status::invalid_plan, "an fft has no points to leave where they are");
     plan.replicated = parts.local;

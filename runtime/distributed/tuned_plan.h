@@ -9,13 +9,14 @@
 
 #include "db/lookup.h"
 #include "db/records.h"
-#include "runtime/distributed/rank_plan.h"
+#include "runtime/distributed/exchange.h"
 
 namespace fourtune::runtime::distributed {
 
 // Who computes together.
 struct Crew {
   int ranks = 1, machines = 1;
+  ExchangeMeans means{};
 };
 
 // `rank`: the environment of one rank, with its share of the machine's cores.

@@ -1,62 +1,10 @@
 // Uniform FFTs over ranks against those of one process.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <type_traits>
-
-#include "tests/distributed/support.h"
+#include "tests/distributed/fft_support.h"
 
 namespace fourtune::test {
 namespace {
-
-// What one process writes, and what the ranks write, gathered; real arrays are vectors of real numbers.
-template <class In, class Out>
-struct Results {
-  std::vector<In> first;
-  std::vector<Out> second;
-};
-
-template <class E>
-std::vector<E> drawn(std::size_t count, unsigned seed) {
-  std::vector<E> values(count);
-  unsigned state = seed;
-  const auto next = [&] { return static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / 8388608.0 - 1; };
-  for (E& value : values) {
-    if constexpr (std::is_floating_point_v<E>) {
-      value = static_cast<E>(next());
-    } else {
-      value = {static_cast<typename E::value_type>(next()), static_cast<typename E::value_type>(next())};
-    }
-  }
-  return values;
-}
-
-std::int64_t count(const Sizes& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
-
-template <class In, class Out>
-Results<In, Out> alone(const Problem& problem, bool adjoint, Options options) {
-  const std::int64_t in = problem.batch * count(input_sizes(problem)),
-                     out = problem.batch * count(output_sizes(problem));
-  Results<In, Out> r{drawn<In>(static_cast<std::size_t>(in), 1), drawn<Out>(static_cast<std::size_t>(out), 2)};
-  options.plan.clear();
-  Transform transform(to_token(problem), options);
-  adjoint ? transform.execute_adjoint(r.first.data(), r.second.data())
-          : transform.execute(r.first.data(), r.second.data());
-  return r;
-}
-
-template <class In, class Out>
-Results<In, Out> together(const Problem& problem, bool adjoint, const Options& options, MPI_Comm comm) {
-  const auto in = input_sizes(problem), out = output_sizes(problem);
-  const auto first = drawn<In>(static_cast<std::size_t>(problem.batch * count(in)), 1);
-  const auto second = drawn<Out>(static_cast<std::size_t>(problem.batch * count(out)), 2);
-  DistributedTransform transform(to_token(problem), MPI_Comm_c2f(comm), options);
-  const Part a = transform.first_part(), b = transform.second_part();
-  auto one = take(first, in, a, problem.batch);
-  auto two = take(second, out, b, problem.batch);
-  adjoint ? transform.execute_adjoint(one.data(), two.data()) : transform.execute(one.data(), two.data());
-  return {gathered(one, in, a, problem.batch, comm), gathered(two, out, b, problem.batch, comm)};
-}
 
 Options one_thread() {
   Options options;

@@ -5,6 +5,10 @@
 
 #include <cstdio>
 
+#ifdef FOURTUNE_EMULATED_GPUS
+#include "tools/common/gpu_backends.h"
+#endif
+
 namespace {
 
 // Rank 0 reports as usual, the others only what failed.
@@ -26,6 +30,9 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+#ifdef FOURTUNE_EMULATED_GPUS
+  fourtune::tools::command_backends();
+#endif
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

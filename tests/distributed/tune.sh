@@ -41,6 +41,16 @@ kill -INT $session
   --format json > "$folder/resumed.txt" 2>&1 || fail "the session does not resume"
 grep -Eq '"reused": *[1-9]' "$folder/resumed.txt" || fail "the interrupted session kept nothing"
 
+# Ranks with GPUs try the exchanges that there are, and take the winner.
+gpus=fft:type=c2c,n=8x10x12,prec=f64
+"$fourtune" tune $gpus --ranks 2 --backend emulated --seconds 0 --max-evaluations 4 > "$folder/gpus.txt" 2>&1 ||
+  fail "tuning GPUs failed"
+"$fourtune" show > "$folder/show.txt"
+grep -q "exchange=" "$folder/show.txt" || fail "show has no plan of GPUs"
+"$fourtune" run $gpus --ranks 2 --backend emulated > "$folder/gpus.txt"
+grep -q "why .*tuned on as many ranks" "$folder/gpus.txt" || fail "ranks with GPUs do not take the winner"
+grep -q "(right" "$folder/gpus.txt" || fail "the winner on GPUs is wrong"
+
 # What cannot be tuned is named.
 ! "$fourtune" tune nufft:type=1,n=100,m=100,prec=f64,tol=1e-5 --ranks 2 > "$folder/line.txt" 2>&1 || fail "1D was tuned"
 grep -q "one dimension" "$folder/line.txt" || fail "1D has no reason"

@@ -110,10 +110,9 @@ void make_folder(const std::string& folder) {
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
-      !arguments.drawn.empty() || session.cpu_time || arguments.backend != TuneArguments().backend ||
-      arguments.device != 0)
-    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time, --backend or --device",
-                     "ranks are tuned on the processor, with points that are made, by the time that passes");
+      !arguments.drawn.empty() || session.cpu_time || arguments.device != 0)
+    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time or --device",
+                     "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
   for (const Problem& problem : problems_of(arguments)) words.push_back(to_token(problem));
@@ -125,6 +124,7 @@ void make_folder(const std::string& folder) {
   add("seed", std::to_string(session.seed));
   add("max-evaluations", std::to_string(session.max_evaluations));
   add("format", arguments.format);
+  if (arguments.backend != TuneArguments().backend) add("backend", arguments.backend);
   if (!session.strategy.empty()) add("strategy", session.strategy);
   if (arguments.quiet) words.emplace_back("--quiet");
   start_ranks(arguments.ranks, words);

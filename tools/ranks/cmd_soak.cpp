@@ -41,7 +41,9 @@ class RanksHunt {
         ffts_(Kind::fft, arguments.seed, arguments.megabytes),
         nuffts_(Kind::nufft, arguments.seed, arguments.megabytes) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    device_ = capabilities_of(arguments.backend).arrays != runtime::Arrays::host;
+    const runtime::Arrays arrays = capabilities_of(arguments.backend).arrays;
+    device_ = arrays != runtime::Arrays::host;
+    in_process_ = arrays == runtime::Arrays::aligned;
   }
 
   void run() {
@@ -68,8 +70,7 @@ class RanksHunt {
   }
 
   SoakCase draw() {
-    // A GPU's ranks do nonuniform transforms only.
-    const bool fft = !device_ && random_.below(3) == 0;
+    const bool fft = random_.below(3) == 0;
     SoakCase one = draw_case(fft ? ffts_.next() : nuffts_.next(), random_, arguments_.megabytes);
     one.only = Only::whole;
     one.distinct = false;
@@ -86,7 +87,7 @@ class RanksHunt {
 
   std::string draw_plan(const SoakCase& one) {
     const bool fft = one.problem.kind == Kind::fft;
-    if ((!fft && one.problem.type == 3) || device_ || random_.below(4) == 0) return {};
+    if ((!fft && (one.problem.type == 3 || device_)) || random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
     std::vector<std::string> arguments;
     if (!fft && random_.below(2) == 0)
@@ -95,6 +96,9 @@ class RanksHunt {
       constexpr std::array kCuts{"planes", "columns", "batch"};
       arguments.push_back(fmt::format("chunks={},cut={}", 1 + random_.below(9), kCuts[random_.below(3)]));
     }
+    // What else there is, NCCL say, is taken where nothing is said.
+    if (device_ && random_.below(3) > 0)
+      arguments.emplace_back(in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host");
     return arguments.empty() ? "ranks=slabs" : fmt::format("ranks=slabs({})", fmt::join(arguments, ","));
   }
 
@@ -141,7 +145,8 @@ class RanksHunt {
   tuner::Random random_;
   ProblemDraw ffts_, nuffts_;
   int ranks_ = 1;
-  bool device_ = false;  // a backend that takes no host arrays
+  bool device_ = false;      // a backend that takes no host arrays
+  bool in_process_ = false;  // but arrays in the memory of the process, so that MPI can take them
   std::int64_t tried_ = 0, refused_ = 0, failures_ = 0;
 };
 

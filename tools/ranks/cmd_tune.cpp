@@ -11,6 +11,7 @@
 #include "runtime/distributed/communicator.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
@@ -31,6 +32,7 @@ struct TuneArguments {
   std::shared_ptr<std::string> db;
   std::string format = "table";
   bool quiet = false;
+  RankHardware hardware;
   tuner::SessionOptions session;
 };
 
@@ -47,14 +49,13 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
 }
 
 // The session of rank 0. The others serve it meanwhile.
-tuner::Report session(tuner::SessionOptions& options, db::TuningStore& store, bool quiet, const StopOnSignal& signals) {
+tuner::Report session(tuner::SessionOptions& options, const RankHardware& hardware, db::TuningStore& store, bool quiet,
+                      const StopOnSignal& signals) {
   options.stop = &signals.raised();
   ProgressLine line(stderr);
   if (!quiet) options.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
-  RankEvaluator evaluator(MPI_COMM_WORLD, options.threads, &signals.raised());
-  const auto& ranks = evaluator.bench().ranks();
-  options.planning =
-      std::make_shared<RankPlanning>(runtime::distributed::Crew{ranks.size(), ranks.machines()}, evaluator.traits());
+  RankEvaluator evaluator(MPI_COMM_WORLD, hardware, &signals.raised());
+  options.planning = std::make_shared<RankPlanning>(evaluator.bench().crew(), evaluator.traits());
   tuner::Report report = tuner::run_session(options, store, evaluator);
   line.close();
   return report;
@@ -63,6 +64,8 @@ tuner::Report session(tuner::SessionOptions& options, db::TuningStore& store, bo
 void tune(TuneArguments arguments) {
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
+  command_backends();  // the emulated one too
+  arguments.hardware.threads = options.threads;
   const auto format = tuner::format_from(arguments.format);
   const std::filesystem::path path = database_path(*arguments.db);
   // mpirun passes Ctrl-C on as a signal to end, which has to wait for rank 0.
@@ -72,8 +75,8 @@ void tune(TuneArguments arguments) {
   world.together([&] {
     if (world.rank() == 0) store = std::make_unique<db::TuningStore>(db::TuningStore::open_for_writing(path));
   });
-  if (world.rank() != 0) return serve(MPI_COMM_WORLD, options.threads);
-  print_outcome(session(options, *store, arguments.quiet, signals), format, path);
+  if (world.rank() != 0) return serve(MPI_COMM_WORLD, arguments.hardware);
+  print_outcome(session(options, arguments.hardware, *store, arguments.quiet, signals), format, path);
 }
 
 void add_options(CLI::App& command, TuneArguments& arguments) {
@@ -84,6 +87,8 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
       ->transform(duration(0, 1e7))
       ->capture_default_str();
   command.add_option("--threads", session.threads, "Of each rank; 0: its share of the cores")->check(between(0, 4096));
+  command.add_option("--backend", arguments.hardware.backend, "cpu, cuda, emulated")->type_name("NAME");
+  command.add_option("--device", arguments.hardware.device, "GPU of every rank; -1: in turn")->capture_default_str();
   command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
       ->capture_default_str();
   std::vector<std::string> names;

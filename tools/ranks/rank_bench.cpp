@@ -24,23 +24,45 @@ double products(const Bytes& a, const Bytes& b) {
 
 }  // namespace
 
-RankBench::RankBench(MPI_Comm comm, int threads) : comm_(comm), threads_(threads), ranks_(MPI_Comm_c2f(comm)) {}
+RankBench::RankBench(MPI_Comm comm, const RankHardware& hardware)
+    : comm_(comm), hardware_(hardware), backend_(runtime::find_backend(hardware.backend)), ranks_(MPI_Comm_c2f(comm)) {
+  if (backend_.capabilities().arrays != runtime::Arrays::host)
+    means_ = runtime::distributed::find_means(ranks_, backend_, *backend_.streams(device()));
+}
+
+int RankBench::device() const {
+  return hardware_.device >= 0 ? hardware_.device : ranks_.rank_on_machine() % std::max(1, backend_.device_count());
+}
 
 DeviceTraits RankBench::traits() const {
-  DeviceTraits traits = runtime::find_backend("cpu").traits(0);
-  traits.cores = threads_ > 0 ? std::min(threads_, traits.cores) : std::max(1, traits.cores / ranks_.sharing());
+  const int threads = hardware_.threads;
+  DeviceTraits traits = backend_.traits(device());
+  if (generator::is_gpu(traits.backend)) return traits;
+  traits.cores = threads > 0 ? std::min(threads, traits.cores) : std::max(1, traits.cores / ranks_.sharing());
   return traits;
+}
+
+void RankBench::upload() {
+  for (std::size_t i = 0; memory_ && i < 2; ++i)
+    memory_->upload(device_arrays_[i].data(), arrays_[i].data(), static_cast<std::int64_t>(arrays_[i].size()));
+}
+void RankBench::download() {
+  for (std::size_t i = 0; memory_ && i < 2; ++i)
+    memory_->download(arrays_[i].data(), device_arrays_[i].data(), static_cast<std::int64_t>(arrays_[i].size()));
 }
 
 void RankBench::load(const std::string& token, std::uint64_t seed) {
   release();
   data_.reset();
+  device_arrays_ = {};
+  memory_.reset();
   problem_ = parse_problem(token);
   reads_first_ = problem_.kind == Kind::fft || problem_.type != 2;
   sources_ = share_of(Deal::even, problem_.m.value_or(0), ranks_.rank(), ranks_.size());
   targets_ = share_of(Deal::even, problem_.k.value_or(0), ranks_.rank(), ranks_.size());
   Options options;
   options.default_databases = false;
+  options.threads = 1;
   const DistributedTransform parts(token, MPI_Comm_c2f(comm_), options);  // refuses what cannot be split
   ranks_.together([&] {
     if (first()) data_ = std::make_unique<tuner::ProblemData>(problem_, seed);
@@ -53,7 +75,7 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
   arrays_[from] = scatter(input, boxes_[from], comm_);
   const RankBox& to = boxes_[1 - from];
   arrays_[1 - from].assign(static_cast<std::size_t>(to.part.count() * to.batch * to.element), kUnwritten);
-  if (problem_.kind == Kind::fft) return;
+  if (problem_.kind == Kind::fft) return load_device();
   const runtime::PointSet all = first() ? data_->points() : runtime::PointSet{};
   const std::array<const void*, 6> whole{all.x, all.y, all.z, all.s, all.t, all.u};
   for (std::size_t i = 0; i < 6; ++i) {
@@ -66,10 +88,22 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
   }
 }
 
+void RankBench::load_device() {
+  if (backend_.capabilities().arrays == runtime::Arrays::host) return;
+  ranks_.together([&] {
+    memory_ = std::make_unique<runtime::distributed::DeviceCopy>(backend_, device());
+    for (std::size_t i = 0; i < 2; ++i)
+      device_arrays_[i].resize(static_cast<std::int64_t>(arrays_[i].size()), *memory_);
+    upload();
+  });
+}
+
 double RankBench::bind(const std::string& plan) {
   Options options;
   options.default_databases = false;
-  options.threads = threads_;
+  options.threads = hardware_.threads;
+  options.backend = hardware_.backend;
+  options.device = device();
   options.plan = plan;
   MPI_Barrier(comm_);
   const Stopwatch watch;
@@ -96,14 +130,18 @@ double RankBench::set_points(std::size_t transform) {
 }
 
 void RankBench::execute(DistributedTransform& transform, bool adjoint) {
-  adjoint ? transform.execute_adjoint(arrays_[0].data(), arrays_[1].data())
-          : transform.execute(arrays_[0].data(), arrays_[1].data());
+  void *const first = memory_ ? device_arrays_[0].data() : arrays_[0].data(), *const second =
+                                                                                  memory_ ? device_arrays_[1].data()
+                                                                                          : arrays_[1].data();
+  adjoint ? transform.execute_adjoint(first, second) : transform.execute(first, second);
 }
 
 tuner::Validation RankBench::check(std::size_t transform) {
   const std::size_t to = reads_first_ ? 1 : 0;
   std::fill(arrays_[to].begin(), arrays_[to].end(), kUnwritten);
+  upload();
   execute(*transforms_[transform], false);
+  download();
   const Bytes whole = gather(arrays_[to], boxes_[to], comm_);
   tuner::Validation validation;
   ranks_.together([&] {
@@ -130,8 +168,10 @@ double RankBench::mismatch(DistributedTransform& transform) {
   const Bytes input = arrays_[from];
   const double norm = sum_of_products(arrays_[1 - from], arrays_[1 - from]);
   execute(transform, true);
+  download();
   const double back = sum_of_products(input, arrays_[from]);
   arrays_[from] = input;
+  upload();
   return norm > 0 ? std::abs(norm - back) / norm : std::abs(back);
 }
 

@@ -9,17 +9,27 @@
 #include <vector>
 
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/device_copy.h"
+#include "runtime/distributed/tuned_plan.h"
 #include "tools/ranks/parts.h"
 #include "tuner/measure/validate.h"
 
 namespace fourtune::tools {
 
+// Where a rank computes.
+struct RankHardware {
+  std::string backend;  // empty: cpu
+  int device = -1;      // of a GPU backend; -1: the devices of a machine in turn
+  int threads = 0;      // on the processor; 0: this rank's share of its machine's cores
+};
+
 class RankBench {
  public:
-  // threads: of each rank; 0: its share of its machine's cores.
-  RankBench(MPI_Comm comm, int threads);
+  RankBench(MPI_Comm comm, const RankHardware& hardware);
   const runtime::distributed::Communicator& ranks() const { return ranks_; }
-  // The device of this rank: its processor with its share of the cores.
+  // All ranks, and what moves data between their GPUs.
+  runtime::distributed::Crew crew() const { return {ranks_.size(), ranks_.machines(), means_}; }
+  // The device of this rank: its GPU, or its processor with its share of the cores.
   DeviceTraits traits() const;
 
   // Makes points, input and reference on rank 0 and deals them evenly. Ends all transforms.
@@ -42,8 +52,15 @@ class RankBench {
   double sum_of_products(const Bytes& a, const Bytes& b) const;
   bool first() const { return ranks_.rank() == 0; }
 
+  int device() const;
+  void load_device();
+  // Arrays of an fft are in the GPU's memory where ranks have GPUs; these copy all of them there, or back.
+  void upload();
+  void download();
+
   MPI_Comm comm_;
-  int threads_;
+  RankHardware hardware_;
+  const runtime::Backend& backend_;
   runtime::distributed::Communicator ranks_;
   Problem problem_;
   bool reads_first_ = true;
@@ -51,7 +68,10 @@ class RankBench {
   std::array<Bytes, 6> coordinates_;          // of this rank
   Share sources_, targets_;
   std::array<RankBox, 2> boxes_;
-  std::array<Bytes, 2> arrays_;  // execute's arguments
+  std::array<Bytes, 2> arrays_;  // execute's arguments, or what is in them
+  runtime::distributed::ExchangeMeans means_;
+  std::unique_ptr<runtime::distributed::DeviceCopy> memory_;  // null: arrays are on the host
+  std::array<runtime::distributed::DeviceArray, 2> device_arrays_;
   std::vector<std::unique_ptr<DistributedTransform>> transforms_;
 };
 

@@ -59,8 +59,8 @@ void obey(RankBench& bench, const Command& command) {
 
 }  // namespace
 
-void serve(MPI_Comm comm, int threads) {
-  RankBench bench(comm, threads);
+void serve(MPI_Comm comm, const RankHardware& hardware) {
+  RankBench bench(comm, hardware);
   for (;;) {
     Command command;
     tell(bench, command);
@@ -72,8 +72,8 @@ void serve(MPI_Comm comm, int threads) {
   }
 }
 
-RankEvaluator::RankEvaluator(MPI_Comm comm, int threads, const std::atomic<bool>* stop)
-    : bench_(comm, threads), stop_(stop) {}
+RankEvaluator::RankEvaluator(MPI_Comm comm, const RankHardware& hardware, const std::atomic<bool>* stop)
+    : bench_(comm, hardware), stop_(stop) {}
 
 RankEvaluator::~RankEvaluator() {
   try {

@@ -16,7 +16,7 @@ namespace fourtune::tools {
 class RankEvaluator final : public tuner::Evaluator {
  public:
   // stop: a flag that ends the session early; may be null.
-  RankEvaluator(MPI_Comm comm, int threads, const std::atomic<bool>* stop);
+  RankEvaluator(MPI_Comm comm, const RankHardware& hardware, const std::atomic<bool>* stop);
   ~RankEvaluator() override;  // the others go on behind serve()
   RankEvaluator(const RankEvaluator&) = delete;
   RankEvaluator& operator=(const RankEvaluator&) = delete;
@@ -42,6 +42,6 @@ class RankEvaluator final : public tuner::Evaluator {
 };
 
 // On every other rank: returns when rank 0's evaluator ends.
-void serve(MPI_Comm comm, int threads);
+void serve(MPI_Comm comm, const RankHardware& hardware);
 
 }  // namespace fourtune::tools

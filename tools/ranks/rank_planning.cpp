@@ -16,6 +16,7 @@ using runtime::distributed::Balance;
 using runtime::distributed::Chunks;
 using runtime::distributed::Cut;
 using runtime::distributed::Decomposition;
+using runtime::distributed::Exchange;
 using runtime::distributed::RankPlan;
 
 // The plans of a rank that are combined with decompositions: the cost model knows those of one process well.
@@ -35,10 +36,10 @@ std::vector<generator::Candidate> best_first(const Problem& problem, const Devic
 class RankPlanning::Collector {
  public:
   Collector(const Problem& problem, tuner::ListedPlans& listed) : problem_(problem), listed_(listed) {
-    listed.axes = {"decomposition", "chunks", "cut", "local"};
+    listed.axes = {"decomposition", "chunks", "cut", "local", "exchange"};
   }
   bool is_new(const RankPlan& plan) const { return !seen_.contains(to_text(plan, problem_)); }
-  void add(const RankPlan& plan, std::array<int, 4> place, double estimate) {
+  void add(const RankPlan& plan, std::array<int, 5> place, double estimate) {
     listed_.texts.push_back(to_text(plan, problem_));
     listed_.space.coordinates.emplace_back(place.begin(), place.end());
     listed_.space.estimates.push_back(estimate);
@@ -111,6 +112,15 @@ std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
   return all;
 }
 
+// The ways that there are; on the processor there is nothing to choose.
+std::vector<Exchange> RankPlanning::exchanges() const {
+  std::vector<Exchange> all;
+  for (const Exchange way : {Exchange::nccl, Exchange::mpi, Exchange::host})
+    if (crew_.means.why_not(way).empty() && (generator::is_gpu(rank_.backend) || way == Exchange::host))
+      all.push_back(way);
+  return all;
+}
+
 // Every balance and cut of slabs with plans of a rank that slabs can have.
 void RankPlanning::list_slabs(const Problem& problem, Collector& collector) const {
   const bool fft = problem.kind == Kind::fft;
@@ -118,8 +128,10 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
   for (const generator::Candidate& candidate : best_first(problem, rank_)) {
     RankPlan slabs;
     slabs.local = runtime::distributed::fit_for_slabs(candidate.plan, problem, false);
-    slabs.local.cpu().fft.rigor = generator::Rigor::estimate;  // ranks that measured would choose differently
-    slabs.local.cpu().threads = rank_.cores;                   // each rank has its own
+    if (!generator::is_gpu(slabs.local.backend)) {
+      slabs.local.cpu().fft.rigor = generator::Rigor::estimate;  // ranks that measured would choose differently
+      slabs.local.cpu().threads = rank_.cores;                   // each rank has its own
+    }
     if (!runtime::distributed::slabs_fault(slabs.local, problem).empty() || !collector.is_new(slabs)) continue;
     const double estimate =
         candidate.estimate / crew_.ranks + exchange_seconds(problem, slabs.local, Decomposition::slabs);
@@ -129,7 +141,12 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
         slabs.balance = balance;
         slabs.chunks = chunks;
         const int decomposition = balance == Balance::points ? 0 : 1;
-        collector.add(slabs, {decomposition, chunks.count, static_cast<int>(chunks.cut), number}, estimate);
+        for (const Exchange way : exchanges()) {
+          slabs.exchange = way;
+          collector.add(slabs,
+                        {decomposition, chunks.count, static_cast<int>(chunks.cut), number, static_cast<int>(way)},
+                        estimate);
+        }
       }
     if (++number == kMostLocals) return;
   }
@@ -143,7 +160,11 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     plan.replicated = generator::to_text(candidate.plan, problem);
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
-    collector.add(plan, {2, 1, 0, number}, candidate.estimate + exchange);
+    for (const Exchange way : exchanges()) {
+      if (way == Exchange::mpi || (way == Exchange::nccl && problem.type == 3)) continue;
+      plan.exchange = way;
+      collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);
+    }
     if (++number == kMostLocals) return;
   }
 }
@@ -152,7 +173,7 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  if (fft || problem.type != 3) list_slabs(problem, collector);
+  if (fft || (problem.type != 3 && !generator::is_gpu(rank_.backend))) list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;

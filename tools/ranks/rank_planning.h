@@ -30,6 +30,7 @@ class RankPlanning final : public tuner::Planning {
   Problem of_one_rank(const Problem& problem) const;
   double exchange_seconds(const Problem& problem, const generator::Plan& local,
                           runtime::distributed::Decomposition decomposition) const;
+  std::vector<runtime::distributed::Exchange> exchanges() const;
   std::vector<runtime::distributed::Chunks> chunks_of(const Problem& problem) const;
 
   runtime::distributed::Crew crew_;

@@ -29,15 +29,18 @@ bool output_may_hold(const fft::EmitOptions& options) {
   return options.type == FftType::c2c && !options.output && !(options.in_place && options.input);
 }
 
+bool fits(const GpuProgram& program, const DeviceTraits& traits) {
+  return traits.shared_per_block <= 0 ||
+         std::all_of(program.kernels.begin(), program.kernels.end(),
+                     [&](const KernelSource& kernel) { return kernel.shared_bytes <= traits.shared_per_block; });
+}
+
 // A program made of plans that nobody tuned.
 GpuProgram plain_program(fft::EmitOptions options, const DeviceTraits& traits) {
   options.device = traits;
   GpuProgram program = fft::emit_any_size(options);
   if (program.launches.empty()) throw Error(Status::unsupported, "fft=plain: a transform of one value has no kernel");
-  const auto too_large = [&](const KernelSource& kernel) {
-    return traits.shared_per_block > 0 && kernel.shared_bytes > traits.shared_per_block;
-  };
-  if (std::none_of(program.kernels.begin(), program.kernels.end(), too_large)) return program;
+  if (fits(program, traits)) return program;
   for (const std::int64_t n : options.n)
     if (!fft::has_codelets(n))
       throw Error(Status::unsupported,
@@ -99,6 +102,16 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
           k + 1, bytes, options.device.shared_per_block);
   }
   return fft::beyond_reach(planned, options);
+}
+
+GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits) {
+  fft::EmitOptions options = emit_options(problem);
+  options.device = traits;
+  GpuProgram program = fft::emit_one_dimension(options, dimension);
+  if (!fits(program, traits))
+    throw Error(Status::unsupported, fmt::format("lines of {} values need more shared memory than a block of {} has",
+                                                 problem.n[dimension], traits.name));
+  return program;
 }
 
 GpuProgram gpu_fft_adjoint_program(const Problem& adjoint, const DeviceTraits& traits) {

@@ -26,6 +26,9 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
 // The program of a GPU plan for a uniform problem, in -> out; nullopt: the device's FFT library (cufft) runs it. Throws
 // Error{invalid_plan} if the plan does not fit the problem, and Error{unsupported} if no kernel can do it.
 std::optional<GpuProgram> gpu_fft_program(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
+// The program for complex transforms along one dimension of the problem's arrays alone, out of place, by generated
+// kernels. Throws Error{unsupported} if none can do it.
+GpuProgram gpu_fft_lines_program(const Problem& problem, int dimension, const DeviceTraits& traits);
 // Throws as gpu_fft_program does, without the time that tables take.
 void check_gpu_fft(const Problem& problem, const Plan& plan, const DeviceTraits& traits);
 // The program for `adjoint` (fft::adjoint_options): the problem that is the adjoint of a real transform, except for the

@@ -11,6 +11,7 @@
 #include "generator/plan/type3_geometry.h"
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/cufft_api.h"
+#include "runtime/backends/cuda/device_streams.h"
 #include "runtime/backends/cuda/driver_api.h"
 #include "runtime/backends/cuda/nufft_queue.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
@@ -279,5 +280,7 @@ std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
 std::unique_ptr<StreamTimer> CudaBackend::timer(int ordinal) const {
   return std::make_unique<EventTimer>(device(ordinal));
 }
+
+std::unique_ptr<DeviceStreams> CudaBackend::streams(int ordinal) const { return make_streams(device(ordinal)); }
 
 }  // namespace fourtune::runtime::cuda

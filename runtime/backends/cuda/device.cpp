@@ -152,8 +152,9 @@ void Event::record(CUstream stream) const { check(driver().cuEventRecord(event_,
 void Event::hold_back(CUstream stream) const {
   check(driver().cuStreamWaitEvent(stream, event_, 0), "ordering two streams");
 }
+void Event::wait() const { check(driver().cuEventSynchronize(event_), "waiting for an event"); }
 double Event::seconds_since(const Event& earlier) const {
-  check(driver().cuEventSynchronize(event_), "waiting for an event");
+  wait();
   float ms = 0;
   check(driver().cuEventElapsedTime(&ms, earlier.event_, event_), "timing by events");
   return 1e-3 * static_cast<double>(ms);

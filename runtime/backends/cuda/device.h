@@ -88,6 +88,8 @@ class Event {
   void record(CUstream stream) const;
   // Work put on the stream from now on runs after what this event recorded. The context must be current.
   void hold_back(CUstream stream) const;
+  // Waits until all that it recorded is done. The context must be current.
+  void wait() const;
   // Seconds from `earlier` to this event; waits for this event.
   double seconds_since(const Event& earlier) const;
 

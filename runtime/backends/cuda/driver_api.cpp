@@ -64,6 +64,9 @@ void each_optional(DriverApi& api, const Visit& visit) {
   visit("cuLaunchKernelEx", api.cuLaunchKernelEx);
   visit("cuDeviceGetDefaultMemPool", api.cuDeviceGetDefaultMemPool);
   visit("cuMemPoolTrimTo", api.cuMemPoolTrimTo);
+  visit("cuMemcpyAsync", api.cuMemcpyAsync);
+  visit("cuMemcpy2DAsync_v2", api.cuMemcpy2DAsync);
+  visit("cuDeviceGetUuid_v2", api.cuDeviceGetUuid);
   visit("cuMemFreeHost", api.cuMemFreeHost);
   visit("cuMemAllocHost_v2", api.cuMemAllocHost);
   visit("cuStreamIsCapturing", api.cuStreamIsCapturing);

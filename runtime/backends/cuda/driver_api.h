@@ -92,6 +92,23 @@ struct CUgraphEdgeData {
   unsigned char from_port, to_port, type;  // for ports and types, 0 is ordinary and 1 programmatic
   unsigned char reserved[5];
 };
+// CUDA_MEMCPY2D.
+struct CUmemcpy2D {
+  std::size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  CUdeviceptr from;
+  void* from_array;
+  std::size_t from_pitch;
+  std::size_t to_x, to_y;
+  int to_type;
+  void* to_host;
+  CUdeviceptr to;
+  void* to_array;
+  std::size_t to_pitch;
+  std::size_t width, height;
+};
+static_assert(sizeof(CUmemcpy2D) == 128);
 static_assert(sizeof(CUkernelNodeParams) == 72 && sizeof(CUgraphEdgeData) == 8);
 static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
 
@@ -128,6 +145,9 @@ struct DriverApi {
   CUresult (*cuMemcpyHtoDAsync)(CUdeviceptr, const void*, std::size_t, CUstream);
   CUresult (*cuMemcpyDtoHAsync)(void*, CUdeviceptr, std::size_t, CUstream);
   CUresult (*cuMemcpyDtoDAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
+  CUresult (*cuMemcpyAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);  // this one and the next may be null
+  CUresult (*cuMemcpy2DAsync)(const CUmemcpy2D*, CUstream);
+  CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);  // 16 bytes; may be null
   CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
   CUresult (*cuStreamCreate)(CUstream*, unsigned);
   CUresult (*cuStreamDestroy)(CUstream);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/backends/emulated/emulator.h"
+#include "runtime/backends/emulated/late_streams.h"
 #include "runtime/backends/emulated/nufft_queue.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/nufft_executor.h"
@@ -89,6 +90,8 @@ Capabilities EmulatedBackend::capabilities() const {
 std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource programs) const {
   return std::make_unique<EmulatedBackend>(std::move(programs), options_);
 }
+
+std::unique_ptr<DeviceStreams> EmulatedBackend::streams(int) const { return late_streams(); }
 
 std::unique_ptr<Executor> EmulatedBackend::bind(const Problem& problem, const generator::Plan& plan,
                                                 const ExecutorOptions& options) const {

@@ -22,6 +22,9 @@ class EmulatedBackend final : public gpu::ProgramBackend {
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
 
+  // Their copies land late (late_streams.h).
+  std::unique_ptr<DeviceStreams> streams(int device) const override;
+
  protected:
   DeviceTraits traits_of(int) const override { return emulated_traits(); }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "db/tuning_store.h"
+#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/distributed/choose_plan.h"
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
@@ -90,6 +91,24 @@ TEST(RankPlanning, ListsPlansThatAreRightOnceEach) {
     EXPECT_EQ(heads.size() > 8, slabs) << token;
     EXPECT_EQ(planning.fault(planning.untuned(problem), problem), "") << planning.untuned(problem);
   }
+}
+
+TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
+  DeviceTraits gpu = runtime::emulated::emulated_traits();
+  const Problem problem = parse_problem("fft:type=c2c,n=32x32x32,prec=f32");
+  const auto exchanges = [&](const Crew& crew) {
+    std::set<std::string> found;
+    for (const std::string& text : RankPlanning(crew, gpu).list(problem).texts) {
+      EXPECT_EQ(RankPlanning(crew, gpu).fault(text, problem), "") << text;
+      const std::size_t at = text.find("exchange=");
+      found.insert(text.substr(at, text.find(')') - at));
+    }
+    return found;
+  };
+  EXPECT_EQ(exchanges({2, 1, {"", "not aware"}}), (std::set<std::string>{"exchange=nccl", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"shared", ""}}), (std::set<std::string>{"exchange=mpi", "exchange=host"}));
+  const std::string untuned = RankPlanning({2, 1, {"", ""}}, gpu).untuned(problem);
+  EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
 }
 
 TEST_F(RanksDatabase, TheWinnerOfAsManyRanksIsTaken) {

@@ -76,6 +76,12 @@ class ByDimension {
     all_.workspaces = workspaces_;
     return emit_program(all_, options_);
   }
+  // Along dimension d alone; complex values.
+  GpuProgram emit_only(int d) {
+    dimension(d, {BufferRef::Where::first, 0, input_layout()}, {BufferRef::Where::second, 0, output_layout()}, true);
+    all_.workspaces = workspaces_;
+    return emit_program(all_, options_);
+  }
 
  private:
   ArrayLayout layout(bool input) const {
@@ -348,6 +354,10 @@ GpuProgram emit_any_size(const EmitOptions& options) {
   if (options.order == Order::primes && !codelets) return emit_to_copy(options);
   if ((options.from == Order::primes && !codelets) || moves_in_place(options)) return emit_from_copy(options);
   return emit_separate(options);
+}
+
+GpuProgram emit_one_dimension(const EmitOptions& options, int dimension) {
+  return ByDimension(options).emit_only(dimension);
 }
 
 }  // namespace fourtune::generator::fft

@@ -35,5 +35,8 @@ std::int64_t convolution_length(std::int64_t n);
 // does not pass is at most 2^23: its convolution has at most 2^24 values. Throws Error{unsupported} where one of these
 // rules is broken.
 GpuProgram emit_any_size(const EmitOptions& options);
+// Complex transforms along one dimension, of any length; the others are only carried. Out of place. Throws as
+// emit_any_size does.
+GpuProgram emit_one_dimension(const EmitOptions& options, int dimension);
 
 }  // namespace fourtune::generator::fft

@@ -1,0 +1,179 @@
+#include "runtime/distributed/device_exchange.h"
+
+#include <algorithm>
+
+namespace fourtune::runtime::distributed {
+
+using Lane = DeviceStreams::Lane;
+
+namespace {
+
+// Messages lie at places that suit any copy.
+constexpr std::int64_t kAlignment = 256;
+std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Rows that are worth a message of NCCL each: packing them would be two more passes through memory.
+constexpr std::int64_t kLongRow = 1 << 19;
+constexpr std::int64_t kMostRows = 1024;  // of a rank in one exchange: NCCL takes no more than some thousand calls
+
+// The same rows without gaps.
+DeviceBlock dense(const DeviceBlock& block, char* at) {
+  DeviceBlock out = block;
+  out.array = at;
+  out.slice = {0, block.slice.rows, block.slice.bytes, block.slice.bytes};
+  out.distance = block.slice.size();
+  return out;
+}
+
+}  // namespace
+
+DeviceExchange::DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory,
+                               Exchange way, const NcclRanks* nccl)
+    : ranks_(ranks), streams_(streams), memory_(memory), way_(way), nccl_(nccl) {}
+
+DeviceExchange::~DeviceExchange() {
+  for (const Slot& slot : slots_)
+    for (const Side* side : {&slot.send, &slot.receive}) streams_.release_host(side->staged.data);
+}
+
+// Both ends of a message have as many rows of the same length, so they agree.
+bool DeviceExchange::goes_by_rows(const DeviceBlock& block) const {
+  return way_ == Exchange::nccl && block.slice.bytes >= kLongRow &&
+         block.count * block.slice.rows * ranks_.size() <= kMostRows;
+}
+
+void DeviceExchange::add(std::vector<DeviceMessage>& to, const Side::Message& message) const {
+  const DeviceBlock& block = message.block;
+  if (!goes_by_rows(block)) return to.push_back({block.rank, message.packed, block.bytes()});
+  for (std::int64_t i = 0; i < block.count; ++i)
+    for (std::int64_t row = 0; row < block.slice.rows; ++row)
+      to.push_back({block.rank, block.array + i * block.distance + block.slice.at + row * block.slice.stride,
+                    block.slice.bytes});
+}
+
+void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
+  while (static_cast<int>(slots_.size()) <= slot) slots_.emplace_back();
+  reserve(slots_[static_cast<std::size_t>(slot)].send, blocks.send);
+  reserve(slots_[static_cast<std::size_t>(slot)].receive, blocks.receive);
+}
+
+void DeviceExchange::reserve(Side& side, const std::vector<DeviceBlock>& blocks) {
+  std::int64_t packed = 0, staged = 0;
+  for (const DeviceBlock& block : blocks) {
+    if (packs(block)) packed += aligned(block.bytes());
+    if (way_ == Exchange::host) staged += aligned(block.bytes());
+    if (way_ != Exchange::nccl && !rows_.contains(block.slice.bytes))
+      rows_.emplace(block.slice.bytes, run_type(block.slice.bytes));
+  }
+  side.packed.resize(packed, memory_);
+  side.packed_bytes = std::max(side.packed_bytes, packed);
+  if (staged > side.staged.bytes) {
+    streams_.release_host(side.staged.data);
+    side.staged = {};
+    side.staged = {streams_.allocate_host(staged), staged};
+  }
+  side.messages.reserve(blocks.size());
+}
+
+void DeviceExchange::lay(Side& side, const std::vector<DeviceBlock>& blocks) {
+  side.messages.clear();
+  auto* packed = static_cast<char*>(side.packed.data());
+  auto* staged = static_cast<char*>(side.staged.data);
+  for (const DeviceBlock& block : blocks) {
+    Side::Message& message = side.messages.emplace_back();
+    message.block = block;
+    message.packed = block.array + block.slice.at;
+    if (packs(block)) message.packed = packed, packed += aligned(block.bytes());
+    if (way_ == Exchange::host) message.staged = staged, staged += aligned(block.bytes());
+  }
+}
+
+void DeviceExchange::copy(const DeviceBlock& to, const DeviceBlock& from) {
+  for (std::int64_t i = 0; i < from.count; ++i)
+    streams_.copy(Lane::copies, {to.array + i * to.distance + to.slice.at, to.slice.stride},
+                  {from.array + i * from.distance + from.slice.at, from.slice.stride}, from.slice.bytes,
+                  from.slice.rows);
+}
+
+void DeviceExchange::pack(const Side& side) {
+  for (const Side::Message& message : side.messages)
+    if (packs(message.block)) copy(dense(message.block, message.packed), message.block);
+}
+
+void DeviceExchange::unpack(const Side& side) {
+  for (const Side::Message& message : side.messages)
+    if (packs(message.block)) copy(message.block, dense(message.block, message.packed));
+}
+
+void DeviceExchange::stage(const Side& side, Lane lane, bool to_host) {
+  if (way_ != Exchange::host) return;
+  for (const Side::Message& message : side.messages) {
+    const std::int64_t bytes = message.block.bytes();
+    const DeviceStreams::Rows host{message.staged, bytes}, device{message.packed, bytes};
+    to_host ? streams_.copy(lane, host, device, bytes, 1) : streams_.copy(lane, device, host, bytes, 1);
+  }
+}
+
+void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
+  post();
+  Slot& now = slots_[static_cast<std::size_t>(slot)];
+  lay(now.send, blocks.send);
+  lay(now.receive, blocks.receive);
+  streams_.follow(Lane::copies, Lane::work);
+  pack(now.send);
+  streams_.follow(Lane::exchange, Lane::copies);
+  if (way_ == Exchange::nccl) {
+    send_.clear(), receive_.clear();
+    for (const auto& one : now.send.messages) add(send_, one);
+    for (const auto& one : now.receive.messages) add(receive_, one);
+    nccl_->begin(send_, receive_, Lane::exchange);
+  } else {
+    stage(now.send, Lane::exchange, true);
+    unposted_ = slot;
+  }
+  streams_.mark(moved(slot), Lane::exchange);
+  copy(blocks.own_to, blocks.own_from);
+}
+
+// The device has packed the messages, and is done with what they overwrite.
+void DeviceExchange::post() {
+  if (unposted_ < 0) return;
+  Slot& slot = slots_[static_cast<std::size_t>(unposted_)];
+  streams_.wait_for_mark(moved(unposted_));
+  unposted_ = -1;
+  mpi_send_.clear(), mpi_receive_.clear();
+  const auto add = [&](std::vector<Message>& to, const Side::Message& one) {
+    const Slice& slice = one.block.slice;
+    to.push_back({one.block.rank, way_ == Exchange::host ? one.staged : one.packed, one.block.count * slice.rows,
+                  *rows_.at(slice.bytes)});
+  };
+  for (const auto& one : slot.send.messages) add(mpi_send_, one);
+  for (const auto& one : slot.receive.messages) add(mpi_receive_, one);
+  ranks_.begin(mpi_send_, mpi_receive_, slot.transfer);
+}
+
+void DeviceExchange::poll(int slot) {
+  if (way_ != Exchange::nccl && slot != unposted_) slots_[static_cast<std::size_t>(slot)].transfer.poll();
+}
+
+void DeviceExchange::wait(int slot) {
+  Slot& now = slots_[static_cast<std::size_t>(slot)];
+  if (way_ == Exchange::nccl) {
+    streams_.follow_mark(Lane::copies, moved(slot));
+  } else {
+    if (unposted_ == slot) post();
+    now.transfer.wait();
+    stage(now.receive, Lane::copies, false);
+  }
+  unpack(now.receive);
+  streams_.mark(copied(slot), Lane::copies);
+  streams_.follow_mark(Lane::work, copied(slot));
+}
+
+std::int64_t DeviceExchange::bytes() const {
+  std::int64_t bytes = 0;
+  for (const Slot& slot : slots_) bytes += slot.send.packed_bytes + slot.receive.packed_bytes;
+  return bytes;
+}
+
+}  // namespace fourtune::runtime::distributed

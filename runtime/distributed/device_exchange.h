@@ -1,0 +1,105 @@
+// Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (Exchange of rank_plan.h).
+//
+// Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
+// By NCCL long rows are messages of their own, and nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
+// for it, so that the device packs one chunk while it works on the next.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "runtime/backends/device_streams.h"
+#include "runtime/distributed/communicator.h"
+#include "runtime/distributed/device_copy.h"
+#include "runtime/distributed/nccl.h"
+#include "runtime/distributed/rank_plan.h"
+#include "runtime/distributed/transposition_pieces.h"
+
+namespace fourtune::runtime::distributed {
+
+// Rows of `count` arrays, `distance` bytes apart, for or from a rank.
+struct DeviceBlock {
+  int rank = 0;
+  char* array = nullptr;
+  Slice slice;
+  std::int64_t count = 1, distance = 0;
+  bool gapless() const { return count == 1 && slice.gapless(); }
+  std::int64_t bytes() const { return count * slice.size(); }
+};
+
+// What a chunk sends and gets, none of it empty, and what moves within this rank (equal rows; maybe empty).
+struct DeviceBlocks {
+  std::vector<DeviceBlock> send, receive;
+  DeviceBlock own_from, own_to;
+};
+
+class DeviceExchange {
+ public:
+  // nccl: of the same ranks; null unless way is Exchange::nccl. All arguments outlive this.
+  DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory, Exchange way,
+                 const NcclRanks* nccl);
+  ~DeviceExchange();
+  DeviceExchange(const DeviceExchange&) = delete;
+  DeviceExchange& operator=(const DeviceExchange&) = delete;
+
+  // Memory for chunks like this one in this slot. Throws Error{out_of_memory}; does not communicate.
+  void reserve(int slot, const DeviceBlocks& blocks);
+  // Collective, all ranks in the same order. Follows all work on Lane::work. The arrays stay as they are until wait().
+  void begin(int slot, const DeviceBlocks& blocks);
+  // Lets a chunk proceed.
+  void poll(int slot);
+  // Work that is put on Lane::work from now on finds the chunk moved.
+  void wait(int slot);
+  std::int64_t bytes() const;
+
+ private:
+  // Host memory that the device reads and writes by itself.
+  struct HostArray {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  // Messages of one direction, and the memory for those that are packed or staged.
+  struct Side {
+    struct Message {
+      DeviceBlock block;
+      char* packed = nullptr;  // in the device's memory; the array itself where nothing has to be packed
+      char* staged = nullptr;  // in the host's
+    };
+    std::vector<Message> messages;
+    DeviceArray packed;
+    HostArray staged;
+    std::int64_t packed_bytes = 0;  // that there is memory for
+  };
+  struct Slot {
+    Side send, receive;
+    Transfer transfer;
+  };
+  void reserve(Side& side, const std::vector<DeviceBlock>& blocks);
+  void lay(Side& side, const std::vector<DeviceBlock>& blocks);
+  bool goes_by_rows(const DeviceBlock& block) const;
+  bool packs(const DeviceBlock& block) const { return !block.gapless() && !goes_by_rows(block); }
+  void add(std::vector<DeviceMessage>& to, const Side::Message& message) const;
+  void copy(const DeviceBlock& to, const DeviceBlock& from);
+  void pack(const Side& side);
+  void unpack(const Side& side);
+  void stage(const Side& side, DeviceStreams::Lane lane, bool to_host);
+  void post();
+  // Marks of a slot: its packed messages and what stays on this rank; its messages.
+  static int copied(int slot) { return 2 * slot; }
+  static int moved(int slot) { return 2 * slot + 1; }
+
+  const Communicator& ranks_;
+  DeviceStreams& streams_;
+  const DeviceCopy& memory_;
+  Exchange way_;
+  const NcclRanks* nccl_;
+  std::vector<Slot> slots_;
+  int unposted_ = -1;  // the slot whose messages MPI has not been given
+  std::vector<DeviceMessage> send_, receive_;
+  std::vector<Message> mpi_send_, mpi_receive_;
+  std::map<std::int64_t, DataType> rows_;  // by their bytes, as a message may have more bytes than MPI counts
+};
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,27 @@
+// What moves data between the GPUs of a crew: which ways there are, and which one is taken where nobody says.
+#pragma once
+
+#include <string>
+
+#include "runtime/distributed/rank_plan.h"
+
+namespace fourtune::runtime {
+class Backend;
+class DeviceStreams;
+}  // namespace fourtune::runtime
+
+namespace fourtune::runtime::distributed {
+
+class Communicator;
+
+// Why a way cannot be taken, the same on every rank; empty: it can. Staging in host memory always can.
+struct ExchangeMeans {
+  std::string no_nccl = "the ranks have no GPUs", no_mpi = "the ranks have no GPUs";
+  const std::string& why_not(Exchange way) const;
+  Exchange best() const;
+};
+
+// Collective. `device`: of this rank.
+ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, const DeviceStreams& device);
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,85 @@
+// What moves when an array changes between two splits over the ranks: by planes, and by columns.
+//
+// An array has `planes` planes of `columns` columns of `run` elements, the elements of a column and the columns of a
+// plane adjacent. A rank holds whole planes on one side, [plane][column][run], and a part of the columns of every plane
+// on the other, [plane][own column][run]. In 3D planes are cells along z, columns along y, and a run is a row along x;
+// in 2D planes are cells along y, columns along x, and a run is one element.
+//
+// A rank sends (own planes) x (columns of others) x run elements to change to columns, and (planes of others) x (own
+// columns) x run to change back: no less is possible, as everything that it sends is stored elsewhere afterwards. It
+// does so in chunks, each with some of every rank's planes, or some of every rank's columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/backends/cpu/fft/lines.h"
+#include "runtime/distributed/rank_plan.h"
+#include "runtime/distributed/split.h"
+
+namespace fourtune::runtime::distributed {
+
+struct TranspositionShape {
+  Split planes, columns;
+  std::int64_t run = 1;
+  std::int64_t element = 16;  // bytes
+  // Both sides lie in one array of whole planes, so that what stays on a rank is where it belongs already. Columns are
+  // then as far apart as those of a plane are.
+  bool joined = false;
+};
+
+// Rows in an array: the first at byte `at`, each `bytes` long, and `stride` bytes from one to the next.
+struct Slice {
+  std::int64_t at = 0, rows = 0, bytes = 0, stride = 0;
+  bool empty() const { return rows == 0 || bytes == 0; }
+  bool gapless() const { return rows == 1 || bytes == stride; }
+  std::int64_t size() const { return rows * bytes; }
+};
+
+// What is in memory of a transposition at a time: arrays of either side, slots for chunks under way, and how many arrays
+// one chunk moves at most.
+struct TranspositionMemory {
+  std::int64_t arrays = 1;
+  int slots = 1;
+  std::int64_t together = 1;
+};
+
+// Of one chunk: another rank's share of this rank's planes, and this rank's share of the other's planes.
+struct TranspositionPair {
+  int rank = 0;
+  Slice by_planes, by_columns;
+};
+
+struct TranspositionPiece {
+  cpu::LineRange planes, columns;        // of this rank's
+  std::vector<TranspositionPair> pairs;  // with every other rank
+  Slice own_by_planes, own_by_columns;   // what stays on this rank, on either side; empty in a joined array
+};
+
+// All pieces of one array on this rank.
+class TranspositionPieces {
+ public:
+  TranspositionPieces() = default;
+  // Cut::batch cuts no array: there is one chunk. Throws Error{size_overflow} for an array that no memory holds.
+  TranspositionPieces(int rank, const TranspositionShape& shape, const Chunks& chunks);
+
+  const std::vector<TranspositionPiece>& all() const { return pieces_; }
+  const TranspositionPiece& operator[](int chunk) const { return pieces_[static_cast<std::size_t>(chunk)]; }
+  int count() const { return static_cast<int>(pieces_.size()); }
+  std::int64_t planes_elements() const { return planes_elements_; }    // that this rank stores by planes of one array
+  std::int64_t columns_elements() const { return columns_elements_; }  // that this rank stores by columns
+  // Elements from one plane to the next where the array is stored by columns.
+  std::int64_t columns_stride() const { return columns_stride_; }
+  // Of a joined array: where either side begins in it.
+  std::int64_t planes_begin() const { return planes_begin_; }
+  std::int64_t columns_begin() const { return columns_begin_; }
+  std::int64_t planes_bytes() const { return planes_elements_ * element_; }
+  std::int64_t columns_bytes() const { return columns_elements_ * element_; }
+
+ private:
+  std::vector<TranspositionPiece> pieces_;
+  std::int64_t planes_elements_ = 0, columns_elements_ = 0, columns_stride_ = 0, element_ = 16;
+  std::int64_t planes_begin_ = 0, columns_begin_ = 0;
+};
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,128 @@
+// FFTs by slabs whose ranks have GPUs: emulated ones, by every exchange; NCCL's part is played by fake_nccl.cpp. The
+// emulated backend also checks that kernels stay within their arrays and do not race, and its copies land late.
+#include <gtest/gtest.h>
+
+#include "tests/distributed/fft_support.h"
+
+namespace fourtune::test {
+namespace {
+
+constexpr const char* kExchanges[] = {"host", "mpi", "nccl"};
+
+Options on_gpus(const std::string& plan = "") {
+  Options options;
+  options.default_databases = false;
+  options.threads = 1;
+  options.backend = "emulated";
+  options.device = -1;
+  options.plan = plan;
+  return options;
+}
+bool has_nccl() { return size_of(MPI_COMM_WORLD) > 1; }
+
+template <class In, class Out>
+void compare(const std::string& token, const std::string& arguments, std::size_t shift) {
+  const Problem problem = parse_problem(token);
+  for (const char* exchange : kExchanges) {
+    if (std::string(exchange) == "nccl" && !has_nccl()) continue;
+    const std::string plan = "ranks=slabs(" + arguments + (arguments.empty() ? "" : ",") + "exchange=" + exchange + ")";
+    for (const bool adjoint : {false, true}) {
+      SCOPED_TRACE(token + " " + plan + (adjoint ? " adjoint" : ""));
+      const auto right = alone<In, Out>(problem, adjoint, on_gpus());
+      const auto result = together<In, Out>(problem, adjoint, on_gpus(plan), MPI_COMM_WORLD, shift, 2);
+      const double allowed = 30 * epsilon(problem.precision);
+      EXPECT_LE(error_of(result.first, right.first), adjoint ? allowed : 0);
+      EXPECT_LE(error_of(result.second, right.second), adjoint ? 0 : allowed);
+    }
+  }
+}
+
+using F = std::complex<float>;
+using D = std::complex<double>;
+constexpr std::size_t kInPlace = 0, kOnHost = 16;  // where arrays start: the emulated device reaches the first
+
+TEST(DistributedGpuFft, EveryTypeAndExchange) {
+  compare<F, F>("fft:type=c2c,n=8x10x12,prec=f32", "", kInPlace);
+  compare<D, D>("fft:type=c2c,n=8x10x12,prec=f64,sign=1", "", kOnHost);
+  compare<double, D>("fft:type=r2c,n=8x10x12,prec=f64", "", kInPlace);
+  compare<D, double>("fft:type=c2r,n=8x10x12,prec=f64,sign=1", "", kInPlace);
+  compare<D, D>("fft:type=c2c,n=12x10,prec=f64", "", kInPlace);
+  compare<double, D>("fft:type=r2c,n=12x10,prec=f64", "", kOnHost);
+}
+
+TEST(DistributedGpuFft, ChunksAndBatches) {
+  compare<D, D>("fft:type=c2c,n=8x10x12,prec=f64", "chunks=3,cut=planes", kInPlace);
+  compare<D, double>("fft:type=c2r,n=8x10x12,prec=f64,batch=2,sign=1", "chunks=2,cut=columns", kInPlace);
+  compare<D, D>("fft:type=c2c,n=12x10,prec=f64,batch=5", "chunks=3,cut=batch", kInPlace);
+  compare<D, D>("fft:type=c2c,n=12x10,prec=f64,batch=3,sign=1", "chunks=1,cut=batch", kInPlace);
+}
+
+// Also a prime that needs Bluestein's algorithm, and more ranks than planes or columns.
+TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
+  compare<D, D>("fft:type=c2c,n=5x3x67,prec=f64", "", kInPlace);
+  compare<D, D>("fft:type=c2c,n=9x1,prec=f64", "", kInPlace);
+  compare<D, D>("fft:type=c2c,n=1x9,prec=f64", "", kInPlace);
+  compare<double, D>("fft:type=r2c,n=6x7x1,prec=f64", "", kInPlace);
+}
+
+// Rows of half a megabyte, which NCCL moves one by one.
+TEST(DistributedGpuFft, LongRows) {
+  if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
+}
+
+template <class In, class Out>
+void compare_bits(const std::string& token) {
+  const Problem problem = parse_problem(token);
+  Options options = on_gpus();
+  options.deterministic = true;
+  const auto one = together<In, Out>(problem, false, options, MPI_COMM_SELF);
+  for (const char* chunks :
+       {"chunks=1,cut=planes", "chunks=3,cut=planes", "chunks=2,cut=columns", "chunks=2,cut=batch"}) {
+    options.plan = std::string("ranks=slabs(") + chunks + ")";
+    EXPECT_TRUE(same_bits(together<In, Out>(problem, false, options, MPI_COMM_WORLD).second, one.second))
+        << token << ' ' << chunks;
+  }
+}
+
+TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
+  compare_bits<F, F>("fft:type=c2c,n=8x18x17,prec=f32");
+  compare_bits<double, D>("fft:type=r2c,n=10x9,prec=f64,batch=2");
+}
+
+TEST(DistributedGpuFft, WhatIsTakenUntuned) {
+  DistributedTransform transform("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus());
+  EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=nccl" : "exchange=mpi"), std::string::npos)
+      << transform.plan();
+  EXPECT_NE(transform.plan().find(";emulated;fft=plain"), std::string::npos) << transform.plan();
+  EXPECT_GT(transform.memory().held, 0);
+  // Its text is a plan, with one spelling.
+  const DistributedTransform again("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD),
+                                   on_gpus(transform.plan()));
+  EXPECT_EQ(again.plan(), transform.plan());
+}
+
+TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
+  const auto refused = [](const std::string& token, const Options& options, const char* word) {
+    std::string message;
+    const Status status =
+        status_of([&] { const DistributedTransform one(token, MPI_Comm_c2f(MPI_COMM_WORLD), options); }, &message);
+    EXPECT_NE(message.find(word), std::string::npos) << message;
+    return status;
+  };
+  const std::string fft = "fft:type=c2c,n=8x10x12,prec=f64";
+  if (!has_nccl()) {
+    EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
+  }
+  EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host"), Status::invalid_plan);
+  EXPECT_EQ(refused(fft, on_gpus("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
+            Status::invalid_plan);
+  Options options = on_gpus("ranks=slabs(exchange=host)");
+  options.backend = "cpu";
+  EXPECT_EQ(refused(fft, options, "GPU"), Status::invalid_plan);
+  options = on_gpus();
+  options.deterministic = true;
+  EXPECT_EQ(refused("fft:type=c2c,n=8x67,prec=f64", options, "prime factor above 61"), Status::invalid_plan);
+}
+
+}  // namespace
+}  // namespace fourtune::test
