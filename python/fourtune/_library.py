@@ -45,13 +45,17 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
     ]
 
 
+# Of the release that this package belongs to; the binary interface changes with the minor version.
+SONAME = "libfourtune.so.0.4"
+
+
 def path() -> str:
     """Where libfourtune.so is; a bare name where the loader has to find it."""
     chosen = os.environ.get("FOURTUNE_LIBRARY")
     if chosen:
         return chosen
     bundled = sorted((_PACKAGE / "lib").glob("libfourtune.so*"))
-    return str(bundled[0]) if bundled else "libfourtune.so.0.2"
+    return str(bundled[0]) if bundled else SONAME
 
 
 def _load() -> ctypes.CDLL:
