@@ -60,7 +60,7 @@ class Turns {
         again_(problems.size()) {
     const SessionOptions& options = context_.options;
     several_ = problems_.size() > 1 && std::isfinite(context_.left()) && !options.measure_everything &&
-               options.record_folder.empty();
+               options.record_folder.empty() && options.max_evaluations == 0;
   }
 
   void first() {
