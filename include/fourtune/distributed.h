@@ -9,9 +9,10 @@
 // box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the
 // transforms of a batch follow each other. Boxes may be empty: with more ranks than rows, some have none.
 //
-// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of an fft on GPUs
-// may also be in the memory of the rank's GPU, where they stay; what writes them is finished, or on the default stream,
-// when execute is called, and execute returns when its work is done.
+// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of an fft on GPUs,
+// and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU, where they stay;
+// what writes them is finished, or on the default stream, when execute is called, and execute returns when its work is
+// done.
 //
 // Errors. When a collective call fails on one rank, it throws the same Error on every rank, with the number of the
 // lowest rank that failed in its message. Where MPI itself fails or a rank dies, MPI's rules apply: most programs end.
@@ -51,6 +52,7 @@ class FOURTUNE_API DistributedTransform {
   //   deterministic  the same bits in every run and on any number of ranks, when the ranks' points one after the other
   //                  are the same list (types 1 and 2 and ffts)
   //   threads        of this rank; 0: this rank's share of its machine's cores
+  //   backend        the same on all ranks for an fft
   //   device         -1: the devices of a machine in turn
   // Options for which Error{invalid_option} is thrown: stream, only, distinct_points. Throws Error{contradiction} when
   // the ranks' problems or options differ, and otherwise as Transform does.
@@ -65,7 +67,7 @@ class FOURTUNE_API DistributedTransform {
   void set_points(const Points& points);
   // Collective. Like Transform's, with this rank's parts: values of its points, and the box of modes(); for an fft the
   // boxes of first_part() and second_part(). Empty arrays may be null. Throws Error{invalid_argument} for an array in a
-  // GPU's memory where the transform has points.
+  // GPU's memory where the plan takes host arrays only.
   void execute(void* point_values, void* mode_values);
   void execute_adjoint(void* point_values, void* mode_values);
 

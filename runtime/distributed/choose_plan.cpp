@@ -127,7 +127,7 @@ class Chooser {
   }
 
   std::string fft_fault(const generator::Plan& plan) const {
-    if (const std::string fault = slabs_fault(plan, problem_); !fault.empty() || !generator::is_gpu(plan.backend))
+    if (std::string fault = slabs_fault(plan, problem_); !fault.empty() || !generator::is_gpu(plan.backend))
       return fault;
     if (!options_.deterministic) return {};
     if (plan.gpu().fft.family == generator::GpuFftFamily::cufft)

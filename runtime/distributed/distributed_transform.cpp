@@ -66,6 +66,7 @@ struct DistributedTransform::State {
         streams = backend.streams(options.device);
       }
     });
+    if (problem.kind == Kind::fft) ranks.require_same(traits.backend, "the backend of an fft");
     on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
     device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
     if (on_gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);

@@ -86,6 +86,25 @@ EmitOptions sized(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
   return o;
 }
 
+// Lines along y, where x is only carried, are a batch of interleaved transforms.
+TEST(EmulatedFft, LinesAlongOneDimensionLeaveTheOthersAlone) {
+  struct Lines {
+    std::int64_t count, length, from, to;
+  };
+  for (const Lines& lines : {Lines{24, 20, 24, 24}, Lines{20, 48, 23, 40}, Lines{5, 67, 5, 9}, Lines{1, 30, 4, 1},
+                             Lines{7, 1, 7, 7}, Lines{2, 2048, 2, 2}}) {
+    SCOPED_TRACE(lines.length);
+    EmitOptions o = sized(lines.count, lines.length), batch = sized(lines.length);
+    o.sign = batch.sign = lines.length % 4 ? -1 : 1;
+    o.precision = batch.precision = lines.length % 3 ? Precision::f32 : Precision::f64;
+    o.input = ArrayLayout{{1, lines.from}, lines.from * lines.length};
+    o.output = ArrayLayout{{1, lines.to}, lines.to * lines.length};
+    batch.batch = lines.count;
+    batch.input = ArrayLayout{{lines.from}, 1}, batch.output = ArrayLayout{{lines.to}, 1};
+    EXPECT_LT(program_error(emit_one_dimension(o, 1), batch, true), 2 * allowed(batch));
+  }
+}
+
 TEST(EmulatedFft, EveryKindOfLength) {
   for (const std::int64_t n : {2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17,  24,
                                29, 31, 37, 47, 49, 59, 61, 63, 64, 67, 74, 81, 97, 100, 125}) {

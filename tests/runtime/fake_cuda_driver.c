@@ -78,6 +78,10 @@ Result cuInit(unsigned flags) { return (void)flags, ++fake_starts, read_devices(
 Result cuDriverGetVersion(int* version) { return *version = 13000, 0; }
 Result cuDeviceGetCount(int* count) { return *count = device_number, 0; }
 Result cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+Result cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
+  for (int i = 0; i < 16; ++i) uuid[i] = (unsigned char)(i + 16 * device);
+  return 0;
+}
 Result cuDeviceGetName(char* name, int size, int device) {
   return strncpy(name, devices[device]->full_name, (size_t)size), 0;
 }
@@ -222,6 +226,33 @@ Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream)
 }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
   return (void)stream, memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, bytes), 0;
+}
+Result cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+  return (void)stream, memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, bytes), 0;
+}
+// CUDA_MEMCPY2D, of which both sides are of the unified address space.
+struct Rows {
+  size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  uint64_t from;
+  void* from_array;
+  size_t from_pitch, to_x, to_y;
+  int to_type;
+  void* to_host;
+  uint64_t to;
+  void* to_array;
+  size_t to_pitch, width, height;
+};
+int fake_row_copies;
+Result cuMemcpy2DAsync_v2(const struct Rows* rows, void* stream) {
+  (void)stream, ++fake_row_copies;
+  if (rows->from_type != 4 || rows->to_type != 4 || rows->width > rows->from_pitch || rows->width > rows->to_pitch)
+    return 1;
+  for (size_t row = 0; row < rows->height; ++row)
+    memcpy((char*)(uintptr_t)rows->to + row * rows->to_pitch, (char*)(uintptr_t)rows->from + row * rows->from_pitch,
+           rows->width);
+  return 0;
 }
 Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* stream) {
   return (void)stream, memset((void*)(uintptr_t)to, value, bytes), 0;

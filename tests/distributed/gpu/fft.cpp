@@ -119,6 +119,11 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
   Options options = on_gpus("ranks=slabs(exchange=host)");
   options.backend = "cpu";
   EXPECT_EQ(refused(fft, options, "GPU"), Status::invalid_plan);
+  if (size_of(MPI_COMM_WORLD) > 1) {
+    options = on_gpus();
+    if (rank_of(MPI_COMM_WORLD) == 1) options.backend = "cpu", options.device = 0;
+    EXPECT_EQ(refused(fft, options, "the backend of an fft"), Status::contradiction);
+  }
   options = on_gpus();
   options.deterministic = true;
   EXPECT_EQ(refused("fft:type=c2c,n=8x67,prec=f64", options, "prime factor above 61"), Status::invalid_plan);
