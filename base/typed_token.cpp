@@ -188,7 +188,7 @@ void guess_kind(Typed& typed) {
 // Words without a key, such as c2c, f64 and 64x64.
 void guess_key(Field& field, std::string_view kind) {
   if (field.has_value || is_one_of(field.key, keys_of(kind))) return;
-  for (const char* key : {"type", "prec", "place", "points"}) {
+  for (const char* key : {"type", "prec", "place", "order", "points"}) {
     const std::string word = meant(field.key, {}, value_synonyms(key));
     if (!is_one_of(word, words_of(kind, key))) continue;
     field = {key, word};
