@@ -161,6 +161,8 @@ LocalEvaluator::~LocalEvaluator() {
   impl_->backend.flush_kernels();
 }
 
+void LocalEvaluator::keep() { impl_->backend.flush_kernels(); }
+
 DeviceTraits LocalEvaluator::traits() { return impl_->backend.traits(impl_->device); }
 
 Spent LocalEvaluator::load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans) {

@@ -24,6 +24,8 @@ class LocalEvaluator : public Evaluator {
   // Backends that compile use all but one of the host's threads for it.
   void prepare(const std::vector<std::string>& plans) override;
   void announce(const Problem& next, const std::vector<std::string>& plans) override;
+  // Writes the kernels that were compiled so far to where other processes find them.
+  void keep();
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;
   // True when a plan has broken the device for this process. Only a new process can go on.

@@ -153,7 +153,14 @@ WorkerProcess::WorkerProcess(WorkerOptions options) : impl_(std::make_unique<Imp
   }
   impl_->start();
 }
-WorkerProcess::~WorkerProcess() = default;
+// The child is about to be killed, so it first writes the kernels that it compiled.
+WorkerProcess::~WorkerProcess() {
+  if (!impl_->child || !impl_->loaded) return;
+  try {
+    impl_->talk({{"op", "keep"}}, hint_timeout_seconds);
+  } catch (const std::exception&) {  // they are compiled again
+  }
+}
 
 DeviceTraits WorkerProcess::traits() { return impl_->traits; }
 

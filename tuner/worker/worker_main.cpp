@@ -68,6 +68,10 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
                        request.at("plans").get<std::vector<std::string>>());
     return Json::object();
   }
+  if (op == "keep") {
+    evaluator.keep();
+    return Json::object();
+  }
   if (op == "evaluate") {
     const EvaluationRequest evaluation = protocol::to_evaluation_request(request);
     fault.strike(evaluation.plan, pipe);
