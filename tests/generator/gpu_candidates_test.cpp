@@ -14,18 +14,12 @@ namespace fourtune::generator {
 namespace {
 
 constexpr const char* kProblems[] = {
-    "fft:type=c2c,n=128x128x128,prec=f32",
-    "fft:type=c2c,n=64x48x40,prec=f64,place=in",
-    "fft:type=c2c,n=4096,prec=f32,batch=64",
-    "fft:type=c2c,n=1x96x5,prec=f64,sign=1",
-    "fft:type=c2c,n=512x512,prec=f32,batch=3",
-    "fft:type=c2c,n=15x7x9,prec=f32",
-    "fft:type=c2c,n=1009,prec=f64,batch=8",
-    "fft:type=r2c,n=100x100x100,prec=f32",
-    "fft:type=r2c,n=60x40,prec=f64,place=in",
-    "fft:type=c2r,n=60x40,prec=f64,batch=3",
-    "fft:type=c2r,n=1x32,prec=f32",
-    "fft:type=c2c,n=1048576,prec=f64",
+    "fft:type=c2c,n=128x128x128,prec=f32",     "fft:type=c2c,n=64x48x40,prec=f64,place=in",
+    "fft:type=c2c,n=4096,prec=f32,batch=64",   "fft:type=c2c,n=1x96x5,prec=f64,sign=1",
+    "fft:type=c2c,n=512x512,prec=f32,batch=3", "fft:type=c2c,n=15x7x9,prec=f32",
+    "fft:type=c2c,n=1009,prec=f64,batch=8",    "fft:type=r2c,n=100x100x100,prec=f32",
+    "fft:type=r2c,n=60x40,prec=f64,place=in",  "fft:type=c2r,n=60x40,prec=f64,batch=3",
+    "fft:type=c2r,n=1x32,prec=f32,sign=1",     "fft:type=c2c,n=1048576,prec=f64",
 };
 
 // Fewer plans of each kind run the same code in less time.
@@ -58,7 +52,7 @@ TEST(GpuFftCandidates, ParseBackAndHavePrograms) {
       const GpuFftSpace found = gpu_fft_candidates(problem, traits, few());
       const auto& list = found.space.candidates;
       ASSERT_FALSE(list.empty());
-      EXPECT_TRUE(has(found.space, GpuFftFamily::cufft));
+      EXPECT_EQ(has(found.space, GpuFftFamily::cufft), problem.fft_type != FftType::c2r || problem.sign == 1);
       std::set<std::string> texts;
       std::set<std::vector<int>> places;
       for (std::size_t i = 0; i < list.size(); ++i) {
