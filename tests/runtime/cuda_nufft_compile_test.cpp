@@ -14,6 +14,7 @@
 
 #include "generator/codegen/nufft/kernels.h"
 #include "generator/plan/nufft/record.h"
+#include "generator/plan/nufft/rules.h"
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 
@@ -71,6 +72,18 @@ class Collection {
       kernels.emit_interpolate(program, arrays(program, kernels), kPoints, transforms, family);
     });
   }
+  // Sort, spreading and interpolation.
+  void published(Shape shape, Spread spread, Interpolate interp) {
+    shape.semicircle = 2.3 * shape.width;
+    const Parameters with = default_parameters(shape, spread);
+    if (!broken_rule(shape, with, spread).empty()) return;  // a padded bin that does not fit
+    add([&](GpuProgram& program) {
+      const Kernels kernels(shape, with, polynomial(shape.width));
+      kernels.emit_sort(program, arrays(program, kernels), kPoints, {}, 0);
+      kernels.emit_spread(program, arrays(program, kernels), kPoints, 1, spread);
+      kernels.emit_interpolate(program, arrays(program, kernels), kPoints, 1, interp);
+    });
+  }
   const std::vector<generator::KernelSource>& kernels() const { return kernels_; }
 
  private:
@@ -110,6 +123,10 @@ Collection every_family() {
              {Interpolate::points, Interpolate::tiled, Interpolate::window, Interpolate::matrix})
           if (dim > 1 || family != Interpolate::matrix)
             out.interpolate(shape, family, default_parameters(shape, family));
+        if (dim == 1) continue;
+        out.published(shape, Spread::gm, Interpolate::gm);
+        out.published(shape, Spread::gm_sort, Interpolate::gm_sort);
+        out.published(shape, Spread::sm, Interpolate::gm_sort);
       }
       const Shape shape = shape_of(dim, precision, 6);
       for (const Placement placement :

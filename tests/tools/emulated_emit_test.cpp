@@ -140,6 +140,20 @@ TEST_F(EmulatedEmit, Type2IsRight) {
     EXPECT_NE(out.find(words), std::string::npos) << out;
 }
 
+TEST_F(EmulatedEmit, PublishedMethodsAreRight) {
+  const std::string problem = "nufft:type=1,n=20x14,m=900,prec=f32,tol=1e-4,batch=2",
+                    window = "cuda;window=es(sigma=2,width=5,fine=40x28,beta=11.5);";
+  EXPECT_EQ(run_emitted({problem, "--plan", window + "sort=none;spread=gm;interp=gm;fft=plain;chunk=2"}, {"0"}), 0)
+      << out;
+  EXPECT_EQ(run_emitted({problem, "--plan",
+                         window + "sort=bins(bin=32x32,order=bins,placement=index,cap=100);spread=sm;interp=gm_sort;"
+                                  "fft=plain;chunk=1"},
+                        {"cluster", "0"}),
+            0)
+      << out;
+  EXPECT_EQ(launches.count("nufft_spread_sm_2d_f32_w5"), 1u);
+}
+
 // Both sides are sorted by kernels of one name.
 TEST_F(EmulatedEmit, Type3IsRight) {
   EXPECT_EQ(run_emitted({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4,extent=20x30"}, {"0"}), 0) << out;
