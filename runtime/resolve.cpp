@@ -186,6 +186,8 @@ class Resolver {
       out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
       out.wisdom = entry.wisdom;
+      const bool own = same && measured == problem_ && among_ == Among::such_devices;
+      out.measured_seconds = own ? entry.verdict.winner_ns * 1e-9 : 0;
     } catch (const Error& error) {
       explain_ += fmt::format("passed over: the plan stored for {}: {}\n", shown(entry.verdict.problem),
                               text::shown(error.what(), kLongestReason));

@@ -27,9 +27,10 @@ const char* to_string(Source source) noexcept;
 struct Resolution {
   generator::Plan plan;
   Source source = Source::model;
-  std::string from;     // the database or pack of a verdict, by name; empty for the other sources
-  std::string wisdom;   // FFTW wisdom stored with the winner, if any
-  std::string explain;  // a few lines: what was looked for, what was found and why this plan was chosen
+  std::string from;             // the database or pack of a verdict, by name; empty for the other sources
+  std::string wisdom;           // FFTW wisdom stored with the winner, if any
+  double measured_seconds = 0;  // of one execute of this plan, for this problem on such a device; 0: not measured
+  std::string explain;          // a few lines: what was looked for, what was found and why this plan was chosen
 };
 
 // A plan that the backend failed to bind.

@@ -105,8 +105,22 @@ TEST_F(CommandLine, NumbersAreTakenUpToTheirLimitsAndNamedBeyond) {
                                                 {"soak", "--repeat", token, "--count", "0"}}) {
     const Finished refused = run(words);
     EXPECT_EQ(refused.code, 2) << words[0] << ' ' << words.back();
-    EXPECT_NE(refused.err.find(words.back() + " not in range"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find(words.back() + " is outside "), std::string::npos) << refused.err;
   }
+  expect_refused({"run", token, "--threads", "1.5"},
+                 "--threads: '1.5' is no whole number; one from 0 to 4096 is needed");
+  expect_refused({"bench", token, "--scale", "big"}, "--scale: 'big' is no number; one from 1e-06 to 16 is needed");
+}
+
+TEST_F(CommandLine, TimesMayHaveAUnit) {
+  const std::string token = "fft:type=c2c,n=8,prec=f64";
+  for (const char* time : {"0.3", "300ms", "0.3s", "0.005m", "0.005min", "1e-4h"})
+    EXPECT_EQ(run({"tune", token, "--quiet", "--seconds", time}).code, 0) << time;
+  expect_refused({"tune", token, "--seconds", "5 apples"},
+                 "'5 apples' is no time; one such as 5, 500ms, 5s, 2min or 1h");
+  expect_refused({"tune", token, "--seconds", "-1s"}, "-1s is outside 0 to 1e+07 seconds");
+  expect_refused({"tune", token, "--seconds", "nan"}, "nan is outside 0 to 1e+07 seconds");
+  expect_refused({"soak", "--timeout", "0h"}, "0h is outside 0.001 to 1e+07 seconds");
 }
 
 TEST_F(CommandLine, VersionIsThatOfTheLibrary) {
@@ -340,7 +354,15 @@ TEST_F(CommandLine, TunedPlansAreShownExplainedAndRun) {
   EXPECT_NE(csv.find("\"" + token + "\""), std::string::npos) << csv;
   EXPECT_NE(run({"show"}).out.find("winner"), std::string::npos);
 
-  EXPECT_EQ(run_json({"explain", token, "--json"})["source"], "verdict");
+  const Json explained = run_json({"explain", token, "--json"});
+  EXPECT_EQ(explained["source"], "verdict");
+  EXPECT_EQ(explained["measured_execute_seconds"], rows[0]["seconds"]) << "not the cost model's guess";
+  EXPECT_NE(run({"explain", token}).out.find(" (measured), memory"), std::string::npos);
+  EXPECT_TRUE(run_json({"explain", "fft:type=c2c,n=500x12,prec=f64", "--json"})["measured_execute_seconds"].is_null());
+  const Finished other = run({"show", "fft:type=c2c,n=20x13,prec=f64"});
+  EXPECT_EQ(other.out.rfind("1 problem is tuned in ", 0), 0u) << other.out;
+  EXPECT_NE(other.err.find("near: " + token), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("hint: fourtune tune fft:type=c2c,n=20x13,prec=f64 "), std::string::npos) << other.err;
   EXPECT_EQ(run_json({"run", token, "--json", "--repeat", "1"})["plan"], rows[0]["plan"]);
 }
 

@@ -16,6 +16,7 @@
 #include "tools/common/device_arrays.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 
 namespace {
 
@@ -37,26 +38,26 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
   command.add_option("--threads", options.threads, "Threads of every contender (default: all)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command.add_option("--rounds", options.rounds, "Interleaved rounds")
-      ->check(CLI::Range(1, 10000))
+      ->check(between(1, 10000))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--seconds", options.seconds, "Budget; what is left then is skipped with a note (0: none)")
-      ->check(CLI::Range(0.0, 1e7))
+      ->transform(duration(0, 1e7))
       ->type_name("S");
   command
       .add_option("--max-seconds-per-problem", options.seconds_per_problem,
                   "Timed calls of one problem; what cannot have three rounds in it is skipped with a note")
-      ->check(CLI::Range(1e-3, 1e7))
+      ->transform(duration(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");
   command.add_option("--max-memory", options.max_memory, "Bytes for data and contenders (default: 70 % of the free)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command.add_option("--max-points", options.max_points, "Skip problems with more points, with a note (0: no limit)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 48))
+      ->check(between(std::int64_t{0}, std::int64_t{1} << 48))
       ->type_name("N");
   command.add_option("--filter", options.filter, "Only problems whose token contains this")->type_name("TEXT");
   command.add_flag("--cpu-time", options.cpu_time,
@@ -82,7 +83,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
       ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
-      ->check(CLI::Range(1e-6, 16.0))
+      ->check(between(1e-6, 16.0))
       ->capture_default_str()
       ->type_name("X");
   command.add_option("--seed", options.seed, "Of the synthetic data")->capture_default_str()->type_name("N");

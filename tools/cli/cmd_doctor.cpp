@@ -17,6 +17,7 @@
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/stop_on_signal.h"
 
 namespace fourtune::tools {
@@ -57,14 +58,14 @@ void add_doctor(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   auto device = std::make_shared<int>(-1);
   command->add_option("--device", *device, "This GPU alone, by its number from 0 (default: all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(between(0, 4095))
       ->type_name("N");
   command->add_flag("--json", *json, "Print JSON");
   auto seconds = std::make_shared<double>(60);
   auto prove = std::make_shared<bool>(false);
   command->add_flag("--prove", *prove, "Run drawn problems on every device here and say whether it computes right");
   command->add_option("--seconds", *seconds, "Of --prove, for all devices together")
-      ->check(CLI::PositiveNumber)
+      ->transform(duration(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");
   command->footer("Example:\n  fourtune doctor\n  fourtune doctor --json\n  fourtune doctor --prove --seconds 30");

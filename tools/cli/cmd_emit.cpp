@@ -21,6 +21,7 @@
 #include "tools/cli/fft_plan_argument.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
+#include "tools/common/numbers.h"
 #include "tools/common/text.h"
 
 namespace fourtune::tools {
@@ -257,7 +258,7 @@ void add_emit(CLI::App& app) {
       ->check(CLI::IsMember({"plan", "passes", "launches", "kernels", "standalone", "dag"}))
       ->capture_default_str();
   command->add_option("--codelet", arguments->codelet, "The straight-line DFT of this size alone")
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->type_name("N");
   add_gpu_option(*command, arguments->device,
                  "Parameters that the plan leaves open, and grids, are chosen for this GPU")
@@ -266,7 +267,7 @@ void add_emit(CLI::App& app) {
       ->check(CLI::IsMember({-1, 1}))
       ->capture_default_str();
   command->add_option("--batch", arguments->batch, "Transforms at once")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str()
       ->type_name("N");
   command->footer(

@@ -16,6 +16,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
@@ -57,11 +58,14 @@ void explain(const ExplainArguments& arguments) {
   const std::string plan = generator::to_text(found.plan, problem);
   const generator::Cost cost = generator::estimate(found.plan, problem, traits);
   if (arguments.json) {
+    using Json = nlohmann::ordered_json;
+    const Json measured = found.measured_seconds > 0 ? Json(found.measured_seconds) : Json();
     const nlohmann::ordered_json all{{"problem", to_token(problem)},
                                      {"plan", plan},
                                      {"source", runtime::to_string(found.source)},
                                      {"from", found.from},
                                      {"explain", found.explain},
+                                     {"measured_execute_seconds", measured},
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
                                      {"estimated_memory_bytes", cost.bytes}};
@@ -69,8 +73,12 @@ void explain(const ExplainArguments& arguments) {
     return;
   }
   fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");
-  fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute),
-             bytes_text(static_cast<std::int64_t>(cost.bytes)));
+  const std::string memory = bytes_text(static_cast<std::int64_t>(cost.bytes));
+  if (found.measured_seconds > 0)
+    fmt::print("expected: execute {} (measured), memory {} (by the cost model)\n",
+               tuner::format_seconds(found.measured_seconds), memory);
+  else
+    fmt::print("expected: execute {}, memory {} (by the cost model)\n", tuner::format_seconds(cost.execute), memory);
   if (problem.kind == Kind::nufft && (!problem.m || (problem.type == 3 && !problem.k)))
     fmt::print("note: the point count is not known yet, so the plan is chosen again when the points are set\n");
 }
@@ -86,7 +94,7 @@ void add_explain(CLI::App& app) {
   add_backend_option(*command, arguments->backend, "cpu; cuda where --device names a GPU");
   add_gpu_option(*command, arguments->device, "Device of the backend (default: 0)");
   command->add_option("--threads", arguments->threads, "Threads (default: all)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(

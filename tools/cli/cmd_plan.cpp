@@ -23,6 +23,7 @@
 #include "tools/cli/fft_plan_argument.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
+#include "tools/common/numbers.h"
 #include "tools/common/text.h"
 
 namespace fourtune::tools {
@@ -155,9 +156,7 @@ void add_plan(CLI::App& app) {
   command->add_option("--list", arguments->list, "List candidates for an FFT problem")->type_name("TOKEN");
   command->add_option("--order", arguments->order, "Output order of the candidates")
       ->check(CLI::IsMember({"natural", "grouped", "reversed"}));
-  command->add_option("--count", arguments->count, "Candidates to print")
-      ->check(CLI::Range(0, 1'000'000))
-      ->type_name("N");
+  command->add_option("--count", arguments->count, "Candidates to print")->check(between(0, 1'000'000))->type_name("N");
   command->footer(
       "Example:\n"
       "  fourtune plan '{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}' --device h200 --svg plan.svg\n"

@@ -19,6 +19,7 @@
 #include "tools/common/device_arrays.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stopwatch.h"
@@ -224,18 +225,18 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   add_backend_option(command, arguments.options.backend);
   add_device_option(command, arguments.options.device);
   command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")
-      ->check(CLI::Range(1, 1000000))
+      ->check(between(1, 1000000))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--threads", arguments.options.threads, "Threads (default: all)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command.add_option("--seed", request.seed, "Of the synthetic arrays")->capture_default_str()->type_name("N");
   command.add_flag("--adjoint", request.adjoint, "Run the conjugate transpose");
   command.add_flag("--deterministic", arguments.options.deterministic, "Bit-identical results from run to run");
   command.add_flag("--no-check", arguments.unchecked, "Do not compare with direct sums");
   command.add_option("--ranks", arguments.ranks, "Run on so many ranks of an mpirun")
-      ->check(CLI::Range(1, 1000000))
+      ->check(between(1, 1000000))
       ->type_name("N");
   command.add_flag("--json", arguments.json, "Print JSON");
   arguments.db = add_database_option(command);

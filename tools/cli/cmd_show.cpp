@@ -3,8 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "db/pack.h"
 #include "db/tuning_store.h"
@@ -23,6 +26,23 @@ struct ShowArguments {
   std::string format = "table";
   std::size_t runner_ups = 2;
 };
+
+// What to do where no problem was tuned, or not the one that was asked for last.
+void say_what_is_there(const db::TuningStore& store, const std::filesystem::path& path, const std::string& asked) {
+  std::set<std::string> tuned;
+  for (const tuner::ShowRow& row : tuner::show_rows(store, {})) tuned.insert(row.problem);
+  const std::string file = text::shown(path.string(), 4096);
+  if (tuned.empty()) {
+    fmt::print("nothing tuned yet in {}\n", file);
+    fmt::print(stderr, "hint: fourtune tune {} --seconds 60\n", asked.empty() ? "--problems builtin:quick" : asked);
+    return;
+  }
+  fmt::print("{} problem{} tuned in {}, but not {}\n", tuned.size(), tuned.size() == 1 ? " is" : "s are", file, asked);
+  const std::vector<std::string> words(tuned.begin(), tuned.end());
+  if (const std::string near = nearest_word(asked, words); !near.empty())
+    fmt::print(stderr, "note: one that is near: {}\n", near);
+  fmt::print(stderr, "hint: fourtune tune {} --seconds 60\n", asked);
+}
 
 void show(const ShowArguments& arguments) {
   const std::filesystem::path path = database_path(*arguments.db);
@@ -44,8 +64,7 @@ void show(const ShowArguments& arguments) {
     rows.insert(rows.end(), found.begin(), found.end());
   }
   if (rows.empty() && format == tuner::Format::table) {
-    fmt::print("nothing tuned yet in {}\n", text::shown(path.string(), 4096));
-    fmt::print(stderr, "hint: fourtune tune --problems builtin:quick --seconds 60\n");
+    say_what_is_there(store, path, options.problem);
     return;
   }
   fmt::print("{}", tuner::format_rows(rows, format));

@@ -10,6 +10,7 @@
 #include "tools/cli/commands.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stop_on_signal.h"
@@ -128,10 +129,10 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
       ->type_name("NAME");
   command.add_option("--device", worker.device, "GPU to try (jobs take the next ones in turn)")->type_name("N");
   command.add_option("--seconds", hunt.seconds, "Time for all (default: 60, or none with --count)")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(duration(0, 1e7))
       ->type_name("S");
   command.add_option("--count", hunt.count, "Problems to draw")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->type_name("N");
   command.add_option("--seed", hunt.seed, "Of everything that is drawn")->capture_default_str()->type_name("N");
   command.add_flag("--fft", arguments.fft, "Uniform problems only");
@@ -139,21 +140,21 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command
       .add_option("--megabytes", arguments.megabytes,
                   "Most of one problem's arrays (default: cpu 60, cuda 600, emulated 1)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(between(0.0, 1e9))
       ->type_name("MB");
   command.add_option("--threads", worker.threads, "Threads of each job (default: all, shared)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command.add_option("--jobs", hunt.jobs, "Worker processes at once")
-      ->check(CLI::Range(1, 1024))
+      ->check(between(1, 1024))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--timeout", worker.timeout, "Seconds for one run; longer is a failure")
-      ->check(CLI::PositiveNumber)
+      ->transform(duration(1e-3, 1e7))
       ->capture_default_str()
       ->type_name("S");
   command.add_option("--shrink-seconds", hunt.shrink_seconds, "Time to make a failure small; 0: not at all")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(duration(0, 1e7))
       ->capture_default_str()
       ->type_name("S");
   command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates, adapted or shipped ones");
@@ -166,7 +167,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");
   command.add_option("--plan", arguments.plan, "With --repeat: force this plan")->type_name("TEXT");
   command.add_option("--ranks", arguments.ranks, "Try transforms over so many ranks of an mpirun")
-      ->check(CLI::Range(1, 1000000))
+      ->check(between(1, 1000000))
       ->type_name("N");
   command.add_flag("--worker", arguments.worker)->group("");
 }

@@ -17,6 +17,7 @@
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
@@ -162,12 +163,12 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
                   "Problems and points that an application wrote there, run with FOURTUNE_RECORD_POINTS=DIR")
       ->type_name("DIR");
   command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
-      ->check(CLI::Range(0.0, 1e7))
+      ->transform(duration(0, 1e7))
       ->capture_default_str()
       ->type_name("S");
   arguments.db = add_database_option(command);
   command.add_option("--threads", session.threads, "Most threads a plan may use (default: all)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command.add_flag(
       "--cpu-time", session.cpu_time,
@@ -193,7 +194,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command
       .add_option("--ranks", arguments.ranks,
                   "Tune transforms over so many ranks of an mpirun, where ranks compute as many at a time")
-      ->check(CLI::Range(1, 100000))
+      ->check(between(1, 100000))
       ->type_name("N");
 }
 

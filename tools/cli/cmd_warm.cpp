@@ -11,6 +11,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
 #include "tools/common/stop_on_signal.h"
@@ -63,7 +64,7 @@ void add_warm(CLI::App& app) {
   add_backend_option(*command, arguments->backend, "cuda");
   add_gpu_option(*command, arguments->gpu, "Device of the backend (default: 0)");
   command->add_option("--threads", arguments->threads, "Problems at once (default: as many as are useful)")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->type_name("N");
   command->add_flag("--quiet", arguments->quiet, "No progress");
   command->footer(

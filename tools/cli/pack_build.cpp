@@ -18,6 +18,7 @@
 #include "tools/cli/pack_files.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
 #include "tools/common/stopwatch.h"
@@ -197,7 +198,7 @@ void add_pack_build(CLI::App& pack) {
   command->add_option("--plan-language", arguments->plan_language, "Only plans of this plan language")
       ->type_name("TEXT");
   command->add_option("--runners-up", arguments->runners_up, "Plans to keep behind each winner")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(between(0, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
   command

@@ -13,6 +13,7 @@
 #include "tools/cli/pack_commands.h"
 #include "tools/cli/pack_files.h"
 #include "tools/common/errors.h"
+#include "tools/common/numbers.h"
 
 namespace fourtune::tools {
 namespace {
@@ -153,7 +154,7 @@ void add_pack_merge(CLI::App& pack) {
       ->check(CLI::IsMember({"newest", "fastest", "first"}))
       ->capture_default_str();
   command->add_option("--runners-up", arguments->runners_up, "Plans to keep behind each winner (default: all)")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(between(0, 1'000'000))
       ->type_name("N");
   command->footer(
       "Example:\n"
@@ -184,12 +185,12 @@ void add_pack_prune(CLI::App& pack) {
   command->add_option("PACK", arguments->pack, "The pack")->required()->type_name("FILE");
   add_pack_output(*command, arguments->output);
   command->add_option("--max-bytes", arguments->max_bytes, "Size that the file must not exceed")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50))
+      ->check(between(std::int64_t{0}, std::int64_t{1} << 50))
       ->type_name("N");
   command->add_option("--older-than", arguments->older_than, "Drop winners that were chosen before")
       ->type_name("DAYS|YYYY-MM-DD");
   command->add_option("--gain-below", arguments->gain_below, "Drop winners that were not shown to gain as much")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(between(0.0, 1e9))
       ->type_name("X");
   command->footer(
       "Example:\n"

@@ -13,6 +13,7 @@
 #include "tools/cli/pack_commands.h"
 #include "tools/cli/pack_files.h"
 #include "tools/common/errors.h"
+#include "tools/common/numbers.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
 
@@ -226,7 +227,7 @@ void add_pack_show(CLI::App& pack) {
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
   command->add_option("--limit", arguments->limit, "Plans to list; 0: all (default: 20 in a table, else all)")
-      ->check(CLI::Range(0, 1'000'000'000))
+      ->check(between(0, 1'000'000'000))
       ->type_name("N");
   command->footer(
       "Example:\n"

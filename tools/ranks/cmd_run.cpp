@@ -6,6 +6,7 @@
 
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/ranks/commands.h"
 #include "tools/ranks/trial.h"
 #include "tuner/report/report.h"
@@ -73,9 +74,9 @@ void add_ranks_run(CLI::App& app) {
   command->add_option("--backend", arguments->options.backend, "cpu, cuda, emulated")->type_name("NAME");
   command->add_option("--device", arguments->options.device, "GPU of every rank; -1: in turn")->capture_default_str();
   command->add_option("--threads", arguments->options.threads, "Of each rank; 0: its share of the cores")
-      ->check(CLI::Range(0, 4096));
+      ->check(between(0, 4096));
   command->add_option("--repeat", arguments->options.repeat, "Timed executes")
-      ->check(CLI::Range(1, 100000))
+      ->check(between(1, 100000))
       ->capture_default_str();
   command->add_flag("--no-check", arguments->unchecked, "Do not compare with direct sums");
   command->footer("Example:\n  mpirun -n 4 fourtune-ranks run nufft:type=1,n=64x64x64,m=1000000,prec=f32,tol=1e-4");

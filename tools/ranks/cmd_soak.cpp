@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
+#include "tools/common/numbers.h"
 #include "tools/common/stopwatch.h"
 #include "tools/ranks/commands.h"
 #include "tools/ranks/trial.h"
@@ -158,9 +159,9 @@ void add_ranks_soak(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("soak", "Hunt for problems that go wrong on ranks, on problems drawn at random");
   command->add_option("--count", arguments->count, "Problems to draw")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->check(between(std::int64_t{1}, std::int64_t{1000000000}))
       ->capture_default_str();
-  command->add_option("--seconds", arguments->seconds, "Time for all; 0: until --count")->check(CLI::NonNegativeNumber);
+  command->add_option("--seconds", arguments->seconds, "Time for all; 0: until --count")->transform(duration(0, 1e7));
   command->add_option("--seed", arguments->seed, "Of everything that is drawn")->capture_default_str();
   command->add_option("--megabytes", arguments->megabytes, "Most of one problem's arrays")->capture_default_str();
   command->add_option("--backend", arguments->backend, "cpu, cuda, emulated")->type_name("NAME");

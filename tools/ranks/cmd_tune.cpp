@@ -11,6 +11,7 @@
 #include "runtime/distributed/communicator.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/numbers.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/progress.h"
 #include "tools/common/stop_on_signal.h"
@@ -80,10 +81,9 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("PROBLEM", arguments.tokens, "Problem tokens")->required()->type_name("TOKEN");
   arguments.db = add_database_option(command);
   command.add_option("--seconds", session.seconds, "Time to spend on all problems together; 0: until each search ends")
-      ->check(CLI::Range(0.0, 1e7))
+      ->transform(duration(0, 1e7))
       ->capture_default_str();
-  command.add_option("--threads", session.threads, "Of each rank; 0: its share of the cores")
-      ->check(CLI::Range(0, 4096));
+  command.add_option("--threads", session.threads, "Of each rank; 0: its share of the cores")->check(between(0, 4096));
   command.add_option("--seed", session.seed, "Of the points, the search and the order of measuring")
       ->capture_default_str();
   std::vector<std::string> names;

@@ -335,12 +335,17 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
   return tile <= cache / 2 && grid <= cache;
 }
 
-Plan fft_default_plan(const Problem&, const DeviceTraits& traits, std::string* why) {
+Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the usual plan of the processor";
-  Plan plan;
-  plan.cpu().threads = std::max(1, traits.cores);
-  plan.cpu().fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
-  return plan;
+  const auto plan_of = [](int threads) {
+    Plan plan;
+    plan.cpu().threads = threads;
+    plan.cpu().fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
+    return plan;
+  };
+  const Plan alone = plan_of(1), together = plan_of(std::max(1, traits.cores));
+  const auto seconds = [&](const Plan& plan) { return cpu_estimate(plan, problem, traits).execute; };
+  return seconds(together) < seconds(alone) ? together : alone;  // threads may cost more than they save
 }
 
 Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {

@@ -125,7 +125,9 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
-  if (threads > 1) cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
+  // An FFT wakes its threads once, a nonuniform transform for every chunk of its batch.
+  const double calls = problem.kind == Kind::fft ? 1 : static_cast<double>(problem.batch) / plan.chunk;
+  if (threads > 1) cost.execute += 3e-6 * calls;
   return cost;
 }
 
