@@ -123,10 +123,6 @@ Collection every_family() {
              {Interpolate::points, Interpolate::tiled, Interpolate::window, Interpolate::matrix})
           if (dim > 1 || family != Interpolate::matrix)
             out.interpolate(shape, family, default_parameters(shape, family));
-        if (dim == 1) continue;
-        out.published(shape, Spread::gm, Interpolate::gm);
-        out.published(shape, Spread::gm_sort, Interpolate::gm_sort);
-        out.published(shape, Spread::sm, Interpolate::gm_sort);
       }
       const Shape shape = shape_of(dim, precision, 6);
       for (const Placement placement :
@@ -157,6 +153,12 @@ Collection every_family() {
     const Shape shape = shape_of(3, Precision::f64, width);
     for (const Parameters& with : window_tiles(shape, 0.25)) out.spread(shape, Spread::window, with);
   }
+  for (const int dim : {2, 3})
+    for (const Shape& shape : {shape_of(dim, Precision::f32, 6), shape_of(dim, Precision::f64, dim == 2 ? 13 : 4)}) {
+      out.published(shape, Spread::gm, Interpolate::gm);
+      out.published(shape, Spread::gm_sort, Interpolate::gm_sort);
+      out.published(shape, Spread::sm, Interpolate::gm_sort);
+    }
   return out;
 }
 
