@@ -89,6 +89,9 @@ TEST(PlanText, CanonicalTextsPrintBackUnchanged) {
        "cpu;threads=2;type3=compose;window=es(sigma=1.25,width=12);inner=es(sigma=2,width=11);sort=tiles(tile=16x16,"
        "copy=0);"
        "spread=colour_list;interp=direct;fft=pruned(rigor=measure,block=16)"},
+      {"nufft:type=1,n=30,prec=f64,tol=1e-3",
+       "cpu;threads=1;window=es(sigma=2,width=4,fine=60,beta=9.2);sort=none;spread=atomic;interp=direct;"
+       "fft=pruned(rigor=measure,block=64)"},
       {"nufft:type=1,n=8x8x8,prec=f64,tol=1e-3",
        "cpu;threads=1;window=pswf(sigma=2,width=4,fine=32x32x32);sort=tiles(tile=8x8x8,local=1);spread=subgrid(cap=64,"
        "add=colour);interp=direct;fft=pruned(rigor=measure,block=64)"},
@@ -112,6 +115,7 @@ TEST(PlanText, RefusalsNameStageKeyAndRange) {
       {with("width=6,", ""), "'width' is missing", "window"},
       {with("sigma=1.5", "sigma=1"), "sigma", "above 1"},
       {with("sigma=1.5", "sigma=nan"), "sigma=nan", "number"},
+      {with("sigma=1.5", "sigma=1.5,beta=301"), "beta=301", "0 to 300"},
       {with("fine=192x144", "fine=100x144"), "fine=100", "128 modes"},
       {with("fine=192x144", "fine=192"), "fine=192", "2 numbers"},
       {with("pswf", "boxcar"), "boxcar", "es, kb, pswf, gaussian"},

@@ -14,6 +14,7 @@
 
 #include "generator/codegen/nufft/kernels.h"
 #include "generator/plan/nufft/record.h"
+#include "generator/plan/nufft/rules.h"
 #include "runtime/backends/cuda/compiler.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 
@@ -69,6 +70,18 @@ class Collection {
     add([&](GpuProgram& program) {
       const Kernels kernels(shape, with, polynomial(shape.width));
       kernels.emit_interpolate(program, arrays(program, kernels), kPoints, transforms, family);
+    });
+  }
+  // Sort, spreading and interpolation.
+  void published(Shape shape, Spread spread, Interpolate interp) {
+    shape.semicircle = 2.3 * shape.width;
+    const Parameters with = default_parameters(shape, spread);
+    if (!broken_rule(shape, with, spread).empty()) return;  // a padded bin that does not fit
+    add([&](GpuProgram& program) {
+      const Kernels kernels(shape, with, polynomial(shape.width));
+      kernels.emit_sort(program, arrays(program, kernels), kPoints, {}, 0);
+      kernels.emit_spread(program, arrays(program, kernels), kPoints, 1, spread);
+      kernels.emit_interpolate(program, arrays(program, kernels), kPoints, 1, interp);
     });
   }
   const std::vector<generator::KernelSource>& kernels() const { return kernels_; }
@@ -140,6 +153,12 @@ Collection every_family() {
     const Shape shape = shape_of(3, Precision::f64, width);
     for (const Parameters& with : window_tiles(shape, 0.25)) out.spread(shape, Spread::window, with);
   }
+  for (const int dim : {2, 3})
+    for (const Shape& shape : {shape_of(dim, Precision::f32, 6), shape_of(dim, Precision::f64, dim == 2 ? 13 : 4)}) {
+      out.published(shape, Spread::gm, Interpolate::gm);
+      out.published(shape, Spread::gm_sort, Interpolate::gm_sort);
+      out.published(shape, Spread::sm, Interpolate::gm_sort);
+    }
   return out;
 }
 

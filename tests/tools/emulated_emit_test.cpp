@@ -140,6 +140,28 @@ TEST_F(EmulatedEmit, Type2IsRight) {
     EXPECT_NE(out.find(words), std::string::npos) << out;
 }
 
+// One file a test: the programs have one name, under which they stay loaded.
+constexpr const char* kPublished = "nufft:type=1,n=20x14,m=900,prec=f32,tol=1e-4,batch=2";
+const std::string published_window = "cuda;window=es(sigma=2,width=5,fine=40x28,beta=11.5);";
+
+TEST_F(EmulatedEmit, GmAsPublishedIsRight) {
+  EXPECT_EQ(
+      run_emitted({kPublished, "--plan", published_window + "sort=none;spread=gm;interp=gm;fft=plain;chunk=2"}, {"0"}),
+      0)
+      << out;
+  EXPECT_EQ(launches.count("nufft_spread_gm_2d_f32_w5"), 1u);
+}
+
+TEST_F(EmulatedEmit, SmAsPublishedIsRight) {
+  EXPECT_EQ(run_emitted({kPublished, "--plan",
+                         published_window + "sort=bins(bin=32x32,order=bins,placement=index,cap=100);spread=sm;"
+                                            "interp=gm_sort;fft=plain;chunk=1"},
+                        {"cluster", "0"}),
+            0)
+      << out;
+  EXPECT_EQ(launches.count("nufft_spread_sm_2d_f32_w5"), 1u);
+}
+
 // Both sides are sorted by kernels of one name.
 TEST_F(EmulatedEmit, Type3IsRight) {
   EXPECT_EQ(run_emitted({"nufft:type=3,dim=2,m=500,k=400,prec=f32,tol=1e-4,extent=20x30"}, {"0"}), 0) << out;
