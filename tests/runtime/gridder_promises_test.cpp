@@ -1,6 +1,8 @@
 // Promises of the gridder beyond right sums: adjointness, reproducible grids, batches, errors that name the bad point.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 
 #include "fourtune/status.h"
@@ -65,6 +67,34 @@ TEST(GridderPromises, DeterministicGridsAreBitIdenticalForAnyThreadCount) {
         EXPECT_TRUE(grid == first) << threads << " threads, family " << static_cast<int>(family);
       }
     }
+  }
+}
+
+// A direct family would add all points of one place to the same few cells, with the rounding of one long sum.
+TEST(GridderPromises, CrowdedPointsAreSpreadByPrivateTilesWhateverTheFamily) {
+  const auto scattered = make_points<float>(Kind::interior, 2, 3000, 0, 5);
+  auto crowded = scattered;
+  for (auto& axis : crowded.c) std::fill(axis.begin(), axis.end(), 1.0f);
+  const std::int64_t m = scattered.size();
+  const auto values = random_values<float>(m, 1);
+  const auto grid_of = [&](SpreadFamily family, std::initializer_list<const Points<float>*> turns) {
+    GridderSpec spec = make_spec(2, {400, 300, 1}, 4, sizeof(std::complex<float>));
+    spec.threads = 1;
+    spec.longest_sum = 500;
+    spec.spread = {family, 8192, AddRule::colour};
+    auto gridder = make_gridder<float>(spec);
+    std::vector<std::complex<float>> grid(spec.grid.elements);
+    for (const Points<float>* points : turns) {
+      gridder->set_points(m, points->data(0, 2), points->data(1, 2), points->data(2, 2), radians());
+      gridder->spread(values.data(), 0, nullptr, grid.data(), 0, 1);
+    }
+    return grid;
+  };
+  const auto by_tiles = grid_of(SpreadFamily::subgrid, {&crowded});
+  for (const auto family : {SpreadFamily::colour_index, SpreadFamily::atomic}) {
+    EXPECT_TRUE(grid_of(family, {&crowded}) == by_tiles) << static_cast<int>(family);
+    EXPECT_TRUE(grid_of(family, {&scattered, &crowded}) == by_tiles) << static_cast<int>(family);
+    EXPECT_TRUE(grid_of(family, {&crowded, &scattered}) == grid_of(family, {&scattered})) << static_cast<int>(family);
   }
 }
 

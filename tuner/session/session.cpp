@@ -56,20 +56,4 @@ Report run_session(const SessionOptions& options, db::TuningStore& store, Evalua
   return report;
 }
 
-const char* to_string(Step step) noexcept {
-  switch (step) {
-    case Step::prepare:
-      return "prepare";
-    case Step::untuned:
-      return "untuned";
-    case Step::search:
-      return "search";
-    case Step::finals:
-      return "finals";
-    case Step::done:
-      return "done";
-  }
-  return "?";
-}
-
 }  // namespace fourtune::tuner

@@ -20,6 +20,7 @@ using generator::SpreadFamily;
 // Limit for weights that stay in the second-level cache while the transforms of a batch use them.
 constexpr std::int64_t kBatchWeightBytes = 256 * 1024;
 constexpr std::int64_t kMaxPrivateBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kCrowdedCap = 8192;  // points per private tile where a direct family gives way
 
 PointOrder order_for(const GridderSpec& spec) {
   if (spec.spread.family == SpreadFamily::colour_list) return PointOrder::listed;
@@ -80,6 +81,7 @@ class TiledGridder final : public Gridder<T> {
     } else if (spread_family_ == SpreadFamily::subgrid) {
       locks_ = std::make_unique<TileLocks>(e_.tiling);
     }
+    family_now_ = spread_family_;
     make_workspaces(1);
   }
 
@@ -88,9 +90,13 @@ class TiledGridder final : public Gridder<T> {
     e_.interp_units.clear();
     e_.points.set(m, {x, y, z}, map, e_.tiling, {order_, e_.spec.sort.local, e_.fraction, e_.workers()}, e_.kernels);
     check_layers();
-    const bool by_tile = spread_family_ == SpreadFamily::colour_index || spread_family_ == SpreadFamily::colour_list;
-    const std::int64_t cap =
-        std::clamp<std::int64_t>(e_.spec.spread.cap, 1, std::max<std::int64_t>(e_.spec.longest_sum, 1));
+    const bool crowded = is_crowded();
+    family_now_ = crowded ? SpreadFamily::subgrid : spread_family_;
+    if (crowded && !coloured_ && !locks_) locks_ = std::make_unique<TileLocks>(e_.tiling);
+    if (crowded) make_workspaces(1);
+    const bool by_tile = family_now_ == SpreadFamily::colour_index || family_now_ == SpreadFamily::colour_list;
+    const std::int64_t cap = std::clamp<std::int64_t>(crowded ? kCrowdedCap : e_.spec.spread.cap, 1,
+                                                      std::max<std::int64_t>(e_.spec.longest_sum, 1));
     split(by_tile ? std::numeric_limits<std::int64_t>::max() : cap, e_.spread_units);
     if (order_ != PointOrder::listed) split(std::max(e_.spec.interp.cap, 1), e_.interp_units);
     if (coloured_) order_by_colour();
@@ -120,7 +126,7 @@ class TiledGridder final : public Gridder<T> {
     make_workspaces(count);
     for (std::size_t u = 0; e_.turns != nullptr && u < e_.spread_units.size(); ++u) e_.turns[u].close();
     const Batch<T> batch{const_cast<std::complex<T>*>(values), value_distance, factor, grids, grid_distance, count};
-    switch (spread_family_) {
+    switch (family_now_) {
       case SpreadFamily::subgrid:
         spread_subgrid(e_, locks_.get(), batch);
         break;
@@ -132,7 +138,7 @@ class TiledGridder final : public Gridder<T> {
         spread_coloured(e_, batch);
         break;
     }
-    for (auto& w : e_.workspaces) w.tile_is_zero = spread_family_ == SpreadFamily::subgrid;
+    for (auto& w : e_.workspaces) w.tile_is_zero = family_now_ == SpreadFamily::subgrid;
   }
 
   void interpolate(const std::complex<T>* grids, std::int64_t grid_distance, const std::complex<T>* factor,
@@ -170,6 +176,22 @@ class TiledGridder final : public Gridder<T> {
     }
   }
 
+  // Families that add every point to the caller's cells are chosen where a cell gets at most 100 times the points of
+  // uniform ones (generator/plan/summation.h). Points that lie closer would be added with too much rounding; they are
+  // spread by private tiles, whose sums are short. Ranks would have to agree, so layers keep their family.
+  bool is_crowded() const {
+    const bool grouped = order_ == PointOrder::permuted || order_ == PointOrder::indexed;
+    if (!grouped || spread_family_ == SpreadFamily::subgrid || e_.spec.grid.layers.count > 0) return false;
+    const Tiling& t = e_.tiling;
+    double usual = 100.0 * static_cast<double>(e_.points.size());
+    for (int d = 0; d < t.dim; ++d)
+      usual *= std::min(1.0, static_cast<double>(t.width) / static_cast<double>(e_.spec.grid.fine[d]));
+    std::int64_t most = 0;
+    for (std::int64_t tile = 0; tile < t.tiles(); ++tile)
+      most = std::max(most, e_.points.tile_start(tile + 1) - e_.points.tile_start(tile));
+    return most > e_.spec.longest_sum && static_cast<double>(most) > usual;
+  }
+
   // A point outside would be written beyond the array.
   void check_layers() const {
     const GridLayers& layers = e_.spec.grid.layers;
@@ -195,7 +217,7 @@ class TiledGridder final : public Gridder<T> {
       w.blocks.reserve(blocks);
       while (w.blocks.size() < blocks) w.blocks.emplace_back(e_.tables);
       w.gathered.resize(kBlockPoints * kMaxRecordWords + kRecordSlack);
-      if (spread_family_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
+      if (family_now_ != SpreadFamily::subgrid && interp_family_ != InterpFamily::tile) continue;
       w.rows.resize(t.rows());
       w.tile.resize(2 * t.private_elements());
       if (!w.tile_is_zero) std::fill(w.tile.data(), w.tile.data() + w.tile.size(), T{0});
@@ -242,7 +264,8 @@ class TiledGridder final : public Gridder<T> {
 
   Engine<T> e_;
   PointOrder order_ = PointOrder::permuted;
-  SpreadFamily spread_family_ = SpreadFamily::subgrid;
+  SpreadFamily spread_family_ = SpreadFamily::subgrid;  // of the plan
+  SpreadFamily family_now_ = SpreadFamily::subgrid;     // for these points
   InterpFamily interp_family_ = InterpFamily::tile;
   bool coloured_ = false;
   std::unique_ptr<TileColours> colours_;
