@@ -33,7 +33,8 @@ int main() try {
       for (int dx = -nx / 2; dx < nx / 2; ++dx) {
         const double weight =
             std::exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * std::numbers::pi * sigma * sigma);
-        sum += weight * image[static_cast<std::size_t>((at % nx + dx + nx) % nx + nx * ((at / nx + dy + ny) % ny))];
+        const int x = (at % nx + dx + nx) % nx, y = (at / nx + dy + ny) % ny;
+        sum += weight * image[static_cast<std::size_t>(y) * nx + static_cast<std::size_t>(x)];
       }
     error += std::norm(blurred[static_cast<std::size_t>(at)] - sum);
     norm += std::norm(sum);

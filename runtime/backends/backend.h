@@ -214,7 +214,7 @@ class Backend {
     return {};
   }
   virtual KernelImage compile_kernel(const KernelJob& job, double seconds) const;
-  virtual void keep_kernel(const KernelJob&, KernelImage) const {}
+  virtual void keep_kernel(const KernelJob& job, KernelImage&& image) const { (void)job, (void)image; }
   // Writes kept kernels to where another process finds them; keep_kernel need not.
   virtual void flush_kernels() const {}
   // Memory of this device; it is host memory unless the backend overrides this.

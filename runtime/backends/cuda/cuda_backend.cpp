@@ -267,7 +267,7 @@ KernelImage CudaBackend::compile_kernel(const KernelJob& job, double seconds) co
   return cuda::compile_job(job, seconds);
 }
 
-void CudaBackend::keep_kernel(const KernelJob& job, KernelImage image) const {
+void CudaBackend::keep_kernel(const KernelJob& job, KernelImage&& image) const {
   keep_job(job, std::move(image), KernelShelf(store_));
 }
 

@@ -38,7 +38,7 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::vector<KernelJob> missing_kernels(const Problem& problem, const generator::Plan& plan,
                                          const ExecutorOptions& options) const override;
   KernelImage compile_kernel(const KernelJob& job, double seconds) const override;
-  void keep_kernel(const KernelJob& job, KernelImage image) const override;
+  void keep_kernel(const KernelJob& job, KernelImage&& image) const override;
   void flush_kernels() const override;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
