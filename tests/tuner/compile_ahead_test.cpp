@@ -49,7 +49,7 @@ class Ahead : public ::testing::Test {
           ++compilers;
           return [this](const runtime::KernelJob& one) { return compile(one); };
         },
-        [this](const runtime::KernelJob& one, runtime::KernelImage image) {
+        [this](const runtime::KernelJob& one, const runtime::KernelImage& image) {
           const std::lock_guard lock(mutex);
           EXPECT_EQ(one.text, image.log);
           kept += one.text;

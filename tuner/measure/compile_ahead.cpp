@@ -36,7 +36,7 @@ void CompileAhead::begin(const std::string& problem, ListKernels list) {
 }
 
 void CompileAhead::queue(const Name& name, const ListKernels& list,
-                         std::deque<std::shared_ptr<Plan>>::iterator before) {
+                         const std::deque<std::shared_ptr<Plan>>::iterator& before) {
   const auto [entry, fresh] = plans_.try_emplace(name);
   if (!fresh) return;
   entry->second = std::make_shared<Plan>();

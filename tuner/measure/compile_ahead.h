@@ -66,7 +66,7 @@ class CompileAhead {
     bool done() const;
   };
 
-  void queue(const Name& name, const ListKernels& list, std::deque<std::shared_ptr<Plan>>::iterator before);
+  void queue(const Name& name, const ListKernels& list, const std::deque<std::shared_ptr<Plan>>::iterator& before);
   void run();
   // What a thread may do next: a plan to list, a kernel to compile, or neither. Call with the lock.
   std::shared_ptr<Plan> next_plan();
