@@ -70,10 +70,10 @@ TEST_F(PlanCommand, ListsCandidatesThatItReadsBack) {
   EXPECT_NE(real.out.find("untuned: cuda;fft="), std::string::npos) << real.out;
   // Numbers of plans: all digits of small ones, three of large ones.
   const Finished large = run({"--list", "fft:type=c2c,n=512x512x512,prec=f32", "--device", "h200", "--count", "1"});
-  EXPECT_TRUE(std::regex_search(large.out, std::regex("plans +the cheapest combinations of each grouping +"
-                                                      "[1-9](\\.[0-9]{1,2})?e[0-9]+ +[0-9]+\n")))
+  EXPECT_TRUE(std::regex_search(large.out, std::regex("plans +[1-9](\\.[0-9]{1,2})?e[0-9]+ +[0-9]+ +"
+                                                      "the cheapest combinations of each grouping\n")))
       << large.out;
-  EXPECT_TRUE(std::regex_search(large.out, std::regex(" [0-9]{6}\n"))) << large.out;
+  EXPECT_TRUE(std::regex_search(large.out, std::regex(" [0-9]{6} "))) << large.out;
   const Finished none = run({"--list", "fft:type=c2c,n=67,prec=f32"});
   EXPECT_EQ(none.code, 0);
   EXPECT_NE(none.out.find("product of radices up to 64"), std::string::npos);

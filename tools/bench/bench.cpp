@@ -17,6 +17,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/output.h"
 
 namespace {
 
@@ -87,6 +88,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->capture_default_str()
       ->type_name("X");
   command.add_option("--seed", options.seed, "Of the synthetic data")->capture_default_str()->type_name("N");
+  add_wide_option(command, options.wide);
   command.add_option("--memory-child", options.memory_child)->group("");
 }
 

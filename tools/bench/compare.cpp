@@ -21,6 +21,7 @@
 #include "tools/common/problem_list.h"
 #include "tools/common/stopwatch.h"
 #include "tuner/measure/validate.h"
+#include "tuner/report/screen.h"
 
 namespace fourtune::tools {
 namespace {
@@ -87,15 +88,19 @@ void measure_first_use(ProblemResult& result, const std::vector<Entrant>& entran
 }
 
 void print_heading(const BenchEnvironment& environment) {
-  fmt::print("{} ({}, {} cores), {} threads, {}, {}\n", environment.device, environment.isa, environment.cores,
-             environment.threads, environment.compiler, environment.libraries);
+  fmt::print("{} ({}, {} cores), {} threads, {}{}{}\n", environment.device, environment.isa, environment.cores,
+             environment.threads, environment.compiler, environment.compiler.empty() ? "" : ", ",
+             environment.libraries);
   for (const std::string& peer : environment.peers) fmt::print("peer {}\n", peer);
   std::fflush(stdout);
 }
 
 void show(const std::vector<ProblemResult>& results, const BenchOptions& options) {
-  fmt::print("\n{}\n{}{}", comparison_table(results, true), comparison_summary(results), skip_notes(results));
-  fmt::print("{}{}{}{}", modes_table(results), stages_table(results), passes_table(results), variants_text(results));
+  const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
+  fmt::print("\n{}\n{}{}", comparison_table(results, true, screen), comparison_summary(results, screen),
+             skip_notes(results));
+  fmt::print("{}{}{}{}", modes_table(results, screen), stages_table(results, screen), passes_table(results, screen),
+             variants_text(results));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
   std::fflush(stdout);

@@ -22,7 +22,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/numbers.h"
-#include "tools/common/text.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -84,7 +84,7 @@ Rows launch_head() { return {{"kernel", "grid", "block", "cluster", "shared", "b
 std::string launches_text(const generator::GpuProgram& program) {
   Rows rows = launch_head();
   add_launches(rows, program);
-  std::string text = table_text(rows, {1, 2, 3, 4, 5, 6});
+  std::string text = tuner::table_text(rows, {{1, 2, 3, 4, 5, 6}}, tuner::screen_of(stdout));
   for (std::size_t i = 0; i < program.workspace_bytes.size(); ++i)
     text += fmt::format("workspace {}: {} bytes\n", i, program.workspace_bytes[i]);
   return text;
@@ -101,7 +101,7 @@ std::string nufft_launches_text(const generator::nufft::Standalone& transform) {
   Rows rows = launch_head();
   for (const auto* parts : {&transform.extents, &transform.set_points, &transform.execute[0]})
     for (const auto& part : *parts) add_launches(rows, part.program);
-  std::string text = table_text(rows, {1, 2, 3, 4, 5, 6});
+  std::string text = tuner::table_text(rows, {{1, 2, 3, 4, 5, 6}}, tuner::screen_of(stdout));
   for (const auto& slot : transform.slots)
     if (slot.bytes > 0) text += fmt::format("{}: {} bytes\n", slot.name, slot.bytes);
   return text;

@@ -17,6 +17,7 @@
 #include "tools/common/gpu_argument.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/output.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
@@ -31,7 +32,7 @@ struct ExplainArguments {
   std::string device;  // a device number of the backend, or the name of a GPU that need not be present
   int threads = 0;
   std::shared_ptr<std::string> db;
-  bool json = false;
+  Output output;
 };
 
 DeviceTraits traits_of(const ExplainArguments& arguments) {
@@ -57,7 +58,7 @@ void explain(const ExplainArguments& arguments) {
   const runtime::Resolution found = runtime::resolve(problem, traits, &lookup, arguments.plan);
   const std::string plan = generator::to_text(found.plan, problem);
   const generator::Cost cost = generator::estimate(found.plan, problem, traits);
-  if (arguments.json) {
+  if (arguments.output.json()) {
     using Json = nlohmann::ordered_json;
     const Json measured = found.measured_seconds > 0 ? Json(found.measured_seconds) : Json();
     const nlohmann::ordered_json all{{"problem", to_token(problem)},
@@ -69,10 +70,11 @@ void explain(const ExplainArguments& arguments) {
                                      {"estimated_execute_seconds", cost.execute},
                                      {"estimated_set_points_seconds", cost.set_points},
                                      {"estimated_memory_bytes", cost.bytes}};
-    fmt::print("{}\n", all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", json_text(all));
     return;
   }
-  fmt::print("{}{}", found.explain, found.explain.ends_with('\n') ? "" : "\n");
+  fmt::print("{}{}", tuner::wrapped(found.explain, 2, arguments.output.screen()),
+             found.explain.ends_with('\n') ? "" : "\n");
   const std::string memory = bytes_text(static_cast<std::int64_t>(cost.bytes));
   if (found.measured_seconds > 0)
     fmt::print("expected: execute {} (measured), memory {} (by the cost model)\n",
@@ -96,7 +98,7 @@ void add_explain(CLI::App& app) {
   command->add_option("--threads", arguments->threads, "Threads (default: all)")
       ->check(between(0, 4096))
       ->type_name("N");
-  command->add_flag("--json", arguments->json, "Print JSON");
+  add_output_options(*command, arguments->output);
   command->footer(
       "Example:\n"
       "  fourtune explain nufft:type=1,n=128x128,m=200000,prec=f32,tol=1e-3,points=spiral\n"

@@ -24,7 +24,8 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_argument.h"
 #include "tools/common/numbers.h"
-#include "tools/common/text.h"
+#include "tools/common/output.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -39,6 +40,7 @@ struct PlanArguments {
   std::string list;
   std::string order = "natural";
   int count = 10;
+  bool wide = false;
 };
 
 // Parses "256x256x64"; missing lengths are 1.
@@ -81,31 +83,31 @@ fft::Order order_from(const std::string& name) {
 }
 
 void print_list(const std::string& title, const std::vector<fft::RuleCount>& counts,
-                const std::vector<std::vector<std::string>>& plans) {
-  std::vector<std::vector<std::string>> rows{{"step", "rule", "before", "after"}};
-  for (const auto& row : counts) rows.push_back({row.step, row.rule, amount(row.before), amount(row.after)});
+                const std::vector<std::vector<std::string>>& plans, const tuner::Screen& screen) {
+  std::vector<std::vector<std::string>> rows{{"step", "before", "after", "rule"}};
+  for (const auto& row : counts) rows.push_back({row.step, amount(row.before), amount(row.after), row.rule});
   fmt::print("{}\n", title);
-  if (rows.size() > 1) fmt::print("{}\n", table_text(rows, {2, 3}));
-  if (plans.size() > 1) fmt::print("{}", table_text(plans, {0, 1}));
+  if (rows.size() > 1) fmt::print("{}\n", tuner::table_text(rows, {{1, 2}, -1, 3}, screen));
+  if (plans.size() > 1) fmt::print("{}", tuner::table_text(plans, {{0, 1}, -1, 2}, screen));
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
 
 // The candidates of the tuner: plan texts of the whole transform, the best estimate first.
-void list_whole_plans(const Problem& problem, const DeviceTraits& device, int count) {
+void list_whole_plans(const Problem& problem, const DeviceTraits& device, const PlanArguments& arguments) {
   auto found = generator::gpu_fft_candidates(problem, device);
   auto& list = found.space.candidates;
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
   std::vector<std::vector<std::string>> rows{{"estimate", "floor", "plan"}};
   for (const auto& candidate : list) {
-    if (static_cast<int>(rows.size()) > count) break;
+    if (static_cast<int>(rows.size()) > arguments.count) break;
     rows.push_back({microseconds(candidate.estimate),
                     microseconds(generator::floor_seconds(candidate.plan, problem, device)),
                     generator::to_text(candidate.plan, problem)});
   }
   print_list(fmt::format("{} on {}: {} candidates\nuntuned: {}", to_token(problem), device.name, list.size(),
                          generator::to_text(generator::default_plan(problem, device), problem)),
-             found.counts, rows);
+             found.counts, rows, tuner::screen_of(stdout, arguments.wide));
 }
 
 void list_candidates(const PlanArguments& arguments) {
@@ -114,7 +116,7 @@ void list_candidates(const PlanArguments& arguments) {
     throw UsageError(fmt::format("{}: these plans are of uniform transforms", arguments.list),
                      "a token as fft:type=c2c,n=256x256x256,prec=f32");
   const DeviceTraits device = gpu_traits(arguments.device.empty() ? "h200" : arguments.device);
-  if (arguments.order == "natural") return list_whole_plans(problem, device, arguments.count);
+  if (arguments.order == "natural") return list_whole_plans(problem, device, arguments);
   if (problem.fft_type != FftType::c2c)
     throw UsageError(fmt::format("{}: only complex transforms leave their results in another order", arguments.list),
                      "--order natural");
@@ -132,7 +134,8 @@ void list_candidates(const PlanArguments& arguments) {
                     microseconds(fft::floors(candidate.plan, device, request.batch).total),
                     fft::to_text(candidate.plan)});
   }
-  print_list(fmt::format("{} on {}", to_token(problem), device.name), found.counts, rows);
+  print_list(fmt::format("{} on {}", to_token(problem), device.name), found.counts, rows,
+             tuner::screen_of(stdout, arguments.wide));
 }
 
 void plan_command(const PlanArguments& arguments) {
@@ -157,6 +160,7 @@ void add_plan(CLI::App& app) {
   command->add_option("--order", arguments->order, "Output order of the candidates")
       ->check(CLI::IsMember({"natural", "grouped", "reversed"}));
   command->add_option("--count", arguments->count, "Candidates to print")->check(between(0, 1'000'000))->type_name("N");
+  add_wide_option(*command, arguments->wide);
   command->footer(
       "Example:\n"
       "  fourtune plan '{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}' --device h200 --svg plan.svg\n"

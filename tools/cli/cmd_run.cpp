@@ -20,6 +20,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/output.h"
 #include "tools/common/problem_list.h"
 #include "tools/common/start_ranks.h"
 #include "tools/common/stopwatch.h"
@@ -39,7 +40,7 @@ struct RunArguments {
   int repeat = 5;
   int ranks = 0;  // 0: this process alone
   bool unchecked = false;
-  bool json = false;
+  Output output_form;
 };
 
 struct Outcome {
@@ -48,6 +49,7 @@ struct Outcome {
   double create = 0, set_points = 0;
   std::vector<double> execute;  // ascending
   std::vector<StageTime> stages;
+  std::size_t point_stages = 0;               // so many of them, the first, belong to set_points
   std::vector<runtime::LaunchTime> launches;  // on a GPU
   std::optional<double> error;
   std::int64_t memory = 0;
@@ -67,6 +69,7 @@ void look_inside(const RunArguments& arguments, const Transform& transform, cons
   const Problem& problem = transform.problem();
   const auto executor = backend.bind(problem, generator::parse_plan(transform.plan(), problem), options);
   if (problem.kind == Kind::nufft) executor->set_points(arrays.points());
+  outcome.point_stages = executor->stage_times().size();
   for (int i = 0; i < 2; ++i) {  // the first warms up
     arrays.restore_input();
     executor->execute(arrays.first(), arrays.second(), arguments.request.adjoint);
@@ -91,6 +94,7 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
     transform.set_points(arrays.points());
     arrays.wait();
     outcome.set_points = set_points.seconds();
+    outcome.point_stages = transform.stage_times().size();
   }
   // Runs before the runs that count, because it restores the input, which in place is also the output.
   if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
@@ -127,12 +131,17 @@ void print_text(const Outcome& outcome) {
   const Problem& problem = outcome.problem;
   fmt::print("problem     {}\nplan        {}\n", to_token(problem), outcome.plan);
   fmt::print("create      {}\n", tuner::format_seconds(outcome.create));
+  const std::size_t of_points = std::min(outcome.point_stages, outcome.stages.size());
+  const auto print_stages = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      fmt::print("  {:<12} {}\n", outcome.stages[i].stage, tuner::format_seconds(outcome.stages[i].seconds));
+  };
   if (problem.kind == Kind::nufft) fmt::print("set_points  {}\n", tuner::format_seconds(outcome.set_points));
+  print_stages(0, of_points);
   fmt::print("execute     {}  (median of {}, least {})  {:.3g} {}\n", tuner::format_seconds(outcome.median()),
              outcome.execute.size(), tuner::format_seconds(outcome.execute.front()),
              tuner::speed_of(problem, outcome.median()), tuner::speed_unit_of(problem));
-  for (const StageTime& stage : outcome.stages)
-    fmt::print("  {:<12} {}\n", stage.stage, tuner::format_seconds(stage.seconds));
+  print_stages(of_points, outcome.stages.size());
   for (const runtime::LaunchTime& launch : outcome.launches)
     fmt::print("    {}  {}  {:.0f} GB/s  {:.0f} GFLOP/s  {}\n", launch.stage, tuner::format_seconds(launch.seconds),
                rate(static_cast<double>(launch.bytes), launch), rate(launch.flops, launch), launch.entry);
@@ -146,7 +155,10 @@ void print_text(const Outcome& outcome) {
 
 void print_json(const Outcome& outcome) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
-  for (const StageTime& stage : outcome.stages) stages.push_back({{"stage", stage.stage}, {"seconds", stage.seconds}});
+  for (const StageTime& stage : outcome.stages)
+    stages.push_back({{"stage", stage.stage},
+                      {"call", stages.size() < outcome.point_stages ? "set_points" : "execute"},
+                      {"seconds", stage.seconds}});
   nlohmann::ordered_json launches = nlohmann::ordered_json::array();
   for (const runtime::LaunchTime& launch : outcome.launches)
     launches.push_back({{"stage", launch.stage},
@@ -171,14 +183,14 @@ void print_json(const Outcome& outcome) {
     all["error"] = *outcome.error;
     all["right"] = is_right(outcome);
   }
-  fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(all));
 }
 
 // The same problem on the ranks of an mpirun.
 [[noreturn]] void run_on_ranks(const RunArguments& arguments, const Problem& problem) {
   const RunRequest& request = arguments.request;
   if (!request.points.empty() || !request.targets.empty() || !request.values.empty() || !arguments.output.empty() ||
-      !arguments.db->empty() || arguments.json)
+      !arguments.db->empty() || arguments.output_form.json())
     throw UsageError("--ranks: not with files, --db or --json", "the arrays are made from --seed");
   std::string text = fmt::format("{} seed={}", to_token(problem), request.seed);
   if (request.adjoint) text += " adjoint";
@@ -201,9 +213,12 @@ void run(RunArguments arguments) {
     arguments.options.databases = {*arguments.db};
   }
   checked_backend(arguments.options.backend, arguments.options.device);  // checked before arrays are made
+  const bool m_is_open = problem.kind == Kind::nufft && !problem.m && arguments.request.points.empty();
   const auto arrays = make_run_arrays(problem, arguments.request);
+  if (m_is_open)
+    fmt::print(stderr, "fourtune: note: the problem does not say m; {}, one point per mode, is taken\n", *problem.m);
   const Outcome outcome = carry_out(arguments, problem, *arrays);
-  arguments.json ? print_json(outcome) : print_text(outcome);
+  arguments.output_form.json() ? print_json(outcome) : print_text(outcome);
   if (!arguments.output.empty()) arrays->write_output(arguments.output);
   if (!is_right(outcome))
     throw Failure(fmt::format("the result is wrong: its relative l2 error is {:.2e} and {:.1e} is allowed",
@@ -238,7 +253,7 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--ranks", arguments.ranks, "Run on so many ranks of an mpirun")
       ->check(between(1, 1000000))
       ->type_name("N");
-  command.add_flag("--json", arguments.json, "Print JSON");
+  add_output_options(command, arguments.output_form);
   arguments.db = add_database_option(command);
 }
 

@@ -14,6 +14,7 @@
 #include "tools/cli/commands.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
+#include "tools/common/output.h"
 #include "tools/common/problem_list.h"
 #include "tuner/report/report.h"
 
@@ -23,7 +24,7 @@ namespace {
 struct ShowArguments {
   std::vector<std::string> problems;
   std::shared_ptr<std::string> db;
-  std::string format = "table";
+  Output output;
   std::size_t runner_ups = 2;
 };
 
@@ -50,7 +51,7 @@ void show(const ShowArguments& arguments) {
   if (db::is_pack(path))
     throw UsageError(fmt::format("{} is a pack", path.string()), fmt::format("fourtune pack show {}", path.string()));
   const auto store = db::TuningStore::open_for_reading(path);
-  const auto format = tuner::format_from(arguments.format);
+  const auto format = tuner::format_from(arguments.output.format);
   if (const db::Damage damage = store.damage(); damage.any())
     fmt::print(stderr, "fourtune: note: {}; they are passed over\n", damage.text());
   std::vector<tuner::ShowRow> rows;
@@ -67,7 +68,7 @@ void show(const ShowArguments& arguments) {
     say_what_is_there(store, path, options.problem);
     return;
   }
-  fmt::print("{}", tuner::format_rows(rows, format));
+  fmt::print("{}", tuner::format_rows(rows, format, arguments.output.screen()));
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ void add_show(CLI::App& app) {
   CLI::App* command = app.add_subcommand("show", "Winners, runner-ups and gains in the tuning database");
   command->add_option("PROBLEM", arguments->problems, "Problem tokens (default: all)")->type_name("TOKEN");
   arguments->db = add_database_option(*command);
-  command->add_option("--format", arguments->format, "How to print")->check(CLI::IsMember({"table", "csv", "json"}));
+  add_output_options(*command, arguments->output, {"table", "csv", "json"});
   command->add_option("--runner-ups", arguments->runner_ups, "Plans to list after each winner")->type_name("N");
   command->footer(
       "Example:\n"

@@ -11,6 +11,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
+#include "tools/common/output.h"
 #include "tools/common/problem_draw.h"
 #include "tools/common/progress.h"
 #include "tools/common/start_ranks.h"
@@ -28,7 +29,8 @@ struct SoakArguments {
   std::string repeat, plan;
   std::string csv;
   int ranks = 0;  // 0: this process alone
-  bool json = false, list = false, quiet = false, worker = false;
+  Output output;
+  bool list = false, quiet = false, worker = false;
 };
 
 // The tokens that a hunt with these options would draw.
@@ -44,7 +46,7 @@ void repeat_one(const SoakArguments& arguments) {
       parse_case(arguments.repeat), arguments.plan.empty() ? PlanKind::untuned : PlanKind::given, arguments.plan, {}};
   SoakWorker worker(arguments.hunt.worker);
   trial.outcome = worker.try_case(trial.one, trial.kind, trial.plan);
-  arguments.json ? print_trial_json(trial) : print_trial(trial);
+  arguments.output.json() ? print_trial_json(trial) : print_trial(trial);
   if (!trial.outcome.failure.empty())
     throw Failure(fmt::format("{}: {}", trial.outcome.failure, trial.outcome.message));
   if (!trial.outcome.refused.empty() && trial.kind == PlanKind::given)
@@ -60,7 +62,7 @@ void run_hunt(const SoakArguments& arguments) {
   listener.on_failure = [&](const HuntRun& run, const Trial& small) {
     line.close();
     const std::string text = report.add_failure(run, small);
-    if (!arguments.json) fmt::print("{}\n", text);
+    if (!arguments.output.json()) fmt::print("{}\n", text);
     std::fflush(stdout);
   };
   if (!arguments.quiet)
@@ -69,7 +71,7 @@ void run_hunt(const SoakArguments& arguments) {
     };
   const HuntState state = hunt(options, listener);
   line.close();
-  arguments.json ? report.print_json(state) : report.print_text(state);
+  arguments.output.json() ? report.print_json(state) : report.print_text(state);
   if (state.failures > 0)
     throw Failure(fmt::format("{} of {} runs failed", state.failures, state.runs),
                   "every line above ends with a command that repeats it");
@@ -97,7 +99,7 @@ void settle(SoakArguments& arguments) {
 // The same kind of hunt on the ranks of an mpirun.
 [[noreturn]] void run_on_ranks(const SoakArguments& arguments) {
   const HuntOptions& hunt = arguments.hunt;
-  if (!arguments.repeat.empty() || !arguments.plan.empty() || !arguments.csv.empty() || arguments.json ||
+  if (!arguments.repeat.empty() || !arguments.plan.empty() || !arguments.csv.empty() || arguments.output.json() ||
       arguments.list || arguments.fft || arguments.nufft || !hunt.worker.peers.empty() || hunt.jobs > 1)
     throw UsageError("--ranks: only with --seconds, --count, --seed, --megabytes and --backend",
                      "what `fourtune soak --ranks` prints of a failure repeats it");
@@ -161,7 +163,7 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
   command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
       ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
-  command.add_flag("--json", arguments.json, "Print JSON");
+  add_output_options(command, arguments.output);
   command.add_flag("--quiet", arguments.quiet, "No progress");
   command.add_flag("--list", arguments.list, "Print the tokens that would be drawn (--count of them) and do nothing");
   command.add_option("--repeat", arguments.repeat, "Try this one, as a failure's line has it")->type_name("PROBLEM");

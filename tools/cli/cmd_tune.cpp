@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -41,7 +42,7 @@ struct TuneArguments {
   std::string recorded;  // folder of recorded points
   std::string backend = "cpu";
   int device = 0;
-  std::string format = "table";
+  Output output;
   std::string drawn;     // kinds of problems to draw
   double megabytes = 0;  // of a drawn problem; 0: the default of the backend
   double minutes = 0;    // 0: options.seconds
@@ -123,7 +124,12 @@ void make_folder(const std::string& folder) {
   add("threads", std::to_string(session.threads));
   add("seed", std::to_string(session.seed));
   add("max-evaluations", std::to_string(session.max_evaluations));
-  add("format", arguments.format);
+  add("format", arguments.output.format);
+  // An mpirun reads what the ranks print, so they do not see the terminal.
+  if (const std::size_t width = arguments.output.screen().width; width > 0)
+    ::setenv("COLUMNS", std::to_string(width).c_str(), 1);
+  else
+    words.emplace_back("--wide");
   if (arguments.backend != TuneArguments().backend) add("backend", arguments.backend);
   if (!session.strategy.empty()) add("strategy", session.strategy);
   if (arguments.quiet) words.emplace_back("--quiet");
@@ -135,7 +141,6 @@ void tune(TuneArguments arguments) {
   if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
-  const auto format = tuner::format_from(arguments.format);
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
   if (!arguments.record.empty()) {
@@ -172,7 +177,7 @@ void tune(TuneArguments arguments) {
   }
   line.close();
   if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
-  print_outcome(report, format, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
+  print_outcome(report, arguments.output, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
@@ -228,8 +233,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("DIR");
   add_backend_option(command, arguments.backend);
   add_device_option(command, arguments.device);
-  command.add_option("--format", arguments.format, "How to print the outcome")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
+  add_output_options(command, arguments.output, {"table", "csv", "json"});
   command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
       ->type_name("FILE");
   command.add_flag("--quiet", arguments.quiet, "No progress");

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -16,8 +17,10 @@
 #include "fourtune/status.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/help.h"
 #include "tools/common/errors.h"
 #include "tools/common/text.h"
+#include "tuner/report/screen.h"
 
 namespace {
 
@@ -28,7 +31,8 @@ int complain(std::string message, const std::string& hint, int code) {
   constexpr std::size_t kLongest = 4000;  // bytes; arguments and files may have any size
   for (char& letter : message)
     if (letter == '\n') letter = ' ';
-  fmt::print(stderr, "fourtune: error: {}\n", fourtune::text::shown(message, kLongest));
+  const auto mark = fourtune::tuner::painted("error:", fourtune::tuner::Paint::bad, fourtune::tuner::screen_of(stderr));
+  fmt::print(stderr, "fourtune: {} {}\n", mark, fourtune::text::shown(message, kLongest));
   if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
   return code;
 }
@@ -115,6 +119,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   app.description("Tunes and runs fast Fourier transforms, uniform (FFT) and nonuniform (NUFFT types 1, 2, 3).");
   app.set_help_all_flag("--help-all", "Help of every subcommand");
   app.set_version_flag("--version", std::string("fourtune ") + fourtune_version());
+  app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   app.require_subcommand(1);
   app.footer(
       "Example:\n"

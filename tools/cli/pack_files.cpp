@@ -91,9 +91,13 @@ void add_pack_output(CLI::App& command, PackOutput& output) {
 }
 
 void add_report_format(CLI::App& command, std::string& format) {
-  command.add_option("--format", format, "How to print")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  CLI::Option* const option = command.add_option("--format", format, "How to print")
+                                  ->check(CLI::IsMember({"table", "json"}))
+                                  ->capture_default_str();
+  command
+      .add_flag_callback(
+          "--json", [&format] { format = "json"; }, "Short for --format json")
+      ->excludes(option);
 }
 
 void require_free(const std::string& path, bool force) {
@@ -157,8 +161,6 @@ WrittenPack write_pack(db::PackContents contents, const PackOutput& output) {
   return written;
 }
 
-std::string json_text(const Json& value) { return value.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
-
 std::string csv_text(const std::vector<Cells>& rows) {
   std::string text;
   for (const Cells& cells : rows)
@@ -172,12 +174,6 @@ std::string csv_text(const std::vector<Cells>& rows) {
       text += cell + (c + 1 < cells.size() ? ',' : '\n');
     }
   return text;
-}
-
-std::string shown_table(std::vector<Cells> rows, const std::vector<int>& right) {
-  for (Cells& cells : rows)
-    for (std::string& cell : cells) cell = shown(cell);
-  return table_text(rows, right);
 }
 
 Json json_of(const WrittenPack& written) {
@@ -246,17 +242,18 @@ Json conflicts_json(const std::vector<db::MergeConflict>& conflicts) {
 
 void print_conflicts(const std::vector<db::MergeConflict>& conflicts) {
   if (conflicts.empty()) return;
-  std::vector<Cells> rows{{"problem", "device", "", "plan", "time", "date"}};
+  std::vector<Cells> rows{{"problem", "device", "", "time", "date", "plan"}};
   const auto add = [&](const db::PackPlan& plan, const char* what) {
-    rows.push_back({plan.verdict.problem, plan.environment.device, what, plan.verdict.plan,
-                    tuner::format_seconds(plan.verdict.winner_ns * 1e-9), date_text(plan.created_ms)});
+    rows.push_back({plan.verdict.problem, plan.environment.device, what,
+                    tuner::format_seconds(plan.verdict.winner_ns * 1e-9), date_text(plan.created_ms),
+                    plan.verdict.plan});
   };
   for (const db::MergeConflict& conflict : conflicts) {
     add(conflict.chosen, "chosen");
     for (const db::PackPlan& plan : conflict.others) add(plan, "not chosen");
   }
   fmt::print("{} with different winners:\n{}", count_text(conflicts.size(), "problem", "problems"),
-             shown_table(std::move(rows), {4}));
+             tuner::table_text(rows, {{3}, 0, 5}, tuner::screen_of(stdout)));
 }
 
 }  // namespace

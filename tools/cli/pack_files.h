@@ -12,6 +12,8 @@
 
 #include "db/pack.h"
 #include "db/pack_edit.h"
+#include "tools/common/output.h"
+#include "tuner/report/table.h"
 
 namespace CLI {
 class App;
@@ -63,11 +65,8 @@ void write_whole_file(const std::string& path, std::span<const std::byte> bytes)
 
 // ---- printing; texts of packs are made safe for terminals
 using Json = nlohmann::ordered_json;
-using Cells = std::vector<std::string>;
-std::string json_text(const Json& value);
+using tuner::Cells;
 std::string csv_text(const std::vector<Cells>& rows);
-// table_text() of cells that are made safe.
-std::string shown_table(std::vector<Cells> rows, const std::vector<int>& right);
 Json json_of(const WrittenPack& written);
 std::string text_of(const WrittenPack& written);
 Json json_of(const db::PackPlan& plan);

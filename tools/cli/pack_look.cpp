@@ -24,7 +24,8 @@ std::string seconds_text(const db::PackPlan& plan) { return tuner::format_second
 
 // ---- show
 struct ShowArguments {
-  std::string path, format = "table";
+  std::string path;
+  Output output;
   std::optional<std::size_t> limit;
 };
 
@@ -35,7 +36,7 @@ std::string devices_text(const db::PackContents& contents) {
   return fmt::format("{}", fmt::join(devices, ", "));
 }
 
-void print_head(const std::string& path, const db::PackContents& contents) {
+void print_head(const std::string& path, const db::PackContents& contents, const tuner::Screen& screen) {
   const db::PackManifest& manifest = contents.manifest;
   const auto winners =
       std::count_if(contents.plans.begin(), contents.plans.end(), [](const db::PackPlan& p) { return p.rank == 0; });
@@ -48,7 +49,7 @@ void print_head(const std::string& path, const db::PackContents& contents) {
        fmt::format("{} winners, {} runners-up, {} kernels, {}", winners, std::ssize(contents.plans) - winners,
                    contents.kernels.size(), bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(path))))}};
   for (const std::string& source : manifest.sources) head.push_back({"from", source});
-  fmt::print("{}\n", shown_table(std::move(head), {}));
+  fmt::print("{}\n", tuner::table_text(head, {{}, -1, 1}, screen));
 }
 
 Json manifest_json(const std::string& path, const db::PackContents& contents) {
@@ -79,17 +80,17 @@ Json manifest_json(const std::string& path, const db::PackContents& contents) {
 void show(const ShowArguments& arguments) {
   const db::PackContents contents = contents_of_pack(arguments.path);
   constexpr std::size_t kScreen = 20;
-  std::size_t limit = arguments.limit.value_or(arguments.format == "table" ? kScreen : 0);
+  std::size_t limit = arguments.limit.value_or(arguments.output.format == "table" ? kScreen : 0);
   if (limit == 0) limit = contents.plans.size();
   const std::size_t count = std::min(limit, contents.plans.size());
-  if (arguments.format == "json") {
+  if (arguments.output.json()) {
     Json result = manifest_json(arguments.path, contents);
     result["plans"] = Json::array();
     for (std::size_t i = 0; i < count; ++i) result["plans"].push_back(json_of(contents.plans[i]));
     fmt::print("{}", json_text(result));
     return;
   }
-  const bool is_table = arguments.format == "table";
+  const bool is_table = arguments.output.format == "table";
   std::vector<Cells> rows{
       {"problem", "rank", is_table ? "time" : "seconds", "gain", "error", "device", "date", "plan"}};
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,8 +104,8 @@ void show(const ShowArguments& arguments) {
     fmt::print("{}", csv_text(rows));
     return;
   }
-  print_head(arguments.path, contents);
-  fmt::print("{}", shown_table(std::move(rows), {2, 3, 4}));
+  print_head(arguments.path, contents, arguments.output.screen());
+  fmt::print("{}", tuner::table_text(rows, {{2, 3, 4}, 0, 7}, arguments.output.screen()));
   if (count < contents.plans.size()) fmt::print("and {} more; --limit 0 lists all\n", contents.plans.size() - count);
 }
 
@@ -165,7 +166,8 @@ void verify(const VerifyArguments& arguments) {
 
 // ---- diff
 struct DiffArguments {
-  std::string before, after, format = "table";
+  std::string before, after;
+  Output output;
 };
 
 Json diff_json(const db::PackDifference& difference) {
@@ -190,19 +192,19 @@ Json diff_json(const db::PackDifference& difference) {
           {"kernels_removed", difference.kernels_removed}};
 }
 
-void print_diff(const db::PackDifference& difference) {
-  std::vector<Cells> rows{{"", "problem", "device", "before", "after", "gain", "plan"}};
+void print_diff(const db::PackDifference& difference, const tuner::Screen& screen) {
+  std::vector<Cells> rows{{"problem", "", "device", "before", "after", "gain", "plan"}};
   const auto add = [&](const char* what, const db::PackPlan& plan, bool is_new) {
-    rows.push_back({what, plan.verdict.problem, plan.environment.device, is_new ? "-" : seconds_text(plan),
+    rows.push_back({plan.verdict.problem, what, plan.environment.device, is_new ? "-" : seconds_text(plan),
                     is_new ? seconds_text(plan) : "-", "-", plan.verdict.plan});
   };
   for (const db::PackPlan& plan : difference.removed) add("removed", plan, false);
   for (const db::PackPlan& plan : difference.added) add("added", plan, true);
   for (const db::PackChange& change : difference.changed)
-    rows.push_back({"changed", change.after.verdict.problem, change.after.environment.device,
+    rows.push_back({change.after.verdict.problem, "changed", change.after.environment.device,
                     seconds_text(change.before), seconds_text(change.after), fmt::format("{:.2f}", change.gain),
                     fmt::format("{} -> {}", change.before.verdict.plan, change.after.verdict.plan)});
-  if (rows.size() > 1) fmt::print("{}", shown_table(std::move(rows), {3, 4, 5}));
+  if (rows.size() > 1) fmt::print("{}", tuner::table_text(rows, {{3, 4, 5}, 0, 6}, screen));
   fmt::print(
       "{} added, {} removed, {} changed, {} with the same winner ({} measured again); kernels: {} added, {} removed\n",
       difference.added.size(), difference.removed.size(), difference.changed.size(), difference.same,
@@ -211,10 +213,10 @@ void print_diff(const db::PackDifference& difference) {
 
 void compare(const DiffArguments& arguments) {
   const auto difference = db::diff(contents_of_pack(arguments.before), contents_of_pack(arguments.after));
-  if (arguments.format == "json")
+  if (arguments.output.json())
     fmt::print("{}", json_text(diff_json(difference)));
   else
-    print_diff(difference);
+    print_diff(difference, arguments.output.screen());
 }
 
 }  // namespace
@@ -223,9 +225,7 @@ void add_pack_show(CLI::App& pack) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = pack.add_subcommand("show", "What a pack holds");
   command->add_option("PACK", arguments->path, "The pack")->required()->type_name("FILE");
-  command->add_option("--format", arguments->format, "How to print")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
+  add_output_options(*command, arguments->output, {"table", "csv", "json"});
   command->add_option("--limit", arguments->limit, "Plans to list; 0: all (default: 20 in a table, else all)")
       ->check(between(0, 1'000'000'000))
       ->type_name("N");
@@ -254,7 +254,7 @@ void add_pack_diff(CLI::App& pack) {
   CLI::App* command = pack.add_subcommand("diff", "Compare the winners of two packs");
   command->add_option("A", arguments->before, "The older pack")->required()->type_name("FILE");
   command->add_option("B", arguments->after, "The newer pack")->required()->type_name("FILE");
-  add_report_format(*command, arguments->format);
+  add_output_options(*command, arguments->output);
   command->footer(
       "Example:\n"
       "  fourtune pack diff plans-1.pack plans-2.pack\n\n"

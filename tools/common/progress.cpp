@@ -1,25 +1,18 @@
 #include "tools/common/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/text.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/screen.h"
 
 namespace fourtune::tools {
 namespace {
 
 constexpr double kPlainSeconds = 10;  // minimum time between plain lines within a step
-
-std::size_t columns(std::FILE* out) {
-  winsize size{};
-  if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-  return 80;
-}
 
 std::string bar(double fraction) {
   constexpr int width = 12;
@@ -62,7 +55,7 @@ void ProgressLine::show(double elapsed, double eta, const std::string& text) {
 void ProgressLine::redraw(double elapsed, double eta, const std::string& text) {
   const double total = elapsed + eta;
   std::string line = bar(total > 0 ? elapsed / total : 0) + " " + text;
-  line.resize(std::min(line.size(), columns(out_) - 1));
+  line.resize(std::min(line.size(), tuner::screen_of(out_).width - 1));
   fmt::print(out_, "\r\x1b[K{}", line);
   std::fflush(out_);
   drawn_ = true;

@@ -27,26 +27,6 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<int>& right) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const bool to_right = std::find(right.begin(), right.end(), static_cast<int>(c)) != right.end();
-      if (c > 0) line += "  ";
-      line += to_right ? fmt::format("{:>{}}", row[c], widths[c]) : fmt::format("{:<{}}", row[c], widths[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
-}
-
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 
 std::string command_text(int argc, const char* const* argv) {

@@ -1,9 +1,8 @@
-// Formats numbers, tables and paths for people. Never uses a locale.
+// Formats numbers and paths for people. Never uses a locale.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace fourtune::tools {
 
@@ -12,8 +11,6 @@ std::string bytes_text(std::int64_t bytes);
 // "00:42", "1:02:03": for the remaining time of a command.
 std::string clock_text(double seconds);
 
-// Columns padded to their widest cell; the first row is the heading. Columns listed in `right` are right-aligned.
-std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<int>& right);
 // Whether the file descriptor is a terminal.
 bool is_terminal(int descriptor);
 // The command line as one text, for the record: words are quoted where a shell would need it.

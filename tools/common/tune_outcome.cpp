@@ -11,9 +11,10 @@
 
 namespace fourtune::tools {
 
-void print_outcome(const tuner::Report& report, tuner::Format format, const std::filesystem::path& database,
+void print_outcome(const tuner::Report& report, const Output& output, const std::filesystem::path& database,
                    const std::string& footer) {
-  fmt::print("{}", tuner::format_report(report, format));
+  const auto format = tuner::format_from(output.format);
+  fmt::print("{}", tuner::format_report(report, format, output.screen()));
   fmt::print(format == tuner::Format::table ? stdout : stderr, "{}", footer);
   std::fflush(stdout);
   for (const std::string& warning : report.warnings)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tools/common/output.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::tools {
@@ -11,7 +12,7 @@ namespace fourtune::tools {
 // Prints the report to stdout and its warnings to stderr. Throws Error{interrupted} when the session was stopped, and
 // Failure when something could not be stored in the database or a problem has no winner. footer: printed after a table,
 // else to stderr.
-void print_outcome(const tuner::Report& report, tuner::Format format, const std::filesystem::path& database,
+void print_outcome(const tuner::Report& report, const Output& output, const std::filesystem::path& database,
                    const std::string& footer = {});
 
 }  // namespace fourtune::tools

@@ -30,7 +30,7 @@ namespace {
 struct TuneArguments {
   std::vector<std::string> tokens;
   std::shared_ptr<std::string> db;
-  std::string format = "table";
+  Output output;
   bool quiet = false;
   RankHardware hardware;
   tuner::SessionOptions session;
@@ -66,7 +66,6 @@ void tune(TuneArguments arguments) {
   options.problems = problems_of(arguments);
   command_backends();  // the emulated one too
   arguments.hardware.threads = options.threads;
-  const auto format = tuner::format_from(arguments.format);
   const std::filesystem::path path = database_path(*arguments.db);
   // mpirun passes Ctrl-C on as a signal to end, which has to wait for rank 0.
   const StopOnSignal signals;
@@ -76,7 +75,7 @@ void tune(TuneArguments arguments) {
     if (world.rank() == 0) store = std::make_unique<db::TuningStore>(db::TuningStore::open_for_writing(path));
   });
   if (world.rank() != 0) return serve(MPI_COMM_WORLD, arguments.hardware);
-  print_outcome(session(options, arguments.hardware, *store, arguments.quiet, signals), format, path);
+  print_outcome(session(options, arguments.hardware, *store, arguments.quiet, signals), arguments.output, path);
 }
 
 void add_options(CLI::App& command, TuneArguments& arguments) {
@@ -96,8 +95,7 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--strategy", session.strategy, "How to search (default: chosen by the size of the space)")
       ->check(CLI::IsMember(names));
   command.add_option("--max-evaluations", session.max_evaluations, "Most plans to measure for a problem; 0: no limit");
-  command.add_option("--format", arguments.format, "How to print the outcome")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
+  add_output_options(command, arguments.output, {"table", "csv", "json"});
   command.add_flag("--quiet", arguments.quiet, "No progress");
 }
 

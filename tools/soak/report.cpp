@@ -13,6 +13,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/text.h"
 #include "tools/soak/protocol.h"
+#include "tuner/report/json_text.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::tools {
@@ -116,7 +117,7 @@ void SoakReport::print_json(const HuntState& state) const {
     all["ratios"] = list;
     if (!ratios.all.empty()) all["geometric_mean"] = geometric_mean(ratios.all), all["least"] = ratios.least;
   }
-  fmt::print("{}\n", all.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
+  fmt::print("{}", tuner::json_text(all));
 }
 
 std::string summary_text(const HuntState& state, const HuntOptions& options) {

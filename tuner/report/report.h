@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/tuning_store.h"
+#include "tuner/report/screen.h"
 #include "tuner/session/session.h"
 
 namespace fourtune::tuner {
@@ -39,10 +40,11 @@ std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& 
 enum class Format { table, csv, json };
 Format format_from(const std::string& name);  // Throws Error{invalid_option} with a message that lists the names.
 // The text ends with a newline. CSV has a header line; JSON is one array of objects.
-std::string format_rows(const std::vector<ShowRow>& rows, Format format);
+// A table is as wide as `screen` (table.h).
+std::string format_rows(const std::vector<ShowRow>& rows, Format format, const Screen& screen = {});
 // The outcome of a session: problem, winner, time, speed, error, gain over the untuned default. It contains no
 // warnings.
-std::string format_report(const Report& report, Format format);
+std::string format_report(const Report& report, Format format, const Screen& screen = {});
 
 // A trace as lines of CSV that end with a newline: one with the names of the columns, and one per step. After the step's
 // own columns each task has one, with its seconds (spent.h); the last says why a plan failed.

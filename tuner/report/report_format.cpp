@@ -6,41 +6,20 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "tuner/report/json_text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tuner {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Cells = std::vector<std::string>;
 
-constexpr std::size_t kLongestCell = 5000;  // bytes; a plan has at most 4096
 // The texts come from databases, which anybody may have written, and are printed to a terminal.
 std::vector<Cells> shown_cells(std::vector<Cells> lines) {
   for (Cells& cells : lines)
     for (std::string& cell : cells) cell = text::shown(cell, kLongestCell);
   return lines;
-}
-
-// Columns are as wide as their widest cell. Numbers (all columns but the first and those in `left`) are right-aligned.
-std::string table(const std::vector<Cells>& raw, const std::vector<std::size_t>& left) {
-  if (raw.empty()) return {};
-  const std::vector<Cells> lines = shown_cells(raw);
-  std::vector<std::size_t> width(lines.front().size(), 0);
-  for (const Cells& cells : lines)
-    for (std::size_t c = 0; c < cells.size(); ++c) width[c] = std::max(width[c], cells[c].size());
-  std::string text;
-  for (const Cells& cells : lines) {
-    std::string line;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const bool to_left = std::find(left.begin(), left.end(), c) != left.end();
-      line += c ? "  " : "";
-      line += to_left ? fmt::format("{:<{}}", cells[c], width[c]) : fmt::format("{:>{}}", cells[c], width[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
 }
 
 std::string csv(const std::vector<Cells>& raw) {
@@ -63,8 +42,6 @@ std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}"
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-// Writes ASCII only: characters that a terminal would interpret are escaped too.
-std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 std::string short_error(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : "-"; }
 std::string short_speed(double speed, const std::string& unit) {
@@ -76,7 +53,7 @@ std::string short_gain(double gain, double low, double high) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", gain, low, high);
 }
 
-std::string rows_table(const std::vector<ShowRow>& rows) {
+std::string rows_table(const std::vector<ShowRow>& rows, const Screen& screen) {
   if (rows.empty()) return "nothing tuned yet\n";
   std::vector<Cells> lines{{"problem", "rank", "time", "speed", "set_points", "error", "gain over untuned", "plan"}};
   for (const ShowRow& row : rows)
@@ -87,7 +64,7 @@ std::string rows_table(const std::vector<ShowRow>& rows) {
                      row.plan + (row.rank == 0 && row.freshness != db::Freshness::current
                                      ? fmt::format("  ({})", db::to_string(row.freshness))
                                      : "")});
-  return table(lines, {0, 7});
+  return table_text(lines, {{1, 2, 3, 4, 5}, 0, 7}, screen);
 }
 
 std::string rows_csv(const std::vector<ShowRow>& rows) {
@@ -119,10 +96,10 @@ std::string rows_json(const std::vector<ShowRow>& rows) {
                     {"device", row.device},
                     {"isa", row.isa},
                     {"freshness", db::to_string(row.freshness)}});
-  return dump(list);
+  return json_text(list);
 }
 
-std::string report_table(const Report& report) {
+std::string report_table(const Report& report, const Screen& screen) {
   std::vector<Cells> lines{{"problem", "time", "speed", "set_points", "error", "gain over untuned", "tried", "winner"}};
   for (const ProblemReport& p : report.problems) {
     const std::string tried = fmt::format("{}{}/{}", p.evaluations + p.reused,
@@ -133,7 +110,7 @@ std::string report_table(const Report& report) {
                      timed ? short_gain(p.untuned_seconds > 0 ? p.gain : 0, p.gain_low, p.gain_high) : "-", tried,
                      p.winner.empty() ? p.note : p.winner});
   }
-  return table(lines, {0, 7});
+  return table_text(lines, {{1, 2, 3, 4, 6}, 0, 7}, screen);
 }
 
 std::string report_csv(const Report& report) {
@@ -215,10 +192,14 @@ std::string report_json(const Report& report) {
                     {"elapsed", number(p.elapsed)},
                     {"spent", spent_json(p.spent)},
                     {"note", p.note}});
-  return dump(list);
+  return json_text(list);
 }
 
 }  // namespace
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
+}
 
 Format format_from(const std::string& name) {
   if (name == "table") return Format::table;
@@ -227,12 +208,12 @@ Format format_from(const std::string& name) {
   throw Error(Status::invalid_option, "no format '" + text::shown(name) + "'; there are: table, csv, json");
 }
 
-std::string format_rows(const std::vector<ShowRow>& rows, Format format) {
-  return format == Format::table ? rows_table(rows) : format == Format::csv ? rows_csv(rows) : rows_json(rows);
+std::string format_rows(const std::vector<ShowRow>& rows, Format format, const Screen& screen) {
+  return format == Format::table ? rows_table(rows, screen) : format == Format::csv ? rows_csv(rows) : rows_json(rows);
 }
 
-std::string format_report(const Report& report, Format format) {
-  return format == Format::table ? report_table(report)
+std::string format_report(const Report& report, Format format, const Screen& screen) {
+  return format == Format::table ? report_table(report, screen)
          : format == Format::csv ? report_csv(report)
                                  : report_json(report);
 }

@@ -30,6 +30,7 @@ struct BenchOptions {
   int rounds = 9;               // interleaved rounds
   int min_rounds = 3;           // a problem that cannot have this many rounds in its time is skipped
   std::uint64_t seed = 1;
+  bool wide = false;  // tables with one line for each row, however wide the terminal is
   bool untuned_only = false;
   bool compile_first = false;  // compile all kernels before the first measurement
   bool measure_memory = true;

@@ -14,6 +14,7 @@
 #include "tools/common/errors.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -99,7 +100,7 @@ BenchEnvironment bench_environment(int threads, const runtime::Backend& backend,
   return environment;
 }
 
-std::string comparison_table(std::span<const ProblemResult> results, bool plans) {
+std::string comparison_table(std::span<const ProblemResult> results, bool plans, const tuner::Screen& screen) {
   std::vector<std::pair<double, const ProblemResult*>> order;
   for (const ProblemResult& result : results) {
     if (!result.skipped.empty()) continue;
@@ -123,20 +124,20 @@ std::string comparison_table(std::span<const ProblemResult> results, bool plans)
                     first_use_text(ours), ours ? error_text(ours->error) : "-",
                     found.peer ? error_text(found.peer->error) : "-", error_text(allowed_error(result->problem)),
                     fmt::format("{:.0f}%", 100 * spread), remark(found.peer)});
-    if (ours) plan_lines += fmt::format("  {}\n    {}\n", result->token, ours->plan);
+    if (ours) plan_lines += fmt::format("  {}\n    {}\n", result->token, ours->plan);  // whole, to be copied
   }
   if (rows.size() == 1) return "no problem was measured\n";
-  std::string text = table_text(rows, {1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13});
-  text +=
+  std::string text = tuner::table_text(rows, {{1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13}}, screen);
+  text += tuner::wrapped(
       "times are medians of one execute; x: the peer's time / ours; set_points: the peer's / ours; memory: ours / the "
       "peer's;\nfirst use: our create, set_points and execute in a fresh process;\n+-: half the 95 % interval of the "
-      "median; *: lost by the peer (it refused, or its answer misses the "
-      "allowed error)\n";
+      "median; *: lost by the peer (it refused, or its answer misses the allowed error)\n",
+      0, screen);
   if (plans) text += "\nplans\n" + plan_lines;
   return text;
 }
 
-std::string comparison_summary(std::span<const ProblemResult> results) {
+std::string comparison_summary(std::span<const ProblemResult> results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{
       {"", "problems", "geomean", "worst", "lost by us", "lost by peer", "with those", "worst problem"}};
   std::vector<std::string> groups;
@@ -153,7 +154,7 @@ std::string comparison_summary(std::span<const ProblemResult> results) {
       rows.push_back(summary_row(column + ", " + group, scores_of(results, tuned, group)));
   }
   if (rows.size() == 1) return {};
-  std::string text = table_text(rows, {1, 2, 3, 4, 5, 6});
+  std::string text = tuner::table_text(rows, {{1, 2, 3, 4, 5, 6}, -1, 7}, screen);
   text += fmt::format("set_points, geometric mean {}; memory, geometric mean {}\n",
                       ratio_text(mean_of(results, &Comparison::set_points_ratio)),
                       ratio_text(mean_of(results, &Comparison::memory_ratio)));

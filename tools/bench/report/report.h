@@ -7,6 +7,7 @@
 
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/report/ratio.h"
+#include "tuner/report/screen.h"
 
 namespace fourtune::tools {
 
@@ -18,18 +19,19 @@ struct BenchEnvironment {
 };
 BenchEnvironment bench_environment(int threads, const runtime::Backend& backend, int device = 0);
 
-// One line per problem, sorted so that our worst ratio to the peer comes first; then the plans, if requested.
-std::string comparison_table(std::span<const ProblemResult> results, bool plans);
+// Tables are as wide as `screen` (tuner/report/table.h).
+// One row per problem, sorted so that our worst ratio to the peer comes first; then the plans, if requested.
+std::string comparison_table(std::span<const ProblemResult> results, bool plans, const tuner::Screen& screen = {});
 // Geometric means overall and by group, the worst ratio, lost problems. `what` names the two sides, "ours / peer".
-std::string comparison_summary(std::span<const ProblemResult> results);
+std::string comparison_summary(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
 // Skipped problems and failed contenders with the reasons; empty when there are none.
 std::string skip_notes(std::span<const ProblemResult> results);
 // Tables for runs on a device: set_points, total, and total with transfers of nonuniform transforms; every launch with
 // its GB/s and GFLOP/s beside the copy bandwidth; every stage beside its lower bounds; results of trials of several
 // variants. Each is empty when there is nothing to show.
-std::string modes_table(std::span<const ProblemResult> results);
-std::string stages_table(std::span<const ProblemResult> results);
-std::string passes_table(std::span<const ProblemResult> results);
+std::string modes_table(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
+std::string stages_table(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
+std::string passes_table(std::span<const ProblemResult> results, const tuner::Screen& screen = {});
 std::string variants_text(std::span<const ProblemResult> results);
 // One line of progress during a run.
 std::string progress_line(const ProblemResult& result);

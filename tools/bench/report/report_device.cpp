@@ -7,6 +7,7 @@
 #include "tools/bench/report/report.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -52,7 +53,7 @@ std::vector<StageFloor> stage_floors(std::span<const PassResult> passes, double 
 
 }  // namespace
 
-std::string modes_table(std::span<const ProblemResult> results) {
+std::string modes_table(std::span<const ProblemResult> results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{
       {"problem", "set_points", "execute", "total", "total with transfers", "memory"}};
   std::vector<double> total, transfers;
@@ -79,10 +80,10 @@ std::string modes_table(std::span<const ProblemResult> results) {
   return fmt::format(
       "\nours / the peer's (the peer's over ours); total: set_points and execute; with transfers: also points and "
       "input to the device and the output back\n{}total, geometric mean {}; with transfers {}\n",
-      table_text(rows, {1, 2, 3, 4, 5}), mean_text(total), mean_text(transfers));
+      tuner::table_text(rows, {{1, 2, 3, 4, 5}}, screen), mean_text(total), mean_text(transfers));
 }
 
-std::string stages_table(std::span<const ProblemResult> results) {
+std::string stages_table(std::span<const ProblemResult> results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{
       {"problem", "stage", "time", "memory floor", "arithmetic floor", "reached"}};
   for (const ProblemResult& result : results) {
@@ -99,10 +100,10 @@ std::string stages_table(std::span<const ProblemResult> results) {
       "\nevery stage beside its floors: the bytes that it has to move at the speed of a copy, its multiply-adds at the "
       "device's peak; reached: the greater of both, launch by launch, over the time (above 100%: data stayed in the "
       "cache, or products ran on matrix units)\n{}",
-      table_text(rows, {2, 3, 4, 5}));
+      tuner::table_text(rows, {{2, 3, 4, 5}}, screen));
 }
 
-std::string passes_table(std::span<const ProblemResult> results) {
+std::string passes_table(std::span<const ProblemResult> results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{
       {"problem", "stage", "kernel", "time", "GB/s", "GFLOP/s", "copy GB/s", "of copy"}};
   for (const ProblemResult& result : results) {
@@ -121,7 +122,7 @@ std::string passes_table(std::span<const ProblemResult> results) {
   }
   if (rows.size() == 1) return {};
   return fmt::format("\nevery launch of ours, timed by events between them; GB/s of what it has to move\n{}",
-                     table_text(rows, {3, 4, 5, 6, 7}));
+                     tuner::table_text(rows, {{3, 4, 5, 6, 7}}, screen));
 }
 
 std::string variants_text(std::span<const ProblemResult> results) {

@@ -236,11 +236,11 @@ void run_suite_cufinufft(const BenchOptions& options) {
       results.push_back(found != known.end() ? *found : run.measure(next.problem, next.entrants));
       baseline.add_to(results.back());
     }
-    experiment.print(experiment.title, results);
+    experiment.print(experiment.title, results, run.screen());
     experiment.draw(results, panels);
     std::fflush(stdout);
   }
-  fmt::print("\n{}{}{}", baseline.note(), comparison_summary(run.all()), variants_text(run.all()));
+  fmt::print("\n{}{}{}", baseline.note(), comparison_summary(run.all(), run.screen()), variants_text(run.all()));
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels(panels, options.plot));
 }
 

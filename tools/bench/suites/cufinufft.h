@@ -8,6 +8,7 @@
 #include "tools/bench/measure/measure.h"
 #include "tools/bench/report/series.h"
 #include "tools/bench/suites/run.h"
+#include "tuner/report/screen.h"
 
 namespace fourtune::tools::cufinufft {
 
@@ -18,7 +19,7 @@ struct Experiment {
   std::string title;
   std::vector<Problem> problems;
   std::vector<generator::gpu_nufft::Published> methods;  // the paper's methods in its figures; SM for type 1 only
-  void (*print)(const std::string& title, const Measured& results);
+  void (*print)(const std::string& title, const Measured& results, const tuner::Screen& screen);
   void (*draw)(const Measured& results, std::vector<Panel>& panels);
 };
 // `scale` applies to the numbers of points and of modes.
@@ -35,11 +36,12 @@ double kernel_seconds(const ContenderResult& one);
 double sort_seconds(const ContenderResult& one);
 
 // ---- tables ----
-void print_spreading(const std::string& title, const Measured& results);  // with the speed-up over GM
-void print_transforms(const std::string& title,
-                      const Measured& results);  // with the speed-up over the peer
-void print_table_one(const std::string& title, const Measured& results);
-void print_table_two(const std::string& title, const Measured& results);
+void print_spreading(const std::string& title, const Measured& results,
+                     const tuner::Screen& screen);  // with the speed-up over GM
+void print_transforms(const std::string& title, const Measured& results,
+                      const tuner::Screen& screen);  // with the speed-up over the peer
+void print_table_one(const std::string& title, const Measured& results, const tuner::Screen& screen);
+void print_table_two(const std::string& title, const Measured& results, const tuner::Screen& screen);
 
 // ---- curves ----
 void draw_spreading(const Measured& results, std::vector<Panel>& panels);  // Figures 2 and 3

@@ -6,6 +6,7 @@
 #include "tools/bench/suites/cufinufft.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools::cufinufft {
 namespace {
@@ -54,8 +55,10 @@ std::string over_published(const ProblemResult& result, Value value, const Conte
   return ratio_text(published_seconds(result, value), value(one));
 }
 
-void print(const std::string& title, const Rows& rows, const std::vector<int>& right, const Measured& results) {
-  fmt::print("\n{}\n{}{}", title, rows.size() > 1 ? table_text(rows, right) : std::string("nothing ran\n"),
+void print(const std::string& title, const Rows& rows, const std::vector<int>& right, const Measured& results,
+           const tuner::Screen& screen) {
+  fmt::print("\n{}\n{}{}", title,
+             rows.size() > 1 ? tuner::table_text(rows, {right}, screen) : std::string("nothing ran\n"),
              skip_notes(results));
 }
 
@@ -93,7 +96,7 @@ constexpr Printed kTableOne[] = {
 
 }  // namespace
 
-void print_spreading(const std::string& title, const Measured& results) {
+void print_spreading(const std::string& title, const Measured& results, const tuner::Screen& screen) {
   Rows rows{{"problem", "version", "spread or interpolate ns/pt", "total with sort ns/pt", "over GM", "exec ns/pt",
              "published / this", "error"}};
   for (const ProblemResult& result : results) {
@@ -108,10 +111,10 @@ void print_spreading(const std::string& title, const Measured& results) {
                       over_published(result, execute_of, one), error_text(one)});
     }
   }
-  print(title, rows, {2, 3, 4, 5, 6, 7}, results);
+  print(title, rows, {2, 3, 4, 5, 6, 7}, results, screen);
 }
 
-void print_transforms(const std::string& title, const Measured& results) {
+void print_transforms(const std::string& title, const Measured& results, const tuner::Screen& screen) {
   Rows rows{{"problem", "version", "exec ns/pt", "peer's / this", "published / this", "total ns/pt", "total+mem ns/pt",
              "memory", "error"}};
   for (const ProblemResult& result : results)
@@ -123,10 +126,10 @@ void print_transforms(const std::string& title, const Measured& results) {
                       over_published(result, execute_of, one), ns_text(total_of(one), result.problem),
                       ns_text(transfers_of(one), result.problem), bytes_text(one.memory), error_text(one)});
     }
-  print(title, rows, {2, 3, 4, 5, 6, 7, 8}, results);
+  print(title, rows, {2, 3, 4, 5, 6, 7, 8}, results, screen);
 }
 
-void print_table_one(const std::string& title, const Measured& results) {
+void print_table_one(const std::string& title, const Measured& results, const tuner::Screen& screen) {
   Rows rows{
       {"tol", "N1=N2=N3", "M", "version", "exec", "memory", "peer's / this", "published / this", "spread fraction"}};
   for (const ProblemResult& result : results) {
@@ -148,10 +151,10 @@ void print_table_one(const std::string& title, const Measured& results) {
       if (paper.tol == problem.tol && paper.side == static_cast<double>(problem.n[0]))
         add({fmt::format("paper's {}, V100", paper.version), paper.execute, paper.memory, "-", "-", paper.fraction});
   }
-  print(title, rows, {0, 1, 2, 4, 5, 6, 7, 8}, results);
+  print(title, rows, {0, 1, 2, 4, 5, 6, 7, 8}, results, screen);
 }
 
-void print_table_two(const std::string& title, const Measured& results) {
+void print_table_two(const std::string& title, const Measured& results, const tuner::Screen& screen) {
   Rows rows{{"task", "N1=N2=N3", "M", "density", "version", "total+mem", "total", "exec", "peer's / this",
              "published / this", "error"}};
   for (const ProblemResult& result : results) {
@@ -176,7 +179,7 @@ void print_table_two(const std::string& title, const Measured& results) {
     add({"paper, V100 (Summit)", slicing ? "76 ms" : "1.76 s", "-", "-", "-", "-", "-"});
     add({"paper, FINUFFT on 40 threads", slicing ? "110 ms" : "1.62 s", "-", "-", "-", "-", "-"});
   }
-  print(title, rows, {1, 2, 3, 5, 6, 7, 8, 9, 10}, results);
+  print(title, rows, {1, 2, 3, 5, 6, 7, 8, 9, 10}, results, screen);
 }
 
 void draw_spreading(const Measured& results, std::vector<Panel>& panels) {

@@ -18,6 +18,7 @@
 #include "tools/bench/suites/suites.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -138,7 +139,7 @@ double gigabytes(double seconds, const Problem& problem, std::size_t kernels) {
   return seconds > 0 ? 16e-9 * size * static_cast<double>(kernels) / seconds : 0;
 }
 
-void print_table(const std::vector<ProblemResult>& results) {
+void print_table(const std::vector<ProblemResult>& results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{{"size", "version", "time", "GFLOP/s", "passes", "GB/s", "of copy",
                                               "error", "paper: GTX280 GB/s", "C2050 GFLOP/s"}};
   const auto figure = [](double value) { return value > 0 ? fmt::format("{:.4g}", value) : std::string(); };
@@ -157,7 +158,7 @@ void print_table(const std::vector<ProblemResult>& results) {
            fmt::format("{:.1e}{}", one.error, one.right ? "" : " WRONG"), figure(printed.gtx280),
            figure(printed.c2050)});
     }
-  if (rows.size() > 1) fmt::print("\n{}", table_text(rows, {2, 3, 4, 5, 6, 7, 8, 9}));
+  if (rows.size() > 1) fmt::print("\n{}", tuner::table_text(rows, {{2, 3, 4, 5, 6, 7, 8, 9}}, screen));
 }
 
 }  // namespace
@@ -228,8 +229,9 @@ void run_suite_fft3d_interleaved(const BenchOptions& options) {
     for (const ContenderResult& one : results.back().contenders)
       if (one.ran()) panel.points.push_back({curve_of(one.name), elements, gflops(one.execute.median * 1e-9, problem)});
   }
-  print_table(results);
-  fmt::print("{}{}{}{}", passes_table(run.all()), comparison_summary(run.all()), skip_notes(run.all()), left_out);
+  print_table(results, run.screen());
+  fmt::print("{}{}{}{}", passes_table(run.all(), run.screen()), comparison_summary(run.all(), run.screen()),
+             skip_notes(run.all()), left_out);
   std::stable_sort(panel.points.begin(), panel.points.end(),
                    [](const SeriesPoint& a, const SeriesPoint& b) { return a.x < b.x; });
   if (!options.plot.empty()) fmt::print("{}\n", plot_panels({panel}, options.plot));

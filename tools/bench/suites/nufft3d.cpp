@@ -24,6 +24,7 @@
 #include "tools/common/text.h"
 #include "tuner/measure/validate.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -163,7 +164,7 @@ double seconds_of(const std::vector<ProblemResult>& results, const std::string& 
   return sum;
 }
 
-std::string table_of(const std::vector<ProblemResult>& results, int which) {
+std::string table_of(const std::vector<ProblemResult>& results, int which, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{{""}};
   for (const DataSet& set : kDataSets) rows.front().insert(rows.front().end(), {set.name, "speed-up"});
   std::vector<std::string> names;
@@ -179,11 +180,11 @@ std::string table_of(const std::vector<ProblemResult>& results, int which) {
     }
     rows.push_back(std::move(row));
   }
-  return table_text(rows, {1, 2, 3, 4, 5, 6});
+  return tuner::table_text(rows, {{1, 2, 3, 4, 5, 6}}, screen);
 }
 
 // Times of every trial, and which were the fastest.
-std::string trials_table(const std::vector<ProblemResult>& results) {
+std::string trials_table(const std::vector<ProblemResult>& results, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{{"trial"}};
   for (const DataSet& set : kDataSets)
     for (const int type : kOperators)
@@ -197,7 +198,7 @@ std::string trials_table(const std::vector<ProblemResult>& results) {
     }
     rows.push_back(std::move(row));
   }
-  return table_text(rows, {1, 2, 3, 4, 5, 6});
+  return tuner::table_text(rows, {{1, 2, 3, 4, 5, 6}}, screen);
 }
 
 }  // namespace
@@ -225,9 +226,12 @@ void run_suite_nufft3d_cpu(const BenchOptions& options) {
       fmt::print("{}\n", progress_line(results.back()));
       std::fflush(stdout);
     }
-  fmt::print("\nforward and adjoint together, one execute of each\n{}", table_of(results, -1));
-  fmt::print("\nforward (type 2)\n{}\nadjoint (type 1)\n{}", table_of(results, 0), table_of(results, 1));
-  fmt::print("\nblock size and prefetch distance (* the fastest, which the tables have)\n{}", trials_table(results));
+  const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
+  fmt::print("\nforward and adjoint together, one execute of each\n{}", table_of(results, -1, screen));
+  fmt::print("\nforward (type 2)\n{}\nadjoint (type 1)\n{}", table_of(results, 0, screen),
+             table_of(results, 1, screen));
+  fmt::print("\nblock size and prefetch distance (* the fastest, which the tables have)\n{}",
+             trials_table(results, screen));
   fmt::print("\nplans and errors, Random\n");
   for (std::size_t op = 0; op < kOperators.size(); ++op)
     for (const ContenderResult& one : results[op].contenders)

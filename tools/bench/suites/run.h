@@ -14,6 +14,7 @@
 #include "tools/bench/report/csv_read.h"
 #include "tools/bench/report/report.h"
 #include "tools/common/stopwatch.h"
+#include "tuner/report/screen.h"
 
 namespace fourtune::tools {
 
@@ -30,6 +31,7 @@ class SuiteRun {
   DeviceTraits traits() const { return backend_->traits(options_.device); }
   int device() const { return options_.device; }
   int threads() const { return threads_; }
+  tuner::Screen screen() const { return tuner::screen_of(stdout, options_.wide); }
   OursOptions ours(std::string plan = {}) const {
     return {std::string(backend_->name()), threads_, {}, std::move(plan), options_.device};
   }

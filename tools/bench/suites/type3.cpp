@@ -15,6 +15,7 @@
 #include "tools/common/text.h"
 #include "tuner/measure/validate.h"
 #include "tuner/report/report.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
@@ -103,7 +104,7 @@ double speed_up(const ProblemResult& result, const ContenderResult& one, const B
 
 constexpr const char* kSteps[] = {"spread", "fft", "interpolate"};
 
-void print_table(const std::vector<ProblemResult>& results, const Baseline& baseline) {
+void print_table(const std::vector<ProblemResult>& results, const Baseline& baseline, const tuner::Screen& screen) {
   std::vector<std::vector<std::string>> rows{{"N", "K", "version", "step 1 spread", "step 2 fft", "step 3 interpolate",
                                               "execute", "set_points", "error", "speed-up", "over baseline"}};
   const auto times = [](double ratio) { return ratio > 0 ? fmt::format("{:.1f}x", ratio) : std::string("-"); };
@@ -122,7 +123,7 @@ void print_table(const std::vector<ProblemResult>& results, const Baseline& base
       rows.push_back(std::move(row));
     }
   }
-  fmt::print("{}", table_text(rows, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10}));
+  fmt::print("{}", tuner::table_text(rows, {{0, 1, 3, 4, 5, 6, 7, 8, 9, 10}, -1}, screen));
 }
 
 // Figure 1, upper panel: seconds of the steps over N, and of whole executes.
@@ -179,7 +180,7 @@ void run_suite_nufft_type3(const BenchOptions& options) {
       results.push_back(run.measure(problem, one.entrants));
     }
     fmt::print("\n{}\n", square ? "N = K^2 (Table 2)" : "N = K (Figure 1)");
-    print_table(results, baseline);
+    print_table(results, baseline, run.screen());
     fmt::print("{}", skip_notes(results));
     std::fflush(stdout);
     add_panels(results, square, panels);
