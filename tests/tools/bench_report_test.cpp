@@ -95,6 +95,20 @@ TEST(BenchRatio, ReferencesAndFailedContendersCountInNoRatio) {
   EXPECT_EQ(found.untuned_score.outcome, Outcome::none);
 }
 
+TEST(BenchRatio, SamplesOfABusyMachineMakeNoRatio) {
+  for (const bool ours_was : {true, false}) {
+    auto ours = contender("untuned", Role::untuned, 100), peer = contender("p", Role::peer, 900);
+    (ours_was ? ours : peer).too_busy = true;
+    const auto result = result_of(k2d, {ours, peer});
+    EXPECT_EQ(compare(result).untuned_score.outcome, Outcome::too_busy);
+    EXPECT_NE(comparison_table({&result, 1}, false).find("too busy to judge"), std::string::npos);
+    const Scored scores[] = {{"a", compare(result).untuned_score}, {"b", {2, Outcome::counted}}};
+    EXPECT_EQ(summarise(scores).counted, 1u);
+    EXPECT_EQ(summarise(scores).mean_with_lost, 2);
+    EXPECT_NE(skip_notes({&result, 1}).find("could not be judged"), std::string::npos);
+  }
+}
+
 TEST(BenchRatio, SummaryMeansOnlyWhatCountsAndNamesTheWorst) {
   const Scored scores[] = {{"a", {4, Outcome::counted}},
                            {"b", {0.25, Outcome::counted}},

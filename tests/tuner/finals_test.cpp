@@ -33,6 +33,7 @@ class ScriptedEvaluator : public Evaluator {
   std::map<std::string, db::RunStatus> final_failures;
   std::string last_one;  // every other finalist fails
   int busy_finals = 0;   // this many finals end by a timeout with an unknown cause
+  int noisy_finals = 0;  // this many finals have three rounds that were not disturbed
   std::vector<std::string> wrong_adjoints;
   bool gpu = false;  // a device on which searches test no adjoints
   std::vector<std::string> evaluated;
@@ -77,7 +78,9 @@ class ScriptedEvaluator : public Evaluator {
       }
       const auto scripted = rounds.find(request.plans[p]);
       result.samples_ns.push_back(scripted != rounds.end() ? scripted->second : Samples(15, ns(request.plans[p])));
+      if (noisy_finals > 0) result.samples_ns.back().resize(3);
     }
+    if (noisy_finals > 0) --noisy_finals, result.busy = {60, 50};
     return result;
   }
 
@@ -247,6 +250,36 @@ TEST_F(Finals, OfABusyMachineLeaveTheIncumbent) {
   EXPECT_EQ(served(), text(31));
   EXPECT_FALSE(report.new_verdict);
   EXPECT_NE(report.note.find("the machine is busy"), std::string::npos) << report.note;
+}
+
+TEST_F(Finals, WithTooFewQuietRoundsCrownNobody) {
+  evaluator_.search_ns[text(32)] = 500'000;
+  evaluator_.noisy_finals = 100;
+  const ProblemReport report = tune();
+  EXPECT_TRUE(report.undecided);
+  EXPECT_EQ(report.winner, "");
+  EXPECT_NE(report.note.find("this machine was busy in "), std::string::npos) << report.note;
+  EXPECT_EQ(served(), "none");
+  EXPECT_GT(evaluator_.finals_of.size(), 1u) << "they are repeated";
+}
+
+TEST_F(Finals, WithTooFewQuietRoundsLeaveTheIncumbent) {
+  record_winner(text(31), 1'000'000);
+  evaluator_.search_ns[text(32)] = 500'000;
+  evaluator_.noisy_finals = 100;
+  const ProblemReport report = tune();
+  EXPECT_EQ(report.winner, text(31));
+  EXPECT_FALSE(report.new_verdict);
+  EXPECT_EQ(served(), text(31));
+}
+
+TEST_F(Finals, ThatAreQuietWhenRepeatedDecide) {
+  evaluator_.search_ns[text(32)] = 500'000;
+  evaluator_.noisy_finals = 1;
+  const ProblemReport report = tune();
+  EXPECT_FALSE(report.undecided);
+  EXPECT_EQ(report.winner, text(32));
+  EXPECT_EQ(served(), text(32));
 }
 
 TEST_F(Finals, OfAMachineThatWasBusyOnceAreHeldWithTheTwoThatMatter) {

@@ -25,6 +25,7 @@
 #include "tools/common/start_ranks.h"
 #include "tools/common/stopwatch.h"
 #include "tools/common/text.h"
+#include "tuner/measure/usage.h"
 #include "tuner/report/report.h"
 #include "tuner/session/session.h"
 
@@ -47,7 +48,8 @@ struct Outcome {
   Problem problem;  // including what set_points filled in
   std::string plan, explain;
   double create = 0, set_points = 0;
-  std::vector<double> execute;  // ascending
+  std::vector<double> execute;  // ascending; without disturbed ones (tuner/measure/usage.h) where there are others
+  tuner::BusyCount busy;
   std::vector<StageTime> stages;
   std::size_t point_stages = 0;               // so many of them, the first, belong to set_points
   std::vector<runtime::LaunchTime> launches;  // on a GPU
@@ -98,8 +100,12 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
   }
   // Runs before the runs that count, because it restores the input, which in place is also the output.
   if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
-  for (int i = 0; i <= arguments.repeat; ++i) {  // the first warms up
+  const tuner::Probe probe = takes_host_arrays(backend) ? tuner::usage_now : tuner::usage_ignored;
+  std::vector<double> disturbed;
+  // The first warms up. Disturbed ones are repeated, as many as were asked for.
+  for (int i = 0; i <= arguments.repeat + std::min<int>(arguments.repeat, static_cast<int>(disturbed.size())); ++i) {
     arrays.restore_input();
+    const tuner::Usage before = probe();
     arrays.timer().start();
     if (arguments.request.adjoint)
       transform.execute_adjoint(arrays.first(), arrays.second());
@@ -107,8 +113,12 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
       transform.execute(arrays.first(), arrays.second());
     arrays.timer().stop();
     const double seconds = arrays.timer().seconds();
-    if (i > 0) outcome.execute.push_back(seconds);
+    const bool was_disturbed = (probe() - before).disturbed();
+    if (i == 0) continue;
+    outcome.busy.add(was_disturbed);
+    (was_disturbed ? disturbed : outcome.execute).push_back(seconds);
   }
+  if (outcome.execute.empty()) outcome.execute = disturbed;
   std::sort(outcome.execute.begin(), outcome.execute.end());
   if (takes_host_arrays(backend)) outcome.stages = transform.stage_times();
   arrays.fetch_output();
@@ -176,6 +186,8 @@ void print_json(const Outcome& outcome) {
                              {"speed", tuner::speed_of(outcome.problem, outcome.median())},
                              {"speed_unit", tuner::speed_unit_of(outcome.problem)},
                              {"stages", stages},
+                             {"samples", outcome.busy.samples},
+                             {"busy_samples", outcome.busy.disturbed},
                              {"memory_bytes", outcome.memory},
                              {"allowed_error", allowed_error(outcome.problem)}};
   if (!outcome.launches.empty()) all["launches"] = launches;
@@ -218,6 +230,9 @@ void run(RunArguments arguments) {
   if (m_is_open)
     fmt::print(stderr, "fourtune: note: the problem does not say m; {}, one point per mode, is taken\n", *problem.m);
   const Outcome outcome = carry_out(arguments, problem, *arrays);
+  if (outcome.busy.matters())
+    fmt::print(stderr, "fourtune: note: {}{}\n", outcome.busy.text(),
+               outcome.busy.disturbed == outcome.busy.samples ? ", too busy to judge" : "; these are left out");
   arguments.output_form.json() ? print_json(outcome) : print_text(outcome);
   if (!arguments.output.empty()) arrays->write_output(arguments.output);
   if (!is_right(outcome))

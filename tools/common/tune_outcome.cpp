@@ -19,6 +19,15 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
   std::fflush(stdout);
   for (const std::string& warning : report.warnings)
     fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
+  tuner::BusyCount busy;
+  bool undecided = false;
+  for (const tuner::ProblemReport& problem : report.problems) {
+    busy += problem.busy;
+    undecided = undecided || problem.undecided;
+  }
+  if (busy.matters() || undecided)
+    fmt::print(stderr, "fourtune: note: {}; these decided nothing{}\n", busy.text(),
+               undecided ? ", and not every problem could be judged" : "");
   if (report.interrupted)
     throw Error(
         Status::interrupted,
@@ -31,6 +40,9 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
   if (!all_stored)
     throw Failure(fmt::format("not everything could be stored in {}", database.string()),
                   "what was stored before is kept, and the same command goes on from there");
+  if (!all_solved && undecided)
+    throw Failure("at least one problem has no winner: this machine was too busy to judge",
+                  "the measurements are kept; the same command goes on when it is quiet");
   if (!all_solved) throw Failure("no plan gave a right result for at least one problem", "its note is in the table");
 }
 

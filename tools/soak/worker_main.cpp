@@ -76,6 +76,8 @@ class SoakSession {
     const ProblemResult result = measure_problem(problem, entrants, options);
     const Comparison comparison = compare(result);
     if (!result.skipped.empty()) return {{"message", result.skipped}};
+    if (comparison.untuned_score.outcome == Outcome::too_busy)
+      return {{"message", "this machine was too busy to judge"}};
     if (comparison.untuned_score.outcome != Outcome::counted)
       return {{"message", std::string("not compared: ") + to_string(comparison.untuned_score.outcome)}};
     return {{"name", comparison.peer->name},

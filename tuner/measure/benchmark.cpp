@@ -90,6 +90,24 @@ std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& opt
   return std::max<std::int64_t>(1, (clock() - start) / loops);
 }
 
+std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock,
+                    const Probe& probe, bool& disturbed) {
+  // The inputs and the caches are prepared before the probe looks, as before the clock is read.
+  Workload prepared = {work.run, {}, work.timed, work.most_loops};
+  BenchmarkOptions warm = options;
+  warm.cold = false;
+  if (work.refresh) work.refresh();
+  if (options.cold) push_out_caches();
+  const Usage before = probe();
+  const std::int64_t ns = sample(prepared, loops, warm, clock);
+  disturbed = (probe() - before).disturbed();
+  return ns;
+}
+
+Probe probe_of(const Workload& work, const BenchmarkOptions& options) {
+  return work.timed || options.cpu_time ? usage_ignored : usage_now;
+}
+
 int loops_for(std::int64_t ns, const BenchmarkOptions& options) {
   if (options.cold) return 1;
   const double loops = std::ceil(options.min_sample_seconds * 1e9 / static_cast<double>(std::max<std::int64_t>(ns, 1)));
@@ -111,7 +129,7 @@ int settled_loops(const Workload& work, const BenchmarkOptions& options, const C
 }
 
 BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options, double incumbent_seconds,
-                          const Clock& clock) {
+                          const Clock& clock, const Probe& probe) {
   BenchmarkResult result;
   BenchmarkOptions warm = options;
   warm.cold = false;
@@ -119,23 +137,32 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
   const std::int64_t first = sample(work, 1, warm, clock);
   const double incumbent_ns = incumbent_seconds * 1e9;
   std::int64_t settled = first;
+  const Usage before = probe();
   result.loops = first < 1'000'000'000 ? settled_loops(work, options, clock, &settled) : 1;
-  if (incumbent_ns > 0 && !options.cold && static_cast<double>(settled) > hopeless_factor * incumbent_ns) {
+  const bool settled_alone = !(probe() - before).disturbed();
+  if (settled_alone && incumbent_ns > 0 && !options.cold &&
+      static_cast<double>(settled) > hopeless_factor * incumbent_ns) {
     result.samples_ns.push_back(settled);
     result.raced_out = true;
     return result;
   }
+  std::vector<std::int64_t> disturbed_ns;
   const std::int64_t start = clock();
-  while (static_cast<int>(result.samples_ns.size()) < options.max_samples) {
-    result.samples_ns.push_back(sample(work, result.loops, options, clock));
+  while (result.busy.samples < options.max_samples) {
+    bool disturbed = false;
+    const std::int64_t ns = sample(work, result.loops, options, clock, probe, disturbed);
+    (disturbed ? disturbed_ns : result.samples_ns).push_back(ns);
+    result.busy.add(disturbed);
     const int count = static_cast<int>(result.samples_ns.size());
     if (surely_slower(result.samples_ns, options, incumbent_ns)) {
       result.raced_out = true;
       break;
     }
-    if (count >= 2 && static_cast<double>(clock() - start) * 1e-9 >= options.max_seconds) break;
+    if (result.busy.samples >= 2 && static_cast<double>(clock() - start) * 1e-9 >= options.max_seconds) break;
     if (count >= options.min_samples && tight(median_interval(result.samples_ns), options)) break;
   }
+  result.unsure = result.samples_ns.size() < 2 && !disturbed_ns.empty();
+  if (result.unsure) result.samples_ns.insert(result.samples_ns.end(), disturbed_ns.begin(), disturbed_ns.end());
   return result;
 }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "tuner/measure/usage.h"
+
 namespace fourtune::tuner {
 
 struct BenchmarkOptions {
@@ -39,19 +41,27 @@ Clock wall_clock();
 Clock thread_clock();  // CPU time of the calling thread
 Clock clock_of(const BenchmarkOptions& options);
 
+// How disturbed samples are seen (usage.h): of a workload whose time is the wall clock's.
+Probe probe_of(const Workload& work, const BenchmarkOptions& options);
+
 struct BenchmarkResult {
-  std::vector<std::int64_t> samples_ns;  // one value per sample: the time of one execute
-  int loops = 1;                         // executes per sample
+  // One value per sample that was not disturbed: the time of one execute. Where fewer than two were not, all of them.
+  std::vector<std::int64_t> samples_ns;
+  BusyCount busy;
+  bool unsure = false;  // fewer than two samples were not disturbed
+  int loops = 1;        // executes per sample
   bool raced_out = false;
 };
 // Warms up with at least one execute, and until the length of one sample has passed, then samples until the options are
 // met. With incumbent_seconds 0 there is no race. A plan of several times the incumbent's time is raced out by its first
-// sample.
+// sample. Disturbed samples race no plan out, and are taken again within the same time.
 BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options, double incumbent_seconds,
-                          const Clock& clock = wall_clock());
+                          const Clock& clock = wall_clock(), const Probe& probe = usage_ignored);
 
-// Takes one sample of `loops` executes and returns the nanoseconds of one execute.
+// Takes one sample of `loops` executes and returns the nanoseconds of one execute. Sets `disturbed`, if given.
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock);
+std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock,
+                    const Probe& probe, bool& disturbed);
 // The number of executes that fill min_sample_seconds when one takes `ns`.
 int loops_for(std::int64_t ns, const BenchmarkOptions& options);
 // The same number, found with samples of growing length, because the time of a single execute does not predict the time

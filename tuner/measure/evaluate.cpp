@@ -230,9 +230,13 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
     }
     if (request.adjoint) return;
     now = Task::measure;
-    const BenchmarkResult timing = benchmark(impl_->workload(*executor), impl_->benchmark_options(request.benchmark),
-                                             request.incumbent_seconds, clock_of(request.benchmark));
+    const Workload work = impl_->workload(*executor);
+    const BenchmarkResult timing =
+        benchmark(work, impl_->benchmark_options(request.benchmark), request.incumbent_seconds,
+                  clock_of(request.benchmark), probe_of(work, request.benchmark));
     result.samples_ns = timing.samples_ns;
+    result.busy = timing.busy;
+    result.unsure = timing.unsure;
     result.raced_out = timing.raced_out;
     result.stages = stages_of(*executor);
   });
@@ -276,7 +280,8 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       loops.push_back(settled_loops(works[p], options, clock));
       result.kernels[p] = runtime::kernels_text(executors[p]->kernels());
     }
-    measure_rounds(request, options, works, loops, result);
+    const Probe probe = probe_of(works.front(), request.benchmark);
+    measure_rounds(request, options, works, loops, probe, result);
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(*executors[p]);
     result.culprit = -1;
   });

@@ -33,6 +33,8 @@ struct Evaluation {
   db::RunStatus status = db::RunStatus::ok;
   std::optional<double> error;           // relative l2 against the reference
   std::vector<std::int64_t> samples_ns;  // one value per sample: the time of one execute
+  BusyCount busy;                        // of those samples and the ones that were left out because they were disturbed
+  bool unsure = false;                   // too many were: the samples may say nothing about the plan
   bool raced_out = false;                // stopped early because it was clearly slower than the incumbent
   double set_points_seconds = 0;
   double plan_seconds = 0;          // time to bind, which includes the library's planning
@@ -50,8 +52,8 @@ struct FinalsRequest {
   std::vector<std::string> plans;
   std::vector<std::string> wisdom;  // one per plan, or empty
   BenchmarkOptions benchmark;
-  double seconds = 2;   // stop after the round that reaches this ...
-  int min_rounds = 7;   // ... but not before this many,
+  double seconds = 2;  // stop after the round that reaches this, or twice this while disturbed rounds are repeated, ...
+  int min_rounds = 7;  // ... but not before this many,
   int max_rounds = 60;  // and never after this many
   std::uint64_t seed = 1;
   double timeout_seconds = 60;
@@ -59,10 +61,12 @@ struct FinalsRequest {
 struct FinalsResult {
   db::RunStatus status = db::RunStatus::ok;
   std::string message;
-  int culprit = -1;                                   // the plan that was running when the finals failed; -1: unknown
-  std::vector<std::vector<std::int64_t>> samples_ns;  // [plan][round], nanoseconds of one execute
-  std::vector<std::vector<db::StageNs>> stages;       // [plan]
-  std::vector<std::string> kernels;                   // [plan], as in Evaluation
+  int culprit = -1;  // the plan that was running when the finals failed; -1: unknown
+  // [plan][round], nanoseconds of one execute. A round in which any plan's sample was disturbed (usage.h) is not here.
+  std::vector<std::vector<std::int64_t>> samples_ns;
+  BusyCount busy;                                // of all samples, those of rounds that are not here too
+  std::vector<std::vector<db::StageNs>> stages;  // [plan]
+  std::vector<std::string> kernels;              // [plan], as in Evaluation
   double cost_seconds = 0;
   Spent spent;
 };

@@ -8,23 +8,32 @@
 namespace fourtune::tuner {
 
 void measure_rounds(const FinalsRequest& request, const BenchmarkOptions& options, const std::vector<Workload>& works,
-                    const std::vector<int>& loops, FinalsResult& result) {
+                    const std::vector<int>& loops, const Probe& probe, FinalsResult& result) {
+  constexpr int most_repeats = 4;  // rounds that are begun for each that is wanted
   const Clock clock = clock_of(request.benchmark);
   Random random(request.seed);
   std::vector<std::size_t> order(works.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   result.samples_ns.resize(works.size());
+  std::vector<std::int64_t> round(works.size());
   const std::int64_t start = clock();
-  for (int round = 0; round < request.max_rounds; ++round) {
+  for (int begun = 0, kept = 0; kept < request.max_rounds && begun < most_repeats * request.max_rounds; ++begun) {
     const double spent = static_cast<double>(clock() - start) * 1e-9;
-    if (round >= request.min_rounds && spent >= request.seconds) break;
+    if (begun >= request.min_rounds && spent >= (kept >= request.min_rounds ? 1 : 2) * request.seconds) break;
     random.shuffle(order);
+    bool any_disturbed = false;
     for (const std::size_t p : order) {
       result.culprit = static_cast<int>(p);
       // Warm mode: the other plans have filled the caches, which does not happen to users of a single plan.
       if (!options.cold && spent < request.seconds) works[p].run(1);
-      result.samples_ns[p].push_back(sample(works[p], loops[p], options, clock));
+      bool disturbed = false;
+      round[p] = sample(works[p], loops[p], options, clock, probe, disturbed);
+      result.busy.add(disturbed);
+      any_disturbed = any_disturbed || disturbed;
     }
+    if (any_disturbed) continue;
+    ++kept;
+    for (std::size_t p = 0; p < works.size(); ++p) result.samples_ns[p].push_back(round[p]);
   }
 }
 

@@ -191,6 +191,8 @@ std::string report_json(const Report& report) {
                     {"failures", p.failures},
                     {"elapsed", number(p.elapsed)},
                     {"spent", spent_json(p.spent)},
+                    {"busy_samples", p.busy.disturbed},
+                    {"samples", p.busy.samples},
                     {"note", p.note}});
   return json_text(list);
 }

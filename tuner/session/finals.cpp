@@ -19,6 +19,8 @@ constexpr double finalist_margin = 1.1;  // a plan slower than the search's best
 // The incumbent is replaced only when the whole interval of the ratio is above this. It is slightly above 1, because
 // the challenger is the best of several and part of its lead is luck.
 constexpr double replace_margin = 1.005;
+constexpr std::size_t fewest_rounds = 6;   // paired_ratio proves nothing by fewer
+constexpr int most_busy_finals = 3;        // finals of a busy machine are repeated so often
 constexpr int most_library_plannings = 3;  // in one environment, over all sessions
 
 double median_seconds(const std::vector<std::int64_t>& samples) { return median_interval(samples).median * 1e-9; }
@@ -107,6 +109,7 @@ void ProblemTuning::run_finals() {
   send_progress(Step::finals);
   std::vector<Finalist> plans = finalists();
   if (plans.size() == 1) confirm(plans.front().plan);
+  int busy_finals = 0;
   for (int attempt = 0; attempt < most_attempts && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
     request.benchmark.cpu_time = context_.options.cpu_time;
@@ -128,11 +131,24 @@ void ProblemTuning::run_finals() {
       if (!drop_from_finals(plans, result)) return;
       continue;
     }
+    report_.busy += result.busy;
+    if (too_busy(result)) {
+      report_.undecided = true;
+      if (++busy_finals >= most_busy_finals || seconds_left() < request.seconds || context_.stopped()) return;
+      continue;
+    }
+    report_.undecided = false;
     adopt_finals(plans, result);
     if (confirm(choose().winner)) return;
     rounds_.clear();
     plans = finalists();
   }
+}
+
+bool ProblemTuning::too_busy(const FinalsResult& result) {
+  return result.busy.disturbed > 0 &&
+         std::any_of(result.samples_ns.begin(), result.samples_ns.end(),
+                     [](const std::vector<std::int64_t>& samples) { return samples.size() < fewest_rounds; });
 }
 
 // On a GPU a search tests no adjoints, which have kernels of their own (ProblemData::validate). So the plan that is
@@ -249,6 +265,7 @@ void ProblemTuning::decide() {
                                         : "no plan was measured within the budget";
     return;
   }
+  if (report_.undecided || (rounds_.empty() && known_[best_].unsure)) return leave_undecided();
   const auto [base, winner, ratio] = choose();
   fill_times(winner);
   report_.winner = winner;
@@ -268,6 +285,19 @@ void ProblemTuning::decide() {
   context_.record(verdict);
   report_.new_verdict = true;
   if (incumbent_) report_.replaced = incumbent_->plan;
+}
+
+// Other load than ours decides nothing: a winner that there was stays, and none is crowned.
+void ProblemTuning::leave_undecided() {
+  report_.undecided = true;
+  report_.note = report_.busy.text() + ", too busy to judge; run again when it is quiet, or with --cpu-time";
+  if (!incumbent_ || !working(incumbent_->plan)) return;
+  report_.winner = incumbent_->plan;
+  report_.seconds = report_.low = report_.high = incumbent_->winner_ns * 1e-9;
+  report_.speed = speed_of(problem_, report_.seconds);
+  report_.error = known_[report_.winner].error;
+  report_.gain_low = 0;
+  report_.gain_high = std::numeric_limits<double>::infinity();
 }
 
 // Takes times from the interleaved rounds if there are any, else from the search.

@@ -320,6 +320,8 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
   known.wisdom = evaluation.wisdom;
   known.samples_ns = evaluation.samples_ns;
   known.cost_seconds = evaluation.cost_seconds;
+  known.unsure = evaluation.unsure;
+  report_.busy += evaluation.busy;
   if (evaluation.status == db::RunStatus::ok && !evaluation.samples_ns.empty())
     known.seconds = db::median(evaluation.samples_ns) * 1e-9;
   ++report_.evaluations;

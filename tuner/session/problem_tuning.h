@@ -59,6 +59,7 @@ class ProblemTuning {
     std::vector<std::int64_t> samples_ns;
     db::RunStatus status = db::RunStatus::ok;
     double cost_seconds = 0;  // duration of its evaluation in this session
+    bool unsure = false;      // its samples were disturbed (usage.h)
   };
   // One plan of the finals. FFTW's plan may occur several times, with different plannings (wisdom).
   struct Finalist {
@@ -96,6 +97,8 @@ class ProblemTuning {
   void note_failure(const std::string& plan, db::RunStatus status, const std::string& message);
   int library_plannings() const;
   std::vector<Finalist> finalists() const;
+  // Whether other load left too few rounds to decide by.
+  static bool too_busy(const FinalsResult& result);
   bool drop_from_finals(std::vector<Finalist>& plans, const FinalsResult& result);
   // Who wins by the rounds, against whom, and by how much.
   struct Choice {
@@ -109,6 +112,7 @@ class ProblemTuning {
   std::string wisdom_of(const std::string& plan) const;
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
+  void leave_undecided();
   // Whether the candidate cannot beat what was measured.
   bool hopeless(std::size_t candidate) const;
   bool working(const std::string& plan) const;

@@ -108,8 +108,10 @@ struct ProblemReport {
   bool new_verdict = false;                      // false: the incumbent stays
   std::size_t candidates = 0, evaluations = 0, reused = 0, failures = 0;
   double elapsed = 0;
-  Spent spent;       // what that time went to
-  std::string note;  // anything the user should know
+  Spent spent;             // what that time went to
+  BusyCount busy;          // samples, and those during which this machine did other work (usage.h)
+  bool undecided = false;  // it was too busy for the finals to decide: there is no new winner, see note
+  std::string note;        // anything the user should know
 };
 
 // The beginning of a warning in a report: a measurement could not be stored.

@@ -32,16 +32,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageNs, stage, ns)
 namespace fourtune::tuner {
 inline void to_json(nlohmann::json& json, const Spent& spent) { json = spent.seconds; }
 inline void from_json(const nlohmann::json& json, Spent& spent) { json.get_to(spent.seconds); }
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BusyCount, samples, disturbed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchmarkOptions, min_sample_seconds, relative_interval, min_samples, max_samples,
                                    max_seconds, race_margin, cold, cpu_time)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluationRequest, plan, wisdom, benchmark, incumbent_seconds, timeout_seconds,
                                    adjoint)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, raced_out, set_points_seconds, plan_seconds,
-                                   cost_seconds, spent, stages, wisdom, memory_bytes, kernels, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, busy, unsure, raced_out, set_points_seconds,
+                                   plan_seconds, cost_seconds, spent, stages, wisdom, memory_bytes, kernels, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsRequest, plans, wisdom, benchmark, seconds, min_rounds, max_rounds, seed,
                                    timeout_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, stages, kernels, cost_seconds,
-                                   spent)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, busy, stages, kernels,
+                                   cost_seconds, spent)
 }  // namespace fourtune::tuner
 
 namespace fourtune::tuner::protocol {

@@ -41,6 +41,8 @@ struct ContenderResult {
   std::int64_t code = 0;  // host: the part of `memory` that is pages of programs and libraries
   // Time of create, set_points and execute in that process; on a device, the first time in this one. 0: unknown.
   std::int64_t first_use_ns = 0;
+  tuner::BusyCount busy;  // samples of execute on a host; disturbed ones are not among execute_ns (usage.h)
+  bool too_busy = false;  // too few were not disturbed, so execute_ns has all, and they count nowhere
   std::vector<StageTime> stages;
   std::vector<PassResult> passes;  // on a device
   bool ran() const { return failure.empty() && !execute_ns.empty(); }

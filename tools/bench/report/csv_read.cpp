@@ -68,6 +68,7 @@ class Row {
   Row(const std::map<std::string, std::size_t>& columns, const std::vector<std::string>& fields)
       : columns_(columns), fields_(fields) {}
   const std::string& text(const char* column) const { return fields_[columns_.at(column)]; }
+  bool has(const char* column) const { return columns_.contains(column); }
   double number(const char* column, double missing = 0) const { return value_of<double>(text(column), missing); }
   std::int64_t count(const char* column) const { return value_of<std::int64_t>(text(column), 0); }
   // A number that is rounded to an integer afterwards.
@@ -134,6 +135,11 @@ ContenderResult contender_of(const Row& row) {
   one.right = row.text("right") == "1";
   one.memory = row.count("peak_bytes");
   one.code = row.count("code_bytes");
+  if (row.has("too_busy")) {
+    one.busy.disturbed = row.count("busy_samples");
+    one.too_busy = row.text("too_busy") == "1";
+    one.busy.samples = std::ssize(one.execute_ns) + (one.too_busy ? 0 : one.busy.disturbed);
+  }
   one.first_use_ns = static_cast<std::int64_t>(1e9 * row.countable("first_use_seconds", 0, 9e9));
   one.stages = stages_of(row.text("stages"));
   one.passes = passes_of(row.text("passes"));
@@ -187,7 +193,7 @@ CsvRun read_comparison_csv(const std::string& path) {
       if (!columns.emplace(records.front()[i], i).second)
         throw Failure(fmt::format("{}: has column {} twice", path, text::shown(records.front()[i])));
   for (const std::string& column : csv_columns())
-    if (!columns.contains(column))
+    if (!columns.contains(column) && column != "busy_samples" && column != "too_busy")  // runs before 0.5 lack them
       throw Failure(fmt::format("{}: has no column {}; it must come from fourtune bench --csv", path, column));
   CsvRun run;
   for (std::size_t i = 1; i < records.size(); ++i) try {

@@ -31,6 +31,10 @@ double quotient(double a, double b) { return a > 0 && b > 0 ? a / b : kNone; }
 Score score_of(const ContenderResult* ours, const ContenderResult* peer) {
   Score score;
   if (!ours || !peer) return score;
+  if (ours->right && (ours->too_busy || peer->too_busy)) {
+    score.outcome = Outcome::too_busy;
+    return score;
+  }
   score.ratio = quotient(peer->execute.median, ours->execute.median);
   score.outcome = !ours->right ? Outcome::lost_by_us : fair(*peer) ? Outcome::counted : Outcome::lost_by_peer;
   return score;
@@ -42,6 +46,8 @@ const char* to_string(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::none:
       return "none";
+    case Outcome::too_busy:
+      return "too_busy";
     case Outcome::counted:
       return "counted";
     case Outcome::lost_by_peer:

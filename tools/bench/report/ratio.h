@@ -13,6 +13,7 @@ namespace fourtune::tools {
 
 enum class Outcome {
   none,          // one side is missing
+  too_busy,      // the machine was too busy to judge: there is no ratio
   counted,       // both sides are right
   lost_by_peer,  // ours is right; the peer refused at first, or its error exceeds max(3 tol, 30 eps)
   lost_by_us,    // our error exceeds it

@@ -37,7 +37,8 @@ std::string score_text(const Score& score) {
                                                   : ratio;
 }
 
-std::string remark(const ContenderResult* peer) {
+std::string remark(const ContenderResult* ours, const ContenderResult* peer) {
+  if ((ours && ours->too_busy) || (peer && peer->too_busy)) return "too busy to judge";
   if (!peer) return {};
   if (!peer->refusal.empty()) return peer->right ? "peer refused" : "peer refused, forced: wrong";
   return peer->right ? "" : "peer wrong";
@@ -123,7 +124,7 @@ std::string comparison_table(std::span<const ProblemResult> results, bool plans,
                     score_text(found.untuned_score), ratio_text(found.set_points_ratio), ratio_text(found.memory_ratio),
                     first_use_text(ours), ours ? error_text(ours->error) : "-",
                     found.peer ? error_text(found.peer->error) : "-", error_text(allowed_error(result->problem)),
-                    fmt::format("{:.0f}%", 100 * spread), remark(found.peer)});
+                    fmt::format("{:.0f}%", 100 * spread), remark(ours, found.peer)});
     if (ours) plan_lines += fmt::format("  {}\n    {}\n", result->token, ours->plan);  // whole, to be copied
   }
   if (rows.size() == 1) return "no problem was measured\n";
@@ -167,6 +168,13 @@ std::string comparison_summary(std::span<const ProblemResult> results, const tun
 
 std::string skip_notes(std::span<const ProblemResult> results) {
   std::string text;
+  tuner::BusyCount busy;
+  bool too_busy = false;
+  for (const ProblemResult& result : results)
+    for (const ContenderResult& one : result.contenders) busy += one.busy, too_busy = too_busy || one.too_busy;
+  if (busy.matters() || too_busy)
+    text += fmt::format("{}; these count nowhere{}\n", busy.text(),
+                        too_busy ? ", and some problems could not be judged" : "");
   for (const ProblemResult& result : results) {
     if (!result.skipped.empty()) text += fmt::format("skipped: {}: {}\n", result.token, result.skipped);
     for (const ContenderResult& one : result.contenders) {

@@ -1,0 +1,66 @@
+// Measuring beside two busy loops on every processor: nothing is decided by samples that the others disturbed.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/usable_threads.h"
+#include "tests/tools/command_line.h"
+
+namespace fourtune::test {
+namespace {
+
+class BusyMachine : public CommandLine {
+ protected:
+  BusyMachine() {
+    for (int i = 0; i < 2 * usable_threads(); ++i) {
+      const pid_t child = fork();
+      if (child == 0)
+        for (volatile unsigned long spins = 0;; spins = spins + 1) {
+          if (spins % 4096 == 0 && getppid() == 1) _exit(0);
+        }
+      if (child > 0) children_.push_back(child);
+    }
+  }
+  ~BusyMachine() override {
+    for (const pid_t child : children_) kill(child, SIGKILL);
+    for (const pid_t child : children_) waitpid(child, nullptr, 0);
+  }
+  // Long enough that no sample of it escapes the others.
+  const std::string token = "fft:type=c2c,n=256x128x64,prec=f64";
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+TEST_F(BusyMachine, RunSaysThatItCouldNotJudge) {
+  const Finished result = run({"run", token, "--repeat", "4", "--no-check"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("fourtune: note: this machine was busy in "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(" % of samples"), std::string::npos) << result.err;
+}
+
+TEST_F(BusyMachine, TuneCrownsNoWinner) {
+  const Finished result = run({"tune", token, "--seconds", "3", "--quiet", "--json"});
+  EXPECT_EQ(result.code, 1) << result.out;
+  EXPECT_NE(result.err.find("too busy to judge"), std::string::npos) << result.err;
+  const auto report = nlohmann::json::parse(result.out).at(0);
+  EXPECT_EQ(report["winner"], "");
+  EXPECT_GT(report["busy_samples"].get<int>(), 0);
+  EXPECT_LE(report["busy_samples"].get<int>(), report["samples"].get<int>());
+  EXPECT_EQ(run_json({"show", "--json"}).size(), 0u) << "no verdict is stored";
+}
+
+TEST_F(BusyMachine, BenchHasNoRatioOfSuchSamples) {
+  const std::string csv = (folder / "out.csv").string();
+  const Finished result =
+      run({"bench", token, "--rounds", "3", "--max-seconds-per-problem", "4", "--no-memory", "--csv", csv});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("too busy to judge"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("this machine was busy in "), std::string::npos) << result.out;
+  EXPECT_NE(read_text(csv).find("too_busy"), std::string::npos);
+  const Finished again = run({"bench", "--from-csv", csv});
+  EXPECT_NE(again.out.find("too busy to judge"), std::string::npos) << "an earlier run says so too: " << again.out;
+}
+
+}  // namespace
+}  // namespace fourtune::test
