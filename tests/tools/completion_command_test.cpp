@@ -13,21 +13,21 @@ TEST_F(CommandLine, CompletionScriptsNameEverySubcommandAndParse) {
       EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
     EXPECT_EQ(script.out.find("worker"), std::string::npos) << shell;
   }
-  const std::string test =
-      run({"completion", "bash"}).out +
-      "COMP_WORDS=(fourtune show --format j); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune sh); COMP_CWORD=1; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune run --adj); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack m); COMP_CWORD=2; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack show --li); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune pack merge --policy fa); COMP_CWORD=4; _fourtune;"
-      "echo \"${COMPREPLY[*]}\"\n"
-      "COMP_WORDS=(fourtune show --db " +
-      (folder / "complet").string() +
-      "); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]##*/}\"\n"
-      "COMP_WORDS=(fourtune tune --seconds c); COMP_CWORD=3; _fourtune; echo \"${COMPREPLY[*]}\"\n";
+  // As bash asks: the line and the place of the cursor in it.
+  std::string test = run({"completion", "bash"}).out +
+                     "ask() { COMP_LINE=$1; COMP_POINT=${#1}; _fourtune; echo \"${COMPREPLY[*]##*/}\"; }\n";
+  for (const std::string& line : std::vector<std::string>{
+           "show --format j", "sh", "run --adj", "pack m", "pack show --li", "pack merge --policy fa",
+           "show --db " + (folder / "complet").string(), "tune --seconds c", "run x --backend ",
+           "tune --problems builtin:q", "run fft:type=c2c,pr", "run fft:type=r", "tune --quiet nufft:type=1,n=8x8,po",
+           "run nufft:type=1,points=s", "run fft:n=8,", "doctor fft:pr"})
+    test += "ask 'fourtune " + line + "'\n";
   const Finished completed = run_program({"bash", file("completion.sh", test)});
-  EXPECT_EQ(completed.out, "json\nshow\n--adjoint\nmerge\n--limit\nfastest\ncompletion.sh\n\n") << completed.err;
+  EXPECT_EQ(completed.out,
+            "json\nshow\n--adjoint\nmerge\n--limit\nfastest\ncompletion.sh\n\ncpu cuda emulated\nquick\n"
+            "c2c,prec=\nr2c\n8x8,points=\nspiral stack\n"
+            "8,type= 8,prec= 8,batch= 8,place= 8,sign= 8,order= 8,layout=\n\n")
+      << completed.err;
   // A path is completed by files, another value by nothing.
   const std::string bash = run({"completion", "bash"}).out, zsh = run({"completion", "zsh"}).out,
                     fish = run({"completion", "fish"}).out;

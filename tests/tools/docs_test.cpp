@@ -152,6 +152,16 @@ TEST(Docs, NameTheVersionOfTheLibrary) {
   EXPECT_EQ(release[1], version);
 }
 
+TEST(Docs, TheIndexNamesEveryPage) {
+  const std::string index = read_text(kRoot / "docs/README.md");
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".md" && name != "README.md") {
+      EXPECT_NE(index.find("](" + name), std::string::npos) << name;
+    }
+  }
+}
+
 TEST(Docs, LinksLeadSomewhere) {
   static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
   int seen = 0;

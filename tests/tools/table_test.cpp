@@ -10,6 +10,7 @@
 
 #include "tests/support/terminal.h"
 #include "tests/tools/command_line.h"
+#include "tuner/report/report.h"
 
 namespace fourtune {
 namespace {
@@ -85,6 +86,21 @@ TEST(Table, WrappedTextBreaksAtBlanksAndKeepsLongWords) {
   EXPECT_EQ(tuner::wrapped("a muchlongerword b", 0, {6}), "a\nmuchlongerword\nb");
   EXPECT_EQ(tuner::wrapped("one\ntwo", 0, {80}), "one\ntwo");
   EXPECT_EQ(tuner::wrapped("one two", 0, {}), "one two");
+}
+
+TEST(ShownRows, SayWhichTimesDoNotCompareAndWarnOfRunnersUpThatLookMuchFaster) {
+  tuner::ShowRow winner, turns, alone;
+  winner.problem = turns.problem = alone.problem = "fft:type=c2c,n=64,prec=f64";
+  winner.seconds = 50e-6, winner.in_turns = true;
+  turns.rank = 1, turns.seconds = 51e-6, turns.in_turns = true;
+  alone.rank = 2, alone.seconds = 49e-6;
+  const auto table = [](const std::vector<tuner::ShowRow>& rows) { return format_rows(rows, tuner::Format::table); };
+  EXPECT_EQ(table({winner, turns}).find('~'), std::string::npos);
+  EXPECT_NE(table({winner, turns, alone}).find("~49.0 us"), std::string::npos);
+  EXPECT_EQ(table({winner, turns, alone}).find("warning"), std::string::npos);
+  alone.seconds = 20e-6;
+  EXPECT_NE(table({winner, turns, alone}).find("number 2 of fft:type=c2c,n=64,prec=f64 2.5x faster"),
+            std::string::npos);
 }
 
 class Screens : public CommandLine {

@@ -52,6 +52,7 @@ class RowMaker {
     ShowRow row = make(0, verdict_.plan, verdict_.winner_ns * 1e-9);
     if (found != history_.end()) row.error = found->worst_error;
     row.rounds = verdict_.rounds;
+    row.in_turns = true;
     const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, verdict_.plan),
                                              rounds_of(runs_, verdict_.session, evidence_.untuned));
     if (verdict_.plan == evidence_.untuned) {
@@ -66,6 +67,12 @@ class RowMaker {
   ShowRow runner_up(int rank, const db::PlanHistory& history) const {
     ShowRow row = make(rank, history.plan, history.median_ns * 1e-9);
     row.error = history.worst_error;
+    const auto rounds = rounds_of(runs_, verdict_.session, history.plan);
+    row.in_turns = !rounds.empty();
+    if (row.in_turns) {
+      row.seconds = median_interval(rounds).median * 1e-9;
+      row.speed = speed_of(problem_, row.seconds);
+    }
     return row;
   }
 

@@ -53,28 +53,48 @@ std::string short_gain(double gain, double low, double high) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", gain, low, high);
 }
 
+// Plans that the search once saw much faster than the winner: the winner may be worth tuning again.
+std::string faster_notes(const std::vector<ShowRow>& rows, const Screen& screen) {
+  constexpr double worth_saying = 1.2;
+  std::string text;
+  const ShowRow* winner = nullptr;
+  for (const ShowRow& row : rows) {
+    if (row.rank == 0) winner = &row;
+    if (row.rank == 0 || !winner || !(row.seconds * worth_saying < winner->seconds)) continue;
+    text += wrapped(fmt::format("warning: a search saw number {} of {} {:.1f}x faster than its winner; the machine was "
+                                "busy then or since: tune it again\n",
+                                row.rank, text::shown(row.problem), winner->seconds / row.seconds),
+                    2, screen);
+  }
+  return text;
+}
+
 std::string rows_table(const std::vector<ShowRow>& rows, const Screen& screen) {
   if (rows.empty()) return "nothing tuned yet\n";
   std::vector<Cells> lines{{"problem", "rank", "time", "speed", "set_points", "error", "gain over untuned", "plan"}};
   for (const ShowRow& row : rows)
     lines.push_back({row.rank == 0 ? row.problem : "", row.rank == 0 ? "winner" : fmt::format("{}", row.rank),
-                     format_seconds(row.seconds), short_speed(row.speed, row.speed_unit),
+                     (row.in_turns ? "" : "~") + format_seconds(row.seconds), short_speed(row.speed, row.speed_unit),
                      row.set_points_seconds > 0 ? format_seconds(row.set_points_seconds) : "-", short_error(row.error),
                      short_gain(row.gain, row.gain_low, row.gain_high),
                      row.plan + (row.rank == 0 && row.freshness != db::Freshness::current
                                      ? fmt::format("  ({})", db::to_string(row.freshness))
                                      : "")});
-  return table_text(lines, {{1, 2, 3, 4, 5}, 0, 7}, screen);
+  std::string text = table_text(lines, {{1, 2, 3, 4, 5}, 0, 7}, screen);
+  if (std::any_of(rows.begin(), rows.end(), [](const ShowRow& row) { return !row.in_turns; }))
+    text +=
+        wrapped("~: as the search measured it, alone; times without ~ were measured in turns and compare\n", 0, screen);
+  return text + faster_notes(rows, screen);
 }
 
 std::string rows_csv(const std::vector<ShowRow>& rows) {
   std::vector<Cells> lines{{"problem", "rank", "plan", "seconds", "speed", "speed_unit", "error", "set_points_seconds",
-                            "gain", "gain_low", "gain_high", "rounds", "device", "isa", "freshness"}};
+                            "gain", "gain_low", "gain_high", "rounds", "device", "isa", "freshness", "in_turns"}};
   for (const ShowRow& row : rows)
     lines.push_back({row.problem, fmt::format("{}", row.rank), row.plan, exact(row.seconds), exact(row.speed),
                      row.speed_unit, exact(row.error), exact(row.set_points_seconds), exact(row.gain),
                      exact(row.gain_low), exact(row.gain_high), fmt::format("{}", row.rounds), row.device, row.isa,
-                     db::to_string(row.freshness)});
+                     db::to_string(row.freshness), row.in_turns ? "1" : "0"});
   return csv(lines);
 }
 
@@ -95,7 +115,8 @@ std::string rows_json(const std::vector<ShowRow>& rows) {
                     {"rounds", row.rounds},
                     {"device", row.device},
                     {"isa", row.isa},
-                    {"freshness", db::to_string(row.freshness)}});
+                    {"freshness", db::to_string(row.freshness)},
+                    {"in_turns", row.in_turns}});
   return json_text(list);
 }
 
