@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "fourtune/export.h"
 #include "fourtune/status.h"
@@ -55,7 +56,10 @@ struct Sizes : std::array<std::int64_t, most_dimensions> {
 struct ArrayLayout {
   std::array<std::int64_t, most_dimensions> stride{};
   std::int64_t distance = 0;
-  friend bool operator==(const ArrayLayout&, const ArrayLayout&) = default;
+  friend bool operator==(const ArrayLayout& a, const ArrayLayout& b) {
+    return a.stride == b.stride && a.distance == b.distance;
+  }
+  friend bool operator!=(const ArrayLayout& a, const ArrayLayout& b) { return !(a == b); }
 };
 
 // Invariants (checked by validate): 1 <= dim <= 4, at most 3 for a nufft; n[d] >= 1 for d < dim and n[d] == 1 for
@@ -79,7 +83,14 @@ struct Problem {
   std::optional<std::array<double, 3>> extent;  // type 3: X_d * S_d, half-widths of sources times targets
   std::optional<PointClass> points;             // absent: taken as uniform when tuned, unknown when linked
 
-  friend bool operator==(const Problem&, const Problem&) = default;
+  friend bool operator==(const Problem& a, const Problem& b) {
+    const auto fields = [](const Problem& p) {
+      return std::tie(p.kind, p.fft_type, p.type, p.dim, p.n, p.m, p.k, p.precision, p.order, p.tol, p.batch, p.place,
+                      p.sign, p.input_layout, p.output_layout, p.extent, p.points);
+    };
+    return fields(a) == fields(b);
+  }
+  friend bool operator!=(const Problem& a, const Problem& b) { return !(a == b); }
 };
 
 // Parses a token. Throws Error{invalid_problem} that points at the offending key and lists what is allowed.

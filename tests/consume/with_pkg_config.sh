@@ -14,8 +14,8 @@ read -ra cflags <<< "$(pkg-config --cflags fourtune)"
 read -ra libs <<< "$(pkg-config --libs fourtune)"
 read -ra needs <<< "$(pkg-config --libs --static fourtune)"
 examples=$here/../../examples
-gcc -O1 "${cflags[@]}" "$examples/quickstart.c" -o "$work/shared_c" "${libs[@]}" -lm
-g++ -O1 -std=c++20 "${cflags[@]}" "$examples/quickstart.cpp" -o "$work/shared_cpp" "${libs[@]}"
+cc -O1 "${cflags[@]}" "$examples/quickstart.c" -o "$work/shared_c" "${libs[@]}" -lm
+g++ -O1 "${cflags[@]}" "$examples/quickstart.cpp" -o "$work/shared_cpp" "${libs[@]}"
 rm "$libraries"/libfourtune.so*
 gcc -O1 "${cflags[@]}" "$examples/quickstart.c" -o "$work/static_c" "${needs[@]}"
 cp -a "$prefix/." "$work/moved/"
