@@ -14,6 +14,8 @@
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/shards.h"
+#include "tools/cli/tune_devices.h"
 #include "tools/cli/tune_drawn.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
@@ -47,7 +49,9 @@ struct TuneArguments {
   double minutes = 0;    // 0: options.seconds
   std::string trace;     // file of what the time went to
   bool quiet = false;
-  int ranks = 0;  // 0: this process alone
+  int ranks = 0;        // 0: this process alone
+  std::string shard;    // "2/4"; empty: all problems
+  std::string devices;  // "all" or "0,1"; empty: `device` alone
   tuner::SessionOptions session;
 };
 
@@ -110,8 +114,9 @@ void make_folder(const std::string& folder) {
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
-      !arguments.drawn.empty() || session.cpu_time || arguments.device != 0)
-    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time or --device",
+      !arguments.drawn.empty() || session.cpu_time || arguments.device != 0 || !arguments.devices.empty() ||
+      !arguments.shard.empty())
+    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time, --device(s) or --shard",
                      "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
@@ -130,6 +135,48 @@ void make_folder(const std::string& folder) {
   start_ranks(arguments.ranks, words);
 }
 
+// Measures on one device, into one database.
+tuner::Report tune_on_device(const TuneArguments& arguments, const tuner::SessionOptions& options,
+                             db::TuningStore& store) {
+  ProgressLine line(stderr);
+  tuner::SessionOptions session = options;
+  if (!arguments.quiet) session.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
+  tuner::Report report;
+  {
+    tuner::WorkerOptions worker_options;
+    worker_options.backend = arguments.backend;
+    worker_options.device = arguments.device;
+    worker_options.recorded = arguments.recorded;
+    worker_options.database = store.path();
+    worker_options.stop = options.stop;
+    tuner::WorkerProcess worker(worker_options);
+    report = tuner::run_session(session, store, worker);
+  }
+  line.close();
+  if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
+  return report;
+}
+
+// Where this process keeps its measurements: the database, or a shard that begins with what the database knows.
+std::filesystem::path prepared_database(const TuneArguments& arguments, std::vector<Problem>& problems) {
+  const std::filesystem::path database = database_path(*arguments.db);
+  if (arguments.shard.empty()) return database;
+  const Shard shard = shard_from(arguments.shard);
+  problems = share_of(std::move(problems), shard);
+  if (problems.empty())
+    throw UsageError(fmt::format("--shard {}: no problem is left for it", arguments.shard),
+                     "there are fewer problems than shards");
+  const std::filesystem::path path = shard_path(database, shard);
+  begin_shard(path, database);
+  return path;
+}
+
+void note_kernels(const runtime::Backend& backend, const std::filesystem::path& path) {
+  if (!backend.capabilities().keeps_kernels) return;
+  if (const std::string why = db::why_untrusted(path); !why.empty())
+    fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+}
+
 void tune(TuneArguments arguments) {
   if (arguments.minutes > 0) arguments.session.seconds = 60 * arguments.minutes;
   if (arguments.ranks > 0) tune_on_ranks(arguments);
@@ -138,15 +185,15 @@ void tune(TuneArguments arguments) {
   const auto format = tuner::format_from(arguments.format);
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
+  std::vector<int> devices;
+  if (!arguments.devices.empty()) devices = devices_from(arguments.devices, backend);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
     options.record_folder = arguments.record;  // files with coordinates, for replay
   }
-  const std::filesystem::path path = database_path(*arguments.db);
+  const std::filesystem::path path = prepared_database(arguments, options.problems);
   auto store = db::TuningStore::open_for_writing(path);
-  if (backend.capabilities().keeps_kernels)
-    if (const std::string why = db::why_untrusted(path); !why.empty())
-      fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+  note_kernels(backend, path);
 
   std::ofstream trace;
   if (!arguments.trace.empty()) {
@@ -157,21 +204,12 @@ void tune(TuneArguments arguments) {
   }
   const StopOnSignal signals;
   options.stop = &signals.raised();
-  ProgressLine line(stderr);
-  if (!arguments.quiet) options.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
-  tuner::Report report;
-  {
-    tuner::WorkerOptions worker_options;
-    worker_options.backend = arguments.backend;
-    worker_options.device = arguments.device;
-    worker_options.recorded = arguments.recorded;
-    worker_options.database = path;
-    worker_options.stop = &signals.raised();
-    tuner::WorkerProcess worker(worker_options);
-    report = tuner::run_session(options, store, worker);
-  }
-  line.close();
-  if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
+  const tuner::Report report = devices.empty() ? tune_on_device(arguments, options, store)
+                                               : tune_on_devices({arguments.backend, devices, path, arguments.recorded,
+                                                                  options, arguments.quiet, &signals.raised()});
+  if (!arguments.shard.empty())
+    fmt::print(stderr, "fourtune: note: `fourtune merge {} {}` joins this shard\n",
+               database_path(*arguments.db).string(), path.string());
   print_outcome(report, format, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
@@ -228,6 +266,15 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("DIR");
   add_backend_option(command, arguments.backend);
   add_device_option(command, arguments.device);
+  command.add_option("--devices", arguments.devices, "Several devices share the problems: all, or numbers as in 0,1")
+      ->excludes("--device")
+      ->excludes("--record")
+      ->type_name("LIST");
+  command
+      .add_option("--shard", arguments.shard,
+                  "Tune one of so many shares of the problems, into DB.shard-1-of-4 beside the database; `fourtune "
+                  "merge` joins them")
+      ->type_name("I/N");
   command.add_option("--format", arguments.format, "How to print the outcome")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")

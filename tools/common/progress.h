@@ -32,5 +32,7 @@ class ProgressLine {
 
 // "[3/5] nufft:... search 34/120  best 3.21 ms  2.1x untuned  2 failed  00:34 left", without bar or padding.
 std::string progress_text(const tuner::Progress& progress);
+// The same without the problem.
+std::string progress_numbers(const tuner::Progress& progress);
 
 }  // namespace fourtune::tools
