@@ -17,6 +17,7 @@
 #include "tools/cli/shards.h"
 #include "tools/cli/tune_devices.h"
 #include "tools/cli/tune_drawn.h"
+#include "tools/cli/tune_misses.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
@@ -45,6 +46,7 @@ struct TuneArguments {
   int device = 0;
   std::string format = "table";
   std::string drawn;     // kinds of problems to draw
+  std::string misses;    // file of problems that ran untuned
   double megabytes = 0;  // of a drawn problem; 0: the default of the backend
   double minutes = 0;    // 0: options.seconds
   std::string trace;     // file of what the time went to
@@ -55,7 +57,18 @@ struct TuneArguments {
   tuner::SessionOptions session;
 };
 
+// The problems that ran untuned and have no winner yet, the dearest first: as many as the time allows.
+std::vector<Problem> missed_problems_of(const TuneArguments& arguments) {
+  if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty() || !arguments.drawn.empty())
+    throw UsageError("--misses: not with other problems", "it takes them from the file");
+  const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
+  MissedRange range{arguments.misses, arguments.backend, backend.traits(arguments.device)};
+  if (arguments.session.seconds > 0) range.most = drawn_count(arguments.session.seconds);
+  return missed_problems(range, db::TuningStore::open_for_reading(database_path(*arguments.db)));
+}
+
 std::vector<Problem> problems_of(const TuneArguments& arguments) {
+  if (!arguments.misses.empty()) return missed_problems_of(arguments);
   if (!arguments.drawn.empty()) {
     if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty())
       throw UsageError("--drawn: not with problems of your own", "it draws the problems");
@@ -76,8 +89,8 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
     for (const Problem& problem : tuner::recorded_problems(arguments.recorded)) problems.push_back(problem);
   if (problems.empty())
     throw UsageError("nothing to tune",
-                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, --recorded DIR, or "
-                     "--drawn fft,nufft");
+                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, --recorded DIR, "
+                     "--misses FILE, or --drawn fft,nufft");
   return problems;
 }
 
@@ -114,10 +127,11 @@ void make_folder(const std::string& folder) {
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
-      !arguments.drawn.empty() || session.cpu_time || arguments.device != 0 || !arguments.devices.empty() ||
-      !arguments.shard.empty())
-    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time, --device(s) or --shard",
-                     "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
+      !arguments.drawn.empty() || !arguments.misses.empty() || session.cpu_time || arguments.device != 0 ||
+      !arguments.devices.empty() || !arguments.shard.empty())
+    throw UsageError(
+        "--ranks: not with --record, --recorded, --trace, --drawn, --misses, --cpu-time, --device(s) or --shard",
+        "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
   for (const Problem& problem : problems_of(arguments)) words.push_back(to_token(problem));
@@ -182,6 +196,11 @@ void tune(TuneArguments arguments) {
   if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
+  if (options.problems.empty()) {
+    fmt::print(stderr, "fourtune: note: {} has no problem of this backend that is not tuned by now\n",
+               text::shown(arguments.misses, 4096));
+    return;
+  }
   const auto format = tuner::format_from(arguments.format);
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
@@ -231,6 +250,11 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
           "Draw problems of these kinds, fft, nufft or both, as many as the time allows, to tune the device for "
           "everything")
       ->type_name("KINDS");
+  command
+      .add_option("--misses", arguments.misses,
+                  "Problems that applications ran untuned, run with FOURTUNE_RECORD_MISSES=FILE; those first that cost "
+                  "most")
+      ->type_name("FILE");
   command.add_option("--megabytes", arguments.megabytes, "Largest arrays of a drawn problem")
       ->check(between(0.0, 1e6))
       ->type_name("MB");

@@ -1,14 +1,9 @@
 #include "tools/cli/tune_devices.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 #include <map>
 #include <memory>
@@ -17,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/locked_file.h"
 #include "base/text.h"
 #include "runtime/backends/backend.h"
 #include "tools/cli/shards.h"
@@ -40,45 +36,12 @@ void remove_database(const std::filesystem::path& path) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path.string() + suffix, ignored);
 }
 
-// Held while a device's database may be removed, so that two runs never share one.
-class PartLock {
- public:
-  // Throws Failure when another run holds it.
-  PartLock(const std::filesystem::path& database, int device) : path_(database.string() + ".lock") {
-    for (;;) {
-      file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (file_ < 0)
-        throw Failure(fmt::format("{}: cannot be made: {}", path_, std::generic_category().message(errno)));
-      if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-        ::close(file_);
-        throw Failure(fmt::format("device {} is being tuned by another run with this database", device),
-                      "wait for it, or name another database with --db");
-      }
-      // The run that held it before may have removed the name in between.
-      struct stat mine {
-      }, named{};
-      if (::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &named) == 0 && mine.st_ino == named.st_ino) return;
-      ::close(file_);
-    }
-  }
-  PartLock(const PartLock&) = delete;
-  PartLock& operator=(const PartLock&) = delete;
-  ~PartLock() {
-    ::unlink(path_.c_str());
-    ::close(file_);
-  }
-
- private:
-  std::string path_;
-  int file_ = -1;
-};
-
 // One device's part: written by its thread, read when that has ended.
 struct Part {
   int device = 0;
   std::filesystem::path database;
   tuner::SessionOptions session;
-  std::unique_ptr<PartLock> lock;
+  std::optional<LockedFile> lock;  // held while the database may be removed, so that two runs never share one
   tuner::Report report;
   std::string failure;
 };
@@ -199,7 +162,11 @@ std::vector<Part> parts_of(const DevicesTuning& tuning, DevicesLine& line, std::
         tuning.session.trace(step);
       };
     if (part.session.problems.empty()) continue;  // there are more devices than problems
-    part.lock = std::make_unique<PartLock>(part.database, part.device);
+    auto lock = LockedFile::open(part.database.string() + ".lock", 1);
+    if (!lock)
+      throw Failure(fmt::format("device {} is being tuned by another run with this database", part.device),
+                    "wait for it, or name another database with --db");
+    part.lock.emplace(std::move(*lock));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -262,7 +229,10 @@ tuner::Report tune_on_devices(const DevicesTuning& tuning) {
 
   // 3. Joins what they measured. Only then their databases go.
   join_parts(tuning.database, devices);
-  for (const Part& part : parts) remove_database(part.database);
+  for (Part& part : parts) {
+    remove_database(part.database);
+    part.lock->remove();
+  }
 
   // 4. Reports. If no device could work, the first failure is the command's.
   if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return !part.failure.empty(); }))

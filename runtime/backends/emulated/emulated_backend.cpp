@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
