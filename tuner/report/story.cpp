@@ -19,7 +19,8 @@ namespace {
 // The numbers of the device of an environment, as far as they are known: those of a GPU by its name.
 std::optional<DeviceTraits> traits_of(const db::Environment& environment) {
   DeviceTraits traits;
-  if (environment.backend != "cpu") {
+  const int cores = db::cores_in(environment.traits);
+  if (cores == 0) {
     std::string name;
     for (const char letter : environment.device)
       if (letter != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -29,7 +30,7 @@ std::optional<DeviceTraits> traits_of(const db::Environment& environment) {
   }
   traits.backend = environment.backend;
   traits.isa = environment.isa;
-  if (const int cores = db::cores_in(environment.traits); cores > 0) traits.cores = cores;
+  if (cores > 0) traits.cores = cores;
   return traits;
 }
 
