@@ -24,7 +24,8 @@ std::optional<LockedFile> LockedFile::open(const std::string& path, int tries) {
     }, named{};
     if (::fstat(descriptor, &mine) != 0 || !S_ISREG(mine.st_mode))
       throw Error(Status::io, path + " is not a regular file");
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    // A file system that has no locks cannot say that somebody holds one.
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       ++attempt;
       ::usleep(1000);
     } else if (::lstat(path.c_str(), &named) == 0 && named.st_ino == mine.st_ino && named.st_dev == mine.st_dev) {

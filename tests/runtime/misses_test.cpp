@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "fourtune/fourtune.h"
 #include "fourtune/transform.h"
 #include "tests/support/program.h"
@@ -136,6 +138,27 @@ TEST_F(Misses, LinesThatMakeNoSenseArePassedOver) {
   EXPECT_EQ(found(), (std::vector<Miss>{{"cpu", "a", 1, 2}})) << "the last line was cut off";
   ASSERT_EQ(add_miss(file(), {"cpu", "b", 1, 1}), "");
   EXPECT_EQ(found(), (std::vector<Miss>{{"cpu", "a", 6, 8}, {"cpu", "b", 1, 1}}));
+}
+
+TEST_F(Misses, AnyBytesBehindTheFirstLineAreRead) {
+  ASSERT_EQ(add_miss(file(), {"cpu", "a", 1, 2}), "");
+  const std::string good = test::read_text(file());
+  tuner::Random random(3);
+  const std::string_view letters("0123456789 -\n\n\0\xff x", 22);
+  for (int round = 0; round < 300; ++round) {
+    std::string text = good;
+    for (std::uint64_t i = 0, size = random.next() % 300; i < size; ++i)
+      text += random.next() % 4 ? letters[random.next() % letters.size()] : static_cast<char>(random.next());
+    test::write_text(folder_ / "misses", text);
+    for (const Miss& miss : found()) {
+      EXPECT_GE(miss.transforms, 0);
+      EXPECT_GE(miss.executes, 0);
+      EXPECT_FALSE(miss.problem.empty());
+    }
+    ASSERT_EQ(add_miss(file(), {"cpu", "b", 1, 1}), "");
+    const auto all = found();
+    EXPECT_NE(std::find(all.begin(), all.end(), Miss{"cpu", "b", 1, 1}), all.end()) << text;
+  }
 }
 
 TEST_F(Misses, TheFileIsBoundedAndKeepsWhatIsUsedMost) {

@@ -176,7 +176,7 @@ std::filesystem::path prepared_database(const TuneArguments& arguments, std::vec
   const std::filesystem::path database = database_path(*arguments.db);
   if (arguments.shard.empty()) return database;
   const Shard shard = shard_from(arguments.shard);
-  problems = share_of(std::move(problems), shard);
+  problems = share_of(problems, shard);
   if (problems.empty())
     throw UsageError(fmt::format("--shard {}: no problem is left for it", arguments.shard),
                      "there are fewer problems than shards");

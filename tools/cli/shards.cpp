@@ -41,7 +41,7 @@ Shard shard_from(const std::string& text) {
   return shard;
 }
 
-std::vector<Problem> share_of(std::vector<Problem> problems, const Shard& shard) {
+std::vector<Problem> share_of(const std::vector<Problem>& problems, const Shard& shard) {
   std::vector<std::pair<std::string, std::size_t>> order;
   for (std::size_t i = 0; i < problems.size(); ++i) order.emplace_back(db::sha256(to_token(problems[i])), i);
   std::sort(order.begin(), order.end());
@@ -52,7 +52,7 @@ std::vector<Problem> share_of(std::vector<Problem> problems, const Shard& shard)
   std::sort(mine.begin(), mine.end());  // in the order in which they were named
   std::vector<Problem> share;
   share.reserve(mine.size());
-  for (const std::size_t i : mine) share.push_back(std::move(problems[i]));
+  for (const std::size_t i : mine) share.push_back(problems[i]);
   return share;
 }
 

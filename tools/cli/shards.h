@@ -20,7 +20,7 @@ Shard shard_from(const std::string& text);
 
 // The shard's share of a campaign's problems. Shares depend on which problems there are, not on their order, so every
 // host finds the same ones; they differ in number by one at most, and problems of a kind are spread over them.
-std::vector<Problem> share_of(std::vector<Problem> problems, const Shard& shard);
+std::vector<Problem> share_of(const std::vector<Problem>& problems, const Shard& shard);
 
 // "my.db" becomes "my.shard-2-of-4.db".
 std::filesystem::path shard_path(const std::filesystem::path& database, const Shard& shard);
