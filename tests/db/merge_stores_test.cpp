@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/random.h"
 #include "tests/db/support.h"
 
 namespace fourtune::db {
@@ -197,6 +198,44 @@ TEST_F(MergeStores, ADamagedRowIsLeftOutAndCounted) {
   merge("out", {"a"});
   EXPECT_EQ(runs("out"), 1u);
   EXPECT_FALSE(TuningStore::open_for_reading(folder / "out").damage().any());
+}
+
+TEST_F(MergeStores, InStepsOrAtOnceTheRowsAndTheWinnersAreTheSame) {
+  tuner::Random random(11);
+  const std::vector<std::string> problems{kProblem, kOtherProblem};
+  for (int round = 0; round < 6; ++round) {
+    std::vector<std::string> files;
+    for (int f = 0; f < 3; ++f) {
+      files.push_back("in" + std::to_string(round) + "-" + std::to_string(f));
+      Writer writer(folder / files.back(), "shard " + std::to_string(f));
+      for (std::uint64_t i = 0, count = random.next() % 6; i < count; ++i) {
+        Verdict verdict = sample_verdict("plan-" + std::to_string(random.next() % 3));
+        verdict.problem = problems[random.next() % 2];
+        verdict.winner_ns = static_cast<double>(100 + random.next() % 5);
+        const VerdictId id = writer.store.record_verdict(writer.session, verdict);
+        if (random.next() % 4 == 0) writer.store.withdraw_verdict(id, "wrong");
+        writer.run("plan-" + std::to_string(random.next() % 3), static_cast<std::int64_t>(1000 + random.next() % 3));
+        std::this_thread::sleep_for(std::chrono::milliseconds(random.next() % 2));
+      }
+    }
+    const std::string at_once = "once" + std::to_string(round), in_steps = "steps" + std::to_string(round);
+    merge(at_once, files);
+    merge(in_steps, {files[2]});
+    merge(in_steps, {files[0]});
+    merge(in_steps, {files[1], files[0]});
+    const auto once = TuningStore::open_for_reading(folder / at_once),
+               steps = TuningStore::open_for_reading(folder / in_steps);
+    for (const std::string& problem : problems) {
+      EXPECT_EQ(once.runs(problem).size(), steps.runs(problem).size());
+      const auto a = once.winner(problem, sample_environment()), b = steps.winner(problem, sample_environment());
+      ASSERT_EQ(a.has_value(), b.has_value());
+      if (a) {
+        EXPECT_EQ(static_cast<const Verdict&>(*a), static_cast<const Verdict&>(*b));
+        EXPECT_EQ(a->created_ms, b->created_ms);
+      }
+    }
+    EXPECT_FALSE(steps.damage().any());
+  }
 }
 
 TEST_F(MergeStores, AMergeThatIsKilledLeavesTheOutputAsItWasOrWhole) {
