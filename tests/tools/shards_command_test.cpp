@@ -196,6 +196,15 @@ TEST_F(Devices, ShareAListAndFillOneDatabase) {
   expect_tidy();
 }
 
+TEST_F(Devices, SayHowFarEachIs) {
+  std::vector<std::string> words = tune({"--devices", "all", "--max-evaluations", "2"});
+  std::erase(words, "--quiet");
+  const Finished done = run(words);
+  EXPECT_EQ(done.code, 0) << done.err;
+  for (const char* part : {"device 0: [1/2] ", "device 0: [2/2] done", "device 1: [1/2] ", "device 1: [2/2] done"})
+    EXPECT_NE(done.err.find(part), std::string::npos) << part << " in " << done.err;
+}
+
 TEST_F(Devices, CtrlCMergesWhatWasMeasured) {
   const pid_t tuning = start(tune({"--devices", "0,1", "--trace", "trace"}));
   EXPECT_EQ(end_at(tuning, "trace", 8, SIGINT), 130) << read_text(path("output"));

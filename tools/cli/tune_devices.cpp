@@ -61,18 +61,22 @@ void take_processors(std::size_t part, std::size_t parts) {
   ::sched_setaffinity(0, sizeof mine, &mine);  // without the right to it, all processors serve all
 }
 
-// The progress of all devices on one line.
+// The progress of all devices: one line on a terminal, elsewhere lines of each.
 class DevicesLine {
  public:
   void update(int device, const tuner::Progress& progress) {
     const std::lock_guard lock(mutex_);
+    if (!line_.on_terminal()) {
+      plain_.try_emplace(device, stderr).first->second.update(progress, fmt::format("device {}: ", device));
+      return;
+    }
     latest_[device] = progress;
     double elapsed = 0, eta = 0;
-    for (const auto& [number, its] : latest_) elapsed = std::max(elapsed, its.elapsed), eta = std::max(eta, its.eta);
-    // A line has room for the numbers of several devices, but not for their problems.
-    std::string text;
-    for (const auto& [number, its] : latest_)
+    std::string text;  // it has room for the numbers of several devices, but not for their problems
+    for (const auto& [number, its] : latest_) {
+      elapsed = std::max(elapsed, its.elapsed), eta = std::max(eta, its.eta);
       text += fmt::format("{}device {}: {}", text.empty() ? "" : " | ", number, progress_numbers(its));
+    }
     line_.show(elapsed, eta, text);
   }
   void close() { line_.close(); }
@@ -80,6 +84,7 @@ class DevicesLine {
  private:
   std::mutex mutex_;
   std::map<int, tuner::Progress> latest_;
+  std::map<int, ProgressLine> plain_;
   ProgressLine line_{stderr};
 };
 

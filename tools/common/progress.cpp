@@ -47,12 +47,13 @@ std::string progress_text(const tuner::Progress& progress) {
 
 ProgressLine::ProgressLine(std::FILE* out) : out_(out), terminal_(is_terminal(fileno(out))) {}
 
-void ProgressLine::update(const tuner::Progress& progress) {
+void ProgressLine::update(const tuner::Progress& progress, const std::string& prefix) {
+  const std::string text = prefix + progress_text(progress);
   const bool moved = progress.problem != last_problem_ || progress.step != last_step_;
-  if (moved && !terminal_) append(progress.elapsed, progress_text(progress));
+  if (moved && !terminal_) append(progress.elapsed, text);
   last_problem_ = progress.problem;
   last_step_ = progress.step;
-  if (!moved || terminal_) show(progress.elapsed, progress.eta, progress_text(progress));
+  if (!moved || terminal_) show(progress.elapsed, progress.eta, text);
 }
 
 void ProgressLine::show(double elapsed, double eta, const std::string& text) {
