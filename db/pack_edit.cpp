@@ -42,16 +42,9 @@ struct Entry {
   std::size_t input = 0;
 };
 
-// Whether the policy prefers one winner, or one account of the same plan, to the other.
-bool is_preferred(const Entry& a, const Entry& b, MergePolicy policy) {
+bool is_preferred_entry(const Entry& a, const Entry& b, MergePolicy policy) {
   if (policy == MergePolicy::first && a.input != b.input) return a.input < b.input;
-  if ((a.plan.rank == 0) != (b.plan.rank == 0)) return a.plan.rank == 0;  // it was compared in turns
-  if (policy == MergePolicy::newest && a.plan.created_ms != b.plan.created_ms)
-    return a.plan.created_ms > b.plan.created_ms;
-  if (policy == MergePolicy::fastest && a.plan.verdict.winner_ns != b.plan.verdict.winner_ns)
-    return a.plan.verdict.winner_ns < b.plan.verdict.winner_ns;
-  if (a.plan.verdict.plan != b.plan.verdict.plan) return a.plan.verdict.plan < b.plan.verdict.plan;
-  return is_before(a.plan, b.plan);
+  return is_preferred(a.plan, b.plan, policy);
 }
 
 // All plans for one problem on one device.
@@ -68,7 +61,8 @@ struct Ranking {
   std::vector<PackPlan> other_winners;  // different plans, the fastest first
 };
 Ranking ranking_of(std::vector<Entry> entries, MergePolicy policy) {
-  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return is_preferred(a, b, policy); });
+  std::sort(entries.begin(), entries.end(),
+            [&](const Entry& a, const Entry& b) { return is_preferred_entry(a, b, policy); });
   const auto winner = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.plan.rank == 0; });
   Ranking ranking;
   ranking.has_winner = winner != entries.end();
@@ -248,6 +242,15 @@ MergePolicy merge_policy_from(std::string_view name) {
   for (const MergePolicy policy : {MergePolicy::newest, MergePolicy::fastest, MergePolicy::first})
     if (name == to_string(policy)) return policy;
   throw Error(Status::invalid_option, fmt::format("'{}' is no policy: newest, fastest or first", text::shown(name)));
+}
+
+bool is_preferred(const PackPlan& a, const PackPlan& b, MergePolicy policy) {
+  if ((a.rank == 0) != (b.rank == 0)) return a.rank == 0;  // it was compared in turns
+  if (policy == MergePolicy::newest && a.created_ms != b.created_ms) return a.created_ms > b.created_ms;
+  if (policy == MergePolicy::fastest && a.verdict.winner_ns != b.verdict.winner_ns)
+    return a.verdict.winner_ns < b.verdict.winner_ns;
+  if (a.verdict.plan != b.verdict.plan) return a.verdict.plan < b.verdict.plan;
+  return is_before(a, b);
 }
 
 Merged merge(std::span<const PackContents> inputs, const MergeOptions& options) {

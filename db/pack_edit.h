@@ -54,6 +54,10 @@ const char* to_string(MergePolicy) noexcept;
 // Throws Error{invalid_option} with a list of the names.
 MergePolicy merge_policy_from(std::string_view name);
 
+// Whether the policy prefers one of two accounts of plans for one problem on one device to the other: a winner goes before
+// a runner-up, ties by the plan's text. MergePolicy::first says nothing here.
+bool is_preferred(const PackPlan& a, const PackPlan& b, MergePolicy policy);
+
 struct MergeOptions {
   MergePolicy policy = MergePolicy::newest;
   std::size_t runners_up = kAllRunnersUp;

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "db/database.h"
+#include "db/insertions.h"
 #include "db/limits.h"
 #include "db/queries.h"
-#include "db/row_checksum.h"
 #include "db/store_file.h"
 
 namespace fourtune::db {
@@ -59,32 +59,6 @@ void require_text(std::string_view text, std::size_t longest, const char* what) 
 void require_name(std::string_view text, std::size_t longest, const char* what) {
   if (text.empty()) throw Error(Status::invalid_argument, fmt::format("{} is empty", what));
   require_text(text, longest, what);
-}
-
-// The row of a value in a table of distinct values, added when missing. Call this inside a transaction.
-std::int64_t problem_row(const Database& database, std::string_view token) {
-  database.prepare("INSERT INTO problem (token) VALUES (?) ON CONFLICT DO NOTHING").with(token).run();
-  Statement row = database.prepare("SELECT id FROM problem WHERE token = ?");
-  row.with(token).step();
-  return row.integer(0);
-}
-
-std::int64_t plan_row(const Database& database, std::string_view text) {
-  database.prepare("INSERT INTO plan (text) VALUES (?) ON CONFLICT DO NOTHING").with(text).run();
-  Statement row = database.prepare("SELECT id FROM plan WHERE text = ?");
-  row.with(text).step();
-  return row.integer(0);
-}
-
-std::int64_t add_environment(const Database& database, const Environment& e) {
-  if (const auto row = environment_row(database, e)) return *row;
-  database
-      .prepare(
-          "INSERT INTO environment (backend, device, isa, traits, driver, compiler, libraries, generator)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(e.backend, e.device, e.isa, e.traits, e.driver, e.compiler, e.libraries, e.generator)
-      .run();
-  return database.last_row();
 }
 
 // Throws when there is no such session.
@@ -158,17 +132,7 @@ SessionId TuningStore::begin_session(const SessionStart& start) {
   if (!std::isfinite(start.budget_seconds) || start.budget_seconds < 0) {
     throw Error(Status::invalid_argument, "budget_seconds must be a number that is not negative");
   }
-  return impl_->transact([&](const Database& within) {
-    const std::int64_t environment = add_environment(within, e);
-    within
-        .prepare(
-            "INSERT INTO session (environment, started_ms, seed, strategy, budget_seconds, command)"
-            " VALUES (?, ?, ?, ?, ?, ?)")
-        .with(environment, now_ms(), static_cast<std::int64_t>(start.seed), start.strategy, start.budget_seconds,
-              start.command)
-        .run();
-    return SessionId{within.last_row()};
-  });
+  return impl_->transact([&](const Database& within) { return insert_session(within, start, now_ms()); });
 }
 
 void TuningStore::record_run(SessionId session, const Run& run) {
@@ -176,20 +140,8 @@ void TuningStore::record_run(SessionId session, const Run& run) {
   require_run(run);
   Run stamped = run;
   if (stamped.started_ms == 0) stamped.started_ms = now_ms();
-  const std::string samples = samples_text(run.samples_ns), stages = stages_text(run.stages);
   impl_->transact([&](const Database& within) {
-    const std::string checksum = checksum_of(stamped, environment_of_session(within, session), samples, stages);
-    const std::int64_t problem = problem_row(within, run.problem);
-    const std::int64_t plan = plan_row(within, run.plan);
-    // SQLite stores NaN as NULL: an error that is NaN reads back as not measured.
-    within
-        .prepare(
-            "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
-            " wisdom, message, started_ms, kernels, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .with(static_cast<std::int64_t>(session), problem, plan, std::int64_t{run.round}, to_string(run.status),
-              run.error, samples, stages, run.memory_bytes, run.wisdom, run.message, stamped.started_ms, run.kernels,
-              checksum)
-        .run();
+    insert_run(within, session, stamped, environment_of_session(within, session));
     return true;
   });
 }
@@ -199,41 +151,17 @@ VerdictId TuningStore::record_verdict(SessionId session, const Verdict& verdict)
   require_verdict(verdict);
   const std::int64_t created = now_ms();
   return impl_->transact([&](const Database& within) {
-    const std::string checksum = checksum_of(verdict, environment_of_session(within, session), created, {});
-    const std::int64_t problem = problem_row(within, verdict.problem);
-    const std::int64_t plan = plan_row(within, verdict.plan);
-    std::optional<std::int64_t> replaces;
-    if (!verdict.replaces.empty()) replaces = plan_row(within, verdict.replaces);
-    std::optional<double> incumbent_ns;
-    if (verdict.incumbent_ns > 0) incumbent_ns = verdict.incumbent_ns;
-    within
-        .prepare(
-            "INSERT INTO verdict (session, problem, plan, replaces, validity, winner_ns, incumbent_ns, ratio_low,"
-            " ratio_high, rounds, created_ms, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .with(static_cast<std::int64_t>(session), problem, plan, replaces, verdict.validity, verdict.winner_ns,
-              incumbent_ns, verdict.ratio_low, verdict.ratio_high, std::int64_t{verdict.rounds}, created, checksum)
-        .run();
-    return VerdictId{within.last_row()};
+    return insert_verdict(within, session, verdict, environment_of_session(within, session), created);
   });
 }
 
 void TuningStore::withdraw_verdict(VerdictId verdict, std::string_view reason) {
   for_writing();
   require_name(reason, kMaxText, "the reason to withdraw a verdict");
-  const auto id = static_cast<std::int64_t>(verdict);
   impl_->transact([&](const Database& within) {
-    const auto stored = read_verdict(within, verdict);  // absent when damaged, and stays so
-    std::optional<std::string> checksum;
-    if (stored) checksum = checksum_of(*stored, stored->environment, stored->created_ms, reason);
-    within
-        .prepare(
-            "UPDATE verdict SET withdrawn = ?1, checksum = iif(checksum IS NULL, NULL, ?2)"
-            " WHERE id = ?3 AND withdrawn IS NULL")
-        .with(reason, checksum, id)
-        .run();
-    if (within.changes() == 0) {
-      throw Error(Status::invalid_argument, fmt::format("verdict {} is not in this database, or is withdrawn", id));
-    }
+    if (!withdraw(within, verdict, reason))
+      throw Error(Status::invalid_argument, fmt::format("verdict {} is not in this database, or is withdrawn",
+                                                        static_cast<std::int64_t>(verdict)));
     return true;
   });
 }
@@ -242,9 +170,7 @@ void TuningStore::finish_session(SessionId session, SessionEnd end) {
   for_writing();
   impl_->transact([&](const Database& within) {
     environment_of_session(within, session);
-    within.prepare("UPDATE session SET finished_ms = ?, outcome = ? WHERE id = ?")
-        .with(now_ms(), to_string(end), static_cast<std::int64_t>(session))
-        .run();
+    end_session(within, session, end, now_ms());
     return true;
   });
 }

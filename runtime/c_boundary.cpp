@@ -31,7 +31,8 @@ constexpr std::size_t kFieldEnds[] = {END_OF(size),
                                       END_OF(pack_count),
                                       END_OF(trusted_keys),
                                       END_OF(trusted_key_count),
-                                      END_OF(default_databases)};
+                                      END_OF(default_databases),
+                                      END_OF(misses)};
 #undef END_OF
 // NOLINTEND(bugprone-sizeof-expression)
 
@@ -77,6 +78,7 @@ Options options_of(const fourtune_options* given) {
   }
   if (in.backend) out.backend = in.backend;
   if (in.plan) out.plan = in.plan;
+  if (in.misses) out.misses = in.misses;
   out.device = in.device;
   out.threads = in.threads;
   out.deterministic = in.deterministic != 0;

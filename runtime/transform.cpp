@@ -16,6 +16,7 @@
 #include "runtime/arguments.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
+#include "runtime/misses.h"
 #include "runtime/plan_sources.h"
 #include "runtime/record_points.h"
 #include "runtime/resolve.h"
@@ -68,6 +69,7 @@ struct Transform::State {
   std::unique_ptr<runtime::Executor> executor;
   std::optional<Bounds> bounds;
   bool points_set = false;
+  runtime::MissRecord misses{options.misses};
 
   void read_databases() {
     const bool has_kernels = backend->capabilities().keeps_kernels;
@@ -176,6 +178,12 @@ struct Transform::State {
     if (bounds) executor->set_bounds(*bounds);
   }
 
+  // Notes whether the plan that runs from now on was tuned for this problem.
+  void note_miss() {
+    const bool untuned = resolution.source == runtime::Source::model || resolution.source == runtime::Source::nearest;
+    resolution.explain += misses.begin(backend->name(), to_token(planned()), untuned);
+  }
+
   void check_points(const Points& points) const {
     runtime::check_points(problem, points);
     const auto contradiction = [](const char* key, std::int64_t promised, std::int64_t given) {
@@ -199,6 +207,7 @@ struct Transform::State {
     if (problem.kind == Kind::nufft && first && first == second)
       throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
     executor->execute(first, second, adjoint);
+    misses.used();
   } catch (...) {
     runtime::rethrow_named();
   }
@@ -215,6 +224,7 @@ Transform::Transform(std::string_view problem, const Options& options) try
   }
   state.resolve();
   state.with_a_plan_that_works([&] { state.bind(); });
+  state.note_miss();
 } catch (...) {
   runtime::rethrow_named();
 }
@@ -256,6 +266,7 @@ void Transform::set_points(const Points& points) try {
     state.executor->set_points(points);  // some grid sizes are known only now
   });
   state.points_set = true;
+  state.note_miss();
   const std::string note = runtime::record_points(state.problem, points, *state.backend, state.options.device);
   if (std::string& explain = state.resolution.explain; explain.find(note) == std::string::npos) explain += note;
 } catch (...) {

@@ -96,6 +96,10 @@ typedef struct fourtune_options {
   const char* const* trusted_keys; /* public keys; compiled kernels of packs that they signed may run */
   size_t trusted_key_count;
   int default_databases; /* with `databases`: use the user's database and the packs of this machine as well */
+  const char* misses;    /* file in which problems that run untuned are remembered, for `fourtune tune --misses`: token,
+                            number of transforms and of executes, no data; written when a plan is chosen and when the
+                            transform ends, never by execute. NULL: as the environment variable
+                            FOURTUNE_RECORD_MISSES says, or none */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);

@@ -44,6 +44,10 @@ struct Options {
   bool distinct_points = false;
   std::vector<PackBytes> packs;           // further packs, in memory; later ones win, all of them over `databases`
   std::vector<std::string> trusted_keys;  // public keys; compiled kernels of packs that they signed may run
+  // A file in which problems that run untuned are remembered, for `fourtune tune --misses`: token, number of transforms
+  // and of executes, no data. Written when a plan is chosen and when the transform ends, never by execute. Empty: the
+  // file that the environment variable FOURTUNE_RECORD_MISSES names, or none.
+  std::string misses;
 };
 
 // Nonuniform points: arrays of the problem's precision, which are needed only until set_points returns.

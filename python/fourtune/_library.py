@@ -42,11 +42,12 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
         ("trusted_keys", POINTER(c_char_p)),
         ("trusted_key_count", c_size_t),
         ("default_databases", c_int),
+        ("misses", c_char_p),
     ]
 
 
 # Of the release that this package belongs to; the binary interface changes with the minor version.
-SONAME = "libfourtune.so.0.4"
+SONAME = "libfourtune.so.0.5"
 
 
 def path() -> str:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "db/tuning_store.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "tests/support/program.h"
 
@@ -26,7 +27,7 @@ class DeviceOption : public testing::Test {
     std::filesystem::remove(folder / "used.log");
     return run_program(words, folder.path(),
                        {{"FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA},
-                        {"FOURTUNE_FAKE_GPUS", "h200,rtx4090"},
+                        {"FOURTUNE_FAKE_GPUS", gpus},
                         {"FOURTUNE_FAKE_GPU_FREE", "1000000000"},
                         {"FOURTUNE_FAKE_GPU_LOG", (folder / "used.log").string()},
                         {"FOURTUNE_DB", (folder / "own.db").string()}});
@@ -56,6 +57,7 @@ class DeviceOption : public testing::Test {
   const std::vector<std::string> all_of_second{"context 1", "kernel 1", "memory 1"};
 
   ScratchFolder folder;
+  std::string gpus = "h200,rtx4090";
 };
 
 TEST_F(DeviceOption, TuneMeasuresThereInAllItsProcesses) {
@@ -65,6 +67,22 @@ TEST_F(DeviceOption, TuneMeasuresThereInAllItsProcesses) {
   EXPECT_EQ(tuned.code, 1) << "results of the fake driver are wrong" << tuned.out << tuned.err;
   EXPECT_NE(tuned.err.find("no plan gave a right result"), std::string::npos) << tuned.out << tuned.err;
   EXPECT_EQ(used(), all_of_second);
+}
+
+TEST_F(DeviceOption, TuneMeasuresOnAllDevicesOfOneKind) {
+  if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89";
+  expect_refused({"tune", kFewPoints, "--backend", "cuda", "--devices", "all"},
+                 "device 0 is a Fake H200, device 1 a Fake RTX 4090");
+  gpus = "rtx4090,rtx4090";
+  const Finished tuned = run({"tune", kFewPoints, "fft:type=c2c,n=48,prec=f32", "--backend", "cuda", "--devices", "all",
+                              "--max-evaluations", "2", "--seconds", "60", "--quiet"});
+  EXPECT_EQ(tuned.code, 1) << "results of the fake driver are wrong" << tuned.out << tuned.err;
+  EXPECT_NE(tuned.err.find("no plan gave a right result"), std::string::npos) << tuned.out << tuned.err;
+  const std::vector<std::string> all{"context 0", "context 1", "kernel 0", "kernel 1", "memory 0", "memory 1"};
+  EXPECT_EQ(used(), all);
+  const auto store = db::TuningStore::open_for_reading(folder / "own.db");
+  EXPECT_FALSE(store.runs(kFewPoints).empty());
+  EXPECT_FALSE(store.runs("fft:type=c2c,n=48,prec=f32").empty());
 }
 
 TEST_F(DeviceOption, RunRunsThere) {

@@ -15,7 +15,10 @@
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/shards.h"
+#include "tools/cli/tune_devices.h"
 #include "tools/cli/tune_drawn.h"
+#include "tools/cli/tune_misses.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
@@ -44,15 +47,29 @@ struct TuneArguments {
   int device = 0;
   Output output;
   std::string drawn;     // kinds of problems to draw
+  std::string misses;    // file of problems that ran untuned
   double megabytes = 0;  // of a drawn problem; 0: the default of the backend
   double minutes = 0;    // 0: options.seconds
   std::string trace;     // file of what the time went to
   bool quiet = false;
-  int ranks = 0;  // 0: this process alone
+  int ranks = 0;        // 0: this process alone
+  std::string shard;    // "2/4"; empty: all problems
+  std::string devices;  // "all" or "0,1"; empty: `device` alone
   tuner::SessionOptions session;
 };
 
+// The problems that ran untuned and have no winner yet, the dearest first: as many as the time allows.
+std::vector<Problem> missed_problems_of(const TuneArguments& arguments) {
+  if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty() || !arguments.drawn.empty())
+    throw UsageError("--misses: not with other problems", "it takes them from the file");
+  const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
+  MissedRange range{arguments.misses, arguments.backend, backend.traits(arguments.device)};
+  if (arguments.session.seconds > 0) range.most = drawn_count(arguments.session.seconds);
+  return missed_problems(range, db::TuningStore::open_for_reading(database_path(*arguments.db)));
+}
+
 std::vector<Problem> problems_of(const TuneArguments& arguments) {
+  if (!arguments.misses.empty()) return missed_problems_of(arguments);
   if (!arguments.drawn.empty()) {
     if (!arguments.tokens.empty() || !arguments.file.empty() || !arguments.recorded.empty())
       throw UsageError("--drawn: not with problems of your own", "it draws the problems");
@@ -73,8 +90,8 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
     for (const Problem& problem : tuner::recorded_problems(arguments.recorded)) problems.push_back(problem);
   if (problems.empty())
     throw UsageError("nothing to tune",
-                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, --recorded DIR, or "
-                     "--drawn fft,nufft");
+                     "name problems, or a file of them: --problems FILE, --problems builtin:quick, --recorded DIR, "
+                     "--misses FILE, or --drawn fft,nufft");
   return problems;
 }
 
@@ -111,9 +128,11 @@ void make_folder(const std::string& folder) {
 [[noreturn]] void tune_on_ranks(const TuneArguments& arguments) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
-      !arguments.drawn.empty() || session.cpu_time || arguments.device != 0)
-    throw UsageError("--ranks: not with --record, --recorded, --trace, --drawn, --cpu-time or --device",
-                     "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
+      !arguments.drawn.empty() || !arguments.misses.empty() || session.cpu_time || arguments.device != 0 ||
+      !arguments.devices.empty() || !arguments.shard.empty())
+    throw UsageError(
+        "--ranks: not with --record, --recorded, --trace, --drawn, --misses, --cpu-time, --device(s) or --shard",
+        "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
   for (const Problem& problem : problems_of(arguments)) words.push_back(to_token(problem));
@@ -136,22 +155,69 @@ void make_folder(const std::string& folder) {
   start_ranks(arguments.ranks, words);
 }
 
+// Measures on one device, into one database.
+tuner::Report tune_on_device(const TuneArguments& arguments, const tuner::SessionOptions& options,
+                             db::TuningStore& store) {
+  ProgressLine line(stderr);
+  tuner::SessionOptions session = options;
+  if (!arguments.quiet) session.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
+  tuner::Report report;
+  {
+    tuner::WorkerOptions worker_options;
+    worker_options.backend = arguments.backend;
+    worker_options.device = arguments.device;
+    worker_options.recorded = arguments.recorded;
+    worker_options.database = store.path();
+    worker_options.stop = options.stop;
+    tuner::WorkerProcess worker(worker_options);
+    report = tuner::run_session(session, store, worker);
+  }
+  line.close();
+  if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
+  return report;
+}
+
+// Where this process keeps its measurements: the database, or a shard that begins with what the database knows.
+std::filesystem::path prepared_database(const TuneArguments& arguments, std::vector<Problem>& problems) {
+  const std::filesystem::path database = database_path(*arguments.db);
+  if (arguments.shard.empty()) return database;
+  const Shard shard = shard_from(arguments.shard);
+  problems = share_of(problems, shard);
+  if (problems.empty())
+    throw UsageError(fmt::format("--shard {}: no problem is left for it", arguments.shard),
+                     "there are fewer problems than shards");
+  const std::filesystem::path path = shard_path(database, shard);
+  begin_shard(path, database);
+  return path;
+}
+
+void note_kernels(const runtime::Backend& backend, const std::filesystem::path& path) {
+  if (!backend.capabilities().keeps_kernels) return;
+  if (const std::string why = db::why_untrusted(path); !why.empty())
+    fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+}
+
 void tune(TuneArguments arguments) {
   if (arguments.minutes > 0) arguments.session.seconds = 60 * arguments.minutes;
   if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
+  if (options.problems.empty()) {
+    fmt::print(stderr, "fourtune: note: {} has no problem of this backend that is not tuned by now\n",
+               text::shown(arguments.misses, 4096));
+    return;
+  }
   if (!options.strategy.empty()) tuner::find_strategy(options.strategy);
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
+  std::vector<int> devices;
+  if (!arguments.devices.empty()) devices = devices_from(arguments.devices, backend);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
     options.record_folder = arguments.record;  // files with coordinates, for replay
   }
-  const std::filesystem::path path = database_path(*arguments.db);
+  const std::filesystem::path path = prepared_database(arguments, options.problems);
   auto store = db::TuningStore::open_for_writing(path);
-  if (backend.capabilities().keeps_kernels)
-    if (const std::string why = db::why_untrusted(path); !why.empty())
-      fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
+  note_kernels(backend, path);
 
   std::ofstream trace;
   if (!arguments.trace.empty()) {
@@ -162,21 +228,12 @@ void tune(TuneArguments arguments) {
   }
   const StopOnSignal signals;
   options.stop = &signals.raised();
-  ProgressLine line(stderr);
-  if (!arguments.quiet) options.progress = [&line](const tuner::Progress& progress) { line.update(progress); };
-  tuner::Report report;
-  {
-    tuner::WorkerOptions worker_options;
-    worker_options.backend = arguments.backend;
-    worker_options.device = arguments.device;
-    worker_options.recorded = arguments.recorded;
-    worker_options.database = path;
-    worker_options.stop = &signals.raised();
-    tuner::WorkerProcess worker(worker_options);
-    report = tuner::run_session(options, store, worker);
-  }
-  line.close();
-  if (!arguments.record.empty()) write_spaces(store, options.problems, arguments.record);
+  const tuner::Report report = devices.empty() ? tune_on_device(arguments, options, store)
+                                               : tune_on_devices({arguments.backend, devices, path, arguments.recorded,
+                                                                  options, arguments.quiet, &signals.raised()});
+  if (!arguments.shard.empty())
+    fmt::print(stderr, "fourtune: note: `fourtune merge {} {}` joins this shard\n",
+               database_path(*arguments.db).string(), path.string());
   print_outcome(report, arguments.output, path, arguments.drawn.empty() ? std::string() : drawn_summary(report));
 }
 
@@ -198,6 +255,11 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
           "Draw problems of these kinds, fft, nufft or both, as many as the time allows, to tune the device for "
           "everything")
       ->type_name("KINDS");
+  command
+      .add_option("--misses", arguments.misses,
+                  "Problems that applications ran untuned, run with FOURTUNE_RECORD_MISSES=FILE; those first that cost "
+                  "most")
+      ->type_name("FILE");
   command.add_option("--megabytes", arguments.megabytes, "Largest arrays of a drawn problem")
       ->check(between(0.0, 1e6))
       ->type_name("MB");
@@ -233,6 +295,15 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("DIR");
   add_backend_option(command, arguments.backend);
   add_device_option(command, arguments.device);
+  command.add_option("--devices", arguments.devices, "Several devices share the problems: all, or numbers as in 0,1")
+      ->excludes("--device")
+      ->excludes("--record")
+      ->type_name("LIST");
+  command
+      .add_option("--shard", arguments.shard,
+                  "Tune one of so many shares of the problems, into DB.shard-1-of-4 beside the database; `fourtune "
+                  "merge` joins them")
+      ->type_name("I/N");
   add_output_options(command, arguments.output, {"table", "csv", "json"});
   command.add_option("--trace", arguments.trace, "Write there as CSV what each step of the session spent its time on")
       ->type_name("FILE");

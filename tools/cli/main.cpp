@@ -128,6 +128,8 @@ void declare(CLI::App& app, const std::string& command_line) {
       "`fourtune help SUBCOMMAND` has an example for each. Exit codes: 0 done, 1 failed, 2 bad usage or input,\n"
       "130 interrupted.");
   add_tune(app, command_line);
+  add_merge(app);
+  add_report(app);
   add_show(app);
   add_explain(app);
   add_plan(app);

@@ -228,8 +228,6 @@ std::string gain_text(const db::PackPlan& plan) {
                                        : "-";
 }
 
-namespace {
-
 Json conflicts_json(const std::vector<db::MergeConflict>& conflicts) {
   Json list = Json::array();
   for (const db::MergeConflict& conflict : conflicts) {
@@ -255,8 +253,6 @@ void print_conflicts(const std::vector<db::MergeConflict>& conflicts) {
   fmt::print("{} with different winners:\n{}", count_text(conflicts.size(), "problem", "problems"),
              tuner::table_text(rows, {{3}, 0, 5}, tuner::screen_of(stdout)));
 }
-
-}  // namespace
 
 void write_and_report(db::Merged merged, const PackOutput& output) {
   const WrittenPack written = write_pack(std::move(merged.contents), output);

@@ -74,6 +74,9 @@ Json json_of(const db::PackPlan& plan);
 std::string date_text(std::int64_t ms);
 // "1.25", or "-" where there was nothing to compare with.
 std::string gain_text(const db::PackPlan& plan);
+// Problems of which the inputs of a merge have different winners, and which one stays.
+Json conflicts_json(const std::vector<db::MergeConflict>& conflicts);
+void print_conflicts(const std::vector<db::MergeConflict>& conflicts);
 // Writes what was merged, and prints what was written and how conflicts were decided.
 void write_and_report(db::Merged merged, const PackOutput& output);
 

@@ -23,7 +23,7 @@ std::string bar(double fraction) {
 
 }  // namespace
 
-std::string progress_text(const tuner::Progress& progress) {
+std::string progress_numbers(const tuner::Progress& progress) {
   std::string text = fmt::format("[{}/{}] ", std::min(progress.problem + 1, progress.problems), progress.problems);
   text += fmt::format("{} {}", tuner::to_string(progress.step), progress.evaluations + progress.reused);
   if (progress.candidates > 0) text += fmt::format("/{}", progress.candidates);
@@ -31,18 +31,22 @@ std::string progress_text(const tuner::Progress& progress) {
   if (progress.best_seconds > 0 && progress.untuned_seconds > 0)
     text += fmt::format(" ({:.2f}x untuned)", progress.untuned_seconds / progress.best_seconds);
   if (progress.failures > 0) text += fmt::format("  {} failed", progress.failures);
-  text += fmt::format("  {} left", clock_text(progress.eta));
-  return text + "  " + text::shown(progress.token);
+  return text + fmt::format("  {} left", clock_text(progress.eta));
+}
+
+std::string progress_text(const tuner::Progress& progress) {
+  return progress_numbers(progress) + "  " + text::shown(progress.token);
 }
 
 ProgressLine::ProgressLine(std::FILE* out) : out_(out), terminal_(is_terminal(fileno(out))) {}
 
-void ProgressLine::update(const tuner::Progress& progress) {
+void ProgressLine::update(const tuner::Progress& progress, const std::string& prefix) {
+  const std::string text = prefix + progress_text(progress);
   const bool moved = progress.problem != last_problem_ || progress.step != last_step_;
-  if (moved && !terminal_) append(progress.elapsed, progress_text(progress));
+  if (moved && !terminal_) append(progress.elapsed, text);
   last_problem_ = progress.problem;
   last_step_ = progress.step;
-  if (!moved || terminal_) show(progress.elapsed, progress.eta, progress_text(progress));
+  if (!moved || terminal_) show(progress.elapsed, progress.eta, text);
 }
 
 void ProgressLine::show(double elapsed, double eta, const std::string& text) {

@@ -12,7 +12,9 @@ class ProgressLine {
  public:
   // Writes to `out`, and redraws the line when `out` is a terminal.
   explicit ProgressLine(std::FILE* out);
-  void update(const tuner::Progress& progress);
+  // `prefix` begins the text, for one of several sessions.
+  void update(const tuner::Progress& progress, const std::string& prefix = {});
+  bool on_terminal() const { return terminal_; }
   // The same for work without steps: elapsed time, remaining time, and a text.
   void show(double elapsed, double eta, const std::string& text);
   // Leaves the cursor on an empty line.
@@ -32,5 +34,7 @@ class ProgressLine {
 
 // "[3/5] nufft:... search 34/120  best 3.21 ms  2.1x untuned  2 failed  00:34 left", without bar or padding.
 std::string progress_text(const tuner::Progress& progress);
+// The same without the problem.
+std::string progress_numbers(const tuner::Progress& progress);
 
 }  // namespace fourtune::tools

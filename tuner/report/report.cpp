@@ -103,6 +103,14 @@ class RowMaker {
 
 }  // namespace
 
+std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict) {
+  try {
+    return RowMaker(store, verdict).winner();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options) {
   std::vector<ShowRow> rows;
   for (const db::StoredVerdict& verdict : store.winners()) {

@@ -38,6 +38,9 @@ struct ShowOptions {
 // Sorted by problem, then environment, then rank.
 std::vector<ShowRow> show_rows(const db::TuningStore& store, const ShowOptions& options);
 
+// The row of one winner; nothing where this version cannot read its problem.
+std::optional<ShowRow> winner_row(const db::TuningStore& store, const db::StoredVerdict& verdict);
+
 enum class Format { table, csv, json };
 Format format_from(const std::string& name);  // Throws Error{invalid_option} with a message that lists the names.
 // The text ends with a newline. CSV has a header line; JSON is one array of objects.

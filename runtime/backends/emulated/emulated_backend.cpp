@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
+#include "base/text.h"
 #include "runtime/backends/emulated/emulator.h"
 #include "runtime/backends/emulated/late_streams.h"
 #include "runtime/backends/emulated/nufft_queue.h"
@@ -85,6 +87,12 @@ Capabilities EmulatedBackend::capabilities() const {
   can.arrays = Arrays::aligned;
   can.modest_megabytes = 1;  // the processor runs every thread of a kernel
   return can;
+}
+
+int EmulatedBackend::device_count() const {
+  constexpr int kMost = 64;
+  const char* const wanted = std::getenv("FOURTUNE_EMULATED_DEVICES");
+  return std::clamp(wanted ? text::number<int>(wanted).value_or(1) : 1, 1, kMost);
 }
 
 std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource programs) const {

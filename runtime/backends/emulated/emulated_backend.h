@@ -17,6 +17,8 @@ class EmulatedBackend final : public gpu::ProgramBackend {
   explicit EmulatedBackend(gpu::ProgramSource programs, const RunOptions& options = {});
   std::string_view name() const override { return "emulated"; }
   Capabilities capabilities() const override;
+  // As many as the environment variable FOURTUNE_EMULATED_DEVICES says, 1 without it; all are alike.
+  int device_count() const override;
   std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it needs the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
