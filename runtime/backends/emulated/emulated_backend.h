@@ -18,6 +18,7 @@ class EmulatedBackend final : public gpu::ProgramBackend {
   std::string_view name() const override { return "emulated"; }
   Capabilities capabilities() const override;
   std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
+  std::unique_ptr<gpu::Queue> queue(int device) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it needs the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
