@@ -77,7 +77,8 @@ std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels
 void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,
                           const std::vector<std::int32_t>& neighbours) {
   const auto ranks = static_cast<std::size_t>(ranks_.size()), self = static_cast<std::size_t>(ranks_.rank());
-  std::array<std::vector<std::int64_t>, 2> leave{std::vector<std::int64_t>(ranks, 0), std::vector<std::int64_t>(ranks, 0)};
+  std::array<std::vector<std::int64_t>, 2> leave{std::vector<std::int64_t>(ranks, 0),
+                                                 std::vector<std::int64_t>(ranks, 0)};
   for (std::size_t c = 0; c < at_cells.size(); ++c) {
     leave[0][static_cast<std::size_t>(owners[c])] += at_cells[c];
     if (neighbours[c] >= 0) leave[1][static_cast<std::size_t>(neighbours[c])] += at_cells[c];
@@ -120,8 +121,8 @@ void GpuMovedPoints::list(const std::vector<std::int32_t>& owners, const std::ve
   fill(kNext, bytes_of(sent_));
   runner_.reserve(kList, 4 * sent_.back(), "the list of points that move", true);
   generator::GpuProgram program;
-  generator::nufft::emit_list(program, slot_ref(kCells), slot_ref(kOwners), slot_ref(kNeighbours), slot_ref(kNext), slot_ref(kList), own_,
-            2 * ranks_.size());
+  generator::nufft::emit_list(program, slot_ref(kCells), slot_ref(kOwners), slot_ref(kNeighbours), slot_ref(kNext),
+                              slot_ref(kList), own_, 2 * ranks_.size());
   runner_.change(listing_, program);
   gpu::Run run(runner_.queue(), streams_.stream(Lane::work));
   runner_.launch(listing_, nullptr, nullptr);
@@ -138,8 +139,8 @@ gpu::Part GpuMovedPoints::packing(bool complex, bool packs) {
     const std::int64_t item = complex ? complex_bytes() : real_bytes(problem_.precision);
     generator::BufferRef from = gpu::kFirst;
     if (!packs) from.byte_offset = begin * item;
-    generator::nufft::emit_packing(program, from, slot_ref(kList, 4 * begin), gpu::kSecond, end - begin, problem_.precision, complex,
-                 packs);
+    generator::nufft::emit_packing(program, from, slot_ref(kList, 4 * begin), gpu::kSecond, end - begin,
+                                   problem_.precision, complex, packs);
   }
   return runner_.make(program);
 }
@@ -188,9 +189,7 @@ PointSet GpuMovedPoints::move(const PointSet& own, LocalWork& local) {
   for (int d = 0; d < problem_.dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     auto* const packed = static_cast<char*>(packed_.data());
-    local.run([&] {
-      pack(packing_reals_, const_cast<void*>(from[at]), own_, packed, sent_.back(), item, true);
-    });
+    local.run([&] { pack(packing_reals_, const_cast<void*>(from[at]), own_, packed, sent_.back(), item, true); });
     exchange(kThere, packed, static_cast<char*>(coordinates_[at].data()), item, true);
     *to[at] = coordinates_[at].data();
   }

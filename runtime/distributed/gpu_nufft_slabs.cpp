@@ -206,9 +206,7 @@ class GpuNufftSlabs final : public RankExecutor {
   }
 
   std::int64_t own_planes() const { return slab_.of_ranks.size(ranks_.rank()); }
-  std::int64_t grid_bytes() const {
-    return own_planes() > 0 ? slab_.stored(ranks_.rank()) * plane_ * kElement : 0;
-  }
+  std::int64_t grid_bytes() const { return own_planes() > 0 ? slab_.stored(ranks_.rank()) * plane_ * kElement : 0; }
   char* grid(std::int64_t b) const { return static_cast<char*>(grid_.data()) + b * grid_bytes(); }
   char* own_plane(std::int64_t b, std::int64_t plane) const {
     return grid(b) + (slab_.own_begin(ranks_.rank()) + plane) * plane_ * kElement;

@@ -91,7 +91,8 @@ class Collection {
       Kernels(shape, with, polynomial(shape.width)).emit_cells(program, {}, kPoints, {}, {}, {});
       emit_list(program, {}, {}, {}, {}, {}, kPoints, 8);
       for (const bool complex : {false, true})
-        for (const bool packs : {false, true}) emit_packing(program, {}, {}, {}, kPoints, shape.precision, complex, packs);
+        for (const bool packs : {false, true})
+          emit_packing(program, {}, {}, {}, kPoints, shape.precision, complex, packs);
     });
     shape.period = 1000, shape.before = 8 * with.bin[static_cast<std::size_t>(shape.dim - 1)];
     sort(shape, with);

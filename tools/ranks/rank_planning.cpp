@@ -173,7 +173,8 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  if (fft || (problem.type != 3 && generator::is_gpu(rank_.backend) == crew_.means.gpus)) list_slabs(problem, collector);
+  if (fft || (problem.type != 3 && generator::is_gpu(rank_.backend) == crew_.means.gpus))
+    list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;

@@ -31,12 +31,8 @@ void Kernels::emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t
   const std::int64_t along = shape_.fine[static_cast<std::size_t>(shape_.dim - 1)];
   const auto clear = [&](const BufferRef& at, std::int64_t words, std::int64_t marks) {
     const int kernel = add(program, scan_kernel("clear", 0));
-    program.launches.push_back({kernel,
-                                {std::min(blocks(words, 256 * 8), 4096u), 1, 1},
-                                {at, words, status, marks},
-                                "locate",
-                                8 * words,
-                                0});
+    program.launches.push_back(
+        {kernel, {std::min(blocks(words, 256 * 8), 4096u), 1, 1}, {at, words, status, marks}, "locate", 8 * words, 0});
   };
   clear(counts, along, 3);
   if (m == 0) return;
@@ -61,16 +57,13 @@ void emit_list(GpuProgram& program, const BufferRef& cells, const BufferRef& own
   const std::int64_t shared = destinations * 12;
   if (shared > 48 * 1024)
     throw Error(Status::unsupported, fmt::format("points of a GPU go to {} ranks at most", 48 * 1024 / 24));
-  const int at = add(program, slab_kernel("slab_list", 1,
-                                          fmt::format("#define NUFFT_DESTINATIONS {}\n#define NUFFT_ITEMS {}\n",
-                                                      destinations, kListed),
-                                          shared));
-  program.launches.push_back({at,
-                              {blocks(m, 256 * kListed), 1, 1},
-                              {cells, owners, neighbours, next, list, m},
-                              "move points",
-                              m * 8,
-                              0});
+  const int at =
+      add(program,
+          slab_kernel("slab_list", 1,
+                      fmt::format("#define NUFFT_DESTINATIONS {}\n#define NUFFT_ITEMS {}\n", destinations, kListed),
+                      shared));
+  program.launches.push_back(
+      {at, {blocks(m, 256 * kListed), 1, 1}, {cells, owners, neighbours, next, list, m}, "move points", m * 8, 0});
 }
 
 void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& list, const BufferRef& to,

@@ -22,7 +22,7 @@ struct Shape {
   std::int64_t period = 0, before = 0;
   // Deterministic sums of all slabs have one unit, whose bounds their ranks agree on between launches.
   bool agreed = false;
-  bool whole_cells = true;    // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
+  bool whole_cells = true;  // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
   // The device that runs the kernels (on_device); an H200 if nothing else is known.
   std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
   int multiprocessors = 132;

@@ -218,7 +218,8 @@ class Type12Executor final : public Executor {
       const std::int64_t transforms = programs_.chunks()[i];
       if (transforms == 0) continue;
       direction.points[i] = runner_.make(points[i]);
-      if (to_modes && programs_.agrees()) direction.bounds = runner_.make(programs_.bounds_program(std::max<std::int64_t>(m, 1)));
+      if (to_modes && programs_.agrees())
+        direction.bounds = runner_.make(programs_.bounds_program(std::max<std::int64_t>(m, 1)));
       direction.fft[i].clear();
       if (library && to_modes && programs_.whole())
         direction.fft[i].push_back(runner_.make_library(programs_.library_problem(sign, transforms), kGrid));

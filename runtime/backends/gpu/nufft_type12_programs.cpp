@@ -82,8 +82,9 @@ void Type12Programs::make_kernels(std::int64_t m) {
   shape.whole_cells = counts_ != 0 || !generator::nufft::by_subproblems(points.spread) ||
                       !generator::nufft::by_subproblems(points.interp);
   const auto& window = plan_.window;
-  if (!agrees()) shape.unit = position_unit(window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim),
-                             problem_);
+  if (!agrees())
+    shape.unit = position_unit(
+        window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
   spread_kernels_.emplace(shape, spread, polynomial_);
   interp_kernels_.emplace(shape, interp, polynomial_);
 }

@@ -96,7 +96,11 @@ TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {
   Whole<double> whole = draw<double>(token, 3);
   whole.x[1][59] = std::nan("");
   std::string message;
-  EXPECT_EQ(status_of([&] { result_of(whole, Way{on_gpus("ranks=slabs"), MPI_COMM_WORLD, Deal::even, false}); }, &message),
+  EXPECT_EQ(status_of(
+                [&] {
+                  result_of(whole, Way{on_gpus("ranks=slabs"), MPI_COMM_WORLD, Deal::even, false});
+                },
+                &message),
             Status::invalid_point);
   EXPECT_NE(message.find("coordinate y"), std::string::npos) << message;
 }
@@ -118,8 +122,9 @@ TEST(DistributedGpuSlabs, PointsMayBeSetAgain) {
     own.resize(own.size() + 1);
     transform.execute(values.data(), own.data());
     values.pop_back();
-    EXPECT_LE(error_of(gathered(values, Deal::uneven, 250, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
-              allowed_error(whole.problem))
+    EXPECT_LE(
+        error_of(gathered(values, Deal::uneven, 250, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
+        allowed_error(whole.problem))
         << squeeze;
   }
 }
