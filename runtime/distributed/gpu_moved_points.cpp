@@ -133,7 +133,7 @@ gpu::Part GpuMovedPoints::packing(bool complex, bool packs) {
   // Of what comes back, copies have no part; they lie behind each rank's points, so they are left out by their places.
   generator::GpuProgram program;
   for (int r = 0; r < ranks_.size(); ++r) {
-    const auto at = static_cast<std::size_t>(2 * r);
+    const std::size_t at = 2 * static_cast<std::size_t>(r);
     if (packs && r > 0) break;
     const std::int64_t begin = packs ? 0 : sent_[at], end = packs ? sent_.back() : sent_[at + 1];
     const std::int64_t item = complex ? complex_bytes() : real_bytes(problem_.precision);
@@ -158,7 +158,7 @@ void GpuMovedPoints::pack(gpu::Part& part, void* from, std::int64_t from_items, 
 DeviceBlocks GpuMovedPoints::blocks(char* packed, char* arrived, std::int64_t item, bool out) const {
   DeviceBlocks blocks;
   const auto of = [&](int rank, char* array, const std::vector<std::int64_t>& starts) {
-    const auto at = static_cast<std::size_t>(2 * rank);
+    const std::size_t at = 2 * static_cast<std::size_t>(rank);
     const std::int64_t bytes = (starts[out ? at + 2 : at + 1] - starts[at]) * item;
     return DeviceBlock{rank, array, {starts[at] * item, 1, bytes, bytes}, 1, bytes};
   };
