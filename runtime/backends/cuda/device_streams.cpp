@@ -18,7 +18,11 @@ namespace {
 class CudaStreams final : public DeviceStreams {
  public:
   explicit CudaStreams(std::shared_ptr<const Device> device)
-      : device_(std::move(device)), work_(device_), copies_(device_, true), exchange_(device_, true), order_(device_, false) {}
+      : device_(std::move(device)),
+        work_(device_),
+        copies_(device_, true),
+        exchange_(device_, true),
+        order_(device_, false) {}
 
   void* stream(Lane lane) const override { return of(lane).get(); }
 
