@@ -82,7 +82,12 @@ struct alignas(16) Cell {
 // most 1.05.
 NUFFT_DEVICE double nufft_fixed_scale(const unsigned long long* bounds, long long m) {
   const double one = __longlong_as_double(static_cast<long long>(bounds[0])) * 1.2;
+#if NUFFT_AGREED  // by ranks that have other numbers of points
+  const double points = static_cast<double>(bounds[1]) * NUFFT_REACH;
+  (void)m;
+#else
   const double points = fmin(static_cast<double>(bounds[1]) * NUFFT_REACH, static_cast<double>(m));
+#endif
   const auto exponent = [](double x) { return static_cast<int>(__double_as_longlong(x) >> 52 & 2047) - 1023; };
   const int e = min(max(min(49 - exponent(one), 60 - exponent(one * points)), -1000), 1000);
   return __longlong_as_double(static_cast<long long>(e + 1023) << 52);

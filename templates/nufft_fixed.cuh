@@ -1,6 +1,17 @@
 // Spreading in fixed point, the parts beside the spreaders. NUFFT_PASS 0: bounds[0] is the largest part of a strength
 // (bits of a double; zero before), bounds[1] the most points of a bin. 1: adds the sums to the grid. 256 threads.
 #if NUFFT_PASS == 0
+// A bin's place along the last dimension; nufft_bin() numbers them.
+NUFFT_DEVICE long long nufft_last_bin(long long bin) {
+#if NUFFT_SLIDE == 2
+  return bin % NUFFT_NB2;
+#elif NUFFT_SLIDE == 1
+  return bin % NUFFT_NB1;
+#else
+  return bin / (NUFFT_NB0 * static_cast<long long>(NUFFT_DIM == 3 ? NUFFT_NB1 : 1));
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(256)
     NUFFT_ENTRY(const real2* __restrict__ strengths, const count* __restrict__ offsets, unsigned long long* bounds,
                 long long m, long long bins) {
@@ -15,6 +26,9 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   count most = bins == 0 ? static_cast<count>(m) : 0;
   for (long long b = first; b < min(bins, NUFFT_SLICE_BINS); b += step) {
+#if NUFFT_SLAB  // the bins of another slab are counted there
+    if (nufft_last_bin(b) < NUFFT_BINS_BEFORE) continue;
+#endif
     count points = 0;  // of this bin in all slices
     for (long long at = b; at < bins; at += NUFFT_SLICE_BINS) points += offsets[at + 1] - offsets[at];
     most = max(most, points);

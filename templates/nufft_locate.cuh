@@ -11,7 +11,20 @@ struct Map {
 };
 struct Maps {
   Map of[3];
+#if NUFFT_SLAB
+  long long start;  // the slab's first cell along the last dimension, of NUFFT_SLAB
+#endif
 };
+// Cells along the last dimension in which points are located.
+#if NUFFT_SLAB
+#define NUFFT_LAST NUFFT_SLAB
+#elif NUFFT_DIM == 3
+#define NUFFT_LAST NUFFT_N2
+#elif NUFFT_DIM == 2
+#define NUFFT_LAST NUFFT_N1
+#else
+#define NUFFT_LAST NUFFT_N0
+#endif
 
 // What points hardly ever need is called and not copied to every place that may need it: inlined, it was 85 % of the
 // machine code of a sort in f64 and more than half of one in f32.
@@ -178,19 +191,34 @@ NUFFT_DEVICE void nufft_note(bool finite, long long i, unsigned long long* bad) 
   atomicMin(bad, static_cast<unsigned long long>(i));
 }
 
+#define NUFFT_PERIOD0 (NUFFT_DIM == 1 ? NUFFT_LAST : NUFFT_N0)
+#define NUFFT_PERIOD1 (NUFFT_DIM == 2 ? NUFFT_LAST : NUFFT_N1)
+
+// From a cell of the whole grid to one of the slab, which has all cells that windows of its points reach.
+NUFFT_DEVICE void nufft_enter_slab(Placed& p, const Maps& maps) {
+#if NUFFT_SLAB
+  constexpr int cells = NUFFT_DIM == 3 ? NUFFT_N2 : NUFFT_N1;
+  const int cell = p.cell[NUFFT_DIM - 1] - static_cast<int>(maps.start);
+  p.cell[NUFFT_DIM - 1] = min(cell < 0 ? cell + NUFFT_SLAB : cell, cells - NUFFT_W);  // no point writes outside
+#else
+  (void)p, (void)maps;
+#endif
+}
+
 // The point with these coordinates; the first index of one that is not finite goes to *bad.
 NUFFT_DEVICE Placed nufft_place(const real* x, long long i, const Maps& maps, unsigned long long* bad) {
   Placed p;
   p.part[1] = p.part[2] = 0;
   p.cell[1] = p.cell[2] = 0;
-  bool finite = nufft_locate(x[0], maps.of[0], NUFFT_N0, p.cell[0], p.part[0]);
+  bool finite = nufft_locate(x[0], maps.of[0], NUFFT_PERIOD0, p.cell[0], p.part[0]);
 #if NUFFT_DIM > 1
-  finite = nufft_locate(x[1], maps.of[1], NUFFT_N1, p.cell[1], p.part[1]) && finite;
+  finite = nufft_locate(x[1], maps.of[1], NUFFT_PERIOD1, p.cell[1], p.part[1]) && finite;
 #endif
 #if NUFFT_DIM > 2
-  finite = nufft_locate(x[2], maps.of[2], NUFFT_N2, p.cell[2], p.part[2]) && finite;
+  finite = nufft_locate(x[2], maps.of[2], NUFFT_LAST, p.cell[2], p.part[2]) && finite;
 #endif
   nufft_note(finite, i, bad);
+  nufft_enter_slab(p, maps);
   return p;
 }
 
@@ -229,22 +257,26 @@ NUFFT_DEVICE Placed nufft_cells(const real* x, long long i, const Maps& maps, un
   Placed p;
   p.part[0] = p.part[1] = p.part[2] = 0;
   p.cell[1] = p.cell[2] = 0;
-  bool near = nufft_cell_near(x[0], maps.of[0], NUFFT_N0, p.cell[0]);
+  bool near = nufft_cell_near(x[0], maps.of[0], NUFFT_PERIOD0, p.cell[0]);
 #if NUFFT_DIM > 1
-  near = nufft_cell_near(x[1], maps.of[1], NUFFT_N1, p.cell[1]) && near;
+  near = nufft_cell_near(x[1], maps.of[1], NUFFT_PERIOD1, p.cell[1]) && near;
 #endif
 #if NUFFT_DIM > 2
-  near = nufft_cell_near(x[2], maps.of[2], NUFFT_N2, p.cell[2]) && near;
+  near = nufft_cell_near(x[2], maps.of[2], NUFFT_LAST, p.cell[2]) && near;
 #endif
-  if (near) return p;
-  bool finite = nufft_locate_rare(x[0], maps.of[0], NUFFT_N0, p.cell[0], p.part[0]);
+  if (near) {
+    nufft_enter_slab(p, maps);
+    return p;
+  }
+  bool finite = nufft_locate_rare(x[0], maps.of[0], NUFFT_PERIOD0, p.cell[0], p.part[0]);
 #if NUFFT_DIM > 1
-  finite = nufft_locate_rare(x[1], maps.of[1], NUFFT_N1, p.cell[1], p.part[1]) && finite;
+  finite = nufft_locate_rare(x[1], maps.of[1], NUFFT_PERIOD1, p.cell[1], p.part[1]) && finite;
 #endif
 #if NUFFT_DIM > 2
-  finite = nufft_locate_rare(x[2], maps.of[2], NUFFT_N2, p.cell[2], p.part[2]) && finite;
+  finite = nufft_locate_rare(x[2], maps.of[2], NUFFT_LAST, p.cell[2], p.part[2]) && finite;
 #endif
   nufft_note(finite, i, bad);
+  nufft_enter_slab(p, maps);
   return p;
 #else
   return nufft_place(x, i, maps, bad);

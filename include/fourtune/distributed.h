@@ -9,10 +9,10 @@
 // box, which modes() and the two functions beside it tell; x is the fastest dimension, boxes are dense, and the
 // transforms of a batch follow each other. Boxes may be empty: with more ranks than rows, some have none.
 //
-// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of an fft on GPUs,
-// and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU, where they stay;
-// what writes them is finished, or on the default stream, when execute is called, and execute returns when its work is
-// done.
+// Memory. Arrays are in host memory, whatever the backend; a GPU's rank copies what its GPU needs. Those of transforms by
+// slabs on GPUs, and of types 1 and 2 where the plan has exchange=nccl, may also be in the memory of the rank's GPU,
+// where they stay; what writes them is finished, or on the default stream, when execute is called, and execute returns
+// when its work is done.
 //
 // Errors. When a collective call fails on one rank, it throws the same Error on every rank, with the number of the
 // lowest rank that failed in its message. Where MPI itself fails or a rank dies, MPI's rules apply: most programs end.

@@ -1,6 +1,7 @@
 // Where transforms run. A backend turns (problem, plan) into an Executor, which the tuner and the public API both use.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,12 +30,24 @@ using fourtune::Only;
 using fourtune::StageTime;
 using PointSet = fourtune::Points;
 
+// The grid of an executor that only spreads or interpolates is a slab of a periodic one, along the last dimension.
+// Points are located in the whole grid, and lie where their windows stay inside the slab.
+struct GridSlab {
+  std::int64_t period = 0;  // cells of the whole grid along that dimension; 0: this grid is the whole one
+  std::int64_t start = 0;   // the slab's first cell
+  std::int64_t before = 0;  // its first cells that belong to another slab, whole bins of the plan
+  // deterministic: replaces the bounds of this executor's values (bits of a double that is not negative) and points by
+  // those of all executors that share the whole grid. It may wait for them. Null: they are its own.
+  std::function<void(std::array<std::uint64_t, 2>&)> agree;
+};
+
 struct ExecutorOptions {
   bool deterministic = false;    // bit-identical results from run to run and for any thread count
   bool trust_points = false;     // skip the NaN/Inf check
   bool distinct_points = false;  // each transform of a batch has separate points, set after set; the plan is for one
   ModeOrder mode_order = ModeOrder::centred;
   Only only = Only::whole;  // spread or interpolate only: the modes array is the fine grid (FFT order)
+  GridSlab slab;            // of `only`, on GPUs
   std::string wisdom;       // FFTW wisdom to start from; empty means none
   // The options below apply to GPUs only.
   int device = 0;

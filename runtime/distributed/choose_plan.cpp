@@ -26,10 +26,10 @@ generator::Plan fft_plan(const DeviceTraits& traits) {
 }
 
 // Why types 1 and 2 and ffts with these options are replicated, or not; empty: they may be slabs.
-std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits) {
+std::string why_not_slabs(const Problem& problem, const DeviceTraits& traits, const ExchangeMeans& means) {
   if (problem.kind == Kind::nufft && problem.type == 3) return "a type 3 is computed by replicated plans";
-  if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend))
-    return fmt::format("slabs with points are computed on the processor, not by {}", traits.backend);
+  if (problem.kind == Kind::nufft && generator::is_gpu(traits.backend) != means.gpus)
+    return "some ranks have GPUs, and others have none";
   return {};
 }
 
@@ -39,7 +39,7 @@ class Chooser {
           const db::Lookup* lookup)
       : crew_(crew), problem_(problem), traits_(traits), options_(options), lookup_(lookup) {
     forced_ = parse_forced(options.plan, problem);
-    no_slabs_ = why_not_slabs(problem, traits);
+    no_slabs_ = why_not_slabs(problem, traits, crew.means);
   }
 
   ChosenPlan choose() {
@@ -106,7 +106,7 @@ class Chooser {
       fault = slabs_fault(chosen.plan.local, problem_);
     } else {
       const Resolution resolution = resolve(problem_, chooser_traits(), lookup_, {});
-      chosen.plan.local = fit_for_slabs(resolution.plan, problem_, options_.deterministic);
+      chosen.plan.local = fit_for_slabs(resolution.plan, problem_, traits_, options_.deterministic);
       fault = slabs_fault(chosen.plan.local, problem_);
       source = resolution.explain;
     }

@@ -96,14 +96,16 @@ struct DistributedTransform::State {
     executor.reset();
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
-    const bool gpu_slabs = problem.kind == Kind::fft && generator::is_gpu(chosen.plan.local.backend);
+    const bool gpu_slabs = on_gpu_slabs();
     const bool by_nccl = on_gpus && chosen.plan.exchange == distributed::Exchange::nccl;
     if (by_nccl && !nccl) nccl = std::make_unique<distributed::NcclRanks>(ranks, *streams);
     ranks.together([&] {
       const distributed::RankDevice device{on_gpus ? &runtime::find_backend(options.backend) : nullptr, options.device,
                                            streams.get(), nccl.get()};
       if (gpu_slabs) {
-        executor = distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device);
+        executor = problem.kind == Kind::fft
+                       ? distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device)
+                       : distributed::make_gpu_nufft_slabs(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
         executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
@@ -137,14 +139,19 @@ struct DistributedTransform::State {
     });
   }
 
-  // Points and their transforms are exchanged by the host but where NCCL does it.
+  bool on_gpu_slabs() const {
+    return chosen.plan.decomposition == runtime::distributed::Decomposition::slabs &&
+           generator::is_gpu(chosen.plan.local.backend);
+  }
+
+  // Replicated plans exchange points and their transforms by the host but where NCCL does it.
   void refuse_device_arrays(const char* call, std::initializer_list<const void*> arrays) const {
-    const bool by_nccl = chosen.plan.exchange == runtime::distributed::Exchange::nccl;
+    if (on_gpu_slabs() || chosen.plan.exchange == runtime::distributed::Exchange::nccl) return;
     for (const void* array : arrays)
-      if (device_memory && !by_nccl && array != nullptr && streams->reaches(array))
+      if (device_memory && array != nullptr && streams->reaches(array))
         throw Error(
             Status::invalid_argument,
-            fmt::format("{}: an array is in a GPU's memory; transforms with points over ranks take host arrays unless "
+            fmt::format("{}: an array is in a GPU's memory; replicated transforms over ranks take host arrays unless "
                         "their exchange is nccl",
                         call));
   }

@@ -52,6 +52,7 @@ Exchange ExchangeMeans::best() const {
 
 ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, const DeviceStreams& device) {
   ExchangeMeans means;
+  means.gpus = true;
   const bool on_device = backend.capabilities().arrays == Arrays::device;
   means.no_mpi = agreed(ranks, [&] {
     return !on_device || mpi_takes_device_pointers() ? std::string()

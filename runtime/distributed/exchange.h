@@ -17,6 +17,7 @@ class Communicator;
 // Why a way cannot be taken, the same on every rank; empty: it can. Staging in host memory always can.
 struct ExchangeMeans {
   std::string no_nccl = "the ranks have no GPUs", no_mpi = "the ranks have no GPUs";
+  bool gpus = false;  // every rank has one
   const std::string& why_not(Exchange way) const;
   Exchange best() const;
 };

@@ -47,6 +47,9 @@ std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, cons
                                                  const RankDevice& device);
 std::unique_ptr<RankExecutor> make_nufft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
                                                const RankOptions& options);
+std::unique_ptr<RankExecutor> make_gpu_nufft_slabs(const Communicator& ranks, const Problem& problem,
+                                                   const RankPlan& plan, const RankOptions& options,
+                                                   const RankDevice& device);
 // Types 1 and 2 with an exchange by NCCL.
 std::unique_ptr<RankExecutor> make_gpu_replicated(const Communicator& ranks, const Problem& problem,
                                                   const fourtune::Options& options, const RankDevice& device);

@@ -3,6 +3,7 @@
 //   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
+//   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
 //   ranks=replicated;cpu;threads=1;...
 //   ranks=replicated(exchange=nccl);cuda;...                                          (points on GPUs)
 //
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
 #include "generator/plan/plan.h"
 
@@ -75,9 +77,10 @@ std::string to_text(const RankPlan& plan, const Problem& problem);
 
 // Why this problem cannot be cut into slabs with this local plan; empty: it can.
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem);
-// The local plan with the families and tiles that slabs need. A layer of tiles, the last one too, is at least as thick
+// The local plan with the families and tiles that slabs need on this device. A layer of tiles, the last one too, is at least as thick
 // as a window reaches, so that a cell gets sums of two layers at most.
-generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, bool deterministic);
+generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
+                              bool deterministic);
 
 // The chunks of slabs where nobody says which.
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks);

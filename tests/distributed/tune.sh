@@ -50,6 +50,11 @@ grep -q "exchange=" "$folder/show.txt" || fail "show has no plan of GPUs"
 "$fourtune" run $gpus --ranks 2 --backend emulated > "$folder/gpus.txt"
 grep -q "why .*tuned on as many ranks" "$folder/gpus.txt" || fail "ranks with GPUs do not take the winner"
 grep -q "(right" "$folder/gpus.txt" || fail "the winner on GPUs is wrong"
+gpus=nufft:type=1,n=10x12x20,m=900,prec=f32,tol=1e-3
+"$fourtune" tune $gpus --ranks 2 --backend emulated --seconds 0 --max-evaluations 4 > "$folder/gpus.txt" 2>&1 ||
+  fail "tuning points on GPUs failed"
+"$fourtune" run $gpus --ranks 2 --backend emulated > "$folder/gpus.txt"
+grep -q "(right" "$folder/gpus.txt" || fail "the winner for points on GPUs is wrong"
 
 # What cannot be tuned is named.
 ! "$fourtune" tune nufft:type=1,n=100,m=100,prec=f64,tol=1e-5 --ranks 2 > "$folder/line.txt" 2>&1 || fail "1D was tuned"

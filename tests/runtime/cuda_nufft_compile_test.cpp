@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "generator/codegen/nufft/kernels.h"
+#include "generator/codegen/nufft/slabs.h"
 #include "generator/plan/nufft/record.h"
 #include "generator/plan/nufft/rules.h"
 #include "runtime/backends/cuda/compiler.h"
@@ -84,6 +85,26 @@ class Collection {
       kernels.emit_interpolate(program, arrays(program, kernels), kPoints, 1, interp);
     });
   }
+  // Of ranks that each have a slab of a grid.
+  void slabs(Shape shape, Parameters with) {
+    add([&](GpuProgram& program) {
+      Kernels(shape, with, polynomial(shape.width)).emit_cells(program, {}, kPoints, {}, {}, {});
+      emit_list(program, {}, {}, {}, {}, {}, kPoints, 8);
+      for (const bool complex : {false, true})
+        for (const bool packs : {false, true})
+          emit_packing(program, {}, {}, {}, kPoints, shape.precision, complex, packs);
+    });
+    shape.period = 1000, shape.before = 8 * with.bin[static_cast<std::size_t>(shape.dim - 1)];
+    sort(shape, with);
+    with.placement = Placement::two_level;
+    sort(shape, with);
+    shape.agreed = true;
+    for (const Spread family : {Spread::points, Spread::tile_owned}) {
+      Parameters fixed = default_parameters(shape, family);
+      fixed.run = 1, fixed.deterministic = true;
+      spread(shape, family, fixed);
+    }
+  }
   const std::vector<generator::KernelSource>& kernels() const { return kernels_; }
 
  private:
@@ -125,6 +146,7 @@ Collection every_family() {
             out.interpolate(shape, family, default_parameters(shape, family));
       }
       const Shape shape = shape_of(dim, precision, 6);
+      if (dim > 1) out.slabs(shape, default_parameters(shape, Spread::window));
       for (const Placement placement :
            {Placement::scatter, Placement::fetch, Placement::staged, Placement::two_level}) {
         // With slices or without: each placement has both, and so has each dimension and each precision.

@@ -78,7 +78,7 @@ class RanksHunt {
       one.problem.place = Place::out;
       one.problem.order = SpectrumOrder::natural;
       one.problem.input_layout = one.problem.output_layout = std::nullopt;
-    } else if (one.problem.type == 3 || device_) {
+    } else if (one.problem.type == 3) {
       one.deterministic = false;  // refused
     }
     one.threads = 1 + static_cast<int>(random_.below(2));
@@ -87,7 +87,7 @@ class RanksHunt {
 
   std::string draw_plan(const SoakCase& one) {
     const bool fft = one.problem.kind == Kind::fft;
-    if ((!fft && (one.problem.type == 3 || device_)) || random_.below(4) == 0) return {};
+    if ((!fft && one.problem.type == 3) || random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
     std::vector<std::string> arguments;
     if (!fft && random_.below(2) == 0)

@@ -42,6 +42,12 @@ DeviceTraits RankBench::traits() const {
   return traits;
 }
 
+bool RankBench::on_device(const DistributedTransform& transform) const {
+  if (!memory_) return false;
+  const std::string_view plan = transform.plan();
+  return plan.starts_with("ranks=slabs") || plan.starts_with("ranks=replicated(exchange=nccl)");
+}
+
 void RankBench::upload() {
   for (std::size_t i = 0; memory_ && i < 2; ++i)
     memory_->upload(device_arrays_[i].data(), arrays_[i].data(), static_cast<std::int64_t>(arrays_[i].size()));
@@ -75,7 +81,8 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
   arrays_[from] = scatter(input, boxes_[from], comm_);
   const RankBox& to = boxes_[1 - from];
   arrays_[1 - from].assign(static_cast<std::size_t>(to.part.count() * to.batch * to.element), kUnwritten);
-  if (problem_.kind == Kind::fft) return load_device();
+  load_device();
+  if (problem_.kind == Kind::fft) return;
   const runtime::PointSet all = first() ? data_->points() : runtime::PointSet{};
   const std::array<const void*, 6> whole{all.x, all.y, all.z, all.s, all.t, all.u};
   for (std::size_t i = 0; i < 6; ++i) {
@@ -130,9 +137,9 @@ double RankBench::set_points(std::size_t transform) {
 }
 
 void RankBench::execute(DistributedTransform& transform, bool adjoint) {
-  void *const first = memory_ ? device_arrays_[0].data() : arrays_[0].data(), *const second =
-                                                                                  memory_ ? device_arrays_[1].data()
-                                                                                          : arrays_[1].data();
+  const bool there = on_device(transform);
+  void* const first = there ? device_arrays_[0].data() : arrays_[0].data();
+  void* const second = there ? device_arrays_[1].data() : arrays_[1].data();
   adjoint ? transform.execute_adjoint(first, second) : transform.execute(first, second);
 }
 
@@ -141,7 +148,7 @@ tuner::Validation RankBench::check(std::size_t transform) {
   std::fill(arrays_[to].begin(), arrays_[to].end(), kUnwritten);
   upload();
   execute(*transforms_[transform], false);
-  download();
+  if (on_device(*transforms_[transform])) download();
   const Bytes whole = gather(arrays_[to], boxes_[to], comm_);
   tuner::Validation validation;
   ranks_.together([&] {
@@ -168,7 +175,7 @@ double RankBench::mismatch(DistributedTransform& transform) {
   const Bytes input = arrays_[from];
   const double norm = sum_of_products(arrays_[1 - from], arrays_[1 - from]);
   execute(transform, true);
-  download();
+  if (on_device(transform)) download();
   const double back = sum_of_products(input, arrays_[from]);
   arrays_[from] = input;
   upload();

@@ -54,7 +54,10 @@ class RankBench {
 
   int device() const;
   void load_device();
-  // Arrays of an fft are in the GPU's memory where ranks have GPUs; these copy all of them there, or back.
+  // Whether a plan's arrays are in the GPU's memory: where ranks have GPUs, all but those of replicated plans that
+  // exchange by the host. The plan is known once points are set.
+  bool on_device(const DistributedTransform& transform) const;
+  // These copy all arrays there, or back.
   void upload();
   void download();
 

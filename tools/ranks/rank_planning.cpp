@@ -127,7 +127,7 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
   int number = 0;
   for (const generator::Candidate& candidate : best_first(problem, rank_)) {
     RankPlan slabs;
-    slabs.local = runtime::distributed::fit_for_slabs(candidate.plan, problem, false);
+    slabs.local = runtime::distributed::fit_for_slabs(candidate.plan, problem, rank_, false);
     if (!generator::is_gpu(slabs.local.backend)) {
       slabs.local.cpu().fft.rigor = generator::Rigor::estimate;  // ranks that measured would choose differently
       slabs.local.cpu().threads = rank_.cores;                   // each rank has its own
@@ -173,7 +173,8 @@ tuner::ListedPlans RankPlanning::list(const Problem& problem) const {
   tuner::ListedPlans listed;
   Collector collector(problem, listed);
   const bool fft = problem.kind == Kind::fft;
-  if (fft || (problem.type != 3 && !generator::is_gpu(rank_.backend))) list_slabs(problem, collector);
+  if (fft || (problem.type != 3 && generator::is_gpu(rank_.backend) == crew_.means.gpus))
+    list_slabs(problem, collector);
   if (!fft) list_replicated(problem, collector);
   listed.floor_seconds = [](std::size_t) { return 0.0; };
   return listed;

@@ -95,44 +95,57 @@ void Kernels::emit_spread(GpuProgram& program, const Arrays& arrays, std::int64_
                   : emit_spread_group(program, of_run(arrays, m, run), m, run, family);
 }
 
-void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
-                         Spread family) const {
-  const std::int64_t cells = shape_.cells(), real = real_bytes();
-  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins_.count() * bins_.slices(m);
-  const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16);
+// A launch of one of the passes beside the spreaders of deterministic sums.
+void Kernels::launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items,
+                           std::vector<LaunchArgument> arguments, std::int64_t bytes) const {
   const std::int64_t most = 16ll * shape_.multiprocessors;  // blocks, which loop over the items
-  const auto launch = [&](KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,
-                          std::int64_t bytes) {
-    const int at = add(program, std::move(source));
-    program.launches.push_back(
-        {at, {blocks(std::min(items, 1024 * most), 1024), 1, 1}, std::move(arguments), "spread", bytes, 0});
-  };
-  const auto fixed = [&](const char* name, int pass, bool rest) {
-    return kernel(name, nufft_fixed_text, fixed_constants(rest) + fmt::format("#define NUFFT_PASS {}\n", pass),
-                  plain_block(256, 9 * 8), false);
-  };
-  for (std::int64_t t = 0; t < transforms; ++t) {
-    Arrays one = arrays;
-    one.values.byte_offset += t * m * 2 * real;
-    one.grid.byte_offset += t * cells * 2 * real;
-    const BufferRef target = one.grid;
-    one.grid = sums;
-    const auto clear = [&](const BufferRef& first, std::int64_t words) {
-      launch(scan_kernel("clear", 0), words, {first, words, first, std::int64_t{0}}, 8 * words);
-    };
-    const auto spread = [&](bool rest) {
+  const int at = add(program, std::move(source));
+  program.launches.push_back(
+      {at, {blocks(std::min(items, 1024 * most), 1024), 1, 1}, std::move(arguments), "spread", bytes, 0});
+}
+
+KernelSource Kernels::fixed_kernel(const char* name, int pass, bool rest) const {
+  return kernel(name, nufft_fixed_text, fixed_constants(rest) + fmt::format("#define NUFFT_PASS {}\n", pass),
+                plain_block(256, 9 * 8), false);
+}
+
+void Kernels::emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m) const {
+  const std::int64_t sorted_bins = parameters_.order == Order::caller ? 0 : bins_.count() * bins_.slices(m);
+  const BufferRef bounds = work(arrays, kFixed);
+  const std::int64_t words = 2 * shape_.cells() + 2;
+  launch_fixed(program, scan_kernel("clear", 0), words, {bounds, words, bounds, std::int64_t{0}}, 8 * words);
+  launch_fixed(program, fixed_kernel("fixed_bounds", 0, false), std::max(m, sorted_bins),
+               {arrays.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real_bytes());
+}
+
+void Kernels::emit_within_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m, Spread family) const {
+  const std::int64_t cells = shape_.cells(), real = real_bytes();
+  const BufferRef bounds = work(arrays, kFixed), sums = work(arrays, kFixed, 16), target = arrays.grid;
+  Arrays one = arrays;
+  one.grid = sums;
+  const auto spread = [&](bool rest) {
+    if (m > 0) {
       emit_spreader(program, one, m, 1, family, rest);
       program.launches.back().arguments.emplace_back(bounds);
-      launch(fixed(rest ? "fixed_add_rest" : "fixed_add", 1, rest), cells, {sums, bounds, target, m, cells},
-             cells * (16 + 4 * real));
-    };
-    clear(bounds, 2 * cells + 2);
-    launch(fixed("fixed_bounds", 0, false), std::max(m, sorted_bins),
-           {one.values, work(arrays, kOffsets), bounds, m, sorted_bins}, m * 2 * real);
-    spread(false);
-    if (!parameters_.twice) continue;
-    clear(sums, 2 * cells);
-    spread(true);
+    }
+    launch_fixed(program, fixed_kernel(rest ? "fixed_add_rest" : "fixed_add", 1, rest), cells,
+                 {sums, bounds, target, m, cells}, cells * (16 + 4 * real));
+  };
+  spread(false);
+  if (!parameters_.twice) return;
+  launch_fixed(program, scan_kernel("clear", 0), 2 * cells, {sums, 2 * cells, sums, std::int64_t{0}}, 16 * cells);
+  spread(true);
+}
+
+void Kernels::emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
+                         Spread family) const {
+  const std::int64_t complex = 2 * real_bytes();
+  for (std::int64_t t = 0; t < transforms; ++t) {
+    Arrays one = arrays;
+    one.values.byte_offset += t * m * complex;
+    one.grid.byte_offset += t * shape_.cells() * complex;
+    emit_bounds(program, one, m);
+    emit_within_bounds(program, one, m, family);
   }
 }
 

@@ -135,9 +135,10 @@ std::int64_t Kernels::late_bytes(std::int64_t m, const LargeBins& large) const {
 }
 
 void Kernels::emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
-                        std::int64_t scratch, bool tasks) const {
+                        std::int64_t scratch, bool tasks, std::int64_t start) const {
   require(broken_sort_rule(shape_, parameters_, m));
   SortLaunches out{*this, program, maps_argument(map)};
+  if (shape_.period > 0) out.maps.members.emplace_back(start);
   const bool sorted = parameters_.order != Order::caller;
   if (parameters_.placement == Placement::index) {
     emit_index_sort(out, arrays, m);

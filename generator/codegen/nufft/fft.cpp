@@ -95,6 +95,24 @@ GpuProgram grid_fft(const GridFft& spec, const GpuFftChoice& choice, bool to_mod
   return fft::emit_program(plan, options);
 }
 
+GpuProgram slab_lines(const SlabLines& spec, bool to_modes) {
+  fft::EmitOptions options;
+  options.n = {spec.count, spec.fine, 1, 1};
+  options.precision = spec.precision;
+  options.sign = spec.sign;
+  options.device = spec.device;
+  const ArrayLayout modes{{1, spec.modes_stride}, spec.modes * spec.modes_stride};
+  const ArrayLayout fine{{1, spec.fine_stride}, spec.fine * spec.fine_stride};
+  options.input = to_modes ? fine : modes, options.output = to_modes ? modes : fine;
+  fft::Window window;
+  window.kind = spec.order;
+  window.kept = spec.modes;
+  fft::DimensionHooks& hooks = options.hooks[1];
+  (to_modes ? hooks.output : hooks.input) = window;
+  (to_modes ? hooks.output_factors : hooks.input_factors) = spec.factors;
+  return fft::emit_program(fft::line_plan(options, 1), options);
+}
+
 GpuProgram grid_copy(const GridFft& spec, bool to_modes) {
   std::int64_t cells = 1, modes = 1;
   std::string constants;

@@ -37,6 +37,21 @@ struct GridFft {
   std::int64_t groups = 1;  // number of such batches, one after the other; 1D and 2D, interleaved
 };
 
+// Lines along one dimension of such transforms, side by side, of which the other dimensions are done elsewhere: the last
+// step of a transform by slabs, and the first one back.
+struct SlabLines {
+  Precision precision = Precision::f32;
+  int sign = -1;
+  std::int64_t count = 1;                                // lines of a launch
+  std::int64_t modes = 1, fine = 1;                      // positions that are kept, and those of the transform
+  std::int64_t modes_stride = 1, fine_stride = 1;        // elements from a position to the next
+  fft::Window::Kind order = fft::Window::Kind::centred;  // of the modes
+  std::vector<double> factors;                           // one per mode
+  DeviceTraits device = *known_device("h200");
+};
+// From the first to the second array: grid -> modes (to_modes) or modes -> grid. Throws Error{unsupported}.
+GpuProgram slab_lines(const SlabLines& spec, bool to_modes);
+
 // Deconvolution factors 1 / phihat(2 pi k / fine) of all modes, in the order of their array.
 std::vector<double> deconvolution_factors(const Window& window, std::int64_t fine, std::int64_t modes,
                                           fft::Window::Kind order);

@@ -98,6 +98,10 @@ std::string Kernels::prelude(const std::string& entry, const std::string& more, 
   text += fmt::format("#define NUFFT_SLICE {}u\n#define NUFFT_SLICE_BINS {}ll\n", parameters_.slice, bins_.count());
   text += fmt::format("#define NUFFT_GROUP_BINS {}ll\n#define NUFFT_CAP {}u\n", bins_.count() / bins_.groups(),
                       parameters_.cap);
+  if (shape_.period > 0)
+    text += fmt::format("#define NUFFT_SLAB {}\n#define NUFFT_BINS_BEFORE {}ll\n", shape_.period,
+                        shape_.before / parameters_.bin[static_cast<std::size_t>(shape_.dim - 1)]);
+  if (shape_.agreed) text += "#define NUFFT_AGREED 1\n";
   text += more;
   text += nufft_device_text;
   text += fmt::format("NUFFT_DEVICE {0} nufft_fma({0} a, {0} b, {0} c) {{ return {1}(a, b, c); }}\n", real, fma);

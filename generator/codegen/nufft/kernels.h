@@ -101,8 +101,9 @@ class Kernels {
   // number of bytes available; with 0 there are no kernels for large coarse bins. If points of such bins need more, they
   // stay unsorted, and emit_large must follow with at least least_late_bytes; everything else is complete. tasks: also lists the subproblems, for families that
   // work by them; emit_tasks can do that later.
+  // start: the slab's first cell in the whole grid (Shape::period).
   void emit_sort(GpuProgram& program, const Arrays& arrays, std::int64_t m, const std::array<Map, 3>& map,
-                 std::int64_t scratch, bool tasks = true) const;
+                 std::int64_t scratch, bool tasks = true, std::int64_t start = 0) const;
   void emit_large(GpuProgram& program, const Arrays& arrays, std::int64_t m, const LargeBins& large,
                   std::int64_t scratch, bool tasks = true) const;
   void emit_tasks(GpuProgram& program, const Arrays& arrays, std::int64_t m) const;
@@ -111,6 +112,15 @@ class Kernels {
                    Spread family) const;
   void emit_interpolate(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                         Interpolate family) const;
+
+  // The first cell of every point along the last dimension (32 bits each), and the 64-bit number of points that begin at
+  // each cell; status as a sort's. In slabs.cpp.
+  void emit_cells(GpuProgram& program, const Arrays& arrays, std::int64_t m, const BufferRef& cells,
+                  const BufferRef& counts, const BufferRef& status) const;
+  // Deterministic spreading of one transform in two halves: the bounds of its unit, two 64-bit words that kFixed begins
+  // with (Shape::agreed: of all ranks, before the second half), and the sums, which are added to the grid.
+  void emit_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m) const;
+  void emit_within_bounds(GpuProgram& program, const Arrays& arrays, std::int64_t m, Spread family) const;
 
   const Bins& bins() const { return bins_; }
 
@@ -138,7 +148,10 @@ class Kernels {
   int real_bytes() const { return shape_.real_bytes(); }
   std::string window_constants(bool spreads) const;
   KernelSource matrix_interpolator() const;
-  // Deterministic spreading: the launches before and after the spreader, for each transform.
+  // Deterministic spreading (emit_bounds and emit_within_bounds) of several transforms.
+  void launch_fixed(GpuProgram& program, KernelSource source, std::int64_t items, std::vector<LaunchArgument> arguments,
+                    std::int64_t bytes) const;
+  KernelSource fixed_kernel(const char* name, int pass, bool rest) const;
   void emit_fixed(GpuProgram& program, const Arrays& arrays, std::int64_t m, std::int64_t transforms,
                   Spread family) const;
   // rest: what the unit of deterministic sums has left out (Parameters::twice).

@@ -196,6 +196,10 @@ std::unique_ptr<Backend> CudaBackend::with_programs(gpu::ProgramSource programs)
   return std::make_unique<CudaBackend>(std::move(programs));
 }
 
+std::unique_ptr<gpu::Queue> CudaBackend::queue(int ordinal) const {
+  return make_queue(device(ordinal), KernelShelf(store_, {}));
+}
+
 std::shared_ptr<void> CudaBackend::make_current(int ordinal) const {
   return std::make_shared<Current>(Device::open(ordinal));
 }

@@ -26,6 +26,7 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::optional<Software> software() const override;
   int device_count() const override;
   std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
+  std::unique_ptr<gpu::Queue> queue(int device) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{invalid_option} when there is no such
   // device.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,

@@ -160,10 +160,14 @@ double Event::seconds_since(const Event& earlier) const {
   return 1e-3 * static_cast<double>(ms);
 }
 
-Stream::Stream(std::shared_ptr<const Device> device) : device_(std::move(device)) {
+Stream::Stream(std::shared_ptr<const Device> device, bool urgent) : device_(std::move(device)) {
   const ContextGuard guard(*device_);
   constexpr unsigned kNonBlocking = 1;
-  check(driver().cuStreamCreate(&stream_, kNonBlocking), "making a stream");
+  constexpr int kUrgent = -100;  // the driver takes the nearest that there is
+  check(urgent && driver().cuStreamCreateWithPriority
+            ? driver().cuStreamCreateWithPriority(&stream_, kNonBlocking, kUrgent)
+            : driver().cuStreamCreate(&stream_, kNonBlocking),
+        "making a stream");
 }
 Stream::~Stream() { driver().cuStreamDestroy(stream_); }
 void Stream::synchronise() const { check(driver().cuStreamSynchronize(stream_), "waiting for a stream"); }

@@ -101,7 +101,8 @@ class Event {
 // A stream that this object creates and owns.
 class Stream {
  public:
-  explicit Stream(std::shared_ptr<const Device> device);
+  // urgent: blocks of its kernels start before those of other streams that wait for room.
+  explicit Stream(std::shared_ptr<const Device> device, bool urgent = false);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();

@@ -13,10 +13,16 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
+// Copies and exchanges are urgent: otherwise a message would wait until all blocks of the work that was queued before it
+// have started, and would overlap with little.
 class CudaStreams final : public DeviceStreams {
  public:
   explicit CudaStreams(std::shared_ptr<const Device> device)
-      : device_(std::move(device)), work_(device_), copies_(device_), exchange_(device_), order_(device_, false) {}
+      : device_(std::move(device)),
+        work_(device_),
+        copies_(device_, true),
+        exchange_(device_, true),
+        order_(device_, false) {}
 
   void* stream(Lane lane) const override { return of(lane).get(); }
 

@@ -67,6 +67,7 @@ void each_optional(DriverApi& api, const Visit& visit) {
   visit("cuMemcpyAsync", api.cuMemcpyAsync);
   visit("cuMemcpy2DAsync_v2", api.cuMemcpy2DAsync);
   visit("cuDeviceGetUuid_v2", api.cuDeviceGetUuid);
+  visit("cuStreamCreateWithPriority", api.cuStreamCreateWithPriority);
   visit("cuMemFreeHost", api.cuMemFreeHost);
   visit("cuMemAllocHost_v2", api.cuMemAllocHost);
   visit("cuStreamIsCapturing", api.cuStreamIsCapturing);

@@ -150,6 +150,7 @@ struct DriverApi {
   CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);  // 16 bytes; may be null
   CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
   CUresult (*cuStreamCreate)(CUstream*, unsigned);
+  CUresult (*cuStreamCreateWithPriority)(CUstream*, unsigned, int);  // may be null
   CUresult (*cuStreamDestroy)(CUstream);
   CUresult (*cuStreamSynchronize)(CUstream);
   CUresult (*cuStreamWaitEvent)(CUstream, CUevent, unsigned);

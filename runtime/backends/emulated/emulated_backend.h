@@ -20,6 +20,7 @@ class EmulatedBackend final : public gpu::ProgramBackend {
   // As many as the environment variable FOURTUNE_EMULATED_DEVICES says, 1 without it; all are alike.
   int device_count() const override;
   std::unique_ptr<Backend> with_programs(gpu::ProgramSource programs) const override;
+  std::unique_ptr<gpu::Queue> queue(int device) const override;
   // Throws Error{invalid_plan} when the plan is for another backend, Error{unsupported} when it needs the FFT library.
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;

@@ -61,7 +61,7 @@ class EmulatedQueue final : public gpu::Queue {
   std::byte* open(void* array, std::int64_t bytes, gpu::Access access, const char* name) override {
     opened_.push_back({GuardedMemory(static_cast<std::size_t>(bytes), name), array, access});
     Opened& opened = opened_.back();
-    const bool in = access == gpu::Access::in;
+    const bool in = access != gpu::Access::out;
     opened.memory.poison();
     if (in && bytes > 0) std::memcpy(opened.memory.data(), array, static_cast<std::size_t>(bytes));
     engine_->attach(opened.memory, in);
@@ -75,7 +75,7 @@ class EmulatedQueue final : public gpu::Queue {
   void end(bool completed) noexcept override {
     if (completed)
       for (const Opened& opened : opened_)
-        if (opened.access == gpu::Access::out && opened.memory.size() > 0)
+        if (opened.access != gpu::Access::in && opened.memory.size() > 0)
           std::memcpy(opened.array, opened.memory.data(), opened.memory.size());
     engine_.reset();
     opened_.clear();

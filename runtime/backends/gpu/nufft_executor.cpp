@@ -2,6 +2,8 @@
 #include "runtime/backends/gpu/nufft_executor.h"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "runtime/backends/gpu/nufft_common.h"
@@ -22,6 +24,7 @@ class Type12Executor final : public Executor {
                  std::unique_ptr<Queue> queue)
       : problem_(problem),
         trust_points_(options.trust_points),
+        agree_(options.slab.agree),
         crowded_(options.crowded || options.trust_points),
         stream_(options.stream),
         runner_(std::move(queue), Type12Programs::kSlots, options.time_stages),
@@ -59,7 +62,7 @@ class Type12Executor final : public Executor {
                                              to_modes ? Access::in : Access::out, "point_values");
     std::byte* modes = runner_.queue().open(second, problem_.batch * programs_.modes() * programs_.complex_bytes(),
                                             to_modes ? Access::out : Access::in, "mode_values");
-    if (fresh) runner_.rehearse([&] { launch_all(direction, values, modes); });
+    if (fresh && !programs_.agrees()) runner_.rehearse([&] { launch_all(direction, values, modes); });
     launch_all(direction, values, modes);
     runner_.end_stages(false);
     run.complete();
@@ -94,13 +97,24 @@ class Type12Executor final : public Executor {
   struct Direction {
     bool made = false, to_modes = false;
     std::array<Part, 2> points;
+    Part bounds;  // what comes before `points` where slabs agree on bounds
     std::array<std::vector<Part>, 2> fft;
   };
 
   // Rehearses the launches of execute while the device sorts.
   void rehearse() {
+    if (programs_.agrees()) return;  // that communicates
     for (Direction& direction : directions_)
       if (direction.made) runner_.rehearse([&] { launch_all(direction, nullptr, nullptr); });
+  }
+  // Call this within a run; it waits for the device.
+  void agree_on_bounds(Direction& direction, std::byte* values, std::byte* grid) {
+    constexpr int slot = kSort + static_cast<int>(generator::nufft::kFixed);
+    runner_.launch(direction.bounds, values, grid);
+    std::array<std::uint64_t, 2> bounds{};
+    runner_.queue().read(bounds.data(), runner_.data(slot), sizeof bounds);
+    agree_(bounds);
+    runner_.upload(slot, std::as_bytes(std::span(bounds)));
   }
   // Call this within a run.
   void launch_all(Direction& direction, std::byte* values, std::byte* modes) {
@@ -108,6 +122,7 @@ class Type12Executor final : public Executor {
       const std::size_t which = problem_.batch - b < programs_.chunk() ? 1 : 0;
       std::byte *at = values + b * count_ * programs_.complex_bytes(),
                 *to = modes + b * programs_.modes() * programs_.complex_bytes();
+      if (direction.to_modes && programs_.agrees()) agree_on_bounds(direction, at, to);
       if (direction.to_modes) runner_.launch(direction.points[which], at, to);
       for (Part& part : direction.fft[which]) runner_.launch(part, at, to);
       if (!direction.to_modes) runner_.launch(direction.points[which], at, to);
@@ -203,6 +218,8 @@ class Type12Executor final : public Executor {
       const std::int64_t transforms = programs_.chunks()[i];
       if (transforms == 0) continue;
       direction.points[i] = runner_.make(points[i]);
+      if (to_modes && programs_.agrees())
+        direction.bounds = runner_.make(programs_.bounds_program(std::max<std::int64_t>(m, 1)));
       direction.fft[i].clear();
       if (library && to_modes && programs_.whole())
         direction.fft[i].push_back(runner_.make_library(programs_.library_problem(sign, transforms), kGrid));
@@ -280,16 +297,21 @@ class Type12Executor final : public Executor {
       for (std::size_t i = 0; i < 2; ++i)
         if (direction.made && programs_.chunks()[i] > 0)
           runner_.change(direction.points[i], programs_.points_program(direction.to_modes, m, programs_.chunks()[i]));
+    for (Direction& direction : directions_)
+      if (direction.made && direction.to_modes && programs_.agrees())
+        runner_.change(direction.bounds, programs_.bounds_program(m));
     bound_ = m;
     for (Direction& direction : directions_)
       for (std::size_t i = 0; i < 2; ++i) {
         runner_.bind(direction.points[i]);
+        runner_.bind(direction.bounds);
         for (Part& part : direction.fft[i]) runner_.bind(part);
       }
   }
 
   Problem problem_;
   bool trust_points_;
+  std::function<void(std::array<std::uint64_t, 2>&)> agree_;
   bool crowded_;  // sorts have the kernels for large coarse bins
   void* stream_;
   mutable Runner runner_;

@@ -33,7 +33,7 @@ class LibraryFft {
   virtual std::int64_t bytes() const = 0;
 };
 
-enum class Access { in, out };
+enum class Access { in, out, both };
 
 class Queue {
  public:

@@ -50,6 +50,8 @@ class Runner {
   // Makes a slot refer to the caller's array; parts that use it are bound again.
   void point(int slot, std::byte* data);
   std::byte* data(int slot) const;
+  // Writes the beginning of a slot that was reserved, and waits; call it when nothing that uses the slot is under way.
+  void upload(int slot, std::span<const std::byte> bytes) { queue_->upload(*memory_[index(slot)], bytes); }
   std::int64_t slot_bytes(int slot) const { return memory_[index(slot)] ? memory_[index(slot)]->bytes : 0; }
   std::int64_t held() const;  // total size of all slots
 

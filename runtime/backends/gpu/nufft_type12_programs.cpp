@@ -26,12 +26,14 @@ Type12Programs::Type12Programs(const Problem& problem, const generator::Plan& pl
     : problem_(problem), plan_(plan), options_(options), device_(device), whole_(options.only == Only::whole) {
   check_supported(plan);
   if (!whole_) {
+    sized_ = plan;
     plan_.window.fine = problem.n.xyz();  // the caller's array is the grid, one transform after the other
     plan_.gpu().points.spread_with.group = plan_.gpu().points.interp_with.group = 1;
   }
   if (plan.gpu().fft.family == generator::GpuFftFamily::cufft && largest_group() > 1)
     throw Error(Status::invalid_plan, "fft=cufft: the library's transform takes grids one by one; choose group=1");
   chunk_ = std::clamp<std::int64_t>(plan_.chunk, 1, std::min<std::int64_t>(problem.batch, 65535));
+  if (agrees()) chunk_ = 1;
   complex_ = 2 * real_bytes(problem.precision);
   modes_ = volume(problem.n.xyz(), "modes");
   cells_ = volume(plan_.window.fine, "fine grid");
@@ -58,6 +60,8 @@ void Type12Programs::make_kernels(std::int64_t m) {
   shape.width = plan_.window.width;
   shape.semicircle = generator::semicircle_of(plan_.window);
   shape.large_counts = counts_ == 2;
+  shape.period = options_.slab.period, shape.before = options_.slab.before;
+  shape.agreed = agrees();
   on_device(shape, device_);
   const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   auto& points = plan_.gpu().points;
@@ -65,9 +69,11 @@ void Type12Programs::make_kernels(std::int64_t m) {
     check_wide_enough(shape);
     points = generator::gpu_nufft::refit(points, shape, lead);
   }
+  // What slabs of one grid add up has to be rounded alike, whatever their sizes.
+  const generator::Plan& sized = agrees() ? sized_ : plan_;
   if (options_.deterministic)
     points =
-        generator::gpu_nufft::deterministic(points, shape, lead, !generator::fixed_point_is_enough(problem_, plan_));
+        generator::gpu_nufft::deterministic(points, shape, lead, !generator::fixed_point_is_enough(problem_, sized));
   generator::nufft::Parameters spread = points.spread_with, interp = points.interp_with;
   if (spread.order != interp.order || spread.bin != interp.bin || spread.cap != interp.cap ||
       spread.placement != interp.placement || spread.segment != interp.segment || spread.slice != interp.slice)
@@ -76,8 +82,9 @@ void Type12Programs::make_kernels(std::int64_t m) {
   shape.whole_cells = counts_ != 0 || !generator::nufft::by_subproblems(points.spread) ||
                       !generator::nufft::by_subproblems(points.interp);
   const auto& window = plan_.window;
-  shape.unit = position_unit(window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim),
-                             problem_);
+  if (!agrees())
+    shape.unit = position_unit(
+        window, generator::predicted_error(window.kind, window.width, window.sigma, problem_.dim), problem_);
   spread_kernels_.emplace(shape, spread, polynomial_);
   interp_kernels_.emplace(shape, interp, polynomial_);
 }
@@ -98,19 +105,29 @@ generator::nufft::Arrays Type12Programs::arrays() const {
 
 GpuProgram Type12Programs::sort_program(std::int64_t m, std::int64_t scratch, bool lists_tasks) const {
   GpuProgram program;
-  sort_kernels().emit_sort(program, arrays(), m, {}, scratch, lists_tasks);
+  sort_kernels().emit_sort(program, arrays(), m, {}, scratch, lists_tasks, options_.slab.start);
   return program;
 }
 
 GpuProgram Type12Programs::points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const {
   GpuProgram program;
   const Kernels& kernels = kernels_of(to_modes);
-  if (to_modes) {
+  if (to_modes && agrees()) {
+    kernels.emit_within_bounds(program, arrays(), m, plan_.gpu().points.spread);
+  } else if (to_modes) {
     kernels.emit_clear(program, arrays(), transforms);
     kernels.emit_spread(program, arrays(), m, transforms, plan_.gpu().points.spread);
   } else {
     kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu().points.interp);
   }
+  return program;
+}
+
+GpuProgram Type12Programs::bounds_program(std::int64_t m) const {
+  GpuProgram program;
+  const Kernels& kernels = kernels_of(true);
+  kernels.emit_clear(program, arrays(), 1);
+  kernels.emit_bounds(program, arrays(), m);
   return program;
 }
 

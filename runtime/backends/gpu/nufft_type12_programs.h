@@ -48,6 +48,10 @@ class Type12Programs {
   generator::nufft::Arrays arrays() const;
   // scratch: bytes that there are for large coarse bins. lists_tasks: it also lists subproblems.
   generator::GpuProgram sort_program(std::int64_t m, std::int64_t scratch, bool lists_tasks) const;
+  // Whether spreading waits for bounds that slabs agree on (GridSlab::agree): then points_program begins behind
+  // bounds_program.
+  bool agrees() const { return options_.deterministic && options_.slab.agree != nullptr; }
+  generator::GpuProgram bounds_program(std::int64_t m) const;
   // Clearing and spreading, or interpolation.
   generator::GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const;
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const;
@@ -72,7 +76,7 @@ class Type12Programs {
   int largest_group() const;
 
   Problem problem_;
-  generator::Plan plan_;
+  generator::Plan plan_, sized_;  // sized_: one stage alone: with the grid of the whole transform
   ExecutorOptions options_;
   DeviceTraits device_;
   bool whole_;

@@ -1,8 +1,15 @@
 // The bytes that a rank with a GPU sends, by every exchange, against the bounds of docs/design/distributed.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <regex>
+
 #include "tests/distributed/count_bytes.h"
 #include "tests/distributed/fft_support.h"
+#include "tests/distributed/support.h"
 
 namespace fourtune::test {
 namespace {
@@ -33,6 +40,109 @@ TEST(DistributedGpuBytes, FftsSendWhatEndsOnOtherRanksOnce) {
         EXPECT_GE(sent, bound);  // the counter sees this exchange too
       }
     }
+}
+
+// What the plan's text says, and what device_slab.h makes of it.
+struct Slabs {
+  std::int64_t fine = 1, width = 1, plane = 1;
+  std::vector<std::int64_t> starts{0};
+
+  Slabs(const std::string& plan, const Problem& problem, int ranks) {
+    std::smatch found;
+    std::regex_search(plan, found, std::regex("width=(\\d+)"));
+    width = std::stoll(found[1]);
+    const std::string pattern = problem.dim == 3 ? "=(\\d+)x(\\d+)x(\\d+)" : "=(\\d+)x(\\d+)()";
+    std::regex_search(plan, found, std::regex("fine" + pattern));
+    const auto last = static_cast<std::size_t>(problem.dim);
+    fine = std::stoll(found[last]);
+    for (std::size_t d = 1; d < last; ++d) plane *= std::stoll(found[d]);
+    std::regex_search(plan, found, std::regex("bin" + pattern));
+    const std::int64_t bin = std::stoll(found[last]);
+    const std::int64_t row = (std::max<std::int64_t>(16, width - 1) + bin - 1) / bin * bin;
+    const std::int64_t rows = std::max<std::int64_t>(1, fine / row), counted = std::min(row * rows, fine);
+    std::int64_t at = 0;
+    for (int r = 1; r < ranks; ++r) {
+      while (at < rows && static_cast<double>(2 * at + 1) * static_cast<double>(row * ranks) <=
+                              2.0 * static_cast<double>(counted * r))
+        ++at;
+      starts.push_back(at == rows ? fine : at * row);
+    }
+    starts.push_back(fine);
+  }
+  std::int64_t planes(int rank) const {
+    return starts[static_cast<std::size_t>(rank) + 1] - starts[static_cast<std::size_t>(rank)];
+  }
+  // The ranks that the point at this coordinate goes to: that of its first cell, and another one that it reaches.
+  std::array<int, 2> ranks_of(double x) const {
+    const double turns = x / (2 * std::numbers::pi);
+    auto cell = static_cast<std::int64_t>(
+        std::ceil((turns - std::floor(turns)) * static_cast<double>(fine) - static_cast<double>(width) / 2));
+    std::array<int, 2> ranks{};
+    for (const std::int64_t reach : {std::int64_t{0}, width - 1}) {
+      const std::int64_t at = (cell + reach + fine) % fine;
+      const auto after = std::upper_bound(starts.begin(), starts.end() - 1, at) - starts.begin();
+      ranks[reach == 0 ? 0 : 1] = static_cast<int>(after) - 1;
+    }
+    return ranks;
+  }
+};
+
+template <class T>
+void count_nufft(const std::string& token, const std::string& exchange, const std::string& chunks) {
+  const Whole<T> whole = draw<T>(token, 7);
+  const Problem& p = whole.problem;
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  Options options;
+  options.default_databases = false;
+  options.backend = "emulated";
+  options.device = -1;
+  options.plan = "ranks=slabs(balance=planes," + chunks + ",exchange=" + exchange + ")";
+  SCOPED_TRACE(token + " " + options.plan);
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), options);
+  const Range mine = dealt(Deal::uneven, *p.m, rank, ranks);
+  const auto last = static_cast<std::size_t>(p.dim - 1);
+  sent = 0;
+  transform.set_points({mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin,
+                        p.dim == 3 ? whole.x[2].data() + mine.begin : nullptr});
+  const std::int64_t of_points = sent;
+
+  const Slabs slabs(transform.plan(), p, ranks);
+  std::int64_t leave = 0, copies = 0, come = 0;
+  for (std::int64_t j = 0; j < *p.m; ++j) {
+    const auto to = slabs.ranks_of(static_cast<double>(whole.x[last][static_cast<std::size_t>(j)]));
+    const bool own = j >= mine.begin && j < mine.end;
+    leave += own && to[0] != rank;
+    copies += own && to[1] != to[0] && to[1] != rank;
+    come += !own && to[0] == rank;
+  }
+  const std::int64_t value = sizeof(std::complex<T>), real = sizeof(T);
+  EXPECT_GE(of_points, (leave + copies) * p.dim * real * 95 / 100 - 256);
+  EXPECT_LE(static_cast<double>(of_points), 1.05 * static_cast<double>((leave + copies) * p.dim * real) + 8192);
+
+  const std::int64_t columns = p.n[last - 1], own_columns = part_of(columns, rank, ranks);
+  const std::int64_t run = p.dim == 3 ? p.n[0] : 1, planes = slabs.planes(rank);
+  const bool alone = planes == slabs.fine;
+  const std::int64_t fetched = planes > 0 && !alone ? (slabs.width - 1) * slabs.plane * value : 0;
+  const std::int64_t to_columns = (leave + copies) * value + planes * (columns - own_columns) * run * value;
+  const std::int64_t to_planes = come * value + fetched + (slabs.fine - planes) * own_columns * run * value;
+  std::vector<std::complex<T>> values(static_cast<std::size_t>(mine.size() * p.batch) + 1);
+  std::vector<std::complex<T>> modes(static_cast<std::size_t>(transform.modes().count() * p.batch) + 1);
+  for (const bool adjoint : {false, true}) {
+    const std::int64_t bound = ((p.type == 1) != adjoint ? to_columns : to_planes) * p.batch;
+    sent = 0;
+    adjoint ? transform.execute_adjoint(values.data(), modes.data()) : transform.execute(values.data(), modes.data());
+    EXPECT_LE(static_cast<double>(sent), 1.05 * static_cast<double>(bound) + 512) << "adjoint " << adjoint;
+    EXPECT_GE(static_cast<double>(sent), 0.95 * static_cast<double>(bound)) << "adjoint " << adjoint;
+  }
+}
+
+TEST(DistributedGpuBytes, SlabsWithPointsSendPrunedPlanesAndTheirPointsOnce) {
+  if (size_of(MPI_COMM_WORLD) == 1) return;
+  for (const char* exchange : {"host", "mpi", "nccl"}) {
+    count_nufft<float>("nufft:type=1,n=12x14x40,m=3000,prec=f32,tol=1e-3", exchange, "chunks=1");
+    count_nufft<double>("nufft:type=2,n=12x14x40,m=3000,prec=f64,tol=1e-4", exchange, "chunks=3,cut=planes");
+  }
+  count_nufft<double>("nufft:type=1,n=30x80,m=4000,prec=f64,tol=1e-6,batch=2", "nccl", "chunks=2,cut=batch");
 }
 
 }  // namespace

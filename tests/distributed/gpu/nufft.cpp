@@ -45,7 +45,7 @@ TEST(DistributedGpuNufft, UntunedNcclIsTakenAndSendsNothingTwice) {
   if (ranks == 1) return;
   const std::string token = "nufft:type=1,n=20x24x16,m=300,prec=f64,tol=1e-4";
   const Whole<double> whole = draw<double>(token, 7);
-  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus());
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus("ranks=replicated"));
   const Range mine = dealt(Deal::even, 300, rank, ranks);
   transform.set_points(
       {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});

@@ -111,6 +111,24 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
   EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
 }
 
+TEST(RankPlanning, GpusTrySlabsWithPointsWhereEveryRankHasOne) {
+  const DeviceTraits gpu = runtime::emulated::emulated_traits();
+  for (const char* token :
+       {"nufft:type=1,n=32x32x32,m=40000,prec=f32,tol=1e-4", "nufft:type=2,n=64x48,m=9000,prec=f64,tol=1e-6"}) {
+    const Problem problem = parse_problem(token);
+    for (const bool all : {true, false}) {
+      const RankPlanning planning({2, 1, {"", "not aware", all}}, gpu);
+      std::set<std::string> heads;
+      for (const std::string& text : planning.list(problem).texts) {
+        EXPECT_EQ(planning.fault(text, problem), "") << text;
+        heads.insert(text.substr(0, text.find(';')));
+      }
+      EXPECT_TRUE(heads.contains("ranks=replicated(exchange=nccl)"));
+      EXPECT_EQ(heads.contains("ranks=slabs(balance=points,chunks=4,cut=columns,exchange=nccl)"), all) << token;
+    }
+  }
+}
+
 TEST_F(RanksDatabase, TheWinnerOfAsManyRanksIsTaken) {
   const std::string plan = some_plan(kToken, {3, 1});
   ASSERT_FALSE(plan.empty());

@@ -1,0 +1,22 @@
+// Kernels that move points, and values with them, to the ranks whose slabs of the grid they reach. Locating is
+// Kernels::emit_cells; these do not depend on a grid.
+#pragma once
+
+#include <cstdint>
+
+#include "fourtune/problem.h"
+#include "generator/codegen/kernel_source.h"
+
+namespace fourtune::generator::nufft {
+
+// Lists m points by destinations, those of a destination in any order: a 32-bit number of each. cells: 32-bit numbers;
+// owners, neighbours: the destinations of a cell (32 bits; -1: no neighbour); next: 64-bit numbers, where each
+// destination begins in the list, left at its end.
+void emit_list(GpuProgram& program, const BufferRef& cells, const BufferRef& owners, const BufferRef& neighbours,
+               const BufferRef& next, const BufferRef& list, std::int64_t m, std::int64_t destinations);
+// Copies n items between an array in the order of the list (packed) and one that its numbers point into. complex: of
+// two numbers each.
+void emit_packing(GpuProgram& program, const BufferRef& from, const BufferRef& list, const BufferRef& to,
+                  std::int64_t n, Precision precision, bool complex, bool packs);
+
+}  // namespace fourtune::generator::nufft

@@ -1,0 +1,54 @@
+// How a periodic grid is cut into slabs for ranks with GPUs, along its last dimension.
+//
+// 1. Cuts lie between rows, which are whole bins of the sort and at least as thick as a window reaches. So windows that
+//    begin in a slab reach the next one at most, and a bin has the same points whatever the cuts.
+// 2. A rank stores, before its own cells, whole bins for the windows that begin in the slab before, and behind them the
+//    cells that its own windows reach. The only rank with cells stores the grid as it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "generator/plan/plan.h"
+#include "runtime/distributed/split.h"
+
+namespace fourtune::runtime::distributed {
+
+struct DeviceSlab {
+  std::int64_t cells = 1, shared = 0;  // along the last dimension; what a window reaches beyond its first cell
+  std::int64_t row = 1, rows = 1;      // cells of a row; the last one has the rest, too
+  std::int64_t before = 0;
+  Split of_ranks;  // of the cells
+
+  DeviceSlab() = default;
+  DeviceSlab(const generator::Plan& plan, const Problem& problem);
+  std::int64_t row_of(std::int64_t cell) const { return cell / row < rows ? cell / row : rows - 1; }
+  // of_ranks, from a split of the rows.
+  void cut(const Split& rows_of_ranks);
+
+  bool whole(int rank) const { return of_ranks.size(rank) == cells; }
+  // Planes that a rank stores, and where its own ones begin among them. The number is rounded up, so that other cuts
+  // often need no other kernels.
+  std::int64_t stored(int rank) const {
+    if (whole(rank)) return cells;
+    return (before + of_ranks.size(rank) + shared + row - 1) / row * row;
+  }
+  std::int64_t own_begin(int rank) const { return whole(rank) ? 0 : before; }
+  // The first cell that a rank stores.
+  std::int64_t start(int rank) const {
+    return whole(rank) ? 0 : (of_ranks.begin(rank) - before % cells + cells) % cells;
+  }
+  // The rank with the cells around a rank's, itself where there is no other.
+  int after(int rank) const { return next(rank, 1); }
+  int previous(int rank) const { return next(rank, of_ranks.parts() - 1); }
+  // Where points go by their first cell: the rank of the cell, and the next one if the window reaches it (-1: no).
+  std::vector<std::int32_t> owners() const;
+  std::vector<std::int32_t> neighbours() const;
+
+ private:
+  int next(int rank, int step) const;
+};
+
+}  // namespace fourtune::runtime::distributed

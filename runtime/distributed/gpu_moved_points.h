@@ -1,0 +1,78 @@
+// Nonuniform points in GPUs' memory that move once to the ranks whose slabs of the grid they reach, and their values that
+// follow in every transform.
+//
+// A point goes to the rank of its first cell. Where its window reaches the slab of the next rank, that one gets a copy:
+// so every rank spreads all that its cells are to have, and no sums are exchanged. Copies interpolate too, but what they
+// find stays where it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "generator/codegen/nufft/kernels.h"
+#include "runtime/backends/gpu/nufft_runner.h"
+#include "runtime/backends/gpu/program_backend.h"
+#include "runtime/distributed/communicator.h"
+#include "runtime/distributed/device_copy.h"
+#include "runtime/distributed/device_exchange.h"
+#include "runtime/distributed/rank_executor.h"
+
+namespace fourtune::runtime::distributed {
+
+class GpuMovedPoints {
+ public:
+  // kernels: of the whole grid. All arguments outlive this.
+  GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
+                 std::int64_t cells, DeviceStreams& streams, int device, const DeviceCopy& memory, Exchange way,
+                 const NcclRanks* nccl);
+
+  // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory, and
+  // stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.
+  std::vector<std::int64_t> locate(const generator::nufft::Kernels& kernels, const PointSet& points);
+  // owners[c], neighbours[c]: the ranks that points of cell c go to; -1: no neighbour. Collective; throws the same Error
+  // on every rank.
+  void plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,
+            const std::vector<std::int32_t>& neighbours);
+  // The points that came, in arrays that live until the next call or release(). Collective; what fails on the device is
+  // kept in `local`.
+  PointSet move(const PointSet& own, LocalWork& local);
+  void release();
+
+  std::int64_t arrived() const { return received_.back(); }
+  // True where no point of this rank moves and none arrives: values stay in the caller's arrays.
+  bool stays() const { return stays_; }
+  // Values of one transform follow their points, and come back. `moved` has arrived() places. Collective; nothing is
+  // allocated, and what fails on the device is kept in `local`.
+  void follow(void* own, void* moved, LocalWork& local);
+  void come_back(void* moved, void* own, LocalWork& local);
+  std::int64_t bytes() const { return runner_.held() + exchange_.bytes() + held_; }
+
+ private:
+  enum Slot : int { kX, kY, kZ, kCells, kCounts, kStatus, kOwners, kNeighbours, kNext, kList, kSlots };
+  std::int64_t complex_bytes() const { return 2 * real_bytes(problem_.precision); }
+  void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours);
+  gpu::Part packing(bool complex, bool packs);
+  void pack(gpu::Part& part, void* from, std::int64_t from_items, void* to, std::int64_t to_items, std::int64_t item,
+            bool packs);
+  DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
+  void exchange(int slot, char* packed, char* arrived, std::int64_t item, bool out);
+
+  const Communicator& ranks_;
+  Problem problem_;
+  std::int64_t cells_;
+  DeviceStreams& streams_;
+  const DeviceCopy& memory_;
+  gpu::Runner runner_;
+  DeviceExchange exchange_;
+  std::int64_t own_ = 0, held_ = 0;
+  bool stays_ = true;
+  // First place of every destination in the list, and the end; those that came from each rank likewise. Two for a rank:
+  // points of its cells, and copies.
+  std::vector<std::int64_t> sent_{0}, received_{0};
+  gpu::Part locating_, listing_, packing_reals_, packing_, unpacking_;
+  DeviceArray packed_;
+  std::array<DeviceArray, 3> coordinates_;
+};
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,65 @@
+#include "runtime/distributed/gpu_slab_ffts.h"
+
+namespace fourtune::runtime::distributed {
+
+using gpu::Access;
+
+GpuSlabFfts::GpuSlabFfts(std::unique_ptr<gpu::Queue> queue, void* stream, const generator::gpu_nufft::GridFft& grid)
+    : grid_(grid), programs_(std::move(queue), stream) {
+  grid_.device = programs_.traits();
+}
+
+void GpuSlabFfts::prepare_planes(std::int64_t count, int sign, bool to_modes) {
+  const Key key{count, sign, to_modes};
+  if (count == 0 || planes_.contains(key)) return;
+  generator::gpu_nufft::GridFft plane = grid_;
+  plane.dim = last();
+  plane.sign = sign;
+  plane.batch = count;
+  const auto d = static_cast<std::size_t>(last());
+  plane.modes[d] = plane.fine[d] = 1;
+  plane.factors[d].clear();
+  generator::GpuFftChoice choice;
+  choice.family = generator::GpuFftFamily::plain;
+  planes_.emplace(key, programs_.add(generator::gpu_nufft::grid_fft(plane, choice, to_modes)));
+}
+
+void GpuSlabFfts::prepare_lines(std::int64_t count, const Strides& strides, int sign, bool to_modes) {
+  if (strides.modes != strides_.modes || strides.fine != strides_.fine) lines_.clear();
+  strides_ = strides;
+  const Key key{count, sign, to_modes};
+  if (count == 0 || lines_.contains(key)) return;
+  const auto d = static_cast<std::size_t>(last());
+  generator::gpu_nufft::SlabLines lines;
+  lines.precision = grid_.precision;
+  lines.sign = sign;
+  lines.count = count;
+  lines.modes = grid_.modes[d], lines.fine = grid_.fine[d];
+  lines.modes_stride = strides.modes, lines.fine_stride = strides.fine;
+  lines.order = grid_.order;
+  lines.factors = grid_.factors[d];
+  lines.device = grid_.device;
+  lines_.emplace(key, programs_.add(generator::gpu_nufft::slab_lines(lines, to_modes)));
+}
+
+void GpuSlabFfts::planes(void* grid, void* kept, std::int64_t count, int sign, bool to_modes) {
+  std::int64_t cells = element() * count, modes = element() * count;
+  for (int d = 0; d < last(); ++d)
+    cells *= grid_.fine[static_cast<std::size_t>(d)], modes *= grid_.modes[static_cast<std::size_t>(d)];
+  const gpu::ProgramSet::Array fine{grid, cells, to_modes ? Access::in : Access::out};
+  const gpu::ProgramSet::Array own{kept, modes, to_modes ? Access::out : Access::in};
+  programs_.run(planes_.at({count, sign, to_modes}), to_modes ? fine : own, to_modes ? own : fine);
+}
+
+void GpuSlabFfts::lines(void* fine, void* modes, std::int64_t count, int sign, bool to_modes) {
+  const auto d = static_cast<std::size_t>(last());
+  const auto span = [&](std::int64_t positions, std::int64_t stride) {
+    return ((positions - 1) * stride + count) * element();
+  };
+  // Between the lines of a position and those of the next one lie others, which keep what they have.
+  const gpu::ProgramSet::Array whole{fine, span(grid_.fine[d], strides_.fine), to_modes ? Access::in : Access::both};
+  const gpu::ProgramSet::Array own{modes, span(grid_.modes[d], strides_.modes), to_modes ? Access::both : Access::in};
+  programs_.run(lines_.at({count, sign, to_modes}), to_modes ? whole : own, to_modes ? own : whole);
+}
+
+}  // namespace fourtune::runtime::distributed

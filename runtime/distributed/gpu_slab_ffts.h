@@ -1,0 +1,47 @@
+// The transforms of a nonuniform transform by slabs on a GPU: planes of the fine grid to and from the modes that are kept
+// of them, and lines along the last dimension to and from modes. Pruning, zero padding and deconvolution are in the
+// kernels that read or write modes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "generator/codegen/nufft/fft.h"
+#include "runtime/backends/cpu/fft/lines.h"
+#include "runtime/backends/gpu/program_set.h"
+
+namespace fourtune::runtime::distributed {
+
+class GpuSlabFfts {
+ public:
+  // grid: of the whole transform, with the transforms' sign and all factors; its batch is not used.
+  GpuSlabFfts(std::unique_ptr<gpu::Queue> queue, void* stream, const generator::gpu_nufft::GridFft& grid);
+
+  // Arrays of lines: elements from one position to the next.
+  struct Strides {
+    std::int64_t modes = 1, fine = 1;
+  };
+  // Makes transforms of so many planes, or of so many lines side by side, for one sign and direction. Throws what
+  // compiling and allocating throw.
+  void prepare_planes(std::int64_t count, int sign, bool to_modes);
+  void prepare_lines(std::int64_t count, const Strides& strides, int sign, bool to_modes);
+  // Of planes that lie one after the other on both sides.
+  void planes(void* grid, void* kept, std::int64_t count, int sign, bool to_modes);
+  // lines: those of `count` adjacent ones from these addresses on.
+  void lines(void* fine, void* modes, std::int64_t count, int sign, bool to_modes);
+  std::int64_t bytes() const { return programs_.bytes(); }
+
+ private:
+  using Key = std::array<std::int64_t, 3>;  // count, sign, direction
+  int last() const { return grid_.dim - 1; }
+  std::int64_t element() const { return 2 * real_bytes(grid_.precision); }
+
+  generator::gpu_nufft::GridFft grid_;
+  gpu::ProgramSet programs_;
+  Strides strides_;
+  std::map<Key, int> planes_, lines_;
+};
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,49 @@
+#include "runtime/distributed/gpu_slab_plan.h"
+
+#include <fmt/format.h>
+
+#include "generator/plan/summation.h"
+#include "generator/planner/gpu_nufft/choices.h"
+
+namespace fourtune::runtime::distributed {
+
+using generator::nufft::Interpolate;
+using generator::nufft::Parameters;
+
+std::string gpu_slabs_fault(const generator::Plan& plan, const Problem& problem) {
+  const auto last = static_cast<std::size_t>(problem.dim - 1);
+  const generator::GpuStages& stages = plan.gpu();
+  if (stages.fft.family != generator::GpuFftFamily::plain) return "slabs with points on a GPU take fft=plain";
+  if (is_published(stages.points.spread) || is_published(stages.points.interp))
+    return "slabs on a GPU take no methods as published: gm, gm_sort and sm";
+  if (plan.window.fine[last] < plan.window.width)
+    return fmt::format("{} cells along the last dimension are fewer than a window reaches", plan.window.fine[last]);
+  return {};
+}
+
+generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
+                                  bool deterministic) {
+  generator::Plan fitted = plan;
+  fitted.gpu().fft = {};
+  fitted.gpu().fft.family = generator::GpuFftFamily::plain;
+  if (!deterministic) return fitted;
+  generator::nufft::Shape shape;
+  shape.dim = problem.dim;
+  shape.fine = plan.window.fine;
+  shape.precision = problem.precision;
+  shape.width = plan.window.width;
+  generator::nufft::on_device(shape, device);
+  const auto lead = problem.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
+  generator::GpuPointsChoice& points = fitted.gpu().points;
+  points = generator::gpu_nufft::deterministic(points, shape, lead, !generator::fixed_point_is_enough(problem, plan));
+  points.spread_with.deterministic = points.spread_with.twice = false;  // the executor's matter
+  // Register windows add up in an order that depends on where a plane lies in the slab.
+  const Parameters& sort = points.spread_with;
+  Parameters with = default_parameters(shape, Interpolate::points);
+  with.order = sort.order, with.bin = sort.bin, with.cap = sort.cap, with.placement = sort.placement;
+  with.segment = sort.segment, with.slice = sort.slice;
+  points.interp = Interpolate::points, points.interp_with = with;
+  return fitted;
+}
+
+}  // namespace fourtune::runtime::distributed

@@ -1,0 +1,133 @@
+// Types 1 and 2 by slabs whose ranks have GPUs, by every exchange, against direct sums.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/distributed/support.h"
+
+namespace fourtune::test {
+namespace {
+
+Options on_gpus(const std::string& plan) {
+  Options options;
+  options.default_databases = false;
+  options.backend = "emulated";
+  options.device = -1;
+  options.plan = plan;
+  return options;
+}
+
+std::vector<std::string> exchanges() {
+  if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
+  return {"nccl", "mpi", "host"};
+}
+
+template <class T>
+void compare(const std::string& token, ModeOrder order, const std::string& chunks = "chunks=1") {
+  const Whole<T> whole = draw<T>(token, 11);
+  const auto forward = direct(whole, false, order), back = direct(whole, true, order);
+  for (const std::string& exchange : exchanges())
+    for (const bool adjoint : {false, true})
+      for (const Deal deal : {Deal::even, Deal::uneven, Deal::all_on_last}) {
+        if (exchange != "host" && deal == Deal::even) continue;
+        const std::string balance = deal == Deal::even ? "planes" : "points";
+        Options options = on_gpus("ranks=slabs(balance=" + balance + "," + chunks + ",exchange=" + exchange + ")");
+        options.mode_order = order;
+        SCOPED_TRACE(token + " " + options.plan + (adjoint ? " adjoint" : ""));
+        std::string explain;
+        const auto result = result_of(whole, Way{options, MPI_COMM_WORLD, deal, adjoint}, &explain);
+        EXPECT_LE(error_of(result, adjoint ? back : forward), allowed_error(whole.problem)) << explain;
+      }
+}
+
+TEST(DistributedGpuSlabs, TypeOne) {
+  compare<float>("nufft:type=1,n=10x9x24,m=300,prec=f32,tol=1e-4", ModeOrder::centred);
+  compare<double>("nufft:type=1,n=6x7x40,m=200,prec=f64,tol=1e-9", ModeOrder::fft, "chunks=2,cut=columns");
+}
+
+TEST(DistributedGpuSlabs, TypeTwo) {
+  compare<double>("nufft:type=2,n=10x9x24,m=300,prec=f64,tol=1e-6", ModeOrder::fft, "chunks=3,cut=planes");
+  compare<float>("nufft:type=2,n=8x3x36,m=200,prec=f32,tol=1e-3", ModeOrder::centred, "chunks=2,cut=columns");
+}
+
+TEST(DistributedGpuSlabs, TwoDimensions) {
+  compare<double>("nufft:type=1,n=14x50,m=400,prec=f64,tol=1e-6", ModeOrder::centred);
+  compare<float>("nufft:type=2,n=9x45,m=300,prec=f32,tol=1e-4", ModeOrder::fft, "chunks=2,cut=planes");
+}
+
+TEST(DistributedGpuSlabs, Batches) {
+  compare<float>("nufft:type=1,n=6x8x20,m=150,prec=f32,tol=1e-3,batch=3", ModeOrder::centred, "chunks=2,cut=batch");
+  compare<double>("nufft:type=2,n=8x40,m=200,prec=f64,tol=1e-5,batch=4", ModeOrder::fft, "chunks=3,cut=batch");
+}
+
+// Fewer rows than ranks: some have no cells.
+TEST(DistributedGpuSlabs, ThinGrids) {
+  compare<float>("nufft:type=1,n=5x4x6,m=100,prec=f32,tol=1e-3", ModeOrder::centred);
+  compare<double>("nufft:type=2,n=7x12,m=100,prec=f64,tol=1e-6", ModeOrder::centred);
+}
+
+// The same bits on any number of ranks, wherever the points are, by every exchange.
+template <class T>
+void compare_bits(const std::string& token) {
+  const Whole<T> whole = draw<T>(token, 5);
+  Options options = on_gpus("");
+  options.deterministic = true;
+  for (const bool adjoint : {false, true}) {
+    SCOPED_TRACE(token + (adjoint ? " adjoint" : ""));
+    std::string explain;
+    const auto alone = result_of(whole, Way{options, MPI_COMM_SELF, Deal::even, adjoint}, &explain);
+    EXPECT_NE(explain.find("ranks=slabs"), std::string::npos) << explain;
+    EXPECT_LE(error_of(alone, direct(whole, adjoint, ModeOrder::centred)), allowed_error(whole.problem));
+    for (const Deal deal : {Deal::even, Deal::uneven, Deal::all_on_last})
+      EXPECT_TRUE(same_bits(result_of(whole, Way{options, MPI_COMM_WORLD, deal, adjoint}), alone))
+          << "deal " << static_cast<int>(deal);
+  }
+}
+
+TEST(DistributedGpuSlabs, DeterministicBits) {
+  compare_bits<float>("nufft:type=1,n=8x10x28,m=400,prec=f32,tol=1e-4");
+  compare_bits<double>("nufft:type=2,n=6x8x30,m=300,prec=f64,tol=1e-7");
+  compare_bits<double>("nufft:type=1,n=12x50,m=400,prec=f64,tol=1e-11,batch=2");
+  compare_bits<float>("nufft:type=2,n=10x44,m=300,prec=f32,tol=1e-5,batch=2");
+}
+
+TEST(DistributedGpuSlabs, APointThatIsNotFiniteIsNamedOnAllRanks) {
+  const std::string token = "nufft:type=1,n=8x8x24,m=60,prec=f64,tol=1e-4";
+  Whole<double> whole = draw<double>(token, 3);
+  whole.x[1][59] = std::nan("");
+  std::string message;
+  EXPECT_EQ(status_of(
+                [&] {
+                  result_of(whole, Way{on_gpus("ranks=slabs"), MPI_COMM_WORLD, Deal::even, false});
+                },
+                &message),
+            Status::invalid_point);
+  EXPECT_NE(message.find("coordinate y"), std::string::npos) << message;
+}
+
+// New points on the same transform: other slabs, and back.
+TEST(DistributedGpuSlabs, PointsMayBeSetAgain) {
+  const std::string token = "nufft:type=2,n=6x8x40,prec=f64,tol=1e-5";
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  DistributedTransform transform(token, MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus("ranks=slabs(balance=points)"));
+  for (const double squeeze : {1.0, 0.1, 1.0}) {
+    Whole<double> whole = draw<double>("nufft:type=2,n=6x8x40,m=250,prec=f64,tol=1e-5", 9);
+    for (double& z : whole.x[2]) z *= squeeze;
+    const Range mine = dealt(Deal::uneven, 250, rank, ranks);
+    transform.set_points(
+        {mine.size(), whole.x[0].data() + mine.begin, whole.x[1].data() + mine.begin, whole.x[2].data() + mine.begin});
+    const auto modes = take(whole.modes, whole.problem.n, transform.modes(), 1);
+    std::vector<std::complex<double>> values(static_cast<std::size_t>(mine.size()) + 1);
+    auto own = modes;
+    own.resize(own.size() + 1);
+    transform.execute(values.data(), own.data());
+    values.pop_back();
+    EXPECT_LE(
+        error_of(gathered(values, Deal::uneven, 250, 1, MPI_COMM_WORLD), direct(whole, false, ModeOrder::centred)),
+        allowed_error(whole.problem))
+        << squeeze;
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::test
