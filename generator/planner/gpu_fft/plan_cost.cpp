@@ -54,6 +54,11 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
     }
     first = end;
   }
+  const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
+  const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
+  out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
+  out.scattered_load = out.scattered_load && !load;
+  out.scattered_store = out.scattered_store && !store;
   return out;
 }
 
