@@ -174,7 +174,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   auto groups =
       by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_up_to_16(n), longest);
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
-  const bool one_along_x = d == 0 && n <= most && !by_primes;
+  const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
   if (one_along_x) groups = {radices_of_line(n, options.precision)};
   const bool aligned =
       options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
@@ -225,7 +225,7 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     }
     w.threads = threads_for(values, group);
     if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
-    if (one_along_x && !options.hooks[0].input && !options.hooks[0].output) {
+    if (one_along_x) {
       w.coalesce = coalesce_of(group, n, options.precision);
       if (w.coalesce != Coalesce::none) w.exchange = Exchange::shared;
     }
