@@ -27,23 +27,35 @@ std::vector<int> radices_up_to_16(std::int64_t n) {
   return radices;
 }
 
+namespace {
+
+// Two or three radices of at most `most` whose product is n, the largest first and as equal as can be; nothing if there
+// are none.
+std::vector<int> balanced(std::int64_t n, std::int64_t most, bool three) {
+  for (std::int64_t large = 2; large <= most; ++large) {
+    if (n % large != 0) continue;
+    const std::int64_t rest = n / large;
+    if (rest <= large && rest > 1) return {static_cast<int>(large), static_cast<int>(rest)};
+    if (!three) continue;
+    if (std::vector<int> others = balanced(rest, large, false); !others.empty())
+      return {static_cast<int>(large), others[0], others[1]};
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
   const std::int64_t most = most_held(precision);
   if (n <= most) return {static_cast<int>(n)};
-  std::int64_t large = 0;  // of the most balanced pair
-  for (std::int64_t a = most; a * a >= n; --a)
-    if (n % a == 0) large = a;
-  // A pair saves exchanges, but its larger radix decides how many values a thread holds.
-  if (large != 0 && 4 * (n / large) >= large) return {static_cast<int>(large), static_cast<int>(n / large)};
-  // A line that fills a block: threads hold as many values as they can, and DFTs of as many save exchanges.
-  if (n > 8192) {
-    std::vector<int> three;
-    for (std::int64_t a = most; a * a * a >= n && three.empty(); --a)
-      for (std::int64_t b = a; n % a == 0 && b * b >= n / a && three.empty(); --b)
-        if (n / a % b == 0) three = {static_cast<int>(a), static_cast<int>(b), static_cast<int>(n / a / b)};
-    if (!three.empty()) return three;
-  }
-  return radices_up_to_16(n);
+  std::vector<int> usual = radices_up_to_16(n);
+  if (std::vector<int> pair = balanced(n, 16, false); !pair.empty()) return pair;
+  // Odd lengths have few products up to 16 (3125 takes five), and a line that fills a block has as many values per
+  // thread as fit: larger radices save exchanges.
+  if ((n % 2 == 1 && usual.size() > 3) || n > 8192)
+    for (const bool three : {false, true})
+      if (std::vector<int> fewer = balanced(n, most, three); !fewer.empty()) return fewer;
+  return usual;
 }
 
 int threads_for(std::int64_t values, const std::vector<int>& group) {

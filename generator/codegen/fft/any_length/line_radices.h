@@ -11,8 +11,8 @@ namespace fourtune::generator::fft {
 
 // Values of a line that one thread holds at most.
 std::int64_t most_held(Precision precision);
-// Radices for a line in one kernel: one for a line that a thread holds, a balanced pair where there is one, else products
-// up to 16, the largest first. n passes has_codelets.
+// Radices for a line in one kernel, the largest first: one for a line that a thread holds, a balanced pair up to 16 where
+// there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes has_codelets.
 std::vector<int> radices_of_line(std::int64_t n, Precision precision);
 // Products of prime factors up to 16, the largest first.
 std::vector<int> radices_up_to_16(std::int64_t n);
