@@ -104,6 +104,48 @@ TEST(EmulatedFftParameters, ChosenCachesForLoadsAndStores) {
                      });
 }
 
+// What the lanes of the first warp add to an address in this round, for the first value of each.
+std::vector<std::int64_t> addresses_of_a_warp(const PassSpec& pass, const Round& round, const Index& address) {
+  std::vector<std::int64_t> out(32, 0);
+  for (std::int64_t lane = 0; lane < 32; ++lane) {
+    std::int64_t rest = lane;
+    for (const int atom : round.threads) {
+      const std::int64_t size = pass.atoms[static_cast<std::size_t>(atom)].size;
+      out[static_cast<std::size_t>(lane)] += rest % size * weight_of(address, atom);
+      rest /= size;
+    }
+  }
+  return out;
+}
+
+// Short lines that a thread transforms alone: tiles that fill the threads, that do not, and that end behind the batch.
+TEST(EmulatedFftParameters, CoalescedRoundsGiveNeighboursInMemoryToNeighbouringThreads) {
+  std::vector<std::int64_t> neighbours(32);
+  for (std::size_t lane = 0; lane < neighbours.size(); ++lane) neighbours[lane] = static_cast<std::int64_t>(lane);
+  struct Line {
+    std::string subs;
+    int lines, threads;
+  };
+  for (const Line& line :
+       {Line{"X(1,8,1,8,no-tw)", 64, 64}, Line{"X(1,17,1,17,no-tw)", 32, 32}, Line{"X(1,12,1,12,no-tw)", 50, 64},
+        Line{"X(1,5,1,5,no-tw)", 128, 64}, Line{"X(3,16,3,48,tw),X(16,3,1,3,no-tw)", 6, 32}})
+    for (const std::string side : {"load", "store", "both"})
+      for (const std::string with : {"", ",parts=apart", ",load=async,pipeline=2"})
+        for (const std::string prec : {"", ",prec=f64,place=in"}) {
+          const std::string text = "{" + line.subs + "}[threads=" + std::to_string(line.threads) + ",tile=1x" +
+                                   std::to_string(line.lines) + ",exchange=shared" + with + ",coalesce=" + side +
+                                   "]:order=natural" + prec;
+          expect_right(text, -1, 2 * line.lines + 1);
+          const FftPlan plan = parse_fft_plan(text);
+          const PlannedProgram program = plan_passes(plan, small_options_of(plan, -1, 2 * line.lines + 1));
+          const PassSpec& pass = program.passes.front().spec;
+          if (side != "store")
+            EXPECT_EQ(addresses_of_a_warp(pass, pass.rounds.front(), pass.load.address), neighbours) << text;
+          if (side != "load")
+            EXPECT_EQ(addresses_of_a_warp(pass, pass.rounds.back(), pass.store.address), neighbours) << text;
+        }
+}
+
 TEST(EmulatedFftParameters, LandingBuffers) {
   for (const std::string load : {"async", "bulk"})
     for (const int depth : {1, 2, 3}) {

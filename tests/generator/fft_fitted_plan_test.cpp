@@ -36,6 +36,63 @@ TEST(FftFittedPlan, FitEveryDeviceAndEmit) {
   }
 }
 
+// Lines that a thread holds: whole warps, and runs of memory for neighbouring threads.
+TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
+  for (const std::int64_t n : {2, 3, 5, 8, 16, 17, 31, 32, 61})
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      EmitOptions o;
+      o.n = {n};
+      o.batch = 100000;
+      o.precision = precision;
+      o.device = *known_device("h100");
+      const FftPlan plan = plain_plan(o);
+      SCOPED_TRACE(to_text(plan));
+      ASSERT_EQ(plan.kernels.size(), 1u);
+      EXPECT_TRUE(check(plan, o.n).empty());
+      if (n <= (precision == Precision::f32 ? 32 : 16)) {
+        EXPECT_TRUE(check_device(plan, o.device).empty());
+        EXPECT_EQ(plan.kernels[0].with.coalesce, Coalesce::both);
+        EXPECT_EQ(plan.kernels[0].subs.size(), 1u);
+        EXPECT_EQ(plan.kernels[0].with.tile[1] % plan.kernels[0].with.threads, 0);
+      }
+    }
+}
+
+TEST(FftPlainPlans, SmallTransformsOfSeveralDimensionsTakeOneKernel) {
+  const auto kernels = [](Lengths n, std::int64_t batch, bool windowed = false) {
+    EmitOptions o;
+    o.n = n;
+    o.batch = batch;
+    o.device = *known_device("h100");
+    if (windowed) o.hooks[1].output = Window{Window::Kind::head, {}, n[1], n[1] / 2, 1};
+    const FftPlan plan = plain_plan(o);
+    EXPECT_TRUE(check(plan, o.n).empty()) << to_text(plan);
+    return plan.kernels.size();
+  };
+  EXPECT_EQ(kernels({16, 16, 16}, 2048), 1u);
+  EXPECT_EQ(kernels({32, 32, 1}, 8192), 1u);
+  EXPECT_EQ(kernels({48, 48, 1}, 3600), 1u);
+  EXPECT_EQ(kernels({8, 8, 1}, 1), 1u);
+  EXPECT_EQ(kernels({64, 64, 1}, 1), 2u);           // one block would leave the device idle
+  EXPECT_EQ(kernels({32, 32, 32}, 100), 3u);        // more than a block holds well
+  EXPECT_GT(kernels({32, 32, 1}, 8192, true), 1u);  // padding and cutting take a kernel for each dimension
+}
+
+TEST(FftPlainPlans, LinesThatFillABlockTakeOneKernelWhereThereAreEnough) {
+  const auto kernels = [](std::int64_t n, std::int64_t batch, Precision precision, const char* device) {
+    EmitOptions o;
+    o.n = {n};
+    o.batch = batch;
+    o.precision = precision;
+    o.device = *known_device(device);
+    return plain_plan(o).kernels.size();
+  };
+  EXPECT_EQ(kernels(16384, 512, Precision::f32, "h100"), 1u);
+  EXPECT_EQ(kernels(16384, 2, Precision::f32, "h100"), 2u);
+  EXPECT_EQ(kernels(16384, 512, Precision::f64, "h100"), 2u);
+  EXPECT_EQ(kernels(16384, 512, Precision::f32, "t4"), 2u);
+}
+
 TEST(FftPlainPlans, AShortLastDimensionRidesOnTheOneBeforeIt) {
   EmitOptions o;
   o.n = {128, 8192, 4};

@@ -102,6 +102,7 @@ TEST(FftNotation, SyntaxErrorsSayWhereAndWhatIsExpected) {
       {"{X(1,2,1,2,no-tw)}[threads=32,threads=32]", "given twice"},
       {"{X(1,2,1,2,no-tw)}[store=sideways]", "allowed are place, grouped, sorted"},
       {"{X(1,2,1,2,no-tw)}[cache=l1]", "allowed are all, l2, stream"},
+      {"{X(1,2,1,2,no-tw)}[coalesce=all]", "allowed are none, load, store, both"},
       {"{X(1,2,1,2,no-tw)}[tile=1x1x1x1x1x1]", "at most five numbers"},
       {"{X(1,2,1,2,no-tw)}[blocks=xxz]", "blocks is an order of x, y and z"},
       {"{X(1,2,1,2,no-tw)}[threads=32", "expected ']'"},
@@ -200,6 +201,10 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
       {"load=bulk,pipeline=1", "pipeline=1", "rule load: kernel 2: pipeline=1 without"},
       {"load=bulk,pipeline=1", "load=async,pipeline=1,cluster=2", "rule cluster: kernel 2: load=async lands"},
       {"load=bulk,pipeline=1", "cluster=3", "rule cluster: kernel 2: cluster=3"},
+      {"load=bulk,pipeline=1", "load=bulk,pipeline=1,coalesce=both",
+       "rule coalesce: kernel 2: coalesce=both: load=bulk"},
+      {"load=bulk,pipeline=1", "load=bulk,pipeline=1,coalesce=store", "accepted"},
+      {"load=bulk,pipeline=1", "coalesce=load,cluster=2", "rule coalesce: kernel 2: coalesce=load: a cluster"},
       {"load=bulk,pipeline=1", "registers=8", "rule registers: kernel 2: registers=8"},
       {"load=bulk,pipeline=1", "to=work", "rule target: kernel 2: the last kernel writes to=out"},
       {"store=sorted", "store=place", "rule target: kernel 2: it writes the array that it reads, but Y changes"},
@@ -220,6 +225,8 @@ TEST(FftNotation, EveryRuleOfTheParametersHasItsOwnError) {
   EXPECT_EQ(
       refusal("{X(1,8,1,8,no-tw),Y(1,8,1,8,no-tw),Z(1,8,1,8,no-tw)}[blocks=wxyz]").rfind("rule blocks: kernel 1", 0),
       0U);
+  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[coalesce=load]").rfind("rule coalesce: kernel 1", 0), 0U);
+  EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[exchange=shared,coalesce=load]"), "accepted");
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[blocks=xyzv]").rfind("syntax", 0), 0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[banks=plain]").rfind("rule banks: kernel 1", 0), 0U);
   EXPECT_EQ(refusal("{X(1,8,1,8,no-tw)}[parts=apart]").rfind("rule parts: kernel 1", 0), 0U);

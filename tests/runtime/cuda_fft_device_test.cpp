@@ -111,6 +111,11 @@ constexpr Case cases[] = {
      "interleaved{Y(4,12,4,48,tw),Y(12,4,1,4,no-tw)}[threads=128,tile=32,store=sorted,to=work,load=async,pipeline=2]{Z("
      "2,16,2,32,tw),Z(16,2,1,2,no-tw)}[threads=128,tile=64,store=sorted,to=work]{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}["
      "threads=96,tile=1x24,store=sorted]:order=natural"},
+    // Rounds that only move values: lines of a thread, with a tile that ends behind the batch.
+    {"fft:type=c2c,n=17,prec=f32,batch=1001",
+     "interleaved{X(1,17,1,17,no-tw)}[threads=64,tile=1x64,exchange=shared,coalesce=both]:order=natural"},
+    {"fft:type=r2c,n=16,prec=f64,batch=999",
+     "interleaved{X(1,16,1,16,no-tw)}[threads=64,tile=1x64,exchange=shared,coalesce=both]:order=natural,prec=f64"},
     // Chosen caches: plain loads, copies ahead of time, real arrays.
     {"fft:type=c2c,n=64x64x64,prec=f32",
      "interleaved{X(4,16,4,64,tw),X(16,4,1,4,no-tw)}[threads=128,tile=1x32,store=sorted,cache=l2]{Y(4,16,4,64,tw),"

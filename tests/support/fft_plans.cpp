@@ -83,6 +83,7 @@ class PlanMaker {
     if (with.exchange == fft::Exchange::shared) {
       with.parts = one_of({fft::Parts::together, fft::Parts::apart});
       with.banks = one_of({fft::Banks::plain, fft::Banks::pad, fft::Banks::swizzle});
+      with.coalesce = one_of({fft::Coalesce::none, fft::Coalesce::load, fft::Coalesce::store, fft::Coalesce::both});
     }
     with.twiddle = one_of({fft::TwiddleForm::table, fft::TwiddleForm::computed});
     if (plan.precision == Precision::f32 && up_to(3) == 0) with.twiddle = fft::TwiddleForm::fast;
@@ -122,6 +123,7 @@ class PlanMaker {
       auto& with = plan.kernels[static_cast<std::size_t>(violation.kernel)].with;
       if (violation.rule == fft::Rule::banks) with.banks = fft::Banks::pad;
       if (violation.rule == fft::Rule::cluster) with.cluster = 1;
+      if (violation.rule == fft::Rule::coalesce) with.coalesce = fft::Coalesce::none;
     }
   }
 

@@ -42,6 +42,7 @@ std::string parameters_text(const Kernel& kernel) {
   if (with.load != defaults.load) pairs.add("load", name_of(loads, with.load));
   if (with.pipeline != defaults.pipeline) pairs.add("pipeline", fmt::format("{}", with.pipeline));
   if (with.cache != defaults.cache) pairs.add("cache", name_of(caches, with.cache));
+  if (with.coalesce != defaults.coalesce) pairs.add("coalesce", name_of(coalesces, with.coalesce));
   if (with.cluster != defaults.cluster) pairs.add("cluster", fmt::format("{}", with.cluster));
   if (with.blocks != defaults.blocks) {
     std::string letters;
@@ -80,6 +81,7 @@ constexpr RuleWords rule_words[] = {
     {Rule::banks, "banks", "exchange=shared has banks; swizzles are for powers of two"},
     {Rule::twiddle, "twiddle", "fast twiddles are for f32"},
     {Rule::load, "load", "asynchronous and bulk loads have 1 to 4 landing buffers, plain ones none"},
+    {Rule::coalesce, "coalesce", "rounds that only move values need exchange=shared, and no cluster"},
     {Rule::cluster, "cluster",
      "a cluster is 1, 2, 4, 8 or 16 blocks that divide the tile and exchange through shared memory"},
     {Rule::blocks, "blocks", "the block order names each of the plan's dimensions once"},

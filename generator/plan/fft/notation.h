@@ -77,6 +77,9 @@ enum class Cache {
   l2,     // L2 only (ld.cg, st.cg)
   stream  // as values that are used once, which both caches give up first (ld.cs, st.cs)
 };
+// Where neighbouring threads access neighbours in memory although one thread transforms these: by a round without DFTs
+// before the first or after the last one, from which values go through shared memory.
+enum class Coalesce { none, load, store, both };
 enum class Target { out, work };  // the array the kernel writes; it reads what the previous kernel wrote
 enum class Order {
   reversed,  // as the sub-FFTs leave it in place: digit-reversed (default)
@@ -114,6 +117,7 @@ struct KernelParameters {
   Load load = Load::plain;
   int pipeline = 0;  // landing buffers for async and bulk loads; blocks then persist
   Cache cache = Cache::all;
+  Coalesce coalesce = Coalesce::none;
   int cluster = 1;                   // blocks that share one tile (distributed shared memory)
   BlockOrder blocks = memory_order;  // tiles run along blocks[0] fastest; the batch is slowest
   int registers = 0;                 // compiler's register limit per thread; 0: none
@@ -170,6 +174,7 @@ enum class Rule {
   banks,
   twiddle,
   load,
+  coalesce,
   cluster,
   blocks,
   registers,

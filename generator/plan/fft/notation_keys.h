@@ -22,6 +22,8 @@ inline constexpr Spelling<Store> stores[] = {
     {Store::place, "place"}, {Store::grouped, "grouped"}, {Store::sorted, "sorted"}};
 inline constexpr Spelling<Load> loads[] = {{Load::plain, "plain"}, {Load::async, "async"}, {Load::bulk, "bulk"}};
 inline constexpr Spelling<Cache> caches[] = {{Cache::all, "all"}, {Cache::l2, "l2"}, {Cache::stream, "stream"}};
+inline constexpr Spelling<Coalesce> coalesces[] = {
+    {Coalesce::none, "none"}, {Coalesce::load, "load"}, {Coalesce::store, "store"}, {Coalesce::both, "both"}};
 inline constexpr Spelling<Target> targets[] = {{Target::out, "out"}, {Target::work, "work"}};
 inline constexpr Spelling<Order> orders[] = {
     {Order::reversed, "reversed"}, {Order::grouped, "grouped"}, {Order::natural, "natural"}, {Order::primes, "primes"}};

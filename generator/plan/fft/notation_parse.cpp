@@ -179,7 +179,7 @@ class Parser {
         pos_ = begin;
         fail(
             "no such parameter here; a kernel has threads, tile, exchange, parts, banks, twiddle, store, to, load, "
-            "pipeline, cache, cluster, blocks, registers, a plan order, from, prec, place");
+            "pipeline, cache, coalesce, cluster, blocks, registers, a plan order, from, prec, place");
       }
     } while (accept(','));
   }
@@ -225,6 +225,8 @@ class Parser {
       small(with.pipeline);
     else if (key == "cache")
       named(caches, with.cache);
+    else if (key == "coalesce")
+      named(coalesces, with.coalesce);
     else if (key == "cluster")
       small(with.cluster);
     else if (key == "blocks")

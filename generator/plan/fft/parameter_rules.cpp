@@ -21,6 +21,7 @@ class ParameterCheck {
       tile(k, kernel.with);
       exchange(k, kernel);
       choices(k, kernel.with);
+      coalesce(k, kernel.with);
       cluster(k, kernel.with);
       target(k, kernel.with);
     }
@@ -124,6 +125,20 @@ class ParameterCheck {
     if (!named)
       add(Rule::blocks, k,
           fmt::format("blocks orders x, y, z and w, each once; those past the plan's {} dimensions stay last", rank_));
+  }
+
+  void coalesce(int k, const KernelParameters& with) {
+    if (with.coalesce == Coalesce::none) return;
+    const char* name = name_of(coalesces, with.coalesce);
+    if (with.exchange != Exchange::shared)
+      add(Rule::coalesce, k,
+          fmt::format("coalesce={}: values change threads through shared memory: exchange=shared", name));
+    if (with.cluster > 1)
+      add(Rule::coalesce, k,
+          fmt::format("coalesce={}: a cluster's tile changes blocks between its first two rounds; cluster=1", name));
+    if (with.load == Load::bulk && with.coalesce != Coalesce::store)
+      add(Rule::coalesce, k,
+          fmt::format("coalesce={}: load=bulk brings whole runs of memory already; coalesce=store", name));
   }
 
   void cluster(int k, const KernelParameters& with) {

@@ -157,6 +157,11 @@ void vary(const fft::FftPlan& plan, const DeviceTraits& traits, const Take& take
         with.exchange = with.exchange == fft::Exchange::shared ? fft::Exchange::shuffle : fft::Exchange::shared;
         with.parts = fft::Parts::together, with.banks = fft::Banks::pad;
       },
+      [](fft::FftPlan& p, std::size_t k) {
+        auto& with = p.kernels[k].with;
+        with.coalesce = with.coalesce == fft::Coalesce::none ? fft::Coalesce::both : fft::Coalesce::none;
+        if (with.coalesce != fft::Coalesce::none) with.exchange = fft::Exchange::shared;
+      },
       [&](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = tighter_registers(p, k, traits); },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.registers = 0; },
       [](fft::FftPlan& p, std::size_t k) { p.kernels[k].with.cache = fft::Cache::l2; },

@@ -11,10 +11,7 @@
 namespace fourtune::generator {
 namespace {
 
-constexpr double real_share = 0.55;         // cost of a real transform relative to the complex one
-constexpr double launch_seconds = 2e-6;     // per kernel that follows another
-constexpr double library_efficiency = 0.8;  // share of copy bandwidth, cuFFT on an H200 (docs/design/gpu-fft.md)
-constexpr double longest_line = 8192;       // that one kernel can transform
+constexpr double longest_line = 8192;  // that one kernel can transform
 
 // Passes through memory: one per dimension, and more where a line is longer than a block holds.
 double passes(const Problem& problem) {
@@ -31,21 +28,25 @@ double array_bytes(const Problem& problem) {
          static_cast<double>(problem.batch);
 }
 
-double share(const Problem& problem) { return problem.fft_type == FftType::c2c ? 1 : real_share; }
+double share(const Problem& problem, const fft::FftCosts& costs) {
+  return problem.fft_type == FftType::c2c ? 1 : costs.real;
+}
 
 // Estimate from traffic alone. Inside Bluestein's kernels, lengths grow by a factor of two to four.
-double by_traffic(const Problem& problem, const DeviceTraits& traits, double efficiency) {
+double by_traffic(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   double trips = passes(problem);
   for (const std::int64_t n : problem.n)
     if (!fft::has_codelets(n)) trips += n > 4096 ? 5 : 0.5;
-  const double bandwidth = std::max(1.0, fft::copy_bandwidth(traits)) * efficiency;
-  return share(problem) * trips * 2 * array_bytes(problem) / bandwidth + trips * launch_seconds;
+  const double bandwidth = std::max(1.0, costs.copy * traits.memory_bandwidth) * costs.library_trip;
+  return share(problem, costs) * trips * 2 * array_bytes(problem) / bandwidth + trips * costs.launch;
 }
 
 // The plain plan in the notation; empty if it cannot be written in it (a length without codelets).
-fft::FftPlan plain_notation(const Problem& problem) {
+fft::FftPlan plain_notation(const Problem& problem, const DeviceTraits& traits) {
   try {
-    return fft::plain_plan(notation_options(problem));
+    fft::EmitOptions options = notation_options(problem);
+    options.device = traits;
+    return fft::plain_plan(options);
   } catch (const Error&) {
     return {};
   }
@@ -54,16 +55,21 @@ fft::FftPlan plain_notation(const Problem& problem) {
 }  // namespace
 
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {
+  return gpu_fft_estimate(plan, problem, traits, fft::fft_costs(traits));
+}
+
+Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits,
+                      const fft::FftCosts& costs) {
   Cost cost;
   fft::FftPlan notation;
   const GpuFftChoice& choice = plan.gpu().fft;
   if (choice.family == GpuFftFamily::interleaved) notation = choice.plan;
-  if (choice.family == GpuFftFamily::plain) notation = plain_notation(problem);
+  if (choice.family == GpuFftFamily::plain) notation = plain_notation(problem, traits);
   if (notation.kernels.empty()) {
-    cost.execute = by_traffic(problem, traits, library_efficiency);
+    cost.execute = by_traffic(problem, traits, costs);
     cost.bytes = array_bytes(problem);
   } else {
-    cost.execute = share(problem) * fft::plan_seconds(notation, traits, problem.batch);
+    cost.execute = share(problem, costs) * fft::plan_seconds(notation, traits, problem.batch, costs);
     cost.bytes = fft::uses_workspace(notation) ? array_bytes(problem) : 0;
   }
   return cost;

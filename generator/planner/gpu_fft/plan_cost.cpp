@@ -6,28 +6,18 @@
 namespace fourtune::generator::fft {
 namespace {
 
-// Time between two dependent kernels of one stream, when the host is ahead.
-constexpr double launch_seconds = 2e-6;
-// Speed of L2 relative to memory copies. L2 is hardly faster: at copy speed it is 85 % busy (H200, hardware counters).
-constexpr double l2_speed = 1.15;
-// Bytes per second that the blocks of clusters exchange, for 132 multiprocessors at 1.98 GHz; memory accesses do
-// not hide this time.
-constexpr double cluster_bandwidth = 3.5e12;
-
 bool stays_in_l2(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
   const double array = static_cast<double>(kernel_bytes(plan)) / 2 * static_cast<double>(batch);
   const double arrays = plan.place == Place::out || uses_workspace(plan) ? 2 : 1;
   return array * arrays < 0.8 * static_cast<double>(device.l2_bytes);
 }
 
-// Share of copy bandwidth that the resident blocks reach: one block of 512 threads per multiprocessor reached 0.81
-// (H200, 256^3 f32), two of half the size 0.95, and one with bulk loads into a landing buffer 0.84.
-double overlap(const KernelParameters& with, int resident) {
-  double part = resident <= 1 ? 0.82 : resident == 2 ? 0.93 : 0.95;
-  if (with.load == Load::bulk) part = std::max(part, 0.84);
-  const int warps = resident * with.threads / 32;  // too few warps cannot keep memory or arithmetic busy
-  if (warps < 16) part *= warps < 8 ? 0.88 : 0.96;
-  return part;
+// Share of copy bandwidth that the resident blocks reach: one of 512 threads 0.81 (H200, 256^3 f32), two of half the
+// size 0.95, and one with bulk loads into a landing buffer 0.84.
+double overlap(const KernelParameters& with, int resident, const FftCosts& costs) {
+  const double blocks = with.load == Load::bulk ? resident + 0.2 : resident;
+  const double warps = resident * with.threads / 32.0;  // too few cannot keep memory or arithmetic busy
+  return 1 / (1 + costs.alone / blocks + costs.few_warps / warps);
 }
 
 // The number of exchanges between threads, and whether the values that one thread loads first (or stores last) are
@@ -54,6 +44,11 @@ Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
     }
     first = end;
   }
+  const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
+  const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
+  out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
+  out.scattered_load = out.scattered_load && !load;
+  out.scattered_store = out.scattered_store && !store;
   return out;
 }
 
@@ -67,11 +62,13 @@ double peak_flops(const DeviceTraits& device, Precision precision) {
   return 2 * device.clock_hz * device.multiprocessors * (precision == Precision::f32 ? lanes32 : lanes64);
 }
 
-double copy_bandwidth(const DeviceTraits& device) { return 0.9 * device.memory_bandwidth; }
+double copy_bandwidth(const DeviceTraits& device) { return fft_costs(device).copy * device.memory_bandwidth; }
 
 // Measured on strided passes on an H200: 0.18 for runs of 16 bytes, 0.65 for 64 bytes, 0.86 for 128 bytes, 0.94 for 256
 // bytes.
-double run_efficiency(double run_bytes) { return 1 / (1 + 270 / std::pow(run_bytes, 1.5)); }
+double run_efficiency(double run_bytes, const FftCosts& costs) {
+  return 1 / (1 + costs.run / std::pow(run_bytes, 1.5));
+}
 
 // Bulk copies of short rows are slow: 0.25 for 128 bytes and 0.44 for 256 bytes on an H200.
 double bulk_efficiency(double row_bytes) { return row_bytes / (row_bytes + 340); }
@@ -83,20 +80,21 @@ double async_efficiency(Precision precision) { return precision == Precision::f3
 Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
   Floors out;
   const auto transforms = static_cast<double>(batch);
-  const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? l2_speed : 1);
+  const FftCosts& costs = fft_costs(device);
+  const double bandwidth = copy_bandwidth(device) * (stays_in_l2(plan, device, batch) ? costs.cached : 1);
   const double bytes = static_cast<double>(kernel_bytes(plan)) * transforms / bandwidth;
   for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
     const double flops = kernel_flops(plan, k) * transforms / peak_flops(device, plan.precision);
     out.bytes += bytes;
     out.flops += flops;
-    out.launches += launch_seconds;
-    out.total += std::max(bytes, flops) + launch_seconds;
+    out.launches += costs.launch;
+    out.total += std::max(bytes, flops) + costs.launch;
   }
   return out;
 }
 
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
-                      const DeviceTraits& device, std::int64_t batch) {
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs) {
   const KernelParameters& with = kernel.with;
   const auto transforms = static_cast<double>(batch);
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
@@ -108,22 +106,23 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
 
   // Memory: run lengths, then the overlap with other work, then how full the device is.
   const bool cached = stays_in_l2(plan, device, batch);
-  const double bandwidth = copy_bandwidth(device) * (cached ? l2_speed : 1);
+  const double bandwidth = costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1);
   const Rounds rounds = rounds_of(kernel, g);
-  const double busy = overlap(with, resident);
+  const double busy = overlap(with, resident, costs);
   const auto direction = [&](double efficiency, bool scattered) {
     const double seconds = values * complex_bytes / (bandwidth * std::min(efficiency, busy));
-    return scattered ? 1.3 * seconds : seconds;
+    return scattered ? costs.scattered * seconds : seconds;
   };
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes;
-  const double read = with.load == Load::plain   ? run_efficiency(run_bytes)
-                      : with.load == Load::async ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes))
-                      : whole_tiles              ? 1
-                                                 : bulk_efficiency(run_bytes);
+  const double read = with.load == Load::plain ? run_efficiency(run_bytes, costs)
+                      : with.load == Load::async
+                          ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
+                      : whole_tiles ? 1
+                                    : bulk_efficiency(run_bytes);
   double memory = direction(read, rounds.scattered_load && with.load == Load::plain) +
-                  direction(run_efficiency(g.write_run * complex_bytes), rounds.scattered_store);
+                  direction(run_efficiency(g.write_run * complex_bytes, costs), rounds.scattered_store);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
@@ -132,13 +131,13 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
     if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * values / transforms * (1 - 1.0 / sub.radix);
     if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * values / transforms;
   }
-  const double arithmetic = work * transforms / (0.5 * peak_flops(device, plan.precision));
+  const double arithmetic = work * transforms / (costs.arithmetic * peak_flops(device, plan.precision));
 
   // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
   // of that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a
   // cluster is slower.
   const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
-  double lanes = 128.0 * device.clock_hz * device.multiprocessors * 0.75;
+  double lanes = 128.0 * device.clock_hz * device.multiprocessors * costs.shared;
   if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
   if (with.banks == Banks::swizzle) lanes *= 0.98;  // one exclusive or per value; prefers padding where both fit
   double exchange = exchanges * values * complex_bytes * 2 / lanes;
@@ -146,8 +145,8 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // into and out of the landing buffer
 
   // Traffic between the blocks of a cluster: everything except the share that stays in its block.
-  const double speed = static_cast<double>(device.multiprocessors) * device.clock_hz / (132 * 1.98e9);
-  const double crossing = values * complex_bytes * (1 - 1.0 / with.cluster) / (cluster_bandwidth * speed);
+  const double ports = 64.0 * device.multiprocessors * device.clock_hz;  // bytes per second into multiprocessors
+  const double crossing = values * complex_bytes * (1 - 1.0 / with.cluster) / (costs.crossing * ports);
 
   // Blocks that do not fill the device's last wave.
   const double blocks =
@@ -161,7 +160,12 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
                          static_cast<double>(elements(plan));
   const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
   memory /= std::min(1.0, fill * 1.5);
-  return std::max(memory, compute) + 0.05 * std::min(memory, compute) + crossing + launch_seconds;
+  return std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute) + crossing + costs.launch;
+}
+
+double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
+                      const DeviceTraits& device, std::int64_t batch) {
+  return kernel_seconds(plan, kernel, g, flops, device, batch, fft_costs(device));
 }
 
 double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& device, std::int64_t batch) {
@@ -169,10 +173,16 @@ double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& devic
                         kernel_flops(plan, kernel), device, batch);
 }
 
-double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, const FftCosts& costs) {
   double out = 0;
-  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) out += kernel_seconds(plan, k, device, batch);
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k)
+    out += kernel_seconds(plan, plan.kernels[static_cast<std::size_t>(k)], geometry(plan, k), kernel_flops(plan, k),
+                          device, batch, costs);
   return out;
+}
+
+double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch) {
+  return plan_seconds(plan, device, batch, fft_costs(device));
 }
 
 }  // namespace fourtune::generator::fft

@@ -1,11 +1,12 @@
 // Floors and a cost estimate of GPU FFT plans. A floor is a time that no kernel can beat on the device (as its traits
-// describe it). The estimate serves only to order candidates before anything is measured. Its constants come from runs
-// of emitted kernels on an H200 (docs/design/fft-plans.md).
+// describe it). The estimate serves only to order candidates before anything is measured. Its constants are the device's
+// (fft_costs.h).
 #pragma once
 
 #include "fourtune/device_traits.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/plan/fft/notation.h"
+#include "generator/planner/gpu_fft/fft_costs.h"
 
 namespace fourtune::generator::fft {
 
@@ -19,10 +20,10 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
 
 // Peak floating-point operations per second; a fused multiply-add counts as two.
 double peak_flops(const DeviceTraits& device, Precision precision);
-// Copy bandwidth: 0.9 of the bandwidth in the data sheet.
+// Copy bandwidth: what a copy reaches of the bandwidth in the data sheet.
 double copy_bandwidth(const DeviceTraits& device);
 // Share of copy bandwidth that scattered contiguous runs of this many bytes reach.
-double run_efficiency(double run_bytes);
+double run_efficiency(double run_bytes, const FftCosts& costs = {});
 // The same for bulk copies whose rows have this many bytes.
 double bulk_efficiency(double row_bytes);
 
@@ -31,6 +32,10 @@ double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& devic
 // The same, using what the caller already knows about the kernel.
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
                       const DeviceTraits& device, std::int64_t batch);
+// The same with given coefficients, for fitting them.
+double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs);
 double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch = 1);
+double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, const FftCosts& costs);
 
 }  // namespace fourtune::generator::fft

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/planner/gpu_fft/enumerate.h"
+#include "generator/planner/gpu_fft/fft_costs.h"
 #include "generator/planner/planner.h"
 
 namespace fourtune::generator {
@@ -27,6 +28,8 @@ GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& trait
 Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why = nullptr);
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
+// The same with given coefficients, for fitting them.
+Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs);
 double gpu_fft_floor_seconds(const Plan& plan, const Problem& problem, const DeviceTraits& traits);
 
 }  // namespace fourtune::generator

@@ -7,6 +7,7 @@
 #include "base/layout.h"
 #include "fourtune/status.h"
 #include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/codegen/fft/any_length/line_radices.h"
 
 namespace fourtune::generator::fft {
 namespace {
@@ -14,33 +15,19 @@ namespace {
 // Longest line in one kernel along y and z, where a tile should carry 16 neighbours.
 constexpr std::int64_t most_strided = 1024;
 
-// The same along x: 8192 if a block's shared memory holds the real or imaginary parts of a line with some padding.
+// The same along x: what 512 threads hold, if a block's shared memory holds the real or imaginary parts of a line with
+// some padding. Lines of more than 8192 fill a block, so there must be enough of them to keep the device busy.
 std::int64_t most_line(const EmitOptions& options) {
-  return 8192 * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block ? 8192 : 4096;
+  std::int64_t lines = options.batch;
+  for (std::size_t d = 1; d < options.n.size(); ++d) lines *= options.n[d];
+  const std::int64_t held = 512 * most_held(options.precision),
+                     longest = 2 * lines >= options.device.multiprocessors ? held : 8192;
+  for (std::int64_t most = std::min(held, longest); most > 4096; most /= 2)
+    if (most * real_bytes(options.precision) * 17 / 16 <= options.device.shared_per_block) return most;
+  return 4096;
 }
 
-std::vector<int> radices_of(std::int64_t n) {
-  std::vector<int> primes, radices;
-  for (std::int64_t p = 2; n > 1; ++p)
-    while (n % p == 0) primes.push_back(static_cast<int>(p)), n /= p;
-  std::sort(primes.rbegin(), primes.rend());
-  for (const int p : primes) {  // the largest radix up to 16 that can take the factor
-    int* best = nullptr;
-    for (int& r : radices)
-      if (r * p <= 16 && (!best || r > *best)) best = &r;
-    if (best)
-      *best *= p;
-    else
-      radices.push_back(p);
-  }
-  std::sort(radices.rbegin(), radices.rend());
-  // Replaces 16 16 16 2 by 16 8 8 8: a round of two values costs as much as any other.
-  if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
-    radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
-  return radices;
-}
-
-// The same for orders by prime factors, whose factors ascend: as many as fit a radix of 16.
+// Radices for orders by prime factors, whose factors ascend: as many as fit a radix of 16.
 std::vector<int> ascending_radices_of(std::int64_t n) {
   std::vector<int> radices;
   for (const std::int64_t p : prime_factors(n)) {
@@ -82,12 +69,6 @@ std::vector<std::vector<int>> kernels_of(const std::vector<int>& radices, std::i
     }
     if (*std::max_element(product.begin(), product.end()) <= most) return groups;
   }
-}
-
-int threads_for(std::int64_t values, const std::vector<int>& group) {
-  const std::int64_t most = *std::max_element(group.begin(), group.end());
-  const std::int64_t threads = (values / std::max<std::int64_t>(most, 8) + 31) / 32 * 32;
-  return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 512));
 }
 
 // A kernel whose tiles are whole lines, or whose values stay in their places, may write the array that it reads.
@@ -190,8 +171,11 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
   const std::int64_t most = d == 0 ? most_line(options) : most_strided;
   const bool by_primes = plan.order == Order::primes;
   const std::int64_t longest = n <= most ? most : 512;
-  auto groups = by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_of(n), longest);
+  auto groups =
+      by_primes ? ascending_kernels_of(ascending_radices_of(n), longest) : kernels_of(radices_up_to_16(n), longest);
   std::int64_t most_values = 8192, beside = run;  // per tile; neighbours along x
+  const bool one_along_x = d == 0 && n <= most && !by_primes && !options.hooks[0].input && !options.hooks[0].output;
+  if (one_along_x) groups = {radices_of_line(n, options.precision)};
   const bool aligned =
       options.n[0] % run == 0 || n > 400;  // 300^3: 380 us this way, 362 us in three rounds; 500^3: 1.82 and 2.07 ms
   if (d > 0 && n > 256 && n <= most && options.precision == Precision::f32 && aligned)
@@ -214,13 +198,18 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
     const bool along = d == 0 && groups.size() > 1;
     const std::size_t carrier = d == 0 && !along ? 1 : 0;
     const std::int64_t count = along ? n / product : d == 0 ? (dims > 1 ? options.n[1] : options.batch) : options.n[0];
-    const bool tiny = d > 0 && product * run < 512;  // many short lines per block
-    const std::int64_t wanted = d > 0 && !tiny ? beside : along ? run : std::max<std::int64_t>(1, 2048 / product);
+    const bool tiny = d > 0 && product * run < 512;                                       // many short lines per block
+    const std::int64_t held = one_along_x && group.size() == 1 ? lines_of_thread(n) : 0;  // lines of a thread
+    const std::int64_t wanted = held > 0         ? held * threads_of_short(n, options.precision)
+                                : d > 0 && !tiny ? beside
+                                : along          ? run
+                                                 : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
     const auto on_line = [&](std::int64_t at_most) {
       return by_primes ? neighbours_on_line(at_most, left, done) : neighbours_on_line(at_most, done, left);
     };
-    const std::int64_t most_held = along ? on_line(most_wanted) : neighbours(most_wanted, count);
+    const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
+    const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.
     const std::int64_t least = carrier == 0 && !tiny ? run / 4 : (512 + product - 1) / product;
     w.tile[carrier] = static_cast<int>(spread_out(most_held, least, product, options, [&](std::int64_t tile) {
@@ -235,7 +224,13 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
       values *= more;
     }
     w.threads = threads_for(values, group);
-    const std::int64_t exchanged = group.size() > 1 ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
+    if (held > 0) w.threads = static_cast<int>((values - 1) / (n * held) / 32 * 32 + 32);
+    if (one_along_x) {
+      w.coalesce = coalesce_of(group, n, options.precision);
+      if (w.coalesce != Coalesce::none) w.exchange = Exchange::shared;
+    }
+    const std::int64_t exchanged =
+        w.exchange == Exchange::shared ? values * 2 * real_bytes(options.precision) * 17 / 16 : 0;
     const bool tight = exchanged > options.device.shared_per_block;
     // Lets two blocks be resident, or makes one block fit at all.
     if (tight || (d == 0 ? product : values / 2) > 4096) w.parts = Parts::apart;
@@ -291,6 +286,7 @@ FftPlan directed(const FftPlan& plan, const EmitOptions& options) {
 }  // namespace
 
 FftPlan plain_plan(const EmitOptions& options) {
+  if (std::optional<FftPlan> whole = whole_plan(options)) return *std::move(whole);
   FftPlan plan = empty_plan(options);
   int dims = most_dimensions;
   while (dims > 1 && options.n[static_cast<std::size_t>(dims - 1)] == 1) --dims;

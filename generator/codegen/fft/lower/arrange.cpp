@@ -44,7 +44,7 @@ class Arranger {
     }
     transforms_.clear();  // the rounds contain them now
     if (pass_.rounds.empty()) pass_.rounds.emplace_back();
-    if (even) add_rounds();
+    if (!pass_.resident) add_rounds(even);
     if (pass_.cluster > 1)
       if (std::string refusal = choose_blocks(); !refusal.empty()) return refusal;
     for (std::size_t r = 0; r < pass_.rounds.size(); ++r) fill(r, even);
@@ -114,10 +114,14 @@ class Arranger {
     }
     return contains(round.registers, nearest);
   }
-  void add_rounds() {
+  void add_rounds(bool even) {
+    using Coalesced = PassSpec::Coalesced;
     auto& rounds = pass_.rounds;
-    const bool before = pass_.neighbours_load && holds_neighbours(rounds.front(), pass_.load.address);
-    const bool behind = pass_.neighbours_store && holds_neighbours(rounds.back(), pass_.store.address);
+    const auto wanted = [&](Coalesced how, const Round& round, const Index& address) {
+      return how == Coalesced::always || (how == Coalesced::where_held && even && holds_neighbours(round, address));
+    };
+    const bool before = wanted(pass_.coalesced_load, rounds.front(), pass_.load.address);
+    const bool behind = wanted(pass_.coalesced_store, rounds.back(), pass_.store.address);
     if (before) rounds.emplace(rounds.begin());
     if (behind) rounds.emplace_back();
   }
@@ -194,11 +198,15 @@ class Arranger {
     const std::vector<int> warps = pass_.exchange == Exchange::shuffle ? warp_atoms() : std::vector<int>();
     std::erase_if(rest, [&](int atom) { return contains(warps, atom); });
     if (even) {
+      // A round that was asked for leaves a warp's neighbours in memory to its threads.
+      using enum PassSpec::Coalesced;
+      const bool asked = pass_.coalesced_load == always || pass_.coalesced_store == always;
+      const std::int64_t lanes = asked && round.transforms.empty() ? 32 : 1;
       while (product(round.registers) < per_thread_) {  // the furthest apart in memory that fits
         auto pick = rest.rend();
         for (auto it = rest.rbegin(); it != rest.rend() && pick == rest.rend(); ++it)
           if (per_thread_ % (product(round.registers) * size(*it)) == 0) pick = it;
-        if (pick == rest.rend()) break;
+        if (pick == rest.rend() || product({rest.begin(), std::prev(pick.base())}) < lanes) break;
         round.registers.push_back(*pick);
         rest.erase(std::next(pick).base());
       }

@@ -118,9 +118,11 @@ struct PassSpec {
   std::vector<Round> rounds;
   Twiddles twiddles = Twiddles::powers;
   std::vector<std::int64_t> tables;  // lengths of the twiddle tables
-  // Asks for a round more where one thread would load, or store, neighbours in memory one after the other, so that
-  // neighbouring threads do. For passes that exchange through shared memory.
-  bool neighbours_load = false, neighbours_store = false;
+  // Asks for a round more before the first, or after the last, in which neighbouring threads access neighbours in
+  // memory: `where_held` only where else one thread would access them one after the other. For passes that exchange
+  // through shared memory.
+  enum class Coalesced { no, where_held, always };
+  Coalesced coalesced_load = Coalesced::no, coalesced_store = Coalesced::no;
   int extra_tables = 0;                  // number of further table arguments (factors)
   Exchange exchange = Exchange::shared;  // shuffle: no value changes its warp
   Banks banks = Banks::pad;              // layout of the exchange buffer

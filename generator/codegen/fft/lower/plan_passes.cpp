@@ -91,8 +91,13 @@ PlannedPass Planner::pass(int k) {
   spec.twiddles = w.twiddle == TwiddleForm::table      ? Twiddles::powers
                   : w.twiddle == TwiddleForm::computed ? Twiddles::computed
                                                        : Twiddles::fast;
-  spec.neighbours_load = plan_.from == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
-  spec.neighbours_store = plan_.order == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
+  const auto coalesced = [&](Coalesce side, Order order) {
+    if (w.coalesce == side || w.coalesce == Coalesce::both) return PassSpec::Coalesced::always;
+    const bool may = order == Order::primes && w.exchange == Exchange::shared && w.cluster == 1;
+    return may ? PassSpec::Coalesced::where_held : PassSpec::Coalesced::no;
+  };
+  spec.coalesced_load = coalesced(Coalesce::load, plan_.from);
+  spec.coalesced_store = coalesced(Coalesce::store, plan_.order);
   spec.title = to_text(plan_.kernels[at(k)]);
   spec.name = fmt::format("{}{}", k + 1, options_.sign < 0 ? "f" : "b");
   const bool first = k == 0, last = k + 1 == kernels();

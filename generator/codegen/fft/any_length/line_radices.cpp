@@ -1,0 +1,80 @@
+#include "generator/codegen/fft/any_length/line_radices.h"
+
+#include <algorithm>
+
+namespace fourtune::generator::fft {
+
+std::int64_t most_held(Precision precision) { return precision == Precision::f32 ? 32 : 16; }
+
+std::vector<int> radices_up_to_16(std::int64_t n) {
+  std::vector<int> primes, radices;
+  for (std::int64_t p = 2; n > 1; ++p)
+    while (n % p == 0) primes.push_back(static_cast<int>(p)), n /= p;
+  std::sort(primes.rbegin(), primes.rend());
+  for (const int p : primes) {  // the largest radix up to 16 that can take the factor
+    int* best = nullptr;
+    for (int& r : radices)
+      if (r * p <= 16 && (!best || r > *best)) best = &r;
+    if (best)
+      *best *= p;
+    else
+      radices.push_back(p);
+  }
+  std::sort(radices.rbegin(), radices.rend());
+  // Replaces 16 16 16 2 by 16 8 8 8: a round of two values costs as much as any other.
+  if (radices.size() > 3 && radices.back() == 2 && radices[1] == 16 && radices[2] == 16)
+    radices[1] = radices[2] = radices.back() = 8, std::sort(radices.rbegin(), radices.rend());
+  return radices;
+}
+
+namespace {
+
+// Two or three radices of at most `most` whose product is n, the largest first and as equal as can be; nothing if there
+// are none.
+std::vector<int> balanced(std::int64_t n, std::int64_t most, bool three) {
+  for (std::int64_t large = 2; large <= most; ++large) {
+    if (n % large != 0) continue;
+    const std::int64_t rest = n / large;
+    if (rest <= large && rest > 1) return {static_cast<int>(large), static_cast<int>(rest)};
+    if (!three) continue;
+    if (std::vector<int> others = balanced(rest, large, false); !others.empty())
+      return {static_cast<int>(large), others[0], others[1]};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
+  const std::int64_t most = most_held(precision);
+  if (n <= most) return {static_cast<int>(n)};
+  std::vector<int> usual = radices_up_to_16(n);
+  if (std::vector<int> pair = balanced(n, 16, false); !pair.empty()) return pair;
+  // Odd lengths have few products up to 16 (3125 takes five), and a line that fills a block has as many values per
+  // thread as fit: larger radices save exchanges.
+  if ((n % 2 == 1 && usual.size() > 3) || n > 8192)
+    for (const bool three : {false, true})
+      if (std::vector<int> fewer = balanced(n, most, three); !fewer.empty()) return fewer;
+  return usual;
+}
+
+int threads_for(std::int64_t values, const std::vector<int>& group) {
+  const std::int64_t most = *std::max_element(group.begin(), group.end());
+  const std::int64_t threads = (values / std::max<std::int64_t>(most, 8) + 31) / 32 * 32;
+  return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 512));
+}
+
+std::int64_t lines_of_thread(std::int64_t n) { return std::max<std::int64_t>(1, 8 / n); }
+
+std::int64_t threads_of_short(std::int64_t n, Precision precision) {
+  return n * 2 * real_bytes(precision) > 256 ? 64 : 128;  // a tile of at most 32 KB, or two warps
+}
+
+Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision precision) {
+  constexpr std::int64_t least_run = 64;  // bytes
+  const std::int64_t bytes = n * 2 * real_bytes(precision);
+  const bool load = bytes / radices.front() < least_run, store = bytes / radices.back() < least_run;
+  return load && store ? Coalesce::both : load ? Coalesce::load : store ? Coalesce::store : Coalesce::none;
+}
+
+}  // namespace fourtune::generator::fft

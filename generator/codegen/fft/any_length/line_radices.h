@@ -1,0 +1,28 @@
+// What plans that nobody tuned have in common: radices of a line, threads for a tile, and rounds that coalesce.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fourtune/problem.h"
+#include "generator/plan/fft/notation.h"
+
+namespace fourtune::generator::fft {
+
+// Values of a line that one thread holds at most.
+std::int64_t most_held(Precision precision);
+// Radices for a line in one kernel, the largest first: one for a line that a thread holds, a balanced pair up to 16 where
+// there is one, few large ones for odd lines and those that fill a block, else products up to 16. n passes has_codelets.
+std::vector<int> radices_of_line(std::int64_t n, Precision precision);
+// Products of prime factors up to 16, the largest first.
+std::vector<int> radices_up_to_16(std::int64_t n);
+// Threads that hold a tile of so many values, about one DFT of the largest radix each.
+int threads_for(std::int64_t values, const std::vector<int>& radices);
+// For lines that a thread holds: how many, and threads of a block.
+std::int64_t lines_of_thread(std::int64_t n);
+std::int64_t threads_of_short(std::int64_t n, Precision precision);
+// Where the runs of neighbouring threads along a contiguous line of n would be shorter than two sectors, in the first
+// round of these radices or the last, values change threads before or behind it.
+Coalesce coalesce_of(const std::vector<int>& radices, std::int64_t n, Precision precision);
+
+}  // namespace fourtune::generator::fft

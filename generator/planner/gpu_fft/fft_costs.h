@@ -1,0 +1,49 @@
+// What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits give,
+// which kernels reach. Fitted to measured plans by tools/fit_fft_costs.cpp.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "fourtune/device_traits.h"
+
+namespace fourtune::generator::fft {
+
+struct FftCosts {
+  double copy = 0.9;          // share of the memory's peak that a copy reaches
+  double cached = 1.15;       // speed of the L2 cache relative to a copy
+  double launch = 2e-6;       // seconds between two dependent kernels of one stream
+  double run = 270;           // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
+  double scattered = 1.3;     // time of a warp's accesses that are not neighbours, relative to those that are
+  double alone = 0.2;         // memory idles while the only block of a multiprocessor computes
+  double few_warps = 1;       // memory idles with few warps: share of their accesses' latency that one warp leaves
+  double arithmetic = 0.5;    // share of the peak that mixes of additions and multiply-adds reach
+  double shared = 0.75;       // share of 128 bytes per clock that exchanges reach
+  double crossing = 0.21;     // share of 64 bytes per clock that the blocks of clusters exchange
+  double hidden = 0.95;       // share of the shorter of memory's and arithmetic's time that hides behind the longer
+  double real = 0.55;         // time of a real transform relative to the complex one
+  double library_trip = 0.8;  // share of copy bandwidth of the library's kernels
+};
+struct CostField {
+  std::string_view name;
+  double FftCosts::*value;
+};
+// All fields, for the fit and for printing.
+inline constexpr std::array<CostField, 13> cost_fields{{{"copy", &FftCosts::copy},
+                                                        {"cached", &FftCosts::cached},
+                                                        {"launch", &FftCosts::launch},
+                                                        {"run", &FftCosts::run},
+                                                        {"scattered", &FftCosts::scattered},
+                                                        {"alone", &FftCosts::alone},
+                                                        {"few_warps", &FftCosts::few_warps},
+                                                        {"arithmetic", &FftCosts::arithmetic},
+                                                        {"shared", &FftCosts::shared},
+                                                        {"crossing", &FftCosts::crossing},
+                                                        {"hidden", &FftCosts::hidden},
+                                                        {"real", &FftCosts::real},
+                                                        {"library_trip", &FftCosts::library_trip}}};
+
+// Those of the device by name, else of the nearest one that was measured: all but `launch` are shares, so they scale.
+const FftCosts& fft_costs(const DeviceTraits& device);
+
+}  // namespace fourtune::generator::fft
