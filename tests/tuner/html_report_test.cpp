@@ -141,7 +141,7 @@ TEST_F(HtmlReport, OddCoursesAreDrawnToo) {
     Story story;
     story.course = std::move(course);
     story.untuned.seconds = untuned;
-    const std::string svg = course_chart(story);
+    std::string svg = course_chart(story);
     expect_balanced(svg);
     EXPECT_EQ(svg.find("nan"), svg.npos);
     EXPECT_EQ(svg.find("inf"), svg.npos);

@@ -179,14 +179,14 @@ tuner::Report tune_on_device(const TuneArguments& arguments, const tuner::Sessio
 
 // Where this process keeps its measurements: the database, or a shard that begins with what the database knows.
 std::filesystem::path prepared_database(const TuneArguments& arguments, std::vector<Problem>& problems) {
-  const std::filesystem::path database = database_path(*arguments.db);
+  std::filesystem::path database = database_path(*arguments.db);
   if (arguments.shard.empty()) return database;
   const Shard shard = shard_from(arguments.shard);
   problems = share_of(problems, shard);
   if (problems.empty())
     throw UsageError(fmt::format("--shard {}: no problem is left for it", arguments.shard),
                      "there are fewer problems than shards");
-  const std::filesystem::path path = shard_path(database, shard);
+  std::filesystem::path path = shard_path(database, shard);
   begin_shard(path, database);
   return path;
 }
