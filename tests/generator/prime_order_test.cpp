@@ -1,9 +1,12 @@
 // Plans whose order is by prime factors: their rule, their mirror image, and that every listed plan keeps both.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/known_devices.h"
 #include "generator/candidates.h"
+#include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/fitted_plan.h"
 #include "generator/planner/gpu_fft/planner.h"
 
 namespace fourtune::generator::fft {
@@ -93,6 +96,26 @@ TEST(PrimeOrder, APlanOfAnotherOrderIsRefusedByName) {
       EXPECT_NE(std::string(error.what()).find("the plan has order="), std::string::npos) << error.what();
     }
   }
+}
+
+// Lines of several kernels carry neighbours on the line: as many as both directions may.
+TEST(PrimeOrder, UntunedPlansOfLongLinesRunBothWays) {
+  std::vector<std::int64_t> sizes = {18750, 28350, 93750, 193536, 207636, 238140};
+  for (std::int64_t n = 4116; n < 300000; n += 4116)
+    if (has_codelets(n)) sizes.push_back(n);
+  ASSERT_GT(sizes.size(), 25u);
+  for (const std::int64_t n : sizes)
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      EmitOptions options;
+      options.n = {n, 1, 1, 1};
+      options.precision = precision;
+      for (const bool mirror : {false, true}) {
+        options.order = mirror ? Order::natural : Order::primes;
+        options.from = mirror ? Order::primes : Order::natural;
+        SCOPED_TRACE(fmt::format("n={} {} {}", n, precision == Precision::f32 ? "f32" : "f64", mirror));
+        EXPECT_NO_THROW({ EXPECT_EQ(lower(fitted_plan(options, h200()), options).refusal, ""); });
+      }
+    }
 }
 
 // The plan of a reversed problem serves the unreversed one, mirrored.

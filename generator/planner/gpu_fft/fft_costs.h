@@ -1,5 +1,5 @@
 // What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits give,
-// which kernels reach. Fitted to measured plans by tools/fit_fft_costs.cpp.
+// which kernels reach. Fitted to measured plans by tools/fit/fit_fft_costs.cpp.
 #pragma once
 
 #include <array>

@@ -132,12 +132,28 @@ std::int64_t neighbours(std::int64_t wanted, std::int64_t count) {
   return std::min(share, tile);
 }
 
-// The same on a line that needs several kernels. Transformed positions lie below those still to come, so a tile holds a
-// divisor of the former, or all of them times a divisor of the latter (rule tile).
-std::int64_t neighbours_on_line(std::int64_t wanted, std::int64_t done, std::int64_t to_come) {
-  std::int64_t tile = std::min(wanted, done * to_come);
-  while (tile < done ? done % tile != 0 : tile % done != 0 || to_come % (tile / done) != 0) --tile;
+// The same on a line that needs several kernels. Positions on the line lie in runs, the nearest first; a tile holds
+// whole runs, then a divisor of the next one (rule tile).
+std::int64_t neighbours_on_line(std::int64_t wanted, const std::vector<std::int64_t>& runs) {
+  std::int64_t tile = 1;
+  for (const std::int64_t run : runs) {
+    std::int64_t part = std::min(wanted / tile, run);
+    while (run % part != 0) --part;
+    tile *= part;
+    if (part < run) break;
+  }
   return tile;
+}
+
+// The runs beside a kernel's positions. In natural order the transformed positions lie below those to come. By primes
+// they lie above, and each prime factor is a run, the last one transformed first: so the mirrored plan may carry as
+// many.
+std::vector<std::int64_t> runs_on_line(const FftPlan& plan, std::int64_t done, std::int64_t to_come) {
+  if (plan.order != Order::primes) return {done, to_come};
+  std::vector<std::int64_t> primes = prime_factors(done);  // ascending, as the radices transform them
+  primes.push_back(to_come);
+  std::reverse(primes.begin(), primes.end());
+  return primes;
 }
 
 }  // namespace
@@ -205,9 +221,8 @@ void add_line(FftPlan& plan, const EmitOptions& options, int d, int dims) {
                                 : along          ? run
                                                  : std::max<std::int64_t>(1, 2048 / product);
     const std::int64_t most_wanted = std::max<std::int64_t>(1, std::min(wanted, most_values / product));
-    const auto on_line = [&](std::int64_t at_most) {
-      return by_primes ? neighbours_on_line(at_most, left, done) : neighbours_on_line(at_most, done, left);
-    };
+    const std::vector<std::int64_t> runs = runs_on_line(plan, done, left);
+    const auto on_line = [&](std::int64_t at_most) { return neighbours_on_line(at_most, runs); };
     const bool many = held > 0 && count >= 4 * most_wanted;  // whole warps, though the last tile is in part empty
     const std::int64_t most_held = along ? on_line(most_wanted) : many ? most_wanted : neighbours(most_wanted, count);
     // Strided tiles keep whole sectors of 32 bytes.
