@@ -12,10 +12,6 @@ namespace {
 constexpr std::int64_t kAlignment = 256;
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Rows that are worth a message of NCCL each: packing them would be two more passes through memory.
-constexpr std::int64_t kLongRow = 1 << 19;
-constexpr std::int64_t kMostRows = 1024;  // of a rank in one exchange: NCCL takes no more than some thousand calls
-
 // The same rows without gaps.
 DeviceBlock dense(const DeviceBlock& block, char* at) {
   DeviceBlock out = block;
@@ -34,21 +30,6 @@ DeviceExchange::DeviceExchange(const Communicator& ranks, DeviceStreams& streams
 DeviceExchange::~DeviceExchange() {
   for (const Slot& slot : slots_)
     for (const Side* side : {&slot.send, &slot.receive}) streams_.release_host(side->staged.data);
-}
-
-// Both ends of a message have as many rows of the same length, so they agree.
-bool DeviceExchange::goes_by_rows(const DeviceBlock& block) const {
-  return way_ == Exchange::nccl && block.slice.bytes >= kLongRow &&
-         block.count * block.slice.rows * ranks_.size() <= kMostRows;
-}
-
-void DeviceExchange::add(std::vector<DeviceMessage>& to, const Side::Message& message) const {
-  const DeviceBlock& block = message.block;
-  if (!goes_by_rows(block)) return to.push_back({block.rank, message.packed, block.bytes()});
-  for (std::int64_t i = 0; i < block.count; ++i)
-    for (std::int64_t row = 0; row < block.slice.rows; ++row)
-      to.push_back({block.rank, block.array + i * block.distance + block.slice.at + row * block.slice.stride,
-                    block.slice.bytes});
 }
 
 void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
@@ -124,8 +105,9 @@ void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
   streams_.follow(Lane::exchange, Lane::copies);
   if (way_ == Exchange::nccl) {
     send_.clear(), receive_.clear();
-    for (const auto& one : now.send.messages) add(send_, one);
-    for (const auto& one : now.receive.messages) add(receive_, one);
+    for (const auto& [block, packed, staged] : now.send.messages) send_.push_back({block.rank, packed, block.bytes()});
+    for (const auto& [block, packed, staged] : now.receive.messages)
+      receive_.push_back({block.rank, packed, block.bytes()});
     nccl_->begin(send_, receive_, Lane::exchange);
   } else {
     stage(now.send, Lane::exchange, true);

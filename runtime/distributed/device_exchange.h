@@ -1,8 +1,8 @@
 // Moves rows of arrays in GPUs' memory between ranks, in the way that a plan says (Exchange of rank_plan.h).
 //
 // Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
-// By NCCL long rows are messages of their own, and nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits
-// for it, so that the device packs one chunk while it works on the next.
+// By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits for
+// it, so that the device packs one chunk while it works on the next.
 #pragma once
 
 #include <cstdint>
@@ -78,9 +78,7 @@ class DeviceExchange {
   };
   void reserve(Side& side, const std::vector<DeviceBlock>& blocks);
   void lay(Side& side, const std::vector<DeviceBlock>& blocks);
-  bool goes_by_rows(const DeviceBlock& block) const;
-  bool packs(const DeviceBlock& block) const { return !block.gapless() && !goes_by_rows(block); }
-  void add(std::vector<DeviceMessage>& to, const Side::Message& message) const;
+  static bool packs(const DeviceBlock& block) { return !block.gapless(); }
   void copy(const DeviceBlock& to, const DeviceBlock& from);
   void pack(const Side& side);
   void unpack(const Side& side);

@@ -65,7 +65,7 @@ TEST(DistributedGpuFft, OddAndPrimeAndTinySizes) {
   compare<double, D>("fft:type=r2c,n=6x7x1,prec=f64", "", kInPlace);
 }
 
-// Rows of half a megabyte, which NCCL moves one by one.
+// Rows of half a megabyte: few and long ones, packed like any.
 TEST(DistributedGpuFft, LongRows) {
   if (size_of(MPI_COMM_WORLD) == 2) compare<D, D>("fft:type=c2c,n=2x32768x2,prec=f64", "chunks=2,cut=planes", kInPlace);
 }
