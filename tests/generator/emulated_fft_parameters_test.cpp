@@ -139,10 +139,12 @@ TEST(EmulatedFftParameters, CoalescedRoundsGiveNeighboursInMemoryToNeighbouringT
           const FftPlan plan = parse_fft_plan(text);
           const PlannedProgram program = plan_passes(plan, small_options_of(plan, -1, 2 * line.lines + 1));
           const PassSpec& pass = program.passes.front().spec;
-          if (side != "store")
+          if (side != "store") {
             EXPECT_EQ(addresses_of_a_warp(pass, pass.rounds.front(), pass.load.address), neighbours) << text;
-          if (side != "load")
+          }
+          if (side != "load") {
             EXPECT_EQ(addresses_of_a_warp(pass, pass.rounds.back(), pass.store.address), neighbours) << text;
+          }
         }
 }
 

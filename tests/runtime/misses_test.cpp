@@ -144,7 +144,7 @@ TEST_F(Misses, AnyBytesBehindTheFirstLineAreRead) {
   ASSERT_EQ(add_miss(file(), {"cpu", "a", 1, 2}), "");
   const std::string good = test::read_text(file());
   tuner::Random random(3);
-  const std::string_view letters("0123456789 -\n\n\0\xff x", 22);
+  const std::string_view letters("0123456789 -\n\n\0\xff x", 18);
   for (int round = 0; round < 300; ++round) {
     std::string text = good;
     for (std::uint64_t i = 0, size = random.next() % 300; i < size; ++i)
