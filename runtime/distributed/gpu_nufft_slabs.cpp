@@ -19,6 +19,7 @@
 #include "runtime/distributed/device_slab.h"
 #include "runtime/distributed/gpu_moved_points.h"
 #include "runtime/distributed/gpu_slab_ffts.h"
+#include "runtime/distributed/gpu_slab_plan.h"
 #include "runtime/distributed/passed_array.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
@@ -39,16 +40,11 @@ const gpu::ProgramBackend& programs_of(const Backend& backend) {
 // Kernels that locate points in the whole grid.
 generator::nufft::Kernels locator(const Problem& problem, const generator::Plan& plan, bool trust,
                                   const DeviceTraits& device) {
-  generator::nufft::Shape shape;
-  shape.dim = problem.dim;
-  shape.fine = plan.window.fine;
-  shape.precision = problem.precision;
-  shape.width = plan.window.width;
-  generator::nufft::on_device(shape, device);
   const auto& points = plan.gpu().points;
   generator::nufft::Parameters with = problem.type == 1 ? points.spread_with : points.interp_with;
   with.check = !trust;
-  return {shape, with, generator::kernel_polynomial(generator::window_of(plan.window), epsilon(problem.precision))};
+  return {whole_grid(problem, plan, device), with,
+          generator::kernel_polynomial(generator::window_of(plan.window), epsilon(problem.precision))};
 }
 
 generator::gpu_nufft::GridFft grid_of(const Problem& problem, const generator::Plan& plan, ModeOrder order) {

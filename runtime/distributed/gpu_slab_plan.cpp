@@ -21,18 +21,23 @@ std::string gpu_slabs_fault(const generator::Plan& plan, const Problem& problem)
   return {};
 }
 
-generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
-                                  bool deterministic) {
-  generator::Plan fitted = plan;
-  fitted.gpu().fft = {};
-  fitted.gpu().fft.family = generator::GpuFftFamily::plain;
-  if (!deterministic) return fitted;
+generator::nufft::Shape whole_grid(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device) {
   generator::nufft::Shape shape;
   shape.dim = problem.dim;
   shape.fine = plan.window.fine;
   shape.precision = problem.precision;
   shape.width = plan.window.width;
   generator::nufft::on_device(shape, device);
+  return shape;
+}
+
+generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
+                                  bool deterministic) {
+  generator::Plan fitted = plan;
+  fitted.gpu().fft = {};
+  fitted.gpu().fft.family = generator::GpuFftFamily::plain;
+  if (!deterministic) return fitted;
+  const generator::nufft::Shape shape = whole_grid(problem, plan, device);
   const auto lead = problem.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   generator::GpuPointsChoice& points = fitted.gpu().points;
   points = generator::gpu_nufft::deterministic(points, shape, lead, !generator::fixed_point_is_enough(problem, plan));

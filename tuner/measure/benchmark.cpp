@@ -81,27 +81,21 @@ Clock thread_clock() {
 
 Clock clock_of(const BenchmarkOptions& options) { return options.cpu_time ? thread_clock() : wall_clock(); }
 
-std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock) {
-  if (work.refresh) work.refresh();
-  if (options.cold) push_out_caches();
-  if (work.timed) return std::max<std::int64_t>(1, std::llround(work.timed(loops) * 1e9 / loops));
-  const std::int64_t start = clock();
-  work.run(loops);
-  return std::max<std::int64_t>(1, (clock() - start) / loops);
-}
-
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock,
-                    const Probe& probe, bool& disturbed) {
-  // The inputs and the caches are prepared before the probe looks, as before the clock is read.
-  Workload prepared = {work.run, {}, work.timed, work.most_loops};
-  BenchmarkOptions warm = options;
-  warm.cold = false;
+                    const Probe& probe, bool* disturbed) {
   if (work.refresh) work.refresh();
   if (options.cold) push_out_caches();
   const Usage before = probe();
-  const std::int64_t ns = sample(prepared, loops, warm, clock);
-  disturbed = (probe() - before).disturbed();
-  return ns;
+  const std::int64_t start = clock();
+  double ns = 0;
+  if (work.timed) {
+    ns = work.timed(loops) * 1e9;
+  } else {
+    work.run(loops);
+    ns = static_cast<double>(clock() - start);
+  }
+  if (disturbed) *disturbed = (probe() - before).disturbed();
+  return std::max<std::int64_t>(1, std::llround(ns / loops));
 }
 
 Probe probe_of(const Workload& work, const BenchmarkOptions& options) {
@@ -150,7 +144,7 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
   const std::int64_t start = clock();
   while (result.busy.samples < options.max_samples) {
     bool disturbed = false;
-    const std::int64_t ns = sample(work, result.loops, options, clock, probe, disturbed);
+    const std::int64_t ns = sample(work, result.loops, options, clock, probe, &disturbed);
     (disturbed ? disturbed_ns : result.samples_ns).push_back(ns);
     result.busy.add(disturbed);
     const int count = static_cast<int>(result.samples_ns.size());

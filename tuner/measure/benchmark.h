@@ -59,9 +59,8 @@ BenchmarkResult benchmark(const Workload& work, const BenchmarkOptions& options,
                           const Clock& clock = wall_clock(), const Probe& probe = usage_ignored);
 
 // Takes one sample of `loops` executes and returns the nanoseconds of one execute. Sets `disturbed`, if given.
-std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock);
 std::int64_t sample(const Workload& work, int loops, const BenchmarkOptions& options, const Clock& clock,
-                    const Probe& probe, bool& disturbed);
+                    const Probe& probe = usage_ignored, bool* disturbed = nullptr);
 // The number of executes that fill min_sample_seconds when one takes `ns`.
 int loops_for(std::int64_t ns, const BenchmarkOptions& options);
 // The same number, found with samples of growing length, because the time of a single execute does not predict the time

@@ -27,7 +27,7 @@ void measure_rounds(const FinalsRequest& request, const BenchmarkOptions& option
       // Warm mode: the other plans have filled the caches, which does not happen to users of a single plan.
       if (!options.cold && spent < request.seconds) works[p].run(1);
       bool disturbed = false;
-      round[p] = sample(works[p], loops[p], options, clock, probe, disturbed);
+      round[p] = sample(works[p], loops[p], options, clock, probe, &disturbed);
       result.busy.add(disturbed);
       any_disturbed = any_disturbed || disturbed;
     }

@@ -1,5 +1,5 @@
 // What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits give,
-// which kernels reach. Fitted to measured plans by tools/fit/fit_fft_costs.cpp.
+// which kernels reach. Set by hand on an H200; tools/fit/fit_fft_costs.cpp fits them to measured plans.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ inline constexpr std::array<CostField, 13> cost_fields{{{"copy", &FftCosts::copy
                                                         {"real", &FftCosts::real},
                                                         {"library_trip", &FftCosts::library_trip}}};
 
-// Those of the device by name, else of the nearest one that was measured: all but `launch` are shares, so they scale.
+// One set serves every device so far: all but `launch` are shares, so they scale with its traits.
 const FftCosts& fft_costs(const DeviceTraits& device);
 
 }  // namespace fourtune::generator::fft

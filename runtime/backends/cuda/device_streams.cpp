@@ -13,8 +13,8 @@
 namespace fourtune::runtime::cuda {
 namespace {
 
-// Copies and exchanges are urgent: otherwise a message would wait until all blocks of the work that was queued before it
-// have started, and would overlap with little.
+// Copies and exchanges are urgent, so that their blocks need not wait for those of work that was queued before them. No
+// gain was seen where it was measured (docs/design/distributed.md).
 class CudaStreams final : public DeviceStreams {
  public:
   explicit CudaStreams(std::shared_ptr<const Device> device)
