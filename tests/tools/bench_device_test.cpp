@@ -177,6 +177,17 @@ TEST(DevicePeers, CufftAndAdapterGetEveryKindOfLayout) {
   }
 }
 
+// cuFFT has r2c with sign -1 and c2r with sign 1: it runs as usual, and what it wrote is compared as the other sign's.
+TEST(DevicePeers, CufftIsComparedForBothSignsOfRealTransforms) {
+  for (const char* token :
+       {"fft:type=c2r,n=9,prec=f64", "fft:type=c2r,n=7x4x5,prec=f32,batch=3", "fft:type=c2r,n=6x5,prec=f64,place=in",
+        "fft:type=c2r,n=8x1x3,prec=f32,batch=2,place=in", "fft:type=c2r,n=6x4,prec=f64,batch=2,layout=2x8+40/3x18+80",
+        "fft:type=r2c,n=9x4,prec=f64,batch=2,sign=1", "fft:type=r2c,n=8x3x5,prec=f32,place=in,sign=1"}) {
+    const ContenderResult one = measured(token, {"cufft"}).contenders.front();
+    EXPECT_TRUE(one.ran() && one.right) << token << ": " << one.failure << " error " << one.error;
+  }
+}
+
 TEST(DevicePeers, AdapterDoesNonuniformTransformsToo) {
   for (const char* token : {"nufft:type=1,n=6x5,m=30,prec=f64,tol=1e-9", "nufft:type=2,n=9,m=30,prec=f32,tol=1e-3",
                             "nufft:type=3,dim=1,m=30,k=20,prec=f64,tol=1e-9,batch=3"})

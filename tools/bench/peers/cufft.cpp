@@ -1,7 +1,10 @@
 // cuFFT as a contender: cufftMakePlanMany64 with its default work area, on the default stream. The interface is that of
 // NVIDIA's documentation, "cuFFT".
 #include <array>
+#include <complex>
+#include <utility>
 
+#include "base/layout.h"
 #include "runtime/backends/cuda/cufft_api.h"
 #include "tools/bench/peers/peers.h"
 #include "tools/bench/peers/symbol.h"
@@ -33,8 +36,6 @@ class CufftContender final : public Contender {
  public:
   CufftContender(const Api& api, const Problem& problem) : api_(api), problem_(problem) {
     if (problem.order != SpectrumOrder::natural) throw Failure("refuses: cuFFT has the natural order only");
-    if (problem.fft_type != FftType::c2c && problem.sign != (problem.fft_type == FftType::r2c ? -1 : 1))
-      throw Failure("cuFFT does r2c with sign=-1 and c2r with sign=1 only");
     const cuda::CufftLayout in = cuda::cufft_layout(resolved_input_layout(problem), input_sizes(problem), problem.dim);
     const cuda::CufftLayout out =
         cuda::cufft_layout(resolved_output_layout(problem), output_sizes(problem), problem.dim);
@@ -65,8 +66,43 @@ class CufftContender final : public Contender {
     else
       check((single ? api_.c2r : api_.z2d)(plan_, first, second), "execute");
   }
+  void restore_order(void* output) const override {
+    if (problem_.fft_type == FftType::c2c || problem_.sign == (problem_.fft_type == FftType::r2c ? -1 : 1)) return;
+    if (problem_.precision == Precision::f32)
+      to_other_sign<float>(output);
+    else
+      to_other_sign<double>(output);
+  }
 
  private:
+  // cuFFT has r2c with sign -1 and c2r with sign 1 only. The other sign takes the same time: it conjugates the spectrum
+  // of real values, and turns the real values of a spectrum around, element -i to i along every dimension.
+  template <class Real>
+  void to_other_sign(void* output) const {
+    const Sizes sizes = output_sizes(problem_);
+    const ArrayLayout layout = resolved_output_layout(problem_);
+    const std::int64_t count = element_count(sizes);
+    const auto opposite = [&](std::int64_t element) {
+      std::int64_t out = 0, unit = 1;
+      for (const std::int64_t n : sizes) {
+        out += (n - element % n) % n * unit;
+        element /= n, unit *= n;
+      }
+      return out;
+    };
+    for (std::int64_t b = 0; b < problem_.batch; ++b)
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t place = b * layout.distance + place_of(layout, sizes, i);
+        if (problem_.fft_type == FftType::r2c) {
+          std::complex<Real>& value = static_cast<std::complex<Real>*>(output)[place];
+          value = std::conj(value);
+        } else if (const std::int64_t other = opposite(i); i < other) {
+          Real* const values = static_cast<Real*>(output);
+          std::swap(values[place], values[b * layout.distance + place_of(layout, sizes, other)]);
+        }
+      }
+  }
+
   int type() const {
     const bool single = problem_.precision == Precision::f32;
     if (problem_.fft_type == FftType::r2c) return single ? cuda::CUFFT_R2C : cuda::CUFFT_D2Z;
