@@ -8,6 +8,7 @@
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/families.h"
 #include "generator/planner/gpu_fft/fitted_plan.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
 #include "generator/planner/gpu_fft/planner.h"
@@ -15,16 +16,6 @@
 
 namespace fourtune::generator {
 namespace {
-
-bool has_codelets(const Problem& problem) {
-  return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
-}
-
-Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
-  Plan plan = plan_for(traits.backend);
-  plan.gpu().fft.family = family;
-  return plan;
-}
 
 void through_workspace(fft::FftPlan& plan) {
   for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = fft::Target::work;
@@ -294,57 +285,6 @@ bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits) {
 GpuFftSpace gpu_fft_candidates(const Problem& problem, const DeviceTraits& traits,
                                const fft::EnumerationLimits& limits) {
   return FftSpace(problem, traits).build(limits);
-}
-
-namespace {
-
-// The library is the default for dense arrays only.
-bool library_takes(const Problem& problem) { return !problem.input_layout && !problem.output_layout; }
-
-// Cases in which the library was faster than the plain plan (docs/design/gpu-fft.md): four kernels where it needs three
-// (8192^2), several kernels along a line in a batch that does not fit the cache (64 times 2^20), and real f64 arrays
-// larger than the cache (512^3, both directions). `usual` has no kernels if the plain plan cannot be written in the
-// notation.
-bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
-  constexpr std::size_t too_many_kernels = 4;
-  const double bytes = 2.0 * static_cast<double>(real_bytes(problem.precision)) *
-                       static_cast<double>(mode_count(problem)) * static_cast<double>(problem.batch);
-  const bool past_cache = bytes > static_cast<double>(traits.l2_bytes);
-  // A c2r of the library needs a copy of its input, which it writes into.
-  const bool copies = problem.fft_type == FftType::c2r && problem.place == Place::out;
-  if (problem.fft_type != FftType::c2c && !copies && problem.precision == Precision::f64 && past_cache) return true;
-  if (usual.kernels.empty()) return false;
-  return usual.kernels.size() >= too_many_kernels ||
-         (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past_cache);
-}
-
-// The plain plan in the notation; a plan without kernels if it cannot be written in it.
-fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
-  if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
-  fft::EmitOptions options = notation_options(problem);
-  options.device = traits;
-  return fft::plain_plan(options);
-}
-
-}  // namespace
-
-Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
-  const auto chosen = [&](Plan plan, const std::string& reason) {
-    if (why) *why = reason;
-    return plan;
-  };
-  const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
-  const bool choice = gpu_fft_library_does(problem, traits) && library_takes(problem);
-  try {
-    if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
-      return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
-    check_gpu_fft(problem, plain, traits);
-    return chosen(plain, "generated kernels that take any size");
-  } catch (const Error& error) {
-    if (choice)
-      return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
-    throw;
-  }
 }
 
 Plan gpu_fft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& traits) {

@@ -60,8 +60,20 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
 
 int threads_for(std::int64_t values, const std::vector<int>& group) {
   const std::int64_t most = *std::max_element(group.begin(), group.end());
-  const std::int64_t threads = (values / std::max<std::int64_t>(most, 8) + 31) / 32 * 32;
-  return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 512));
+  constexpr std::int64_t warp = 32, most_threads = 512;
+  const std::int64_t usual =
+      std::clamp<std::int64_t>((values / std::max<std::int64_t>(most, 8) + warp - 1) / warp * warp, warp, most_threads);
+  // A round with a few more DFTs than threads makes all threads wait for a second one of some: 245 DFTs of 7 values take
+  // 256 threads of 7 values and not 224 of 14.
+  const auto places = [&](std::int64_t threads) {
+    std::int64_t held = 0;
+    for (const int r : group) held = std::max(held, (values / r + threads - 1) / threads * r);
+    return held * threads;
+  };
+  std::int64_t best = usual;
+  for (std::int64_t threads = usual + warp; threads <= std::min(most_threads, 3 * usual / 2); threads += warp)
+    if (places(threads) < places(best)) best = threads;
+  return static_cast<int>(best);
 }
 
 std::int64_t lines_of_thread(std::int64_t n) { return std::max<std::int64_t>(1, 8 / n); }

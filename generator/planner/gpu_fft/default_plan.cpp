@@ -1,0 +1,109 @@
+// The untuned choice: the plain plan, the cost model's best of a short enumeration, or the library.
+#include <algorithm>
+#include <optional>
+
+#include "base/layout.h"
+#include "generator/plan/fft/geometry.h"
+#include "generator/planner/gpu_fft/families.h"
+#include "generator/planner/gpu_fft/plan_cost.h"
+#include "generator/planner/gpu_fft/planner.h"
+#include "generator/planner/gpu_fft/program.h"
+
+namespace fourtune::generator {
+namespace {
+
+// The library is the default for dense arrays only.
+bool library_takes(const Problem& problem) { return !problem.input_layout && !problem.output_layout; }
+
+// Whether input and output together exceed the L2 cache. Then bandwidth decides, which the cost model knows well; below
+// it latency does, of which the model knows little.
+bool past_cache(const Problem& problem, const DeviceTraits& traits) {
+  const auto bytes = [&](bool input) {
+    const bool real = problem.fft_type == (input ? FftType::r2c : FftType::c2r);
+    return static_cast<double>(element_count(input ? input_sizes(problem) : output_sizes(problem))) *
+           static_cast<double>(problem.batch * real_bytes(problem.precision) * (real ? 1 : 2));
+  };
+  const double both = problem.place == Place::in ? std::max(bytes(true), bytes(false)) : bytes(true) + bytes(false);
+  return both > static_cast<double>(traits.l2_bytes);
+}
+
+// Cases past the cache in which the library was faster than the plain plan (docs/design/gpu-fft.md): four kernels where
+// it needs three (8192^2), several kernels along a line in a batch (64 times 2^20), and real f64 arrays (512^3, both
+// directions). `usual` has no kernels if the plain plan cannot be written in the notation.
+bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
+  constexpr std::size_t too_many_kernels = 4;
+  const bool past = past_cache(problem, traits);
+  // A c2r of the library needs a copy of its input, which it writes into.
+  const bool copies = problem.fft_type == FftType::c2r && problem.place == Place::out;
+  if (problem.fft_type != FftType::c2c && !copies && problem.precision == Precision::f64 && past) return true;
+  if (usual.kernels.empty()) return false;
+  return usual.kernels.size() >= too_many_kernels ||
+         (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past);
+}
+
+// The plain plan in the notation; a plan without kernels if it cannot be written in it.
+fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
+  if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  return fft::plain_plan(options);
+}
+
+// Few of each kind: an enumeration of some milliseconds whose best is within a tenth of the whole one's by the estimate.
+fft::EnumerationLimits short_list() {
+  fft::EnumerationLimits out;
+  out.plans = 8, out.plans_per_group = 1, out.extra_kernels = 0, out.groupings = 6;
+  out.shapes = 6, out.choices = 1, out.block_orders = 0, out.slack = 1.3;
+  return out;
+}
+
+// The first of a short enumeration that has a program, by increasing estimates; nothing where the estimates say little,
+// and for arrays that need more than the notation says.
+std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& traits) {
+  if (problem.fft_type != FftType::c2c || problem.order != SpectrumOrder::natural || !library_takes(problem) ||
+      !has_codelets(problem) || !past_cache(problem, traits))
+    return {};
+  fft::EmitOptions options = notation_options(problem);
+  options.device = traits;
+  fft::FftRequest request;
+  request.lengths = options.n, request.precision = problem.precision;
+  request.place = problem.place, request.batch = problem.batch;
+  Plan plan = plan_of(traits, GpuFftFamily::interleaved);
+  for (const fft::FftCandidate& candidate : fft::fft_candidates(request, traits, short_list()).list) {
+    if (!fft::check(candidate.plan, problem).empty() || !fft::check_device(candidate.plan, traits).empty() ||
+        !why_not_emitted(candidate.plan, options).empty())
+      continue;
+    plan.gpu().fft.plan = fft::parse_notation(fft::to_text(candidate.plan));  // as a stored text gives it
+    return plan;
+  }
+  return {};
+}
+
+}  // namespace
+
+Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  const auto chosen = [&](Plan plan, const std::string& reason) {
+    if (why) *why = reason;
+    return plan;
+  };
+  const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
+  const bool choice = gpu_fft_library_does(problem, traits) && library_takes(problem);
+  // Predictions are off by some per cent: a plan that nobody looked at has to promise more.
+  constexpr double trusted = 0.85;
+  const auto seconds = [&](const Plan& plan) { return gpu_fft_estimate(plan, problem, traits).execute; };
+  if (const std::optional<Plan> other = enumerated(problem, traits);
+      other && seconds(*other) < trusted * seconds(plain))
+    return chosen(*other, "the cost model's choice of a short list of plans; not measured on this device");
+  try {
+    if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
+      return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
+    check_gpu_fft(problem, plain, traits);
+    return chosen(plain, "generated kernels that take any size");
+  } catch (const Error& error) {
+    if (choice)
+      return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
+    throw;
+  }
+}
+
+}  // namespace fourtune::generator

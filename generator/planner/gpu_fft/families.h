@@ -1,0 +1,21 @@
+// Small questions that the list of candidates and the untuned choice both ask.
+#pragma once
+
+#include <algorithm>
+
+#include "generator/codegen/fft/any_length/any_size.h"
+#include "generator/plan/plan.h"
+
+namespace fourtune::generator {
+
+inline bool has_codelets(const Problem& problem) {
+  return std::all_of(problem.n.begin(), problem.n.end(), [](std::int64_t n) { return fft::has_codelets(n); });
+}
+
+inline Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
+  Plan plan = plan_for(traits.backend);
+  plan.gpu().fft.family = family;
+  return plan;
+}
+
+}  // namespace fourtune::generator
