@@ -1,7 +1,10 @@
 // Plain plans are right for the problem, and the device can run them.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/known_devices.h"
+#include "base/layout.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/plan/fft/geometry.h"
 #include "generator/planner/gpu_fft/fitted_plan.h"
@@ -55,6 +58,26 @@ TEST(FftPlainPlans, ShortLinesInLargeBatchesCoalesceWhatAThreadHolds) {
         EXPECT_EQ(plan.kernels[0].subs.size(), 1u);
         EXPECT_EQ(plan.kernels[0].with.tile[1] % plan.kernels[0].with.threads, 0);
       }
+    }
+}
+
+// All rounds of a line have about as many DFTs as there are threads: few threads wait for the second DFT of others.
+TEST(FftPlainPlans, RoundsKeepTheThreadsOfALineBusy) {
+  for (std::int64_t n = 33; n <= 4096; ++n)
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      if (prime_factors(n).back() > 13) continue;
+      EmitOptions o;
+      o.n = {n};
+      o.batch = 100000;
+      o.precision = precision;
+      o.device = *known_device("h100");
+      const FftPlan plan = plain_plan(o);
+      const auto values = static_cast<double>(geometry(plan, 0).block_elements);
+      const double threads = plan.kernels[0].with.threads;
+      double slots = 0;
+      for (const SubFft& sub : plan.kernels[0].subs)
+        slots += std::ceil(values / sub.radix / threads) * threads * sub.radix;
+      EXPECT_LE(slots, 1.6 * values * static_cast<double>(plan.kernels[0].subs.size())) << to_text(plan);
     }
 }
 

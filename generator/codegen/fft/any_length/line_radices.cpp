@@ -64,15 +64,15 @@ int threads_for(std::int64_t values, const std::vector<int>& group) {
   const std::int64_t usual =
       std::clamp<std::int64_t>((values / std::max<std::int64_t>(most, 8) + warp - 1) / warp * warp, warp, most_threads);
   // A round with a few more DFTs than threads makes all threads wait for a second one of some: 245 DFTs of 7 values take
-  // 256 threads of 7 values and not 224 of 14.
-  const auto places = [&](std::int64_t threads) {
-    std::int64_t held = 0;
-    for (const int r : group) held = std::max(held, (values / r + threads - 1) / threads * r);
-    return held * threads;
+  // 256 threads once and 224 twice. `slots`: what all rounds take together, in values and threads.
+  const auto slots = [&](std::int64_t threads) {
+    std::int64_t sum = 0;
+    for (const int r : group) sum += (values / r + threads - 1) / threads * threads * r;
+    return sum;
   };
   std::int64_t best = usual;
   for (std::int64_t threads = usual + warp; threads <= std::min(most_threads, 3 * usual / 2); threads += warp)
-    if (places(threads) < places(best)) best = threads;
+    if (slots(threads) < slots(best)) best = threads;
   return static_cast<int>(best);
 }
 
