@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/layout.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/planner/gpu_fft/plan_cost.h"
 #include "generator/planner/gpu_fft/planner.h"
@@ -13,14 +14,10 @@ namespace {
 
 constexpr double longest_line = 8192;  // that one kernel can transform
 
-// Passes through memory: one per dimension, and more where a line is longer than a block holds.
-double passes(const Problem& problem) {
-  double count = 0;
-  for (int d = 0; d < problem.dim; ++d) {
-    const auto n = static_cast<double>(problem.n[static_cast<std::size_t>(d)]);
-    if (n > 1) count += std::max(1.0, std::ceil(std::log(n) / std::log(longest_line) - 1e-9));
-  }
-  return std::max(1.0, count);
+// Kernels for a line of n values if one holds at most `longest`.
+double kernels_of_line(std::int64_t n, double longest) {
+  if (n == 1) return 0;
+  return std::max(1.0, std::ceil(std::log(static_cast<double>(n)) / std::log(longest) - 1e-9));
 }
 
 double array_bytes(const Problem& problem) {
@@ -32,13 +29,41 @@ double share(const Problem& problem, const fft::FftCosts& costs) {
   return problem.fft_type == FftType::c2c ? 1 : costs.real;
 }
 
-// Estimate from traffic alone. Inside Bluestein's kernels, lengths grow by a factor of two to four.
-double by_traffic(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
-  double trips = passes(problem);
-  for (const std::int64_t n : problem.n)
+// Seconds in which everything passes through memory once, there and back, at the speed of a copy.
+double copy_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
+  return share(problem, costs) * 2 * array_bytes(problem) / std::max(1.0, costs.copy * traits.memory_bandwidth);
+}
+
+// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four.
+double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
+  double trips = 0;
+  for (const std::int64_t n : problem.n) {
+    trips += kernels_of_line(n, longest_line);
     if (!fft::has_codelets(n)) trips += n > 4096 ? 5 : 0.5;
-  const double bandwidth = std::max(1.0, costs.copy * traits.memory_bandwidth) * costs.library_trip;
-  return share(problem, costs) * trips * 2 * array_bytes(problem) / bandwidth + trips * costs.launch;
+  }
+  trips = std::max(1.0, trips);
+  return trips * (copy_seconds(problem, traits, costs) / costs.convolution_trip + costs.launch);
+}
+
+// The library, from what cuFFT took (docs/measurements): a kernel for each dimension, more for a line that a block does
+// not hold, which take longer where the length is no power of two and longest for prime factors that it convolves.
+double library_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
+  constexpr std::int64_t fast_primes = 7, convolved = 128;
+  constexpr double longest_strided = 1024;
+  double trips = 0, kernels = 0;
+  for (const std::int64_t n : problem.n) {
+    if (n == 1) continue;
+    const double here =
+        static_cast<double>(n) <= longest_line && kernels == 0 ? 1 : kernels_of_line(n, longest_strided);
+    const std::int64_t largest = prime_factors(n).back();
+    trips += here * (largest > convolved                     ? costs.library_convolution
+                     : largest > fast_primes && largest != n ? costs.library_primes
+                     : largest > 2                           ? costs.library_mixed
+                                                             : 1);
+    kernels += here;
+  }
+  return std::max(1.0, trips) * copy_seconds(problem, traits, costs) / costs.library_trip +
+         std::max(1.0, kernels) * costs.launch;
 }
 
 // The plain plan in the notation; empty if it cannot be written in it (a length without codelets).
@@ -66,7 +91,8 @@ Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTrai
   if (choice.family == GpuFftFamily::interleaved) notation = choice.plan;
   if (choice.family == GpuFftFamily::plain) notation = plain_notation(problem, traits);
   if (notation.kernels.empty()) {
-    cost.execute = by_traffic(problem, traits, costs);
+    cost.execute = choice.family == GpuFftFamily::cufft ? library_seconds(problem, traits, costs)
+                                                        : convolution_seconds(problem, traits, costs);
     cost.bytes = array_bytes(problem);
   } else {
     cost.execute = share(problem, costs) * fft::plan_seconds(notation, traits, problem.batch, costs);

@@ -27,28 +27,6 @@ bool past_cache(const Problem& problem, const DeviceTraits& traits) {
   return both > static_cast<double>(traits.l2_bytes);
 }
 
-// Cases past the cache in which the library was faster than the plain plan (docs/design/gpu-fft.md): four kernels where
-// it needs three (8192^2), several kernels along a line in a batch (64 times 2^20), and real f64 arrays (512^3, both
-// directions). `usual` has no kernels if the plain plan cannot be written in the notation.
-bool plain_loses(const Problem& problem, const fft::FftPlan& usual, const DeviceTraits& traits) {
-  constexpr std::size_t too_many_kernels = 4;
-  const bool past = past_cache(problem, traits);
-  // A c2r of the library needs a copy of its input, which it writes into.
-  const bool copies = problem.fft_type == FftType::c2r && problem.place == Place::out;
-  if (problem.fft_type != FftType::c2c && !copies && problem.precision == Precision::f64 && past) return true;
-  if (usual.kernels.empty()) return false;
-  return usual.kernels.size() >= too_many_kernels ||
-         (fft::rank(usual) == 1 && usual.kernels.size() > 1 && problem.batch > 1 && past);
-}
-
-// The plain plan in the notation; a plan without kernels if it cannot be written in it.
-fft::FftPlan usual_plan(const Problem& problem, const DeviceTraits& traits) {
-  if (!has_codelets(problem) || (problem.fft_type != FftType::c2c && problem.n[0] == 1)) return {};
-  fft::EmitOptions options = notation_options(problem);
-  options.device = traits;
-  return fft::plain_plan(options);
-}
-
 // Few of each kind: an enumeration of some milliseconds whose best is within a tenth of the whole one's by the estimate.
 fft::EnumerationLimits short_list() {
   fft::EnumerationLimits out;
@@ -88,22 +66,24 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   };
   const Plan library = plan_of(traits, GpuFftFamily::cufft), plain = plan_of(traits, GpuFftFamily::plain);
   const bool choice = gpu_fft_library_does(problem, traits) && library_takes(problem);
-  // Predictions are off by some per cent: a plan that nobody looked at has to promise more.
-  constexpr double trusted = 0.85;
-  const auto seconds = [&](const Plan& plan) { return gpu_fft_estimate(plan, problem, traits).execute; };
-  if (const std::optional<Plan> other = enumerated(problem, traits);
-      other && seconds(*other) < trusted * seconds(plain))
-    return chosen(*other, "the cost model's choice of a short list of plans; not measured on this device");
   try {
-    if (choice && plain_loses(problem, usual_plan(problem, traits), traits))
-      return chosen(library, "cuFFT was the faster one for such sizes on an H200; not measured on this device");
     check_gpu_fft(problem, plain, traits);
-    return chosen(plain, "generated kernels that take any size");
   } catch (const Error& error) {
-    if (choice)
-      return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
-    throw;
+    if (!choice) throw;
+    return chosen(library, std::string("cuFFT, as no generated kernels take this problem: ") + error.what());
   }
+  if (!past_cache(problem, traits)) return chosen(plain, "generated kernels that take any size");
+
+  // Predictions are off by some per cent: what replaces the plain plan has to promise more.
+  constexpr double trusted = 0.85, trusted_library = 0.95;
+  const auto seconds = [&](const Plan& plan) { return gpu_fft_estimate(plan, problem, traits).execute; };
+  const double usual = seconds(plain);
+  const std::optional<Plan> other = enumerated(problem, traits);
+  const double others = other ? seconds(*other) / trusted : usual;
+  if (choice && seconds(library) / trusted_library < std::min(usual, others))
+    return chosen(library, "cuFFT, which the estimates expect to be the faster one past the cache");
+  if (others < usual) return chosen(*other, "the estimates' best of a short list of plans past the cache");
+  return chosen(plain, "generated kernels that take any size");
 }
 
 }  // namespace fourtune::generator

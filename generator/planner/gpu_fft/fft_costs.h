@@ -22,14 +22,18 @@ struct FftCosts {
   double crossing = 0.21;     // share of 64 bytes per clock that the blocks of clusters exchange
   double hidden = 0.95;       // share of the shorter of memory's and arithmetic's time that hides behind the longer
   double real = 0.55;         // time of a real transform relative to the complex one
-  double library_trip = 0.8;  // share of copy bandwidth of the library's kernels
+  double convolution_trip = 0.8;   // share of copy bandwidth of our convolutions
+  double library_trip = 0.9;       // the same of the library's kernels for powers of two
+  double library_mixed = 1.2;      // time of its kernels for other lengths, relative to those
+  double library_primes = 1.9;     // the same with prime factors above 7
+  double library_convolution = 6;  // the same with prime factors above 127
 };
 struct CostField {
   std::string_view name;
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 13> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 17> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"run", &FftCosts::run},
@@ -41,7 +45,11 @@ inline constexpr std::array<CostField, 13> cost_fields{{{"copy", &FftCosts::copy
                                                         {"crossing", &FftCosts::crossing},
                                                         {"hidden", &FftCosts::hidden},
                                                         {"real", &FftCosts::real},
-                                                        {"library_trip", &FftCosts::library_trip}}};
+                                                        {"convolution_trip", &FftCosts::convolution_trip},
+                                                        {"library_trip", &FftCosts::library_trip},
+                                                        {"library_mixed", &FftCosts::library_mixed},
+                                                        {"library_primes", &FftCosts::library_primes},
+                                                        {"library_convolution", &FftCosts::library_convolution}}};
 
 // One set serves every device so far: all but `launch` are shares, so they scale with its traits.
 const FftCosts& fft_costs(const DeviceTraits& device);
