@@ -62,6 +62,8 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
                                                              : 1);
     kernels += here;
   }
+  // It writes into what a c2r reads, so that an input that has to stay is copied.
+  if (problem.fft_type == FftType::c2r && problem.place == Place::out) trips += costs.library_trip, ++kernels;
   return std::max(1.0, trips) * copy_seconds(problem, traits, costs) / costs.library_trip +
          std::max(1.0, kernels) * costs.launch;
 }
