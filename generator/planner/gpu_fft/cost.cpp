@@ -68,6 +68,29 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
          std::max(1.0, kernels) * costs.launch;
 }
 
+// Kernels along x hold complex lines, whose ends alone are real or half spectra in memory; those along the other
+// dimensions have half of the lines.
+double real_plan_seconds(const fft::FftPlan& plan, const Problem& problem, const DeviceTraits& traits,
+                         const fft::FftCosts& costs) {
+  const auto along_x = [](const fft::Kernel& kernel) {
+    return std::any_of(kernel.subs.begin(), kernel.subs.end(),
+                       [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
+  };
+  const auto all_x = std::count_if(plan.kernels.begin(), plan.kernels.end(), along_x);
+  double out = 0;
+  std::ptrdiff_t seen = 0;
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    const fft::Kernel& kernel = plan.kernels[static_cast<std::size_t>(k)];
+    const bool x = along_x(kernel);
+    if (x) ++seen;
+    const double moved = x ? 1 - (seen == 1 ? 0.25 : 0) - (seen == all_x ? 0.25 : 0) : 1;
+    const double seconds = fft::kernel_seconds(plan, kernel, fft::geometry(plan, k), fft::kernel_flops(plan, k), traits,
+                                               problem.batch, costs, moved);
+    out += x ? seconds : costs.real * (seconds - costs.launch) + costs.launch;
+  }
+  return out;
+}
+
 // The plain plan in the notation; empty if it cannot be written in it (a length without codelets).
 fft::FftPlan plain_notation(const Problem& problem, const DeviceTraits& traits) {
   try {
@@ -97,7 +120,8 @@ Cost gpu_fft_estimate(const Plan& plan, const Problem& problem, const DeviceTrai
                                                         : convolution_seconds(problem, traits, costs);
     cost.bytes = array_bytes(problem);
   } else {
-    cost.execute = share(problem, costs) * fft::plan_seconds(notation, traits, problem.batch, costs);
+    cost.execute = problem.fft_type == FftType::c2c ? fft::plan_seconds(notation, traits, problem.batch, costs)
+                                                    : real_plan_seconds(notation, problem, traits, costs);
     cost.bytes = fft::uses_workspace(notation) ? array_bytes(problem) : 0;
   }
   return cost;

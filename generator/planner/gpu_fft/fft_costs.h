@@ -10,22 +10,22 @@
 namespace fourtune::generator::fft {
 
 struct FftCosts {
-  double copy = 0.9;          // share of the memory's peak that a copy reaches
-  double cached = 1.15;       // speed of the L2 cache relative to a copy
-  double launch = 2e-6;       // seconds between two dependent kernels of one stream
-  double run = 270;           // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
-  double scattered = 1.3;     // time of a warp's accesses that are not neighbours, relative to those that are
-  double alone = 0.2;         // memory idles while the only block of a multiprocessor computes
-  double few_warps = 1;       // memory idles with few warps: share of their accesses' latency that one warp leaves
-  double arithmetic = 0.5;    // share of the peak that mixes of additions and multiply-adds reach
-  double shared = 0.75;       // share of 128 bytes per clock that exchanges reach
-  double crossing = 0.21;     // share of 64 bytes per clock that the blocks of clusters exchange
-  double hidden = 0.95;       // share of the shorter of memory's and arithmetic's time that hides behind the longer
-  double real = 0.55;         // time of a real transform relative to the complex one
-  double convolution_trip = 0.8;   // share of copy bandwidth of our convolutions
-  double library_trip = 0.9;       // the same of the library's kernels for powers of two
-  double library_mixed = 1.2;      // time of its kernels for other lengths, relative to those
-  double library_primes = 1.9;     // the same with prime factors above 7
+  double copy = 0.9;              // share of the memory's peak that a copy reaches
+  double cached = 1.15;           // speed of the L2 cache relative to a copy
+  double launch = 2e-6;           // seconds between two dependent kernels of one stream
+  double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
+  double scattered = 1.3;         // time of a warp's accesses that are not neighbours, relative to those that are
+  double alone = 0.2;             // memory idles while the only block of a multiprocessor computes
+  double few_warps = 1;           // memory idles with few warps: share of their accesses' latency that one warp leaves
+  double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
+  double shared = 0.75;           // share of 128 bytes per clock that exchanges reach
+  double crossing = 0.21;         // share of 64 bytes per clock that the blocks of clusters exchange
+  double hidden = 0.95;           // share of the shorter of memory's and arithmetic's time that hides behind the longer
+  double real = 0.55;             // time of a real transform's passes relative to the complex one's
+  double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
+  double library_trip = 0.9;      // the same of the library's kernels for powers of two
+  double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
+  double library_primes = 1.9;    // the same with prime factors above 7
   double library_convolution = 6;  // the same with prime factors above 127
 };
 struct CostField {

@@ -94,7 +94,7 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
 }
 
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
-                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs) {
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, double moved) {
   const KernelParameters& with = kernel.with;
   const auto transforms = static_cast<double>(batch);
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
@@ -109,8 +109,10 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
   const double bandwidth = costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1);
   const Rounds rounds = rounds_of(kernel, g);
   const double busy = overlap(with, resident, costs);
+  // A kernel that moves less waits as long for what it does between loads and stores.
   const auto direction = [&](double efficiency, bool scattered) {
-    const double seconds = values * complex_bytes / (bandwidth * std::min(efficiency, busy));
+    const double seconds =
+        values * complex_bytes / bandwidth * std::max(moved / efficiency, moved - 1 + 1 / std::min(1.0, busy));
     return scattered ? costs.scattered * seconds : seconds;
   };
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
