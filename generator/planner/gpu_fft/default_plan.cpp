@@ -27,7 +27,7 @@ bool past_cache(const Problem& problem, const Cost& plain, const DeviceTraits& t
   return both + plain.bytes > static_cast<double>(traits.l2_bytes);
 }
 
-// Few of each kind: an enumeration of some milliseconds whose best is within a tenth of the whole one's by the estimate.
+// Few of each kind, so that an enumeration takes milliseconds.
 fft::EnumerationLimits short_list() {
   fft::EnumerationLimits out;
   out.plans = 8, out.plans_per_group = 1, out.extra_kernels = 0, out.groupings = 6;

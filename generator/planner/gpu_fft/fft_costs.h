@@ -1,5 +1,6 @@
 // What the cost model of GPU FFT kernels knows of a device besides its traits: shares of the rates that the traits give,
-// which kernels reach. Set by hand on an H200; tools/fit/fit_fft_costs.cpp fits them to measured plans.
+// which kernels reach. Set by hand, those of the library from an H100 and the others from an H200;
+// tools/fit/fit_fft_costs.cpp fits them to measured plans.
 #pragma once
 
 #include <array>
