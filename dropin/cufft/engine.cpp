@@ -1,9 +1,8 @@
 #include "dropin/cufft/engine.h"
 
-#include <csignal>
-
 #include <algorithm>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <deque>
 #include <list>
@@ -34,7 +33,7 @@ struct Engine {
   ForkSafeMutex mutex;
   std::condition_variable_any changed;  // a new wish, a finished order, or the end
   std::deque<std::shared_ptr<Order>> wanted;
-  std::list<Kept> kept;  // the most recent one first
+  std::list<Kept> kept;           // the most recent one first
   std::thread* thread = nullptr;  // null: not started, or ended
   bool ends = false;
   std::string backend = "cuda";

@@ -117,8 +117,7 @@ int cufftPlanMany(CufftHandle* plan, int rank, int* n, int* inembed, int istride
   const int result = call.real(&RealLibrary::cufftPlanMany, plan, rank, n, inembed, istride, idist, onembed, ostride,
                                odist, type, batch);
   if (result) return result;
-  return call.made(result, *plan,
-                   shape_of(type, rank, {n, inembed, onembed, istride, idist, ostride, odist}, batch),
+  return call.made(result, *plan, shape_of(type, rank, {n, inembed, onembed, istride, idist, ostride, odist}, batch),
                    why_no_shape(type));
 }
 int cufftMakePlan1d(CufftHandle plan, int nx, int type, int batch, std::size_t* work) {
@@ -136,8 +135,8 @@ int cufftMakePlan3d(CufftHandle plan, int nx, int ny, int nz, int type, std::siz
   return call.made(call.real(&RealLibrary::cufftMakePlan3d, plan, nx, ny, nz, type, work), plan,
                    shape_of(type, {nx, ny, nz}), why_no_shape(type));
 }
-int cufftMakePlanMany(CufftHandle plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed, int ostride,
-                      int odist, int type, int batch, std::size_t* work) {
+int cufftMakePlanMany(CufftHandle plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
+                      int ostride, int odist, int type, int batch, std::size_t* work) {
   CALL();
   const int result = call.real(&RealLibrary::cufftMakePlanMany, plan, rank, n, inembed, istride, idist, onembed,
                                ostride, odist, type, batch, work);

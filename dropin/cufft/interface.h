@@ -21,30 +21,30 @@ enum ElementType : int { kReal32 = 0, kReal64 = 1, kComplex32 = 4, kComplex64 = 
 // WITH(name, result and arguments) for every function that we define: those that make a plan, execute it, end it, or say
 // something about it that decides who executes it. The loader finds all others in the real library, whose handles they
 // get, because a plan of ours is one of the real library first.
-#define FOURTUNE_CUFFT_FUNCTIONS(WITH)                                                                               \
-  WITH(cufftPlan1d, (CufftHandle*, int, int, int))                                                                   \
-  WITH(cufftPlan2d, (CufftHandle*, int, int, int))                                                                   \
-  WITH(cufftPlan3d, (CufftHandle*, int, int, int, int))                                                              \
-  WITH(cufftPlanMany, (CufftHandle*, int, int*, int*, int, int, int*, int, int, int, int))                           \
-  WITH(cufftMakePlan1d, (CufftHandle, int, int, int, std::size_t*))                                                  \
-  WITH(cufftMakePlan2d, (CufftHandle, int, int, int, std::size_t*))                                                  \
-  WITH(cufftMakePlan3d, (CufftHandle, int, int, int, int, std::size_t*))                                             \
-  WITH(cufftMakePlanMany, (CufftHandle, int, int*, int*, int, int, int*, int, int, int, int, std::size_t*))          \
+#define FOURTUNE_CUFFT_FUNCTIONS(WITH)                                                                                \
+  WITH(cufftPlan1d, (CufftHandle*, int, int, int))                                                                    \
+  WITH(cufftPlan2d, (CufftHandle*, int, int, int))                                                                    \
+  WITH(cufftPlan3d, (CufftHandle*, int, int, int, int))                                                               \
+  WITH(cufftPlanMany, (CufftHandle*, int, int*, int*, int, int, int*, int, int, int, int))                            \
+  WITH(cufftMakePlan1d, (CufftHandle, int, int, int, std::size_t*))                                                   \
+  WITH(cufftMakePlan2d, (CufftHandle, int, int, int, std::size_t*))                                                   \
+  WITH(cufftMakePlan3d, (CufftHandle, int, int, int, int, std::size_t*))                                              \
+  WITH(cufftMakePlanMany, (CufftHandle, int, int*, int*, int, int, int*, int, int, int, int, std::size_t*))           \
   WITH(cufftMakePlanMany64, (CufftHandle, int, Long*, Long*, Long, Long, Long*, Long, Long, int, Long, std::size_t*)) \
-  WITH(cufftXtMakePlanMany,                                                                                          \
-       (CufftHandle, int, Long*, Long*, Long, Long, int, Long*, Long, Long, int, Long, std::size_t*, int))           \
-  WITH(cufftSetStream, (CufftHandle, CufftStream))                                                                   \
-  WITH(cufftExecC2C, (CufftHandle, void*, void*, int))                                                               \
-  WITH(cufftExecZ2Z, (CufftHandle, void*, void*, int))                                                               \
-  WITH(cufftExecR2C, (CufftHandle, void*, void*))                                                                    \
-  WITH(cufftExecD2Z, (CufftHandle, void*, void*))                                                                    \
-  WITH(cufftExecC2R, (CufftHandle, void*, void*))                                                                    \
-  WITH(cufftExecZ2D, (CufftHandle, void*, void*))                                                                    \
-  WITH(cufftXtExec, (CufftHandle, void*, void*, int))                                                                \
-  WITH(cufftXtSetGPUs, (CufftHandle, int, int*))                                                                     \
-  WITH(cufftXtSetCallback, (CufftHandle, void**, int, void**))                                                       \
-  WITH(cufftXtSetJITCallback, (CufftHandle, const char*, const void*, std::size_t, int, void**))                     \
-  WITH(__cufftXtSetJITCallback_12_7, (CufftHandle, const char*, const void*, std::size_t, int, void**))              \
+  WITH(cufftXtMakePlanMany,                                                                                           \
+       (CufftHandle, int, Long*, Long*, Long, Long, int, Long*, Long, Long, int, Long, std::size_t*, int))            \
+  WITH(cufftSetStream, (CufftHandle, CufftStream))                                                                    \
+  WITH(cufftExecC2C, (CufftHandle, void*, void*, int))                                                                \
+  WITH(cufftExecZ2Z, (CufftHandle, void*, void*, int))                                                                \
+  WITH(cufftExecR2C, (CufftHandle, void*, void*))                                                                     \
+  WITH(cufftExecD2Z, (CufftHandle, void*, void*))                                                                     \
+  WITH(cufftExecC2R, (CufftHandle, void*, void*))                                                                     \
+  WITH(cufftExecZ2D, (CufftHandle, void*, void*))                                                                     \
+  WITH(cufftXtExec, (CufftHandle, void*, void*, int))                                                                 \
+  WITH(cufftXtSetGPUs, (CufftHandle, int, int*))                                                                      \
+  WITH(cufftXtSetCallback, (CufftHandle, void**, int, void**))                                                        \
+  WITH(cufftXtSetJITCallback, (CufftHandle, const char*, const void*, std::size_t, int, void**))                      \
+  WITH(__cufftXtSetJITCallback_12_7, (CufftHandle, const char*, const void*, std::size_t, int, void**))               \
   WITH(cufftDestroy, (CufftHandle))
 
 #define FOURTUNE_DECLARE(name, arguments) int name arguments;

@@ -57,7 +57,8 @@ extern "C" __attribute__((visibility("default"), optimize("O2"))) void* dlsym(vo
   return real_dlsym()(library, name);
 }
 
-extern "C" __attribute__((visibility("default"))) int __cxa_atexit(void (*destroy)(void*), void* argument, void* object) {
+extern "C" __attribute__((visibility("default"))) int __cxa_atexit(void (*destroy)(void*), void* argument,
+                                                                   void* object) {
   using Register = int (*)(void (*)(void*), void*, void*);
   static const auto real = reinterpret_cast<Register>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
   if (is_of_compiler(object)) return 0;

@@ -23,7 +23,8 @@ bool is_positive(const EmbeddedArray& array, int rank) {
 }
 
 // Sets the layout unless it is the default one.
-void set_layout(std::optional<ArrayLayout>& of_problem, ArrayLayout wanted, ArrayLayout natural, const Problem& problem) {
+void set_layout(std::optional<ArrayLayout>& of_problem, ArrayLayout wanted, ArrayLayout natural,
+                const Problem& problem) {
   if (problem.batch == 1) wanted.distance = natural.distance;
   for (int d = 0; d < problem.dim; ++d)
     if (problem.n[static_cast<std::size_t>(d)] == 1)

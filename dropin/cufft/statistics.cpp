@@ -11,8 +11,9 @@
 namespace fourtune::dropin {
 namespace {
 
-constexpr const char* kWords[kWhys] = {"",       "type",    "layout", "several GPUs",  "callback",      "faster there",
-                                       "memory", "context", "failed", "unusual array", "still compiling", "never executed"};
+constexpr const char* kWords[kWhys] = {"",         "type",          "layout",          "several GPUs",
+                                       "callback", "faster there",  "memory",          "context",
+                                       "failed",   "unusual array", "still compiling", "never executed"};
 std::array<std::atomic<std::int64_t>, kWhys> plans_for{};
 std::atomic<std::int64_t> our_executes{0}, their_executes{0};
 

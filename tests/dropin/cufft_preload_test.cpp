@@ -19,12 +19,9 @@ const ScratchFolder& folder() {
 }
 
 Finished run_words(const std::vector<std::string>& words, const std::string& mode, Environment environment) {
-  const Environment usual{{"LD_PRELOAD", FOURTUNE_CUFFT_PRELOAD},
-                          {"FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA},
-                          {"FOURTUNE_FAKE_GPU_FREE", "80000000000"},
-                          {"FOURTUNE_CUFFT", mode},
-                          {"FOURTUNE_CUFFT_STATISTICS", "1"},
-                          {"FOURTUNE_SHIPPED_PACKS", ""},
+  const Environment usual{{"LD_PRELOAD", FOURTUNE_CUFFT_PRELOAD},    {"FOURTUNE_CUDA_DRIVER", FOURTUNE_FAKE_CUDA},
+                          {"FOURTUNE_FAKE_GPU_FREE", "80000000000"}, {"FOURTUNE_CUFFT", mode},
+                          {"FOURTUNE_CUFFT_STATISTICS", "1"},        {"FOURTUNE_SHIPPED_PACKS", ""},
                           {"FOURTUNE_DB", folder() / "plans.db"}};
   environment.insert(environment.end(), usual.begin(), usual.end());  // the first of a name counts
   return run_program(words, folder().path(), environment);
@@ -124,18 +121,19 @@ TEST(CufftPreload, ObjectsKeepTheirOwnCufftAndFunctionsAskedForByNameAreOurs) {
 
 TEST(CufftPreload, ThreadsMayMakeExecuteAndEndPlans) {
   const Finished finished = run({"threads"}, "wait");
-  expect(finished, "real 0\n",
-         "fourtune_cufft: 200 plans: 200 ours, 0 cuFFT's; 200 executes: 200 ours, 0 cuFFT's\n");
+  expect(finished, "real 0\n", "fourtune_cufft: 200 plans: 200 ours, 0 cuFFT's; 200 executes: 200 ours, 0 cuFFT's\n");
 }
 
 TEST(CufftPreload, ShowsTheFunctionsThatItReplacesAndNothingElse) {
-  const Finished finished = run_program({"nm", "-D", "--defined-only", "--format=just-symbols", FOURTUNE_CUFFT_PRELOAD});
+  const Finished finished =
+      run_program({"nm", "-D", "--defined-only", "--format=just-symbols", FOURTUNE_CUFFT_PRELOAD});
   EXPECT_EQ(finished.code, 0) << finished.err;
-  EXPECT_EQ(finished.out,
-            "__cufftXtSetJITCallback_12_7\n__cxa_atexit\ncufftDestroy\ncufftExecC2C\ncufftExecC2R\ncufftExecD2Z\ncufftExecR2C\n"
-            "cufftExecZ2D\ncufftExecZ2Z\ncufftMakePlan1d\ncufftMakePlan2d\ncufftMakePlan3d\ncufftMakePlanMany\n"
-            "cufftMakePlanMany64\ncufftPlan1d\ncufftPlan2d\ncufftPlan3d\ncufftPlanMany\ncufftSetStream\ncufftXtExec\n"
-            "cufftXtMakePlanMany\ncufftXtSetCallback\ncufftXtSetGPUs\ncufftXtSetJITCallback\ndlsym\n");
+  EXPECT_EQ(
+      finished.out,
+      "__cufftXtSetJITCallback_12_7\n__cxa_atexit\ncufftDestroy\ncufftExecC2C\ncufftExecC2R\ncufftExecD2Z\ncufftExecR2C\n"
+      "cufftExecZ2D\ncufftExecZ2Z\ncufftMakePlan1d\ncufftMakePlan2d\ncufftMakePlan3d\ncufftMakePlanMany\n"
+      "cufftMakePlanMany64\ncufftPlan1d\ncufftPlan2d\ncufftPlan3d\ncufftPlanMany\ncufftSetStream\ncufftXtExec\n"
+      "cufftXtMakePlanMany\ncufftXtSetCallback\ncufftXtSetGPUs\ncufftXtSetJITCallback\ndlsym\n");
 }
 
 }  // namespace

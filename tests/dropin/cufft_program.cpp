@@ -48,12 +48,12 @@ namespace {
 constexpr int kC2C = 0x29, kC2R = 0x2c, kD2Z = 0x6a;
 alignas(256) float in[1 << 16], out[1 << 16];
 
-#define CHECK(condition)                                    \
-  do {                                                      \
-    if (!(condition)) {                                     \
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) {                                            \
       std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-      std::exit(1);                                         \
-    }                                                       \
+      std::exit(1);                                                \
+    }                                                              \
   } while (false)
 
 void* driver() { return ::dlopen(std::getenv("FOURTUNE_CUDA_DRIVER"), RTLD_NOW); }
@@ -135,8 +135,8 @@ void reasons() {
   execute(plan, 1);
   CHECK(cufftPlan1d(&plan, 1 << 22, kD2Z, 1) == 0);  // measured: faster there
   CHECK(cufftExecD2Z(plan, in, out) == 0);
-  made();               // never executed
-  execute(made(), 2);   // ours
+  made();              // never executed
+  execute(made(), 2);  // ours
   const int last = made();
   CHECK(cufftExecC2C(last, in + 1, out + 1, -1) == 0);  // not aligned to a complex number
 }
@@ -242,9 +242,15 @@ int main(int, char** argv) {
   struct {
     const char* name;
     void (*run)();
-  } const all[] = {{"plain", plain},   {"makers", makers},       {"reasons", reasons},
-                   {"later", later},   {"work_area", work_area}, {"foreign_context", foreign_context},
-                   {"short_of_memory", short_of_memory}, {"fork_after", fork_after},       {"threads", threads}};
+  } const all[] = {{"plain", plain},
+                   {"makers", makers},
+                   {"reasons", reasons},
+                   {"later", later},
+                   {"work_area", work_area},
+                   {"foreign_context", foreign_context},
+                   {"short_of_memory", short_of_memory},
+                   {"fork_after", fork_after},
+                   {"threads", threads}};
   for (const auto& one : all)
     if (scenario == one.name) one.run();
   if (scenario == "leave") {

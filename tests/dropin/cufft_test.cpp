@@ -1,7 +1,5 @@
 // Results of cuFFT's functions by our kernels, on the emulated backend, against a stand-in for the real library that uses
 // direct sums; and what a plan's arguments mean.
-#include "dropin/cufft/shape.h"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 
 #include "dropin/cufft/engine.h"
 #include "dropin/cufft/plans.h"
+#include "dropin/cufft/shape.h"
 #include "runtime/backend_table.h"
 #include "runtime/backends/emulated/emulated_backend.h"
 

@@ -18,7 +18,7 @@ struct Plan {
   fake::Fft fft;
   int type = 0, rank = 1;
   bool needs_area = false;
-  bool basic = false;  // the default layout, which depends on the place
+  bool basic = false;   // the default layout, which depends on the place
   bool alters = false;  // somebody's code runs inside: results are twice as large
 };
 std::map<int, Plan> plans;
@@ -85,7 +85,8 @@ EXPORTED int fake_cufft_plans() { return static_cast<int>(plans.size()); }
 EXPORTED int fake_cufft_executes() { return executes; }
 // What the loader's order has after this library: nothing, if the loader sees who asks.
 EXPORTED void* fake_cufft_next() {
-  void* volatile next = ::dlsym(RTLD_NEXT, "fake_cufft_next");  // no call in the last place, which would be our caller's
+  void* volatile next =
+      ::dlsym(RTLD_NEXT, "fake_cufft_next");  // no call in the last place, which would be our caller's
   return next;
 }
 EXPORTED int cufftDestroy(int handle) {

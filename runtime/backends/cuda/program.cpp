@@ -240,7 +240,8 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
     bytes_ += bytes;
   }
   if (!workspace_.empty()) order_.emplace(device_);
-  std::optional<Stream> copies;  // the default stream would wait for the application's, and must not while one is recorded
+  std::optional<Stream>
+      copies;  // the default stream would wait for the application's, and must not while one is recorded
   if (!program_.constants.empty()) copies.emplace(device_);
   for (auto& table : program_.constants) {
     constants_.emplace_back(device_, table.size());
