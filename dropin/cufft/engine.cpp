@@ -85,14 +85,13 @@ Why make(const Wish& wish, std::unique_ptr<Transform>& transform) {
   Options options;
   options.backend = engine().backend;
   options.device = wish.device;
-  const bool on_gpu = options.backend == "cuda";
-  if (on_gpu && !is_primary(wish.device, wish.context)) return Why::context;
+  if (uses_device() && !is_primary(wish.device, wish.context)) return Why::context;
   const DeviceTraits traits = runtime::find_backend(options.backend).traits(wish.device);
   const auto lookup = runtime::shared_lookup(options);
   const runtime::Resolution found = runtime::resolve(wish.problem, traits, lookup.get(), {});
   if (library_is_chosen(wish.problem, found, traits)) return Why::faster;
   const double bytes = generator::estimate(found.plan, wish.problem, traits).bytes;
-  if (on_gpu && bytes > kMostOfFree * static_cast<double>(free_memory(wish.device))) return Why::memory;
+  if (uses_device() && bytes > kMostOfFree * static_cast<double>(free_memory(wish.device))) return Why::memory;
   transform = std::make_unique<Transform>(to_token(wish.problem), options);
   return transform->plan().find("fft=cufft") == std::string::npos ? Why::none : Why::faster;
 }
@@ -209,6 +208,8 @@ void abandon_engine() noexcept {
 }
 
 void use_backend(const std::string& name) { engine().backend = name; }
-const std::string& backend_in_use() { return engine().backend; }
+bool uses_device() {
+  return runtime::known_backend(engine().backend)->capabilities().arrays == runtime::Arrays::device;
+}
 
 }  // namespace fourtune::dropin

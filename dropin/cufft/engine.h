@@ -47,6 +47,7 @@ void abandon_engine() noexcept;
 
 // For tests: the backend that executes in place of "cuda".
 void use_backend(const std::string& name);
-const std::string& backend_in_use();
+// Whether it does so on a device, with contexts and streams.
+bool uses_device();
 
 }  // namespace fourtune::dropin

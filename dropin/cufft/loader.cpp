@@ -57,6 +57,7 @@ extern "C" __attribute__((visibility("default"), optimize("O2"))) void* dlsym(vo
   return real_dlsym()(library, name);
 }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's name
 extern "C" __attribute__((visibility("default"))) int __cxa_atexit(void (*destroy)(void*), void* argument,
                                                                    void* object) {
   using Register = int (*)(void (*)(void*), void*, void*);

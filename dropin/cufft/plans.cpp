@@ -79,7 +79,7 @@ void CufftPlan::made(const std::optional<CufftShape>& shape, Why why_not) noexce
   made_ = true;
   if (refused_) return;
   shape_ = shape;
-  if (shape && backend_in_use() == "cuda" && !current_device(device_, context_)) {
+  if (shape && uses_device() && !current_device(device_, context_)) {
     shape_.reset();
     why_not = Why::context;
   }
@@ -140,7 +140,7 @@ std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
   Order& order = *variant.order;
   if (order.progress == Progress::waiting) {
     why_not_ = Why::waiting;
-    if (mode() != Mode::wait || (backend_in_use() == "cuda" && is_recorded(stream_))) return std::nullopt;
+    if (mode() != Mode::wait || (uses_device() && is_recorded(stream_))) return std::nullopt;
     wait_for(order);
   }
   if (order.progress == Progress::refused) {

@@ -18,6 +18,7 @@ struct Named {
   void* function;
 };
 const Named kOwn[] = {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define FOURTUNE_NAMED(name, arguments) {#name, reinterpret_cast<void*>(&name)},
     FOURTUNE_CUFFT_FUNCTIONS(FOURTUNE_NAMED)
 #undef FOURTUNE_NAMED
@@ -42,10 +43,12 @@ const RealLibrary* library_of(void* from) {
   auto& entry = known().libraries[mark];
   if (entry) return entry.get();
   entry = std::make_unique<RealLibrary>();
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define FOURTUNE_LOAD(name, arguments) \
   if (void* const found = ::dlsym(from, #name)) entry->name = reinterpret_cast<int(*) arguments>(found);
   FOURTUNE_CUFFT_FUNCTIONS(FOURTUNE_LOAD)
 #undef FOURTUNE_LOAD
+  // NOLINTEND(bugprone-macro-parentheses)
   return entry.get();
 }
 

@@ -7,6 +7,7 @@ namespace fourtune::dropin {
 
 // Its functions; null where that version has none.
 struct RealLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name and a list of types
 #define FOURTUNE_MEMBER(name, arguments) int(*name) arguments = nullptr;
   FOURTUNE_CUFFT_FUNCTIONS(FOURTUNE_MEMBER)
 #undef FOURTUNE_MEMBER
