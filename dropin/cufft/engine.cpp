@@ -1,9 +1,10 @@
 #include "dropin/cufft/engine.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
-#include <cstdlib>
 #include <deque>
 #include <list>
 #include <mutex>
@@ -106,8 +107,8 @@ Why try_to_make(const Wish& wish, std::unique_ptr<Transform>& transform) noexcep
   }
 }
 
-// Called by exit(), before what the driver has registered; the compiler registers nothing (loader.cpp).
-void finish() {
+// Called by exit(), before what the driver has registered.
+void finish(void*) {
   std::thread* thread = nullptr;
   {
     const std::lock_guard lock(engine().mutex);
@@ -164,7 +165,7 @@ std::thread* start_thread() {
     }
     ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
   } const none;
-  std::atexit(finish);
+  abi::__cxa_atexit(finish, nullptr, nullptr);  // of no object: loader.cpp
   return new std::thread(work);
 }
 

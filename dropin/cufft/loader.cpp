@@ -3,8 +3,8 @@
 // dlsym gives out our functions for those of cuFFT. Programs that open cuFFT themselves (CuPy for its callbacks, XLA,
 // Julia) would else set a callback, or execute, behind our back.
 //
-// __cxa_atexit leaves out the destructors of NVRTC's objects. A process may end while our thread opens the compiler or
-// works with it; exit() would then destroy what it is using, and the process would end with a crash.
+// __cxa_atexit leaves out the destructors of our static objects and of NVRTC's. A process may end while our thread makes a
+// transform; exit() would destroy what the thread is using before it gets to where it waits for the thread.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -43,10 +43,11 @@ void* ours_instead(void* library, const char* name, const void* caller) noexcept
   return own;
 }
 
-bool is_of_compiler(const void* object) {
+// Whether the shared object with this address in it is the compiler, or we.
+bool is_left_alone(const void* object) {
   Dl_info info{};
   if (!object || ::dladdr(object, &info) == 0 || !info.dli_fname) return false;
-  return std::strstr(info.dli_fname, "libnvrtc") || std::strstr(info.dli_fname, "libnvJitLink");
+  return is_here(object) || std::strstr(info.dli_fname, "libnvrtc") || std::strstr(info.dli_fname, "libnvJitLink");
 }
 
 }  // namespace
@@ -62,6 +63,6 @@ extern "C" __attribute__((visibility("default"))) int __cxa_atexit(void (*destro
                                                                    void* object) {
   using Register = int (*)(void (*)(void*), void*, void*);
   static const auto real = reinterpret_cast<Register>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
-  if (is_of_compiler(object)) return 0;
+  if (is_left_alone(object)) return 0;
   return real ? real(destroy, argument, object) : -1;
 }

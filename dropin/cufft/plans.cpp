@@ -1,5 +1,6 @@
 #include "dropin/cufft/plans.h"
 
+#include <cxxabi.h>
 #include <pthread.h>
 
 #include <cstdlib>
@@ -38,17 +39,15 @@ std::uintptr_t alignment_of(const void* in, const void* out) {
   return both & (~both + 1);
 }
 
-// At the end of the process, after everything that it registered itself.
-struct AtTheEnd {
-  ~AtTheEnd() {
-    if (is_forked()) return;
-    {
-      const std::lock_guard lock(table().mutex);
-      for (auto& [key, plan] : table().plans) plan->count();
-    }
-    print_counts();
+// Called by exit().
+void at_the_end(void*) {
+  if (is_forked()) return;
+  {
+    const std::lock_guard lock(table().mutex);
+    for (auto& [key, plan] : table().plans) plan->count();
   }
-};
+  print_counts();
+}
 
 }  // namespace
 
@@ -170,9 +169,8 @@ std::shared_ptr<CufftPlan> find_plan(const RealLibrary* library, CufftHandle han
 }
 
 std::shared_ptr<CufftPlan> add_plan(const RealLibrary* library, CufftHandle handle) {
-  static const AtTheEnd at_the_end;
   const std::lock_guard lock(table().mutex);
-  table().used = true;
+  if (!std::exchange(table().used, true)) abi::__cxa_atexit(at_the_end, nullptr, nullptr);
   auto& plan = table().plans[{library, handle}];
   if (!plan) plan = std::make_shared<CufftPlan>();
   return plan;
