@@ -94,7 +94,7 @@ Why make(const Wish& wish, std::unique_ptr<Transform>& transform) {
   const double bytes = generator::estimate(found.plan, wish.problem, traits).bytes;
   if (uses_device() && bytes > kMostOfFree * static_cast<double>(free_memory(wish.device))) return Why::memory;
   transform = std::make_unique<Transform>(to_token(wish.problem), options);
-  return transform->plan().find("fft=cufft") == std::string::npos ? Why::none : Why::faster;
+  return transform->plan().find("fft=cufft") == std::string::npos ? Why::none : Why::failed;  // no compiler
 }
 
 Why try_to_make(const Wish& wish, std::unique_ptr<Transform>& transform) noexcept {
@@ -199,6 +199,7 @@ void give_back(const std::shared_ptr<Order>& order) noexcept try {
   std::list<Kept> gone;
   const std::lock_guard lock(engine().mutex);
   order->abandoned = true;
+  if (order->recorded) order->transform.release();  // NOLINT(bugprone-unused-return-value): graphs have its kernels
   if (order->transform) gone = keep({order->wish, std::move(order->transform)});
 } catch (...) {  // no memory: the transform goes with the order
 }

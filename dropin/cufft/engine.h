@@ -33,6 +33,7 @@ struct Order {
   std::atomic<Progress> progress{Progress::waiting};
   std::unique_ptr<Transform> transform;
   Why why = Why::waiting;  // of a refusal
+  bool recorded = false;   // a graph of the program's executes it: it stays as it is until the process ends
   bool abandoned = false;  // nobody waits for it any more; under the engine's mutex
 };
 

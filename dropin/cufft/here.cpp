@@ -48,7 +48,10 @@ long long free_memory(int device) noexcept try {
   return 0;
 }
 
-bool is_recorded(void* stream) noexcept try { return is_capturing(static_cast<CUstream>(stream)); } catch (...) {
+bool is_recorded(void* stream) noexcept try {
+  if (!why_no_driver().empty()) return false;
+  return is_capturing(static_cast<CUstream>(stream));
+} catch (...) {
   return true;
 }
 

@@ -139,7 +139,7 @@ std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
   Order& order = *variant.order;
   if (order.progress == Progress::waiting) {
     why_not_ = Why::waiting;
-    if (mode() != Mode::wait || (uses_device() && is_recorded(stream_))) return std::nullopt;
+    if (mode() != Mode::wait || is_recorded(stream_)) return std::nullopt;
     wait_for(order);
   }
   if (order.progress == Progress::refused) {
@@ -149,15 +149,21 @@ std::optional<int> CufftPlan::run(Variant& variant, void* in, void* out) {
   }
   const std::uintptr_t alignment = alignment_of(in, out);
   if (variant.unfit >= alignment) return std::nullopt;
+  if (is_recorded(stream_)) order.recorded = true;
   try {
     if (variant.stream != stream_) order.transform->set_stream(stream_);
     variant.stream = stream_;
     order.transform->execute(in, out);
     return kCufftSuccess;
   } catch (const Error& error) {
-    if (error.status() != Status::invalid_argument) return kCufftExecFailed;  // something may have started
-    variant.unfit = alignment;
-    why_not_ = Why::pointers;
+    if (error.status() == Status::invalid_argument) {  // arrays are looked at before anything starts
+      variant.unfit = alignment;
+      why_not_ = Why::pointers;
+      return std::nullopt;
+    }
+    variant.refused = why_not_ = Why::failed;
+    variant.order.reset();
+    if (in == out) return kCufftExecFailed;  // some of it may be transformed
     return std::nullopt;
   }
 }

@@ -92,13 +92,18 @@ TEST(CufftPreload, AProgramMayEndWhileItsKernelsCompile) {
 TEST(CufftPreload, WithoutACompilerTheLibraryExecutes) {
   Environment none{{"FOURTUNE_NVRTC", "/nowhere.so"}, {"FOURTUNE_DB", folder() / "none.db"}};
   expect(run({"plain"}, "wait", none), "real 7\n",
-         "fourtune_cufft: 1 plans: 0 ours, 1 cuFFT's (1 faster there); 8 executes: 0 ours, 8 cuFFT's\n");
+         "fourtune_cufft: 1 plans: 0 ours, 1 cuFFT's (1 failed); 8 executes: 0 ours, 8 cuFFT's\n");
 }
 
 TEST(CufftPreload, AWorkAreaOfTheCallersWorksAndNoneIsNeeded) {
   expect(run({"work_area"}, "off"), "real 1\n", "");
   expect(run({"work_area"}, "wait"), "real 0\n",
          "fourtune_cufft: 1 plans: 1 ours, 0 cuFFT's; 1 executes: 1 ours, 0 cuFFT's\n");
+}
+
+TEST(CufftPreload, GraphsKeepWhatTheyHaveRecorded) {
+  expect(run({"graph"}, "wait"), "real 1\n",
+         "fourtune_cufft: 4 plans: 3 ours, 1 cuFFT's (1 still compiling); 7 executes: 6 ours, 1 cuFFT's\n");
 }
 
 TEST(CufftPreload, ForkedChildrenHaveTheLibrary) {

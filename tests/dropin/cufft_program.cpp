@@ -178,6 +178,28 @@ void work_area() {
   execute(plan, 1);
 }
 
+// What a graph has recorded stays, and no later plan gets it.
+void graph() {
+  auto& recording = *static_cast<int*>(::dlsym(driver(), "fake_capture_status"));
+  const auto& modules = *static_cast<const int*>(::dlsym(driver(), "fake_modules"));
+  const auto execute_and_end = [&](bool recorded) {
+    const int plan = made();
+    execute(plan, 1);
+    recording = recorded;
+    execute(plan, 1);
+    recording = 0;
+    CHECK(cufftDestroy(plan) == 0);
+    return modules;
+  };
+  recording = 1;
+  execute(made(), 1);
+  CHECK(fake_cufft_executes() == 1);  // nobody waits for a compiler in between
+  recording = 0;
+  const int first = execute_and_end(true), second = execute_and_end(false);
+  CHECK(first > 0 && second > first);
+  CHECK(execute_and_end(false) == second);  // another one that is alike
+}
+
 void check_child(pid_t child) {
   int status = 0;
   CHECK(::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -246,6 +268,7 @@ int main(int, char** argv) {
                    {"makers", makers},
                    {"reasons", reasons},
                    {"later", later},
+                   {"graph", graph},
                    {"work_area", work_area},
                    {"foreign_context", foreign_context},
                    {"short_of_memory", short_of_memory},
