@@ -5,6 +5,7 @@
 //   FOURTUNE_FAKE_GPU_LOG  a file to which every process adds a line "context 1", "memory 1", "kernel 1" when it first
 //                          makes a context, takes memory or starts a kernel on a device, here device 1
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -131,6 +132,15 @@ Result cuCtxPopCurrent_v2(void** context) {
   if (depth == 0) return 201;
   return *context = stack[--depth], --fake_pushed, 0;
 }
+Result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+  return *flags = 0, *active = fake_contexts_of[device] > 0, 0;
+}
+Result cuCtxGetDevice(int* device) { return depth == 0 ? 201 : (*device = current_device(), 0); }
+static __thread int capture_mode;
+Result cuThreadExchangeStreamCaptureMode(int* mode) {
+  const int before = capture_mode;
+  return capture_mode = *mode, *mode = before, 0;
+}
 Result cuCtxGetCurrent(void** context) { return *context = depth > 0 ? stack[depth - 1] : NULL, 0; }
 Result cuModuleLoadData(void** module, const void* image) {
   (void)image;
@@ -193,10 +203,14 @@ struct Block {
   char pad[64 - 2 * sizeof(void*) - sizeof(size_t) - sizeof(int)];
 };
 static struct Block blocks = {&blocks, &blocks, 0, 0, {0}};
+static pthread_mutex_t blocks_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct Block* block_of(uint64_t address) {
-  for (struct Block* one = blocks.after; one != &blocks; one = one->after)
-    if (address >= (uint64_t)(uintptr_t)(one + 1) && address < (uint64_t)(uintptr_t)(one + 1) + one->bytes) return one;
-  return NULL;
+  struct Block* found = NULL;
+  pthread_mutex_lock(&blocks_mutex);
+  for (struct Block* one = blocks.after; one != &blocks && !found; one = one->after)
+    if (address >= (uint64_t)(uintptr_t)(one + 1) && address < (uint64_t)(uintptr_t)(one + 1) + one->bytes) found = one;
+  pthread_mutex_unlock(&blocks_mutex);
+  return found;
 }
 Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   if (fake_lost_result) return fake_lost_result;
@@ -206,15 +220,19 @@ Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   if (!block) return 2;
   memset(block + 1, 255, bytes);  // for a sort that never runs: no bad point
   block->bytes = bytes, block->device = device;
+  pthread_mutex_lock(&blocks_mutex);
   block->before = &blocks, block->after = blocks.after;
   blocks.after->before = block, blocks.after = block;
+  pthread_mutex_unlock(&blocks_mutex);
   note("memory", device);
   ++fake_allocations, ++fake_allocations_of[device], ++fake_all_allocations_of[device];
   return *address = (uint64_t)(uintptr_t)(block + 1), 0;
 }
 Result cuMemFree_v2(uint64_t address) {
   struct Block* const block = (struct Block*)(uintptr_t)address - 1;
+  pthread_mutex_lock(&blocks_mutex);
   block->before->after = block->after, block->after->before = block->before;
+  pthread_mutex_unlock(&blocks_mutex);
   --fake_allocations, --fake_allocations_of[block->device];
   return free(block), fake_lost_result;
 }

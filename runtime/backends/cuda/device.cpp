@@ -124,11 +124,11 @@ DeviceMemory::~DeviceMemory() {
   api.cuCtxPopCurrent(&before);
 }
 
-void DeviceMemory::upload(const void* host, std::size_t bytes) const {
+void DeviceMemory::upload(const void* host, std::size_t bytes, CUstream stream) const {
   if (bytes == 0) return;
   const ContextGuard guard(*device_);
-  check(driver().cuMemcpyHtoDAsync(address_, host, bytes, nullptr), "copying to the GPU");
-  check(driver().cuStreamSynchronize(nullptr), "copying to the GPU");
+  check(driver().cuMemcpyHtoDAsync(address_, host, bytes, stream), "copying to the GPU");
+  check(driver().cuStreamSynchronize(stream), "copying to the GPU");
 }
 
 void DeviceMemory::download(void* host, std::size_t bytes) const {

@@ -69,7 +69,7 @@ class DeviceMemory {
   void* pointer() const { return reinterpret_cast<void*>(address_); }
   std::size_t size() const { return bytes_; }
   // Both wait until the copy is done. They copy at most size() bytes, from the start.
-  void upload(const void* host, std::size_t bytes) const;
+  void upload(const void* host, std::size_t bytes, CUstream stream = nullptr) const;
   void download(void* host, std::size_t bytes) const;
 
  private:

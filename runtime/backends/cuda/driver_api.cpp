@@ -71,6 +71,9 @@ void each_optional(DriverApi& api, const Visit& visit) {
   visit("cuMemFreeHost", api.cuMemFreeHost);
   visit("cuMemAllocHost_v2", api.cuMemAllocHost);
   visit("cuStreamIsCapturing", api.cuStreamIsCapturing);
+  visit("cuThreadExchangeStreamCaptureMode", api.cuThreadExchangeStreamCaptureMode);
+  visit("cuCtxGetDevice", api.cuCtxGetDevice);
+  visit("cuDevicePrimaryCtxGetState", api.cuDevicePrimaryCtxGetState);
 }
 template <class Visit>
 void each_of_graphs(DriverApi& api, const Visit& visit) {

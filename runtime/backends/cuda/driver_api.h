@@ -160,7 +160,10 @@ struct DriverApi {
   CUresult (*cuEventSynchronize)(CUevent);
   CUresult (*cuEventElapsedTime)(float*, CUevent, CUevent);  // ms
   CUresult (*cuPointerGetAttribute)(void*, int, CUdeviceptr);
-  CUresult (*cuStreamIsCapturing)(CUstream, int*);  // may be null; 0 means no
+  CUresult (*cuStreamIsCapturing)(CUstream, int*);      // may be null; 0 means no
+  CUresult (*cuThreadExchangeStreamCaptureMode)(int*);  // this one and the next two may be null
+  CUresult (*cuCtxGetDevice)(CUdevice*);
+  CUresult (*cuDevicePrimaryCtxGetState)(CUdevice, unsigned* flags, int* active);
   // Graphs: either all of these are present, or has_graphs is false.
   CUresult (*cuGraphCreate)(CUgraph*, unsigned);
   CUresult (*cuGraphDestroy)(CUgraph);

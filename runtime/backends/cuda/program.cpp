@@ -171,6 +171,7 @@ std::vector<Kernel> load_kernels(const std::shared_ptr<const Device>& device,
   }
   // The driver loads a kernel while others are still being compiled.
   run_longest_first(weights, all ? 1 : threads, [&](std::size_t i) {
+    const RelaxedCapture allowed;
     if (i == sources.size()) return write_ahead(shelf);
     const db::StoredKernel kernel = found[i] ? std::move(*found[i]) : compiled(sources[i], target, shelf, seconds);
     const KernelResources& taken = loaded[i].emplace(device, sources[i], kernel.image).resources();
@@ -232,15 +233,19 @@ CudaProgram::CudaProgram(std::shared_ptr<const Device> device, generator::GpuPro
                          bool time_stages, double compile_seconds)
     : device_(std::move(device)), program_(std::move(program)), time_stages_(time_stages) {
   gpu::check_program(program_);
+  const RelaxedCapture allowed;
   kernels_ = load_kernels(device_, program_.kernels, shelf, device_->traits().cores, compile_seconds, reports_);
   for (const std::int64_t bytes : program_.workspace_bytes) {
     workspace_.emplace_back(device_, static_cast<std::size_t>(bytes));
     bytes_ += bytes;
   }
   if (!workspace_.empty()) order_.emplace(device_);
+  std::optional<Stream>
+      copies;  // the default stream would wait for the application's, and must not while one is recorded
+  if (!program_.constants.empty()) copies.emplace(device_);
   for (auto& table : program_.constants) {
     constants_.emplace_back(device_, table.size());
-    constants_.back().upload(table.data(), table.size());
+    constants_.back().upload(table.data(), table.size(), copies->get());
     bytes_ += static_cast<std::int64_t>(table.size());
   }
   using Where = generator::BufferRef::Where;

@@ -11,6 +11,18 @@ bool is_capturing(CUstream stream) {
   return api.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != 0;
 }
 
+RelaxedCapture::RelaxedCapture() noexcept try {
+  constexpr int kRelaxed = 2;
+  if (!why_no_driver().empty() || !driver().cuThreadExchangeStreamCaptureMode) return;
+  int mode = kRelaxed;
+  if (driver().cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS) before_ = mode;
+} catch (...) {  // no memory for the reason why there is no driver
+}
+
+RelaxedCapture::~RelaxedCapture() {
+  if (before_ >= 0) driver().cuThreadExchangeStreamCaptureMode(&before_);
+}
+
 void StreamOrder::begin(CUstream stream) {
   capturing_ = is_capturing(stream);
   if (used_ && stream != recorded_on_ && !capturing_) last_.hold_back(stream);

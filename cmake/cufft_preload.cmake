@@ -1,0 +1,36 @@
+# lib/libfourtune_cufft.so: cuFFT's functions for LD_PRELOAD (docs/migrate.md). It comes into processes that we do not know,
+# so it shows these functions only and has the library's rooms inside, not libfourtune. Where there are archives, it has
+# their packages inside too, as fourtune-portable has, and needs the C library alone.
+if(FOURTUNE_SANITIZE)
+  return()  # a sanitizer's functions would have to be in the program
+endif()
+get_property(rooms GLOBAL PROPERTY FOURTUNE_LIBRARY_ROOMS)
+if(TARGET fourtune_fmt)
+  list(APPEND rooms fourtune_fmt)
+endif()
+set(files "")
+foreach(room ${rooms})
+  list(APPEND files $<TARGET_FILE:${room}>)
+endforeach()
+add_library(fourtune_cufft SHARED $<TARGET_OBJECTS:fourtune_dropin_cufft> ${PROJECT_SOURCE_DIR}/dropin/cufft/loader.cpp)
+target_include_directories(fourtune_cufft PRIVATE
+                           $<TARGET_PROPERTY:fourtune_dropin_cufft,INTERFACE_INCLUDE_DIRECTORIES>)
+set(map ${PROJECT_SOURCE_DIR}/dropin/cufft/exports.map)
+set_target_properties(fourtune_cufft PROPERTIES LINK_DEPENDS "${map};${files}" LINKER_LANGUAGE CXX NO_SONAME ON)
+add_dependencies(fourtune_cufft ${rooms})
+add_dependencies(fourtune_dropin fourtune_cufft)
+target_link_options(fourtune_cufft PRIVATE -Wl,--version-script=${map} -Wl,-z,defs)
+if(FOURTUNE_NO_ARCHIVES)
+  message(STATUS "libfourtune_cufft needs our packages: ${FOURTUNE_NO_ARCHIVES}")
+  set(packages SQLite::SQLite3 PkgConfig::HWY PkgConfig::ZSTD PkgConfig::SODIUM)
+  if(FOURTUNE_FFTW)
+    list(APPEND packages ${FFTW_THREADS} ${FFTWF_THREADS} PkgConfig::FFTW PkgConfig::FFTWF)
+  endif()
+else()
+  set(packages ${FOURTUNE_ARCHIVES})
+  fourtune_highway_inside(fourtune_cufft)
+  target_link_options(fourtune_cufft PRIVATE -static-libgcc -static-libstdc++)
+endif()
+target_link_libraries(fourtune_cufft PRIVATE fourtune_flags -Wl,--start-group ${files} ${packages} -Wl,--end-group
+                                             Threads::Threads ${CMAKE_DL_LIBS})
+install(TARGETS fourtune_cufft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,0 +1,217 @@
+#include "dropin/cufft/engine.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "base/fork_safe_mutex.h"
+#include "dropin/cufft/here.h"
+#include "generator/candidates.h"
+#include "runtime/backend_table.h"
+#include "runtime/backends/cuda/stream_order.h"
+#include "runtime/plan_sources.h"
+#include "runtime/resolve.h"
+
+namespace fourtune::dropin {
+namespace {
+
+constexpr std::size_t kMostKept = 64;
+constexpr std::int64_t kMostKeptBytes = 256 << 20;
+constexpr double kMostOfFree = 0.125;  // of the device's free memory, for one transform
+
+struct Kept {
+  Wish wish;
+  std::unique_ptr<Transform> transform;
+};
+
+struct Engine {
+  ForkSafeMutex mutex;
+  std::condition_variable_any changed;  // a new wish, a finished order, or the end
+  std::deque<std::shared_ptr<Order>> wanted;
+  std::list<Kept> kept;           // the most recent one first
+  std::thread* thread = nullptr;  // null: not started, or ended
+  bool ends = false;
+  std::string backend = "cuda";
+};
+Engine& engine() {
+  static Engine* const only = new Engine;  // never destroyed: plans are used until the process ends
+  return *only;
+}
+
+std::unique_ptr<Transform> take_kept(const Wish& wish) {
+  auto& kept = engine().kept;
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.wish == wish; });
+  if (found == kept.end()) return nullptr;
+  auto transform = std::move(found->transform);
+  kept.erase(found);
+  return transform;
+}
+
+// Returns what the caller destroys once the mutex is free.
+std::list<Kept> keep(Kept one) {
+  auto& kept = engine().kept;
+  std::list<Kept> gone;
+  kept.push_front(std::move(one));
+  std::int64_t bytes = 0;
+  std::size_t count = 0;
+  for (auto at = kept.begin(); at != kept.end();) {
+    const auto here = at++;
+    bytes += here->transform->memory().held;
+    if (++count > kMostKept || bytes > kMostKeptBytes) gone.splice(gone.end(), kept, here);
+  }
+  return gone;
+}
+
+bool is_library(const generator::Plan& plan) { return plan.gpu().fft.family == generator::GpuFftFamily::cufft; }
+
+// The untuned choice falls on cuFFT for dense arrays only, and counts the copy that we would make of a c2r's input. Here
+// nobody copies, and dense arrays say what strided ones of that size are like.
+bool library_is_chosen(const Problem& problem, const runtime::Resolution& found, const DeviceTraits& traits) {
+  if (is_library(found.plan)) return true;
+  if (found.source != runtime::Source::model) return false;
+  Problem like = problem;
+  like.input_layout.reset(), like.output_layout.reset();
+  if (problem.fft_type == FftType::c2r) like.place = Place::in;
+  return like != problem && is_library(generator::default_plan(like, traits));
+}
+
+// Returns why not, or `none` and the transform.
+Why make(const Wish& wish, std::unique_ptr<Transform>& transform) {
+  Options options;
+  options.backend = engine().backend;
+  options.device = wish.device;
+  if (uses_device() && !is_primary(wish.device, wish.context)) return Why::context;
+  const DeviceTraits traits = runtime::find_backend(options.backend).traits(wish.device);
+  const auto lookup = runtime::shared_lookup(options);
+  const runtime::Resolution found = runtime::resolve(wish.problem, traits, lookup.get(), {});
+  if (library_is_chosen(wish.problem, found, traits)) return Why::faster;
+  const double bytes = generator::estimate(found.plan, wish.problem, traits).bytes;
+  if (uses_device() && bytes > kMostOfFree * static_cast<double>(free_memory(wish.device))) return Why::memory;
+  transform = std::make_unique<Transform>(to_token(wish.problem), options);
+  return transform->plan().find("fft=cufft") == std::string::npos ? Why::none : Why::failed;  // no compiler
+}
+
+Why try_to_make(const Wish& wish, std::unique_ptr<Transform>& transform) noexcept {
+  try {
+    return make(wish, transform);
+  } catch (const Error& error) {
+    return error.status() == Status::out_of_memory ? Why::memory : Why::failed;
+  } catch (...) {
+    return Why::failed;
+  }
+}
+
+// Called by exit(), before what the driver has registered.
+void finish(void*) {
+  std::thread* thread = nullptr;
+  {
+    const std::lock_guard lock(engine().mutex);
+    engine().ends = true;
+    std::swap(thread, engine().thread);
+  }
+  if (!thread) return;  // it never started, or not in this process
+  engine().changed.notify_all();
+  thread->join();
+  delete thread;
+}
+
+void work() {
+  Engine& all = engine();
+  std::unique_lock lock(all.mutex);
+  for (;;) {
+    all.changed.wait(lock, [&] { return all.ends || !all.wanted.empty(); });
+    if (all.ends) break;
+    const auto order = std::move(all.wanted.front());
+    all.wanted.pop_front();
+    if (order->abandoned) continue;
+    Why why = Why::none;
+    std::list<Kept> gone;
+    std::unique_ptr<Transform> transform = take_kept(order->wish);
+    if (!transform) {
+      lock.unlock();
+      why = try_to_make(order->wish, transform);
+      if (why != Why::none) transform.reset();
+      lock.lock();
+    }
+    order->why = why;
+    if (order->abandoned && transform)
+      gone = keep({order->wish, std::move(transform)});
+    else
+      order->transform = std::move(transform);
+    order->progress = why == Why::none ? Progress::ready : Progress::refused;
+    all.changed.notify_all();
+    lock.unlock();
+    gone.clear();
+    lock.lock();
+  }
+  for (const auto& order : all.wanted) order->progress = Progress::refused;
+  all.changed.notify_all();
+}
+
+// The program's signals are for its own threads.
+std::thread* start_thread() {
+  struct NoSignals {
+    sigset_t before;
+    NoSignals() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  } const none;
+  abi::__cxa_atexit(finish, nullptr, nullptr);  // of no object: loader.cpp
+  return new std::thread(work);
+}
+
+}  // namespace
+
+std::shared_ptr<Order> order(const Wish& wish) {
+  Engine& all = engine();
+  auto made = std::make_shared<Order>();
+  made->wish = wish;
+  const std::lock_guard lock(all.mutex);
+  made->transform = take_kept(wish);
+  if (made->transform) {
+    made->progress = Progress::ready;
+  } else if (all.ends) {
+    made->progress = Progress::refused;
+  } else {
+    all.wanted.push_back(made);
+    if (!all.thread) all.thread = start_thread();
+    all.changed.notify_all();
+  }
+  return made;
+}
+
+void wait_for(const Order& order) {
+  std::unique_lock lock(engine().mutex);
+  engine().changed.wait(lock, [&] { return order.progress != Progress::waiting; });
+}
+
+void give_back(const std::shared_ptr<Order>& order) noexcept try {
+  const runtime::cuda::RelaxedCapture allowed;  // what goes is freed, perhaps while the program records a graph
+  std::list<Kept> gone;
+  const std::lock_guard lock(engine().mutex);
+  order->abandoned = true;
+  if (order->recorded) order->transform.release();  // NOLINT(bugprone-unused-return-value): graphs have its kernels
+  if (order->transform) gone = keep({order->wish, std::move(order->transform)});
+} catch (...) {  // no memory: the transform goes with the order
+}
+
+void abandon_engine() noexcept {
+  engine().thread = nullptr;
+  engine().ends = true;
+}
+
+void use_backend(const std::string& name) { engine().backend = name; }
+bool uses_device() {
+  return runtime::known_backend(engine().backend)->capabilities().arrays == runtime::Arrays::device;
+}
+
+}  // namespace fourtune::dropin

@@ -1,0 +1,54 @@
+// Makes our transforms in the background, while the real library executes.
+//
+// One thread of the process chooses plans, compiles kernels and binds them, in the order of the wishes. What plans give
+// back when they end waits here for the next plan that is alike: 64 transforms at most, with 256 MiB of work memory
+// together. At the end of the process the thread finishes the transform that it is at: a compiler that is torn down while
+// it works would crash. All functions may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "dropin/cufft/statistics.h"
+#include "fourtune/transform.h"
+
+namespace fourtune::dropin {
+
+// A transform, and where the program made its plan.
+struct Wish {
+  Problem problem;
+  int device = 0;
+  void* context = nullptr;  // the CUcontext that was current
+  friend bool operator==(const Wish& a, const Wish& b) {
+    return a.problem == b.problem && a.device == b.device && a.context == b.context;
+  }
+};
+
+enum class Progress { waiting, ready, refused };
+
+// What became of a wish. The transform may be used once the progress is `ready`.
+struct Order {
+  Wish wish;
+  std::atomic<Progress> progress{Progress::waiting};
+  std::unique_ptr<Transform> transform;
+  Why why = Why::waiting;  // of a refusal
+  bool recorded = false;   // a graph of the program's executes it: it stays as it is until the process ends
+  bool abandoned = false;  // nobody waits for it any more; under the engine's mutex
+};
+
+// Does not wait. Throws std::bad_alloc and std::system_error.
+std::shared_ptr<Order> order(const Wish& wish);
+// Waits until the order is no longer `waiting`.
+void wait_for(const Order& order);
+// The plan that ordered it has ended.
+void give_back(const std::shared_ptr<Order>& order) noexcept;
+// In the child of a fork: forgets the thread, which is not there.
+void abandon_engine() noexcept;
+
+// For tests: the backend that executes in place of "cuda".
+void use_backend(const std::string& name);
+// Whether it does so on a device, with contexts and streams.
+bool uses_device();
+
+}  // namespace fourtune::dropin

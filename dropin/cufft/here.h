@@ -1,0 +1,15 @@
+// Where a call of the program runs.
+#pragma once
+
+namespace fourtune::dropin {
+
+// The current context and its device; false if there is none.
+bool current_device(int& device, void*& context) noexcept;
+// Whether the context is the device's primary one, in which our kernels run.
+bool is_primary(int device, const void* context) noexcept;
+// Bytes of the device's memory that nobody uses; 0: unknown.
+long long free_memory(int device) noexcept;
+// Whether the program records the stream's work into a graph.
+bool is_recorded(void* stream) noexcept;
+
+}  // namespace fourtune::dropin

@@ -1,0 +1,285 @@
+// A program that uses cuFFT as applications do, with the stand-in for the library and a driver that only counts; run by
+// cufft_preload_test.cpp with and without libfourtune_cufft. Prints how many transforms the library executed. Exit code
+// 0: every call returned what cuFFT would.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+using Long = long long;
+extern "C" {
+int cufftCreate(int*);
+int cufftPlan1d(int*, int, int, int);
+int cufftPlan2d(int*, int, int, int);
+int cufftPlan3d(int*, int, int, int, int);
+int cufftPlanMany(int*, int, int*, int*, int, int, int*, int, int, int, int);
+int cufftMakePlan1d(int, int, int, int, std::size_t*);
+int cufftMakePlan2d(int, int, int, int, std::size_t*);
+int cufftMakePlan3d(int, int, int, int, int, std::size_t*);
+int cufftMakePlanMany(int, int, int*, int*, int, int, int*, int, int, int, int, std::size_t*);
+int cufftMakePlanMany64(int, int, Long*, Long*, Long, Long, Long*, Long, Long, int, Long, std::size_t*);
+int cufftXtMakePlanMany(int, int, Long*, Long*, Long, Long, int, Long*, Long, Long, int, Long, std::size_t*, int);
+int cufftExecC2C(int, void*, void*, int);
+int cufftExecZ2Z(int, void*, void*, int);
+int cufftExecD2Z(int, void*, void*);
+int cufftExecC2R(int, void*, void*);
+int cufftXtExec(int, void*, void*, int);
+int cufftSetStream(int, void*);
+int cufftSetAutoAllocation(int, int);
+int cufftSetWorkArea(int, void*);
+int cufftGetSize(int, std::size_t*);
+int cufftXtSetGPUs(int, int, int*);
+int cufftXtSetCallback(int, void**, int, void**);
+int cufftDestroy(int);
+int fake_cufft_plans();
+int fake_cufft_executes();
+void* fake_cufft_next();
+}
+
+namespace {
+
+constexpr int kC2C = 0x29, kC2R = 0x2c, kD2Z = 0x6a;
+alignas(256) float in[1 << 16], out[1 << 16];
+
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) {                                            \
+      std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      std::exit(1);                                                \
+    }                                                              \
+  } while (false)
+
+void* driver() { return ::dlopen(std::getenv("FOURTUNE_CUDA_DRIVER"), RTLD_NOW); }
+template <class... Arguments>
+void drive(const char* function, Arguments... arguments) {
+  CHECK(reinterpret_cast<int (*)(Arguments...)>(::dlsym(driver(), function))(arguments...) == 0);
+}
+void use_device() {
+  drive("cuInit", 0u);
+  void* context = nullptr;
+  drive("cuDevicePrimaryCtxRetain", &context, 0);
+  drive("cuCtxPushCurrent_v2", context);
+}
+
+int made(int n = 256, int batch = 4) {
+  int plan = 0;
+  CHECK(cufftPlan1d(&plan, n, kC2C, batch) == 0);
+  return plan;
+}
+void execute(int plan, int times, void* to = out, int direction = -1) {
+  for (int k = 0; k < times; ++k) CHECK(cufftExecC2C(plan, in, to, direction) == 0);
+}
+
+void plain() {
+  const int plan = made();
+  execute(plan, 3);
+  execute(plan, 2, out, 1);
+  execute(plan, 2, in);
+  CHECK(cufftExecZ2Z(plan, in, out, -1) == 1);  // not this plan's type
+  CHECK(cufftExecC2C(plan + 1000, in, out, -1) == 1);
+  CHECK(cufftDestroy(plan) == 0);
+  CHECK(cufftDestroy(plan) == 1);
+  CHECK(fake_cufft_plans() == 0);
+}
+
+// Every function that makes a plan; one execute each.
+void makers() {
+  int plans[10], n[] = {8, 16}, k = 0;
+  Long wide[] = {8, 16};
+  std::size_t work = 0;
+  CHECK(cufftPlan1d(&plans[k++], 256, kC2C, 1) == 0);
+  CHECK(cufftPlan2d(&plans[k++], 8, 16, kC2C) == 0);
+  CHECK(cufftPlan3d(&plans[k++], 4, 8, 16, kC2C) == 0);
+  CHECK(cufftPlanMany(&plans[k++], 2, n, nullptr, 1, 1, nullptr, 1, 1, kC2C, 2) == 0);
+  for (int j = k; j < 10; ++j) CHECK(cufftCreate(&plans[j]) == 0);
+  CHECK(cufftMakePlan1d(plans[k++], 256, kC2C, 1, &work) == 0);
+  CHECK(cufftMakePlan2d(plans[k++], 8, 16, kC2C, &work) == 0);
+  CHECK(cufftMakePlan3d(plans[k++], 4, 8, 16, kC2C, &work) == 0);
+  CHECK(cufftMakePlanMany(plans[k++], 2, n, n, 1, 128, n, 1, 128, kC2C, 2, &work) == 0);
+  CHECK(cufftMakePlanMany64(plans[k++], 2, wide, wide, 1, 128, wide, 1, 128, kC2C, 2, &work) == 0);
+  CHECK(cufftXtMakePlanMany(plans[k++], 2, wide, nullptr, 1, 1, 4, nullptr, 1, 1, 4, 2, &work, 4) == 0);
+  for (const int plan : plans) CHECK(cufftXtExec(plan, in, out, -1) == 0);
+  for (const int plan : plans) CHECK(cufftDestroy(plan) == 0);
+}
+
+// One plan for each reason why the library executes, and one of ours.
+void reasons() {
+  int plan = 0, devices[] = {0, 1}, n[] = {8, 16};
+  Long wide[] = {64};
+  std::size_t work = 0;
+  void* routine = nullptr;
+  CHECK(cufftCreate(&plan) == 0);  // half precision
+  CHECK(cufftXtMakePlanMany(plan, 1, wide, nullptr, 1, 1, 6, nullptr, 1, 1, 6, 1, &work, 6) == 0);
+  CHECK(cufftXtExec(plan, in, out, -1) == 0);
+  CHECK(cufftCreate(&plan) == 0);
+  CHECK(cufftXtSetGPUs(plan, 2, devices) == 0);
+  CHECK(cufftMakePlan1d(plan, 64, kC2C, 1, &work) == 0);
+  execute(plan, 1);
+  CHECK(cufftXtSetCallback(plan = made(), &routine, 0, nullptr) == 0);
+  execute(plan, 1);
+  CHECK(cufftCreate(&plan) == 0);  // as CuPy does it
+  void* const library = ::dlopen("libcufft.so.12", RTLD_LAZY);
+  using Set = int (*)(int, const char*, const void*, std::size_t, int, void**);
+  const auto set = reinterpret_cast<Set>(::dlsym(library, "cufftXtSetJITCallback"));
+  CHECK(set && set(plan, "name", "code", 4, 0, nullptr) == 0);
+  CHECK(cufftMakePlan1d(plan, 64, kC2C, 1, &work) == 0);
+  execute(plan, 1);
+  CHECK(cufftPlanMany(&plan, 2, n, n, 1, 128, nullptr, 1, 1, kC2C, 1) == 0);  // half a layout
+  execute(plan, 1);
+  CHECK(cufftPlan1d(&plan, 1 << 22, kD2Z, 1) == 0);  // measured: faster there
+  CHECK(cufftExecD2Z(plan, in, out) == 0);
+  made();              // never executed
+  execute(made(), 2);  // ours
+  const int last = made();
+  CHECK(cufftExecC2C(last, in + 1, out + 1, -1) == 0);  // not aligned to a complex number
+}
+
+void foreign_context() {
+  drive("cuCtxPushCurrent_v2", static_cast<void*>(static_cast<int*>(::dlsym(driver(), "fake_contexts_of")) + 1));
+  execute(made(), 1);
+}
+
+// The library executes until our kernels are there.
+void later() {
+  const int plan = made();
+  execute(plan, 1);
+  CHECK(fake_cufft_executes() == 1);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int before = 0;;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    before = fake_cufft_executes();
+    execute(plan, 1);
+    if (fake_cufft_executes() == before) break;
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));
+  }
+  CHECK(cufftDestroy(plan) == 0);
+  const int before = fake_cufft_executes();
+  const int next = made();  // one that is alike has them at once
+  execute(next, 1);
+  CHECK(fake_cufft_executes() == before);
+}
+
+void work_area() {
+  int plan = 0;
+  std::size_t bytes = 0;
+  CHECK(cufftCreate(&plan) == 0);
+  CHECK(cufftSetAutoAllocation(plan, 0) == 0);
+  CHECK(cufftSetStream(plan, &bytes) == 0);
+  CHECK(cufftMakePlan1d(plan, 256, kC2C, 4, &bytes) == 0 && bytes == 48);
+  CHECK(cufftGetSize(plan, &bytes) == 0 && bytes == 48);
+  CHECK(cufftSetWorkArea(plan, out) == 0);
+  execute(plan, 1);
+}
+
+// What a graph has recorded stays, and no later plan gets it.
+void graph() {
+  auto& recording = *static_cast<int*>(::dlsym(driver(), "fake_capture_status"));
+  const auto& modules = *static_cast<const int*>(::dlsym(driver(), "fake_modules"));
+  const auto execute_and_end = [&](bool recorded) {
+    const int plan = made();
+    execute(plan, 1);
+    recording = recorded;
+    execute(plan, 1);
+    recording = 0;
+    CHECK(cufftDestroy(plan) == 0);
+    return modules;
+  };
+  recording = 1;
+  execute(made(), 1);
+  CHECK(fake_cufft_executes() == 1);  // nobody waits for a compiler in between
+  recording = 0;
+  const int first = execute_and_end(true), second = execute_and_end(false);
+  CHECK(first > 0 && second > first);
+  CHECK(execute_and_end(false) == second);  // another one that is alike
+}
+
+void check_child(pid_t child) {
+  int status = 0;
+  CHECK(::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+void fork_after() {
+  const int plan = made();
+  execute(plan, 1);
+  const int before = fake_cufft_executes();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(100);
+    execute(plan, 2);
+    execute(made(), 1);
+    CHECK(fake_cufft_executes() == before + 3);
+    CHECK(cufftDestroy(plan) == 0);
+    std::exit(0);  // runs what an ordinary end runs
+  }
+  check_child(child);
+  execute(plan, 1);
+}
+
+void fork_before() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    use_device();
+    execute(made(), 1);
+    std::exit(fake_cufft_executes());
+  }
+  check_child(child);
+}
+
+void short_of_memory() {
+  int plan = 0;
+  CHECK(cufftPlan2d(&plan, 64, 64, kC2R) == 0);  // with values between two kernels
+  CHECK(cufftExecC2R(plan, in, out) == 0);
+}
+
+void threads() {
+  std::vector<std::thread> all;
+  for (int t = 0; t < 4; ++t)
+    all.emplace_back([] {
+      use_device();
+      std::vector<float> from(2048), to(2048);
+      for (int k = 0; k < 50; ++k) {
+        const int plan = made();
+        CHECK(cufftExecC2C(plan, from.data(), to.data(), -1) == 0);
+        CHECK(cufftDestroy(plan) == 0);
+      }
+    });
+  for (std::thread& one : all) one.join();
+  CHECK(fake_cufft_plans() == 0);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string scenario = argv[1];
+  CHECK(fake_cufft_next() == nullptr);  // dlsym knows who asks
+  if (scenario == "fork_before") return fork_before(), 0;
+  if (scenario != "threads") use_device();
+  struct {
+    const char* name;
+    void (*run)();
+  } const all[] = {{"plain", plain},
+                   {"makers", makers},
+                   {"reasons", reasons},
+                   {"later", later},
+                   {"graph", graph},
+                   {"work_area", work_area},
+                   {"foreign_context", foreign_context},
+                   {"short_of_memory", short_of_memory},
+                   {"fork_after", fork_after},
+                   {"threads", threads}};
+  for (const auto& one : all)
+    if (scenario == one.name) one.run();
+  if (scenario == "leave") {
+    execute(made(std::atoi(argv[2])), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(argv[3])));
+  }
+  std::printf("real %d\n", fake_cufft_executes());
+  return 0;
+}
