@@ -14,7 +14,7 @@
 #include "runtime/backends/gpu/nufft_runner.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "runtime/distributed/communicator.h"
-#include "runtime/distributed/device_copy.h"
+#include "runtime/backends/device_copy.h"
 #include "runtime/distributed/device_exchange.h"
 #include "runtime/distributed/rank_executor.h"
 

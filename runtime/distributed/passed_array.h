@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "runtime/backends/device_streams.h"
-#include "runtime/distributed/device_copy.h"
+#include "runtime/backends/device_copy.h"
 
 namespace fourtune::runtime::distributed {
 
