@@ -17,8 +17,9 @@ std::vector<int> device_list(const std::string& text, const Backend& backend) {
   for (const std::string_view word : text::split(text, ',')) {
     const auto number = text::number<int>(word);
     if (!number)
-      throw Error(Status::invalid_option, fmt::format("devices={}: '{}' is no device's number; all or 0,1 would be right",
-                                                      text::shown(text), text::shown(word)));
+      throw Error(Status::invalid_option,
+                  fmt::format("devices={}: '{}' is no device's number; all or 0,1 would be right", text::shown(text),
+                              text::shown(word)));
     backend.check_device(*number);
     if (std::find(devices.begin(), devices.end(), *number) != devices.end())
       throw Error(Status::invalid_option, fmt::format("devices={}: names device {} twice", text::shown(text), *number));

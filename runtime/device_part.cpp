@@ -22,10 +22,10 @@ Problem DevicePart::piece_of(const Problem& problem, const DeviceShare& share) {
   return piece;
 }
 
-Options DevicePart::options_of(const Options& options, const DeviceShare& share) {
+Options DevicePart::options_of(const Options& options, int device) {
   Options own = options;
   own.devices.clear();
-  own.device = share.device;
+  own.device = device;
   own.stream = nullptr;
   return own;
 }
@@ -36,7 +36,7 @@ DevicePart::DevicePart(const Problem& problem, const Options& options, const Dev
       real_(real_bytes(problem.precision)),
       streams_(find_backend(options.backend).streams(share.device)),
       memory_(find_backend(options.backend), share.device),
-      core_(on_one_device(piece_of(problem, share), options_of(options, share))) {}
+      core_(on_one_device(piece_of(problem, share), options_of(options, share.device))) {}
 
 bool DevicePart::reaches(const void* array) const {
   constexpr std::uintptr_t kAligned = 64;  // kernels read whole runs of values; an allocation begins with one
@@ -67,7 +67,8 @@ void DevicePart::set_points(const Points& points) {
   const auto bring = [&](const void*& coordinate, std::int64_t count) {
     if (coordinate == nullptr || count == 0) return;
     const std::int64_t bytes = count * real_ * (distinct_points_ ? share_.pieces * share_.per_piece : 1);
-    const auto* const from = static_cast<const char*>(coordinate) + (distinct_points_ ? share_.first * count * real_ : 0);
+    const auto* const from =
+        static_cast<const char*>(coordinate) + (distinct_points_ ? share_.first * count * real_ : 0);
     coordinate = from;
     if (reaches(from)) return;
     copies.emplace_back().resize(bytes, memory_);
@@ -140,7 +141,8 @@ struct DevicePart::Passage {
     if (!copies_out) return;
     const int slot = static_cast<int>(i % 2);
     part.streams_->follow_mark(Lane::exchange, computed + slot);
-    part.streams_->copy(Lane::exchange, {piece(written, i), bytes(written)}, {output(i), bytes(written)}, bytes(written), 1);
+    part.streams_->copy(Lane::exchange, {piece(written, i), bytes(written)}, {output(i), bytes(written)},
+                        bytes(written), 1);
     part.streams_->mark(downloaded + slot, Lane::exchange);
   }
 };
@@ -169,7 +171,7 @@ void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool
 MemoryUse DevicePart::memory() const {
   MemoryUse use = core_->memory();
   use.held += copied_bytes_;
-  use.needed += copied_bytes_;
+  use.needed += std::max(copied_bytes_, std::min<std::int64_t>(2, share_.pieces) * share_.per_piece * share_.bytes);
   return use;
 }
 

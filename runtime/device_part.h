@@ -20,9 +20,10 @@ struct BatchArray {
 // Consecutive transforms of a batch, which a device works on in equal pieces.
 struct DeviceShare {
   int device = 0;
-  std::int64_t first = 0;      // the first transform
+  std::int64_t first = 0;  // the first transform
   std::int64_t pieces = 1;
   std::int64_t per_piece = 1;  // transforms
+  std::int64_t bytes = 0;      // of both arrays of one transform, as far as they are known
 };
 
 // Its core is bound to a piece. Arrays that the device reaches are used where they are; others are copied, and while a
@@ -30,9 +31,9 @@ struct DeviceShare {
 class DevicePart {
  public:
   DevicePart(const Problem& problem, const Options& options, const DeviceShare& share);
-  // The problem of a piece, and the options of its core.
+  // The problem of a piece, and the options of a core on that device.
   static Problem piece_of(const Problem& problem, const DeviceShare& share);
-  static Options options_of(const Options& options, const DeviceShare& share);
+  static Options options_of(const Options& options, int device);
 
   // Waits for what the application has queued: on the device's default stream, or on this one.
   void wait_for_application(void* stream) const;
@@ -44,6 +45,7 @@ class DevicePart {
   const DeviceShare& share() const { return share_; }
   const TransformCore& core() const { return *core_; }
   double seconds() const { return seconds_; }  // of the last execute
+  // Copies count as needed, as arrays may be anywhere.
   MemoryUse memory() const;
 
  private:

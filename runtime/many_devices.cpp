@@ -39,10 +39,12 @@ void check_layouts(const Problem& problem) {
   const auto check = [&](const std::optional<ArrayLayout>& layout, const Sizes& sizes, const char* name) {
     if (!layout) return;
     const std::int64_t elements = element_count(sizes);
-    if (layout_span(*layout, sizes, 1, name) == elements && (problem.batch == 1 || layout->distance == elements)) return;
-    throw Error(Status::unsupported, fmt::format("devices: the {} has a layout with gaps or with mixed transforms; devices "
-                                                 "share batches of dense transforms, one after the other",
-                                                 name));
+    if (layout_span(*layout, sizes, 1, name) == elements && (problem.batch == 1 || layout->distance == elements))
+      return;
+    throw Error(Status::unsupported,
+                fmt::format("devices: the {} has a layout with gaps or with mixed transforms; devices "
+                            "share batches of dense transforms, one after the other",
+                            name));
   };
   check(problem.input_layout, input_sizes(problem), "input");
   check(problem.output_layout, output_sizes(problem), "output");
@@ -53,7 +55,8 @@ void check_options(const Options& options) {
     throw Error(Status::invalid_option,
                 fmt::format("device={} and devices={}: give one of them", options.device, options.devices));
   if (options.only != Only::whole)
-    throw Error(Status::invalid_option, "devices: spreading or interpolating alone works on one grid; choose one device");
+    throw Error(Status::invalid_option,
+                "devices: spreading or interpolating alone works on one grid; choose one device");
 }
 
 // Transforms per second by the cost model, for points of density 1 where their number is not known.
@@ -83,8 +86,9 @@ std::vector<DeviceShare> shares_of(const Problem& problem, const Options& option
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (counts[i] == 0) continue;
     // Pieces use the same points one after the other, so distinct ones are set for a share as a whole.
-    const std::int64_t pieces = options.distinct_points ? 1 : batch_pieces(counts[i], bytes_of_one(problem));
-    shares.push_back({devices[i], first, pieces, counts[i] / pieces});
+    const std::int64_t bytes = bytes_of_one(problem);
+    const std::int64_t pieces = options.distinct_points ? 1 : batch_pieces(counts[i], bytes);
+    shares.push_back({devices[i], first, pieces, counts[i] / pieces, bytes});
     first += counts[i];
   }
   return shares;
@@ -232,14 +236,14 @@ bool is_processor(const Backend& backend, const std::vector<int>& devices) {
 std::unique_ptr<TransformCore> on_many_devices(const Problem& problem, const Options& options) {
   const Backend& backend = find_backend(options.backend);
   const std::vector<int> devices = checked_devices(problem, options);
-  if (is_processor(backend, devices)) return on_one_device(problem, options);
+  if (is_processor(backend, devices)) return on_one_device(problem, DevicePart::options_of(options, devices.front()));
   return std::make_unique<ManyDevices>(problem, options, backend, devices);
 }
 
 void prepare_on_many_devices(const Problem& problem, const Options& options) {
   const Backend& backend = find_backend(options.backend);
   for (const DeviceShare& share : shares_of(problem, options, backend, checked_devices(problem, options)))
-    prepare_on_one_device(DevicePart::piece_of(problem, share), DevicePart::options_of(options, share));
+    prepare_on_one_device(DevicePart::piece_of(problem, share), DevicePart::options_of(options, share.device));
 }
 
 }  // namespace fourtune::runtime

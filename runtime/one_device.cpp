@@ -154,9 +154,7 @@ class OneDevice final : public TransformCore {
     resolution_ = runtime::resolve(planned(), traits_, lookup_.get(), options_.plan, refused_);
     plan_text_ = generator::to_text(resolution_.plan, planned());
   }
-  bool is_stored() const {
-    return resolution_.source == Source::verdict || resolution_.source == Source::nearest;
-  }
+  bool is_stored() const { return resolution_.source == Source::verdict || resolution_.source == Source::nearest; }
 
   // Runs `work` with the resolved plan. When it fails with a plan from a database, that plan is refused and the next
   // one resolved; a failure with the cost model's plan or a forced one is passed on to the caller.

@@ -16,8 +16,8 @@ struct Transform::State {
 
 Transform::Transform(std::string_view problem, const Options& options) try : state_(std::make_unique<State>()) {
   const Problem asked = runtime::reachable(parse_typed_problem(problem), options.clamp_tolerance);
-  state_->core = options.devices.empty() ? runtime::on_one_device(asked, options)
-                                         : runtime::on_many_devices(asked, options);
+  state_->core =
+      options.devices.empty() ? runtime::on_one_device(asked, options) : runtime::on_many_devices(asked, options);
 } catch (...) {
   runtime::rethrow_named();
 }

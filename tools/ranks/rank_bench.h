@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/distributed/communicator.h"
 #include "runtime/backends/device_copy.h"
+#include "runtime/distributed/communicator.h"
 #include "runtime/distributed/tuned_plan.h"
 #include "tools/ranks/parts.h"
 #include "tuner/measure/validate.h"

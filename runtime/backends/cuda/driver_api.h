@@ -148,7 +148,7 @@ struct DriverApi {
   CUresult (*cuMemcpyDtoDAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
   CUresult (*cuMemcpyAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);  // this one and the next may be null
   CUresult (*cuMemcpy2DAsync)(const CUmemcpy2D*, CUstream);
-  CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);  // 16 bytes; may be null
+  CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);        // 16 bytes; may be null
   CUresult (*cuDeviceCanAccessPeer)(int*, CUdevice, CUdevice);  // this one and the next may be null
   CUresult (*cuCtxEnablePeerAccess)(CUcontext, unsigned);
   CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
