@@ -110,7 +110,8 @@ std::vector<DeviceShare> shares_of(const Problem& problem, const Options& option
 class ManyDevices final : public TransformCore {
  public:
   ManyDevices(const Problem& problem, const Options& options, const Backend& backend, const std::vector<int>& devices)
-      : problem_(problem), backend_(backend), stream_(options.stream) {
+      : problem_(problem), backend_(backend) {
+    set_stream(options.stream);
     if (options.distinct_points && problem.kind != Kind::nufft)
       throw Error(Status::invalid_option, "distinct_points: an fft has no points");
     backend.connect(devices);
@@ -213,7 +214,7 @@ class ManyDevices final : public TransformCore {
 
   Problem problem_;
   const Backend& backend_;
-  void* stream_;
+  void* stream_ = nullptr;
   std::vector<std::unique_ptr<DevicePart>> parts_;
   bool points_set_ = false;
   std::string explain_;
@@ -236,7 +237,11 @@ bool is_processor(const Backend& backend, const std::vector<int>& devices) {
 std::unique_ptr<TransformCore> on_many_devices(const Problem& problem, const Options& options) {
   const Backend& backend = find_backend(options.backend);
   const std::vector<int> devices = checked_devices(problem, options);
-  if (is_processor(backend, devices)) return on_one_device(problem, DevicePart::options_of(options, devices.front()));
+  if (is_processor(backend, devices)) {
+    Options one = DevicePart::options_of(options, devices.front());
+    one.stream = options.stream;
+    return on_one_device(problem, one);
+  }
   return std::make_unique<ManyDevices>(problem, options, backend, devices);
 }
 
