@@ -59,34 +59,33 @@ void check_options(const Options& options) {
                 "devices: spreading or interpolating alone works on one grid; choose one device");
 }
 
-// Transforms per second by the cost model, for points of density 1 where their number is not known.
-double speed_of(Problem one, const DeviceTraits& traits) {
-  one.batch = 1;
-  if (one.kind == Kind::nufft && !one.m) one.m = one.type == 3 ? 1'000'000 : mode_count(one);
-  if (one.type == 3 && !one.k) one.k = one.m;
-  const double seconds = generator::estimate(generator::default_plan(one, traits), one, traits).execute;
-  return seconds > 0 ? 1 / seconds : 1;
+// With points of density 1 where their number is not known yet.
+Problem with_points(Problem problem) {
+  constexpr std::int64_t kOfType3 = 1'000'000;
+  if (problem.kind == Kind::nufft && !problem.m) problem.m = problem.type == 3 ? kOfType3 : mode_count(problem);
+  if (problem.type == 3 && !problem.k) problem.k = problem.m;
+  return problem;
 }
 
-// Of a transform's arrays, which copies hide behind.
-std::int64_t bytes_of_one(Problem problem) {
-  if (problem.kind == Kind::nufft && !problem.m) problem.m = problem.type == 3 ? 1'000'000 : mode_count(problem);
-  if (problem.type == 3 && !problem.k) problem.k = problem.m;
-  return transform_bytes(problem, true) + transform_bytes(problem, false);
+// Batches per second by the cost model.
+double speed_of(const Problem& problem, const DeviceTraits& traits) {
+  const double seconds = generator::estimate(generator::default_plan(problem, traits), problem, traits).execute;
+  return seconds > 0 ? 1 / seconds : 1;
 }
 
 // Devices that get no transform are left out.
 std::vector<DeviceShare> shares_of(const Problem& problem, const Options& options, const Backend& backend,
                                    const std::vector<int>& devices) {
+  const Problem known = with_points(problem);
+  const std::int64_t bytes = transform_bytes(known, true) + transform_bytes(known, false);
   std::vector<double> speeds;
-  for (const int device : devices) speeds.push_back(speed_of(problem, backend.traits(device)));
+  for (const int device : devices) speeds.push_back(speed_of(known, backend.traits(device)));
   const std::vector<std::int64_t> counts = batch_shares(problem.batch, speeds);
   std::vector<DeviceShare> shares;
   std::int64_t first = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (counts[i] == 0) continue;
     // Pieces use the same points one after the other, so distinct ones are set for a share as a whole.
-    const std::int64_t bytes = bytes_of_one(problem);
     const std::int64_t pieces = options.distinct_points ? 1 : batch_pieces(counts[i], bytes);
     shares.push_back({devices[i], first, pieces, counts[i] / pieces, bytes});
     first += counts[i];

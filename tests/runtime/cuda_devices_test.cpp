@@ -301,7 +301,7 @@ TEST_F(TwoGpus, ShareABatchByTheirSpeed) {
   const int peers = number("fake_peers_of", 0) + number("fake_peers_of", 1);
   Options options = on(0);
   options.devices = "1,0";
-  const Transform transform("nufft:type=1,n=64x64,m=20000,prec=f32,tol=1e-3,batch=16", options);
+  const Transform transform("nufft:type=1,n=512x512,m=2000000,prec=f32,tol=1e-3,batch=16", options);
   EXPECT_EQ(number("fake_peers_of", 0) + number("fake_peers_of", 1), peers + 2)
       << "each reaches the other one's memory";
   const std::string& explain = transform.explain();
