@@ -51,6 +51,20 @@ void check_points(const Problem& problem, const Points& points) {
     bad(fmt::format("set_points: k={} targets, but only type 3 has targets", points.k));
 }
 
+void check_arrays(const Problem& problem, bool points_set, const void* point_values, const void* mode_values) {
+  const bool nufft = problem.kind == Kind::nufft;
+  if (nufft && !points_set) throw Error(Status::points_not_set, "execute: call set_points first");
+  const bool no_points = nufft && *problem.m == 0;
+  const bool no_targets = nufft && problem.type == 3 && *problem.k == 0;
+  if ((!point_values && !no_points) || (!mode_values && !no_targets))
+    throw Error(Status::invalid_argument,
+                fmt::format("execute: {} is null", !point_values && !no_points ? "point_values" : "mode_values"));
+  check_alignment(point_values, problem.precision, "execute: point_values");
+  check_alignment(mode_values, problem.precision, "execute: mode_values");
+  if (nufft && point_values && point_values == mode_values)
+    throw Error(Status::invalid_argument, "execute: point_values and mode_values are the same array");
+}
+
 void rethrow_named() {
   try {
     throw;

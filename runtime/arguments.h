@@ -13,6 +13,8 @@ Problem reachable(Problem problem, bool clamp);
 void check_alignment(const void* array, Precision precision, const char* name);
 // Throws Error{invalid_argument} for null, surplus or misaligned arrays and for negative counts.
 void check_points(const Problem& problem, const Points& points);
+// The arrays of an execute. Throws Error{points_not_set}, or Error{invalid_argument} for null, misaligned or aliased ones.
+void check_arrays(const Problem& problem, bool points_set, const void* point_values, const void* mode_values);
 // Whatever runs out of memory, the caller sees the same status. Call this in an exception handler.
 [[noreturn]] void rethrow_named();
 

@@ -32,7 +32,8 @@ constexpr std::size_t kFieldEnds[] = {END_OF(size),
                                       END_OF(trusted_keys),
                                       END_OF(trusted_key_count),
                                       END_OF(default_databases),
-                                      END_OF(misses)};
+                                      END_OF(misses),
+                                      END_OF(devices)};
 #undef END_OF
 // NOLINTEND(bugprone-sizeof-expression)
 
@@ -79,6 +80,7 @@ Options options_of(const fourtune_options* given) {
   if (in.backend) out.backend = in.backend;
   if (in.plan) out.plan = in.plan;
   if (in.misses) out.misses = in.misses;
+  if (in.devices) out.devices = in.devices;
   out.device = in.device;
   out.threads = in.threads;
   out.deterministic = in.deterministic != 0;

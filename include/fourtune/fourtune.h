@@ -15,7 +15,8 @@
  * Arrays must be aligned to the size of their real type (4 or 8 bytes); others are refused with invalid_argument.
  *
  * Ownership: arrays belong to the caller. Points may be freed when fourtune_set_points returns. Arrays are in host
- * memory on the cpu backend (the default), and in the memory of the chosen device on the cuda backend.
+ * memory on the cpu backend (the default), and in the memory of the chosen device on the cuda backend; with `devices` in
+ * either.
  *
  * Threads: only one thread at a time may use a transform; different threads may use different transforms at the same
  * time. All transforms on the cpu backend share one thread team, which has no more threads than affinity, CPU quotas
@@ -100,6 +101,11 @@ typedef struct fourtune_options {
                             number of transforms and of executes, no data; written when a plan is chosen and when the
                             transform ends, never by execute. NULL: as the environment variable
                             FOURTUNE_RECORD_MISSES says, or none */
+  const char* devices;   /* GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the
+                            transforms, larger where the device is faster, a plan of its own and all points. Arrays may
+                            be in host memory or in that of any of the devices, and are copied where they have to be.
+                            execute waits for `stream` (NULL: for the default streams of the devices) and returns when
+                            its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. NULL: `device` alone */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);

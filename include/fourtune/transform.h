@@ -48,6 +48,12 @@ struct Options {
   // and of executes, no data. Written when a plan is chosen and when the transform ends, never by execute. Empty: the
   // file that the environment variable FOURTUNE_RECORD_MISSES names, or none.
   std::string misses;
+  // GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger where
+  // the device is faster, a plan of its own and all points, and works from a thread of its own. Arrays may be in host
+  // memory or in the memory of any of the devices. What has to be elsewhere is copied, in pieces, while others are
+  // computed. execute waits for `stream` (null: for the default streams of the devices) and returns when its work is
+  // done. `device` stays 0, and `only` whole. Empty: `device` alone.
+  std::string devices;
 };
 
 // Nonuniform points: arrays of the problem's precision, which are needed only until set_points returns.
@@ -112,7 +118,7 @@ class FOURTUNE_API Transform {
   const std::string& explain() const noexcept;
   // One line for each database or pack that cannot be used, or whose kernels may not run, with the reason; empty: none.
   const std::string& warnings() const noexcept;
-  // Times of the stages of the last set_points and execute, in order.
+  // Times of the stages of the last set_points and execute, in order; with `devices`, the time of each in execute.
   std::vector<StageTime> stage_times() const;
 
  private:

@@ -43,11 +43,12 @@ class Options(Structure):  # fourtune_options of fourtune.h, field by field
         ("trusted_key_count", c_size_t),
         ("default_databases", c_int),
         ("misses", c_char_p),
+        ("devices", c_char_p),
     ]
 
 
 # Of the release that this package belongs to; the binary interface changes with the minor version.
-SONAME = "libfourtune.so.0.5"
+SONAME = "libfourtune.so.0.6"
 
 
 def path() -> str:
@@ -154,10 +155,13 @@ class Transform:
     __slots__ = ("handle", "device", "stream", "__weakref__")
 
     def __init__(
-        self, problem: str, *, device=None, threads=0, deterministic=False, plan=None, databases=None, mode_order=0
+        self, problem: str, *, device=None, devices=None, threads=0, deterministic=False, plan=None, databases=None,
+        mode_order=0,
     ):
         self.handle = None  # for __del__ when a check below fails
-        self.device = device  # None: the processor; else the GPU's number
+        if devices is not None:
+            device = 0
+        self.device = device  # None: the processor; else the GPU's number; 0 where several share a batch
         self.stream = None
         options = Options()
         check(library.fourtune_options_init(byref(options)))
@@ -167,6 +171,7 @@ class Transform:
             options.database_count = len(paths)
         options.backend = b"cpu" if device is None else b"cuda"
         options.device = device or 0
+        options.devices = None if devices is None else encode(devices, "devices")
         options.threads = threads
         options.plan = None if plan is None else encode(plan, "plan")
         options.deterministic = bool(deterministic)

@@ -80,6 +80,21 @@ def gpu_number(device: Any) -> int | None:
     raise FourtuneValueError(f"device is {device!r}; 'cpu', 'cuda', 'cuda:1' or a number would be right")
 
 
+def devices_text(devices: Any) -> str:
+    """The option of C from "all", "0,1" or numbers."""
+    if isinstance(devices, str):
+        return devices.replace(" ", "")
+    try:
+        numbers_of = [integer(device, "devices", 0, 1023) for device in devices]
+    except TypeError as error:
+        if isinstance(error, FourtuneTypeError):
+            raise
+        raise FourtuneTypeError(f"devices is {devices!r}; 'all' or GPUs' numbers such as [0, 1] would be right") from None
+    if not numbers_of:
+        raise FourtuneValueError("devices is empty; 'all' or GPUs' numbers such as [0, 1] would be right")
+    return ",".join(map(str, numbers_of))
+
+
 def flag(value, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_, int)):
         raise FourtuneTypeError(f"{name} is {value!r}; True or False would be right")
@@ -111,6 +126,8 @@ class Plan:
         isign: sign of the exponential, +1 or -1; by default +1 for types 1 and 3 and -1 for type 2.
         dtype: "complex128" (double precision) or "complex64".
         device: "cpu", "cuda", "cuda:1" or a GPU's number; by default where the points are.
+        devices: "all" or GPUs' numbers such as [0, 1]: these share the n_trans transforms. Arrays may be in host memory
+            or on any of the GPUs, and results are where the data is. A call returns when its work is done.
         modeord: 0: modes ascend from -n//2; 1: FFT order, as numpy.fft has it.
         threads: most threads on the processor; 0: as many as are useful.
         deterministic: the same bits from run to run.
@@ -143,6 +160,7 @@ class Plan:
         *,
         dtype: Any = "complex128",
         device: Any = None,
+        devices: Any = None,
         modeord: int = 0,
         threads: int = 0,
         deterministic: bool = False,
@@ -188,6 +206,11 @@ class Plan:
             mode_order=integer(modeord, "modeord", 0, 1),
         )
         self._on_copy = copies(on_copy)
+        if devices is not None:
+            if device is not None:
+                raise FourtuneValueError("device and devices were both given; one of them would be right")
+            self._options["devices"] = devices_text(devices)
+        self._shared = devices is not None
         self._follow_points = device is None
         self._device = None if device is None else gpu_number(device)
         self._lock = threading.Lock()
@@ -207,7 +230,9 @@ class Plan:
 
     @property
     def device(self) -> str:
-        """ "cpu" or, such as "cuda:0", a GPU."""
+        """ "cpu" or, such as "cuda:0", a GPU; "cuda:0,1" or "cuda:all" where several share the transforms."""
+        if self._shared:
+            return f"cuda:{self._options['devices']}"
         return "cpu" if self._device is None else f"cuda:{self._device}"
 
     def __repr__(self):
@@ -245,7 +270,7 @@ class Plan:
             views[name] = _arrays.ready(view, name, self._real, self._on_copy)
         first = views["x"]
         with self._lock:
-            if first.device != self._device:
+            if first.device != self._device and not self._shared:
                 if not self._follow_points:
                     raise FourtuneValueError(
                         f"the points are on {_place(first.device)} and the plan is on {self.device};"
@@ -304,7 +329,7 @@ class Plan:
             given, made = (points, modes) if from_points else (modes, points)
             source = _arrays.look(data, "data")
             lead = self._lead(source.shape, given)
-            if source.device != self._device:
+            if source.device != self._device and not self._shared:
                 raise FourtuneValueError(
                     f"data is on {_place(source.device)} and the plan on {self.device}; the same device would be right"
                 )
@@ -314,7 +339,7 @@ class Plan:
                 out = kind.make(source.array, shape, self._dtype)
                 target = (_arrays.NUMPY if kind is _arrays.JAX else kind).pointer(out)
             else:
-                target = _arrays.output(out, shape, self._dtype, self._device, source).pointer
+                target = _arrays.output(out, shape, self._dtype, source.device, source).pointer
             self._transform.use_stream(kind.stream(source.array))
             arrays = (source.pointer or 8, target or 8)  # an empty array may have no address
             if not from_points:

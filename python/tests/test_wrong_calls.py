@@ -69,6 +69,7 @@ def wrong_plan(draw):
             ("isign", [0, 2, -7, 0.5, "plus"]),
             ("dtype", ["int32", "complex32", int, "text", 7, np.longdouble]),
             ("device", ["gpu", "cuda:x", "cuda:99999", -1, 1.5, "tpu", object()]),
+            ("devices", ["both", "0,0,", [0, -1], [], 1.5, 3, ["x"], [0, 0]]),
             ("modeord", [-1, 2, "fft", None, 0.0]),
             ("threads", [-1, 1.5, "all", 2**40, None]),
             ("deterministic", ["yes", None, 1.5]),

@@ -236,6 +236,9 @@ class Backend {
   // Streams of this device for work and copies that overlap; those of a backend whose memory is the process's do
   // everything at once.
   virtual std::unique_ptr<DeviceStreams> streams(int device) const;
+  // Lets these devices copy from each other's memory without a detour through the host, where they can. Lasts as long as
+  // the process.
+  virtual void connect(std::span<const int> devices) const { (void)devices; }
   // Makes the device's context current on this thread while the result lives, for libraries that expect this. Null
   // where there is no context.
   virtual std::shared_ptr<void> make_current(int device) const {

@@ -21,7 +21,8 @@ class DeviceStreams {
   virtual ~DeviceStreams() = default;
   // The lane as executors and libraries of the device take it; null is the device's default stream.
   virtual void* stream(Lane lane) const = 0;
-  // Copies `rows` rows of `bytes` bytes, each side in the device's memory or in that of allocate_host.
+  // Copies `rows` rows of `bytes` bytes, each side in memory of a device or the host. The caller waits where the host's is
+  // not that of allocate_host.
   virtual void copy(Lane lane, const Rows& to, const Rows& from, std::int64_t bytes, std::int64_t rows) = 0;
   // What is put on `later` from now on runs after all that has been put on `earlier`.
   virtual void follow(Lane later, Lane earlier) = 0;
@@ -30,6 +31,8 @@ class DeviceStreams {
   virtual void follow_mark(Lane later, int number) = 0;
   virtual void wait_for_mark(int number) = 0;
   virtual void wait(Lane lane) = 0;
+  // Waits for all that is on a stream of the application, of any device.
+  virtual void wait_for_stream(void* stream) const { (void)stream; }
 
   // Host memory that the device reads and writes by itself. Throws Error{out_of_memory}. release_host takes what
   // allocate_host returned, or null.

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "runtime/backends/device_copy.h"
 #include "runtime/backends/device_streams.h"
 #include "runtime/distributed/communicator.h"
-#include "runtime/distributed/device_copy.h"
 #include "runtime/distributed/nccl.h"
 #include "runtime/distributed/rank_plan.h"
 #include "runtime/distributed/transposition_pieces.h"

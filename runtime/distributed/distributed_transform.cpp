@@ -35,6 +35,7 @@ void check_options(const Options& options) {
   const auto bad = [](const std::string& message) { throw Error(Status::invalid_option, message); };
   if (options.threads < 0) bad(fmt::format("threads={} is negative", options.threads));
   if (options.stream != nullptr) bad("stream: a transform over ranks waits for its work; pass none");
+  if (!options.devices.empty()) bad("devices: each rank works on one device; start more ranks");
   if (options.only != Only::whole) bad("only: a transform over ranks is whole");
   if (options.distinct_points) bad("distinct_points: the transforms of a batch over ranks share their points");
 }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "generator/codegen/nufft/kernels.h"
+#include "runtime/backends/device_copy.h"
 #include "runtime/backends/gpu/nufft_runner.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "runtime/distributed/communicator.h"
-#include "runtime/distributed/device_copy.h"
 #include "runtime/distributed/device_exchange.h"
 #include "runtime/distributed/rank_executor.h"
 

@@ -8,7 +8,7 @@
 
 #include "fourtune/transform.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
-#include "runtime/distributed/device_copy.h"
+#include "runtime/backends/device_copy.h"
 #include "runtime/distributed/nccl.h"
 #include "runtime/distributed/passed_array.h"
 #include "runtime/distributed/rank_executor.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/backends/device_copy.h"
 #include "runtime/backends/device_streams.h"
-#include "runtime/distributed/device_copy.h"
 
 namespace fourtune::runtime::distributed {
 

@@ -12,7 +12,7 @@
 #include "runtime/backend_table.h"
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
-#include "runtime/distributed/device_copy.h"
+#include "runtime/backends/device_copy.h"
 #include "runtime/distributed/rank_executor.h"
 #include "runtime/distributed/shared_array.h"
 

@@ -48,6 +48,7 @@ std::string layouts() {
   FIELD(fourtune_options, trusted_key_count);
   FIELD(fourtune_options, default_databases);
   FIELD(fourtune_options, misses);
+  FIELD(fourtune_options, devices);
   STRUCT(fourtune_pack);
   FIELD(fourtune_pack, data);
   FIELD(fourtune_pack, size);

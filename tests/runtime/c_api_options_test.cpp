@@ -51,6 +51,14 @@ TEST_F(COptions, DefaultsArriveAsDefaults) {
   EXPECT_EQ(seen.stream, nullptr);
 }
 
+TEST_F(COptions, DevicesArrive) {
+  options_.devices = "0,9";
+  EXPECT_EQ(create(), FOURTUNE_INVALID_OPTION);
+  EXPECT_NE(std::string(fourtune_last_error()).find("device=9"), std::string::npos) << fourtune_last_error();
+  options_.devices = "5";
+  EXPECT_EQ(made().options.device, 5);
+}
+
 TEST_F(COptions, DeterministicArrives) {
   options_.deterministic = 1;
   const runtime::ExecutorOptions& seen = made().options;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -293,6 +294,27 @@ TEST_F(TwoGpus, PlansAreMeasuredOnTheDeviceThatTheEvaluatorWasGiven) {
     EXPECT_GT(usage(1)[2], before[2]) << token;
     expect_first_gpu_untouched();
   }
+}
+
+TEST_F(TwoGpus, ShareABatchByTheirSpeed) {
+  if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for sm_89 and sm_90";
+  const int peers = number("fake_peers_of", 0) + number("fake_peers_of", 1);
+  Options options = on(0);
+  options.devices = "1,0";
+  const Transform transform("nufft:type=1,n=512x512,m=2000000,prec=f32,tol=1e-3,batch=16", options);
+  EXPECT_EQ(number("fake_peers_of", 0) + number("fake_peers_of", 1), peers + 2)
+      << "each reaches the other one's memory";
+  const std::string& explain = transform.explain();
+  int share[2] = {0, 0}, first[2] = {-1, -1};
+  for (const int device : {0, 1}) {
+    const auto at = explain.find("device " + std::to_string(device) + ": ");
+    ASSERT_NE(at, std::string::npos) << explain;
+    std::sscanf(explain.c_str() + at + 10, "%d transforms from number %d", &share[device], &first[device]);
+  }
+  EXPECT_GT(share[0], share[1]) << "the H200 is faster: " << explain;
+  EXPECT_EQ(share[0] + share[1], 16);
+  EXPECT_EQ(first[1], 0) << "in the order of the option";
+  EXPECT_EQ(first[0], share[1]);
 }
 
 // The caller's arrays may be anywhere, so a GPU is used only on request, and its driver is not started otherwise.

@@ -27,7 +27,8 @@ unsigned fake_last_shared, fake_last_block_x, fake_last_block_y, fake_last_block
 void* fake_last_stream;
 // Per device: the present contexts and arrays, and all that ever existed.
 int fake_contexts_of[kMostDevices], fake_allocations_of[kMostDevices];
-int fake_all_contexts_of[kMostDevices], fake_all_allocations_of[kMostDevices], fake_all_launches_of[kMostDevices];
+int fake_all_contexts_of[kMostDevices], fake_all_allocations_of[kMostDevices], fake_all_launches_of[kMostDevices],
+    fake_peers_of[kMostDevices];
 
 struct Kind {
   const char *name, *full_name;
@@ -82,6 +83,10 @@ Result cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 Result cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
   for (int i = 0; i < 16; ++i) uuid[i] = (unsigned char)(i + 16 * device);
   return 0;
+}
+Result cuDeviceCanAccessPeer(int* can, int device, int other) { return *can = device != other, 0; }
+Result cuCtxEnablePeerAccess(void* context, unsigned flags) {
+  return (void)flags, ++fake_peers_of[(int*)context - fake_contexts_of], 0;
 }
 Result cuDeviceGetName(char* name, int size, int device) {
   return strncpy(name, devices[device]->full_name, (size_t)size), 0;

@@ -86,7 +86,8 @@ class Commands : public testing::TestWithParam<Block> {};
 TEST_P(Commands, Run) {
   const Block& block = GetParam();
   const ScratchFolder folder;
-  for (const char* name : {"tools", "examples", "docs", "include"}) fs::create_directory_symlink(kRoot / name, folder / name);
+  for (const char* name : {"tools", "examples", "docs", "include"})
+    fs::create_directory_symlink(kRoot / name, folder / name);
   fs::create_directory_symlink(FOURTUNE_BUILD_DIR, folder / "build");
   write_text(folder / "commands.sh", "set -euo pipefail\n" + block.text);
   const char* path = std::getenv("PATH");

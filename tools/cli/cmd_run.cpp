@@ -86,7 +86,8 @@ void look_inside(const RunArguments& arguments, const Transform& transform, cons
 Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArrays& host) {
   Outcome outcome;
   const runtime::Backend& backend = bench_backend(arguments.options.backend);
-  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend, arguments.options.device);
+  const bool on_host = takes_host_arrays(backend) || !arguments.options.devices.empty();  // its work ends with the call
+  const auto memory = make_run_memory(problem, arguments.request.adjoint, host, backend, arguments.options);
   RunMemory& arrays = *memory;
   const Stopwatch create;
   Transform transform(to_token(problem), arguments.options);
@@ -96,10 +97,10 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
     transform.set_points(arrays.points());
     arrays.wait();
     outcome.set_points = set_points.seconds();
-    outcome.point_stages = transform.stage_times().size();
+    if (arguments.options.devices.empty()) outcome.point_stages = transform.stage_times().size();
   }
   // Runs before the runs that count, because it restores the input, which in place is also the output.
-  if (!takes_host_arrays(backend)) look_inside(arguments, transform, backend, arrays, outcome);
+  if (!on_host) look_inside(arguments, transform, backend, arrays, outcome);
   const tuner::Probe probe = takes_host_arrays(backend) ? tuner::usage_now : tuner::usage_ignored;
   std::vector<double> disturbed;
   // The first warms up. Disturbed ones are repeated, as many as were asked for.
@@ -120,7 +121,7 @@ Outcome carry_out(const RunArguments& arguments, const Problem& problem, RunArra
   }
   if (outcome.execute.empty()) outcome.execute = disturbed;
   std::sort(outcome.execute.begin(), outcome.execute.end());
-  if (takes_host_arrays(backend)) outcome.stages = transform.stage_times();
+  if (on_host) outcome.stages = transform.stage_times();
   arrays.fetch_output();
   outcome.memory = transform.memory().held;
   outcome.problem = transform.problem();
@@ -202,8 +203,8 @@ void print_json(const Outcome& outcome) {
 [[noreturn]] void run_on_ranks(const RunArguments& arguments, const Problem& problem) {
   const RunRequest& request = arguments.request;
   if (!request.points.empty() || !request.targets.empty() || !request.values.empty() || !arguments.output.empty() ||
-      !arguments.db->empty() || arguments.output_form.json())
-    throw UsageError("--ranks: not with files, --db or --json", "the arrays are made from --seed");
+      !arguments.db->empty() || arguments.output_form.json() || !arguments.options.devices.empty())
+    throw UsageError("--ranks: not with files, --db, --devices or --json", "the arrays are made from --seed");
   std::string text = fmt::format("{} seed={}", to_token(problem), request.seed);
   if (request.adjoint) text += " adjoint";
   if (arguments.options.deterministic) text += " deterministic";
@@ -254,6 +255,10 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--plan", arguments.options.plan, "Force this plan (see `fourtune explain`)")->type_name("TEXT");
   add_backend_option(command, arguments.options.backend);
   add_device_option(command, arguments.options.device);
+  command
+      .add_option("--devices", arguments.options.devices,
+                  "GPUs that share the batch: all, or numbers as 0,1; the arrays are in host memory")
+      ->type_name("all|N,N");
   command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")
       ->check(between(1, 1000000))
       ->capture_default_str()

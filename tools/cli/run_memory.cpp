@@ -7,7 +7,7 @@ namespace {
 
 class HostRunMemory final : public RunMemory {
  public:
-  HostRunMemory(RunArrays& host, const runtime::Backend& backend) : host_(host), timer_(backend.timer(0)) {}
+  explicit HostRunMemory(RunArrays& host) : host_(host), timer_(runtime::clock_timer()) {}
   Points points() const override { return host_.points(); }
   void* first() override { return host_.first(); }
   void* second() override { return host_.second(); }
@@ -64,9 +64,9 @@ class DeviceRunMemory final : public RunMemory {
 }  // namespace
 
 std::unique_ptr<RunMemory> make_run_memory(const Problem& problem, bool adjoint, RunArrays& host,
-                                           const runtime::Backend& backend, int device) {
-  if (takes_host_arrays(backend)) return std::make_unique<HostRunMemory>(host, backend);
-  return std::make_unique<DeviceRunMemory>(problem, adjoint, host, backend, device);
+                                           const runtime::Backend& backend, const Options& options) {
+  if (takes_host_arrays(backend) || !options.devices.empty()) return std::make_unique<HostRunMemory>(host);
+  return std::make_unique<DeviceRunMemory>(problem, adjoint, host, backend, options.device);
 }
 
 }  // namespace fourtune::tools

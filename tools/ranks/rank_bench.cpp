@@ -98,7 +98,7 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
 void RankBench::load_device() {
   if (backend_.capabilities().arrays == runtime::Arrays::host) return;
   ranks_.together([&] {
-    memory_ = std::make_unique<runtime::distributed::DeviceCopy>(backend_, device());
+    memory_ = std::make_unique<runtime::DeviceCopy>(backend_, device());
     for (std::size_t i = 0; i < 2; ++i)
       device_arrays_[i].resize(static_cast<std::int64_t>(arrays_[i].size()), *memory_);
     upload();

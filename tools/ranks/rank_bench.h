@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backends/device_copy.h"
 #include "runtime/distributed/communicator.h"
-#include "runtime/distributed/device_copy.h"
 #include "runtime/distributed/tuned_plan.h"
 #include "tools/ranks/parts.h"
 #include "tuner/measure/validate.h"
@@ -73,8 +73,8 @@ class RankBench {
   std::array<RankBox, 2> boxes_;
   std::array<Bytes, 2> arrays_;  // execute's arguments, or what is in them
   runtime::distributed::ExchangeMeans means_;
-  std::unique_ptr<runtime::distributed::DeviceCopy> memory_;  // null: arrays are on the host
-  std::array<runtime::distributed::DeviceArray, 2> device_arrays_;
+  std::unique_ptr<runtime::DeviceCopy> memory_;  // null: arrays are on the host
+  std::array<runtime::DeviceArray, 2> device_arrays_;
   std::vector<std::unique_ptr<DistributedTransform>> transforms_;
 };
 

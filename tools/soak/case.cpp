@@ -26,6 +26,7 @@ void apply_word(SoakCase& one, std::string_view word) {
   if (word == "only=spread") return void(one.only = Only::spread);
   if (word == "only=interpolate") return void(one.only = Only::interpolate);
   if (word == "distinct") return void(one.distinct = true);
+  if (word == "shared") return void(one.shared = true);
   if (word == "deterministic") return void(one.deterministic = true);
   if (word == "trust") return void(one.trust = true);
   if (key == "threads") return void(one.threads = number_of<int>(word, value));
@@ -34,7 +35,7 @@ void apply_word(SoakCase& one, std::string_view word) {
     for (const Scatter scatter : kScatters)
       if (value == to_string(scatter)) return void(one.scatter = scatter);
   throw UsageError(fmt::format("'{}' is no option of a problem", word),
-                   "adjoint, order=fft, only=spread|interpolate, distinct, deterministic, trust, "
+                   "adjoint, order=fft, only=spread|interpolate, distinct, shared, deterministic, trust, "
                    "at=far|folded|duplicated|borders, threads=N, seed=N");
 }
 
@@ -51,6 +52,7 @@ std::string to_text(const SoakCase& one) {
   if (one.order == ModeOrder::fft) out += " order=fft";
   if (one.only != Only::whole) out += one.only == Only::spread ? " only=spread" : " only=interpolate";
   if (one.distinct) out += " distinct";
+  if (one.shared) out += " shared";
   if (one.deterministic) out += " deterministic";
   if (one.trust) out += " trust";
   if (one.scatter != Scatter::none) out += fmt::format(" at={}", to_string(one.scatter));

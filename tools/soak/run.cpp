@@ -74,6 +74,7 @@ class CaseRun {
     options.trust_points = one.trust;
     options.only = one.only;
     options.distinct_points = one.distinct;
+    if (one.shared) options.devices = "all", options.device = 0, options.plan.clear();
     const Stopwatch watch;
     const std::string typed = typed_token(one);
     if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};

@@ -113,6 +113,12 @@ void vary_nufft(SoakCase& one, Random& random, double bytes) {
     one.only = problem.type == 1 ? Only::spread : Only::interpolate;
 }
 
+// Devices do not share layouts, which may have gaps, nor a grid.
+bool can_be_shared(const SoakCase& one) {
+  const Problem& problem = one.problem;
+  return problem.batch > 1 && one.only == Only::whole && !problem.input_layout && !problem.output_layout;
+}
+
 }  // namespace
 
 SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
@@ -125,6 +131,7 @@ SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
   if (chance(random, 0.3)) one.threads = 1 + static_cast<int>(random.below(3));
   one.problem.kind == Kind::fft ? vary_fft(one, random) : vary_nufft(one, random, megabytes * 1e6);
   one.problem = parse_problem(to_token(one.problem));  // exactly what the token says
+  one.shared = can_be_shared(one) && one.seed % 6 == 0;
   return one;
 }
 

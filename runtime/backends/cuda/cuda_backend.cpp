@@ -200,6 +200,21 @@ std::unique_ptr<gpu::Queue> CudaBackend::queue(int ordinal) const {
   return make_queue(device(ordinal), KernelShelf(store_, {}));
 }
 
+void CudaBackend::connect(std::span<const int> devices) const {
+  const DriverApi& api = driver();
+  if (!api.cuDeviceCanAccessPeer || !api.cuCtxEnablePeerAccess) return;
+  for (const int one : devices)
+    for (const int other : devices) {
+      int can = 0;
+      if (one == other) continue;
+      const ContextGuard guard(*device(one));
+      if (api.cuDeviceCanAccessPeer(&can, device(one)->handle(), device(other)->handle()) != CUDA_SUCCESS || can == 0)
+        continue;
+      const CUresult result = api.cuCtxEnablePeerAccess(device(other)->context(), 0);
+      if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) check(result, "letting a GPU reach another one's memory");
+    }
+}
+
 std::shared_ptr<void> CudaBackend::make_current(int ordinal) const {
   return std::make_shared<Current>(Device::open(ordinal));
 }

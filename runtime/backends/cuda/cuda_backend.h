@@ -44,6 +44,7 @@ class CudaBackend final : public gpu::ProgramBackend {
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
   std::unique_ptr<DeviceStreams> streams(int device) const override;
+  void connect(std::span<const int> devices) const override;
   std::shared_ptr<void> make_current(int device) const override;
 
   // The device with a context, which is kept until the backend ends: creating one takes a good part of a second.

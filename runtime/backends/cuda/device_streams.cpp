@@ -78,6 +78,10 @@ class CudaStreams final : public DeviceStreams {
     const ContextGuard guard(*device_);
     of(lane).synchronise();
   }
+  void wait_for_stream(void* stream) const override {
+    const ContextGuard guard(*device_);
+    check(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "waiting for a stream");
+  }
 
   void* allocate_host(std::int64_t bytes) override {
     if (!driver().cuMemAllocHost)
@@ -96,15 +100,16 @@ class CudaStreams final : public DeviceStreams {
   }
 
   bool reaches(const void* array) const override {
-    constexpr int kMemoryType = 2, kOrdinal = 9;
-    unsigned type = 0;
-    int ordinal = -1;
-    const ContextGuard guard(*device_);
-    const CUdeviceptr where = address(array);
-    if (driver().cuPointerGetAttribute(&type, kMemoryType, where) != CUDA_SUCCESS) return false;
-    if (driver().cuPointerGetAttribute(&ordinal, kOrdinal, where) != CUDA_SUCCESS) return false;
+    constexpr int kMemoryType = 2, kManaged = 8, kOrdinal = 9;
     constexpr unsigned kDeviceMemory = 2;
-    return type == kDeviceMemory && ordinal == device_->ordinal();
+    const ContextGuard guard(*device_);
+    const auto ask = [&](auto& answer, int attribute) {
+      return driver().cuPointerGetAttribute(&answer, attribute, address(array)) == CUDA_SUCCESS;
+    };
+    unsigned type = 0, managed = 0;
+    int ordinal = -1;
+    if (ask(managed, kManaged) && managed != 0) return true;  // it goes to the device that uses it
+    return ask(type, kMemoryType) && type == kDeviceMemory && ask(ordinal, kOrdinal) && ordinal == device_->ordinal();
   }
   std::string identity() const override {
     std::array<unsigned char, 16> uuid{};

@@ -67,6 +67,8 @@ void each_optional(DriverApi& api, const Visit& visit) {
   visit("cuMemcpyAsync", api.cuMemcpyAsync);
   visit("cuMemcpy2DAsync_v2", api.cuMemcpy2DAsync);
   visit("cuDeviceGetUuid_v2", api.cuDeviceGetUuid);
+  visit("cuDeviceCanAccessPeer", api.cuDeviceCanAccessPeer);
+  visit("cuCtxEnablePeerAccess", api.cuCtxEnablePeerAccess);
   visit("cuStreamCreateWithPriority", api.cuStreamCreateWithPriority);
   visit("cuMemFreeHost", api.cuMemFreeHost);
   visit("cuMemAllocHost_v2", api.cuMemAllocHost);

@@ -32,6 +32,7 @@ enum CUresult : int {
   CUDA_ERROR_INVALID_SOURCE = 300,
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
   CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
   CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
 };
@@ -147,7 +148,9 @@ struct DriverApi {
   CUresult (*cuMemcpyDtoDAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
   CUresult (*cuMemcpyAsync)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);  // this one and the next may be null
   CUresult (*cuMemcpy2DAsync)(const CUmemcpy2D*, CUstream);
-  CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);  // 16 bytes; may be null
+  CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);        // 16 bytes; may be null
+  CUresult (*cuDeviceCanAccessPeer)(int*, CUdevice, CUdevice);  // this one and the next may be null
+  CUresult (*cuCtxEnablePeerAccess)(CUcontext, unsigned);
   CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
   CUresult (*cuStreamCreate)(CUstream*, unsigned);
   CUresult (*cuStreamCreateWithPriority)(CUstream*, unsigned, int);  // may be null

@@ -16,8 +16,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 
+#include "base/locked_file.h"
 #include "db/digest.h"
 #include "embedded_texts.h"
 #include "runtime/backends/emulated/engine.h"
@@ -196,6 +198,23 @@ void compile(const std::string& code, const std::string& names, const CompileOpt
   remove_all();
 }
 
+// The turn of those who need a file at the same time, as ranks do: the first one makes it, and the others find it. Who
+// waits too long makes it as well.
+class Turn {
+ public:
+  explicit Turn(const fs::path& file)
+      : lock_(LockedFile::open(file.parent_path() / ("tmp-" + file.stem().string() + ".lock"), kMilliseconds)) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (lock_) lock_->remove();
+  }
+
+ private:
+  static constexpr int kMilliseconds = 300'000;
+  std::optional<LockedFile> lock_;
+};
+
 struct Range {
   const char* name;
   const void* begin = nullptr;
@@ -306,8 +325,11 @@ std::vector<std::unique_ptr<Module>> compile_modules(std::span<const generator::
     const fs::path copy = unique_name(file.parent_path(), ".so");
     std::error_code missing;
     if (!fs::copy_file(file, copy, missing)) {
-      compile(code, fmt::format("{}", fmt::join(names, ", ")), options, file);
-      fs::copy_file(file, copy);
+      const Turn turn(file);
+      if (!fs::copy_file(file, copy, missing)) {
+        compile(code, fmt::format("{}", fmt::join(names, ", ")), options, file);
+        fs::copy_file(file, copy);
+      }
     }
     const auto binary = std::make_shared<const Binary>(copy, file);
     *static_cast<FourtuneEmulatedHost*>(binary->find("fourtune_emulated_host")) = Engine::host_table;

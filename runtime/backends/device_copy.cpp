@@ -1,9 +1,9 @@
-#include "runtime/distributed/device_copy.h"
+#include "runtime/backends/device_copy.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 DeviceArray::DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
 DeviceArray& DeviceArray::operator=(DeviceArray&& other) noexcept {
@@ -55,4 +55,4 @@ PointSet DeviceCopy::points(const PointSet& host, const Problem& problem, std::v
   return there;
 }
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

@@ -1,4 +1,4 @@
-// Copies between the application's host arrays and those that a backend takes.
+// Memory of a device, and copies between it and host arrays, for those who pass arrays of an application on.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "runtime/backends/backend.h"
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 class DeviceCopy;
 
@@ -48,4 +48,4 @@ class DeviceCopy {
   std::unique_ptr<ArrayMemory> memory_;
 };
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

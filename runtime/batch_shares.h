@@ -1,0 +1,17 @@
+// How the transforms of a batch are dealt to devices, and a device's share to pieces.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fourtune::runtime {
+
+// A number of transforms for each device, as near to proportional to its speed as whole numbers can be. Equal speeds
+// give numbers that differ by one at most. Speeds are positive and finite.
+std::vector<std::int64_t> batch_shares(std::int64_t batch, const std::vector<double>& speeds);
+
+// The number of equal pieces that a device works on one after the other, so that copies of one go on beside the next
+// one's computation. `bytes`: of the arrays of one transform. Small shares are one piece.
+std::int64_t batch_pieces(std::int64_t share, std::int64_t bytes);
+
+}  // namespace fourtune::runtime

@@ -1,0 +1,178 @@
+#include "runtime/device_part.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "runtime/backend_table.h"
+
+namespace fourtune::runtime {
+namespace {
+
+using Lane = DeviceStreams::Lane;
+// Marks of the two pieces that are under way, by number.
+enum Mark : int { uploaded = 0, computed = 2, downloaded = 4 };
+
+}  // namespace
+
+Problem DevicePart::piece_of(const Problem& problem, const DeviceShare& share) {
+  Problem piece = problem;
+  piece.batch = share.per_piece;
+  return piece;
+}
+
+Options DevicePart::options_of(const Options& options, int device) {
+  Options own = options;
+  own.devices.clear();
+  own.device = device;
+  own.stream = nullptr;
+  return own;
+}
+
+DevicePart::DevicePart(const Problem& problem, const Options& options, const DeviceShare& share)
+    : share_(share),
+      distinct_points_(options.distinct_points),
+      real_(real_bytes(problem.precision)),
+      streams_(find_backend(options.backend).streams(share.device)),
+      memory_(find_backend(options.backend), share.device),
+      core_(on_one_device(piece_of(problem, share), options_of(options, share.device))) {}
+
+bool DevicePart::reaches(const void* array) const {
+  constexpr std::uintptr_t kAligned = 64;  // kernels read whole runs of values; an allocation begins with one
+  return reinterpret_cast<std::uintptr_t>(array) % kAligned == 0 && streams_->reaches(array);
+}
+
+void DevicePart::use_work_lane() {
+  void* const lane = streams_->stream(Lane::work);
+  if (lane != lane_) core_->set_stream(lane);
+  lane_ = lane;
+}
+
+// After a failure: nothing may use arrays of the application any more.
+void DevicePart::settle() noexcept {
+  for (const Lane lane : {Lane::copies, Lane::work, Lane::exchange}) try {
+      streams_->wait(lane);
+    } catch (...) {  // what failed first is what the caller gets
+    }
+}
+
+void DevicePart::wait_for_application(void* stream) const {
+  stream != nullptr ? streams_->wait_for_stream(stream) : memory_.wait();
+}
+
+void DevicePart::set_points(const Points& points) {
+  Points own = points;
+  std::vector<DeviceArray> copies;
+  const auto bring = [&](const void*& coordinate, std::int64_t count) {
+    if (coordinate == nullptr || count == 0) return;
+    const std::int64_t bytes = count * real_ * (distinct_points_ ? share_.pieces * share_.per_piece : 1);
+    const auto* const from =
+        static_cast<const char*>(coordinate) + (distinct_points_ ? share_.first * count * real_ : 0);
+    coordinate = from;
+    if (reaches(from)) return;
+    copies.emplace_back().resize(bytes, memory_);
+    coordinate = copies.back().data();
+    streams_->copy(Lane::work, {copies.back().data(), bytes}, {const_cast<char*>(from), bytes}, bytes, 1);
+  };
+  try {
+    bring(own.x, own.m), bring(own.y, own.m), bring(own.z, own.m);
+    bring(own.s, own.k), bring(own.t, own.k), bring(own.u, own.k);
+    use_work_lane();
+    core_->set_points(own);
+    streams_->wait(Lane::work);
+  } catch (...) {
+    settle();
+    throw;
+  }
+}
+
+// The pieces' way through the device.
+struct DevicePart::Passage {
+  DevicePart& part;
+  BatchArray read, written;
+  bool in_place = false, copies_in = false, copies_out = false;
+
+  std::int64_t bytes(const BatchArray& array) const { return part.share_.per_piece * array.bytes; }
+  char* piece(const BatchArray& array, std::int64_t i) const {
+    const std::int64_t before = (part.share_.first + i * part.share_.per_piece) * array.bytes;
+    return array.at == nullptr ? nullptr : array.at + before;
+  }
+  bool has_to_be_copied(const BatchArray& array) const {
+    if (bytes(array) == 0) return false;
+    for (std::int64_t i = 0; i < part.share_.pieces; ++i)
+      if (!part.reaches(piece(array, i))) return true;
+    return false;
+  }
+  void make_room(std::array<DeviceArray*, 2> copies, std::int64_t bytes) const {
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(2, part.share_.pieces); ++i)
+      copies[static_cast<std::size_t>(i)]->resize(bytes, part.memory_);
+  }
+  void begin() {
+    in_place = read.at == written.at && read.at != nullptr;
+    copies_in = has_to_be_copied(read);
+    copies_out = in_place ? copies_in : has_to_be_copied(written);
+    if (copies_in) make_room({&part.in_[0], &part.in_[1]}, bytes(read));
+    if (copies_out && !in_place) make_room({&part.out_[0], &part.out_[1]}, bytes(written));
+    const std::int64_t held = (copies_in ? bytes(read) : 0) + (copies_out && !in_place ? bytes(written) : 0);
+    part.copied_bytes_ = std::max(part.copied_bytes_, held * std::min<std::int64_t>(2, part.share_.pieces));
+  }
+  void* input(std::int64_t i) const { return copies_in ? part.in_[i % 2].data() : piece(read, i); }
+  void* output(std::int64_t i) const {
+    if (in_place) return input(i);
+    return copies_out ? part.out_[i % 2].data() : piece(written, i);
+  }
+  void upload(std::int64_t i) const {
+    if (!copies_in || i >= part.share_.pieces) return;
+    const int slot = static_cast<int>(i % 2);
+    if (i >= 2) part.streams_->follow_mark(Lane::copies, (in_place ? downloaded : computed) + slot);
+    part.streams_->copy(Lane::copies, {input(i), bytes(read)}, {piece(read, i), bytes(read)}, bytes(read), 1);
+    part.streams_->mark(uploaded + slot, Lane::copies);
+  }
+  void compute(std::int64_t i, bool reads_first, bool adjoint) const {
+    const int slot = static_cast<int>(i % 2);
+    if (copies_in) part.streams_->follow_mark(Lane::work, uploaded + slot);
+    if (copies_out && i >= 2) part.streams_->follow_mark(Lane::work, downloaded + slot);
+    part.use_work_lane();
+    part.core_->execute(reads_first ? input(i) : output(i), reads_first ? output(i) : input(i), adjoint);
+    part.streams_->mark(computed + slot, Lane::work);
+  }
+  void download(std::int64_t i) const {
+    if (!copies_out) return;
+    const int slot = static_cast<int>(i % 2);
+    part.streams_->follow_mark(Lane::exchange, computed + slot);
+    part.streams_->copy(Lane::exchange, {piece(written, i), bytes(written)}, {output(i), bytes(written)},
+                        bytes(written), 1);
+    part.streams_->mark(downloaded + slot, Lane::exchange);
+  }
+};
+
+void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint) {
+  const auto start = std::chrono::steady_clock::now();
+  Passage passage{*this, reads_first ? first : second, reads_first ? second : first};
+  try {
+    passage.begin();
+    passage.upload(0);
+    for (std::int64_t i = 0; i < share_.pieces; ++i) {
+      // In this order, as copies of pageable memory keep this thread until they are done.
+      passage.compute(i, reads_first, adjoint);
+      passage.upload(i + 1);
+      passage.download(i);
+    }
+    streams_->wait(Lane::work);
+    streams_->wait(Lane::exchange);
+  } catch (...) {
+    settle();
+    throw;
+  }
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+MemoryUse DevicePart::memory() const {
+  MemoryUse use = core_->memory();
+  use.held += copied_bytes_;
+  use.needed += std::max(copied_bytes_, std::min<std::int64_t>(2, share_.pieces) * share_.per_piece * share_.bytes);
+  return use;
+}
+
+}  // namespace fourtune::runtime

@@ -1,0 +1,69 @@
+// A device's part of a batch that several devices share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/backends/backend.h"
+#include "runtime/backends/device_copy.h"
+#include "runtime/transform_core.h"
+
+namespace fourtune::runtime {
+
+// An array with one transform of a batch after the other.
+struct BatchArray {
+  char* at = nullptr;
+  std::int64_t bytes = 0;  // of one transform
+};
+
+// Consecutive transforms of a batch, which a device works on in equal pieces.
+struct DeviceShare {
+  int device = 0;
+  std::int64_t first = 0;  // the first transform
+  std::int64_t pieces = 1;
+  std::int64_t per_piece = 1;  // transforms
+  std::int64_t bytes = 0;      // of both arrays of one transform, as far as they are known
+};
+
+// Its core is bound to a piece. Arrays that the device reaches are used where they are; others are copied, and while a
+// piece is computed the next one comes and the last one leaves. Use from one thread at a time.
+class DevicePart {
+ public:
+  DevicePart(const Problem& problem, const Options& options, const DeviceShare& share);
+  // The problem of a piece, and the options of a core on that device.
+  static Problem piece_of(const Problem& problem, const DeviceShare& share);
+  static Options options_of(const Options& options, int device);
+
+  // Waits for what the application has queued: on the device's default stream, or on this one.
+  void wait_for_application(void* stream) const;
+  // Points and arrays are those of the whole batch. All three return when the device is done.
+  void set_points(const Points& points);
+  void execute(const BatchArray& first, const BatchArray& second, bool reads_first, bool adjoint);
+  void set_bounds(const Bounds& bounds) { core_->set_bounds(bounds); }
+
+  const DeviceShare& share() const { return share_; }
+  const TransformCore& core() const { return *core_; }
+  double seconds() const { return seconds_; }  // of the last execute
+  // Copies count as needed, as arrays may be anywhere.
+  MemoryUse memory() const;
+
+ private:
+  struct Passage;  // of an execute
+  bool reaches(const void* array) const;
+  void use_work_lane();
+  void settle() noexcept;
+
+  DeviceShare share_;
+  bool distinct_points_;
+  std::int64_t real_;
+  std::unique_ptr<DeviceStreams> streams_;
+  DeviceCopy memory_;
+  void* lane_ = nullptr;  // that the core uses
+  std::unique_ptr<TransformCore> core_;
+  DeviceArray in_[2], out_[2];  // copies of two pieces
+  std::int64_t copied_bytes_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace fourtune::runtime
