@@ -102,11 +102,14 @@ std::string summation_fault(const Plan& plan, const Problem& problem) {
   const bool direct =
       gpu ? !nufft::by_subproblems(plan.gpu().points.spread) && problem.type != 2
           : plan.cpu().spread.family != SpreadFamily::subgrid || plan.cpu().sort.family == SortFamily::none;
-  if (!direct || plan.type3 == Type3Rule::gaussian || may_add_directly(problem, plan.window)) return {};
+  // Published methods run as their papers have them, also where points in one place would be summed less well.
+  const bool published = gpu && plan.gpu().points.spread != nufft::Spread::points;
+  const Crowds crowds = gpu && !published ? Crowds::unseen : Crowds::counted;
+  if (!direct || plan.type3 == Type3Rule::gaussian || may_add_directly(problem, plan.window, crowds)) return {};
   return fmt::format(
       "its spreader may add {} points to one cell, and rounding leaves tol={:g} no more than {}; "
       "spread={} has no such limit",
-      crowd(problem, plan.window), problem.tol, longest_sum(problem, magnification(plan.window, problem.dim)),
+      crowd(problem, plan.window, crowds), problem.tol, longest_sum(problem, magnification(plan.window, problem.dim)),
       gpu ? "tile_owned" : "subgrid");
 }
 

@@ -37,9 +37,9 @@ bool rounding_is_small(const Problem& problem, double magnified, double sigma) {
   return sigma >= kSafeSigma || single * growth <= kSlack * 0.4 * allowed_error(problem);
 }
 
-std::int64_t crowd(const Problem& problem, const WindowChoice& window) {
+std::int64_t crowd(const Problem& problem, const WindowChoice& window, Crowds crowds) {
   const std::int64_t points = points_of(problem);
-  if (problem.points == PointClass::cluster || problem.type == 3) return points;
+  if (crowds == Crowds::unseen || problem.points == PointClass::cluster || problem.type == 3) return points;
   double mean = static_cast<double>(points);
   for (int d = 0; d < problem.dim; ++d)
     mean *= std::min(
@@ -49,7 +49,7 @@ std::int64_t crowd(const Problem& problem, const WindowChoice& window) {
 
 bool fixed_point_is_enough(const Problem& problem, const Plan& plan) {
   constexpr double kUnits = 6;  // the scale is a power of two, and a cell is smaller than its largest weights allow
-  const double points = static_cast<double>(crowd(problem, plan.window));
+  const double points = static_cast<double>(crowd(problem, plan.window, Crowds::unseen));
   const double eps = epsilon(problem.precision), rounding = std::max(eps, kUnits * std::max(0x1p-49, 0x1p-60 * points));
   if (plan.type3 == Type3Rule::gaussian) return false;  // what its deconvolution magnifies is not modelled
   double magnified = magnification(plan.window, problem.dim);
@@ -57,8 +57,8 @@ bool fixed_point_is_enough(const Problem& problem, const Plan& plan) {
   return rounding * magnified <= std::max(0.5 * problem.tol, 8 * eps);
 }
 
-bool may_add_directly(const Problem& problem, const WindowChoice& window) {
-  const std::int64_t points = crowd(problem, window);
+bool may_add_directly(const Problem& problem, const WindowChoice& window, Crowds crowds) {
+  const std::int64_t points = crowd(problem, window, crowds);
   return points <= kLeast || points <= longest_sum(problem, magnification(window, problem.dim));
 }
 

@@ -90,11 +90,20 @@ TEST(PlanAccuracy, DirectSpreadersTakeNoMoreSinglePrecisionPointsThanASumMayHave
 TEST(PlanAccuracy, GpuSpreadersThatAddDirectlyTakeNoClusterInSinglePrecision) {
   const DeviceTraits h200 = *known_device("h200");
   const Problem crowded = parse_problem("nufft:type=1,n=40x45,m=2000000,prec=f32,tol=1.1e-6,points=cluster");
-  const Problem sparse = parse_problem("nufft:type=1,n=1000x1000,m=100000,prec=f32,tol=1.1e-6");
+  const Problem sparse = parse_problem("nufft:type=1,n=1311x1311,m=59937,prec=f32,tol=1e-4");
   Plan direct = default_plan(sparse, h200);
   ASSERT_EQ(direct.gpu().points.spread, nufft::Spread::points);  // the fastest one for few points
   EXPECT_EQ(accuracy_fault(direct, sparse), "");
   EXPECT_THROW(adapt(direct, crowded, h200), Error);
+  // Nobody counts the points of a cell there, so all may lie in one, whatever class is declared.
+  const Problem exact = parse_problem("nufft:type=1,n=1311x1311,m=59937,prec=f32,tol=1.1e-6");
+  EXPECT_THROW(adapt(direct, exact, h200), Error);
+  EXPECT_NE(default_plan(exact, h200).gpu().points.spread, nufft::Spread::points);
+  direct = default_plan(exact, h200);
+  direct.gpu().points.spread = nufft::Spread::points;
+  EXPECT_NE(accuracy_fault(direct, exact), "");
+  direct.gpu().points.spread = nufft::Spread::gm_sort;  // published, and run as it is
+  EXPECT_EQ(accuracy_fault(direct, exact), "");
   EXPECT_EQ(accuracy_fault(default_plan(crowded, h200), crowded), "");
   direct = default_plan(crowded, h200);
   direct.gpu().points.spread = nufft::Spread::points;
@@ -119,6 +128,7 @@ TEST(PlanAccuracy, CrowdedCellsInDoublePrecisionNeedASecondSumInFixedPoint) {
   EXPECT_FALSE(enough("nufft:type=3,dim=2,m=633526,k=452167,prec=f64,tol=4.8e-13", as_it_is));
   EXPECT_TRUE(enough("nufft:type=3,dim=2,m=633526,k=452167,prec=f64,tol=1e-6", as_it_is));
   EXPECT_FALSE(enough("nufft:type=1,n=1000x1000,m=50000000,prec=f64,tol=1e-12,points=cluster", as_it_is));
+  EXPECT_FALSE(enough("nufft:type=1,n=1000x1000,m=50000000,prec=f64,tol=1e-12", as_it_is));  // nobody counts
   EXPECT_TRUE(enough("nufft:type=1,n=1000x1000,m=500000,prec=f64,tol=1e-11", as_it_is));
   EXPECT_TRUE(enough("nufft:type=1,n=100x100,m=100000,prec=f32,tol=1e-3", as_it_is));
 }

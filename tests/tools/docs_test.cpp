@@ -1,7 +1,7 @@
 // The documentation is true: its commands run, its code is that of the examples, its links exist.
 //
 // Bash runs every block that starts with ```sh, line by line with -e, in a scratch folder with the project's build,
-// tools and examples, with `fourtune` on the path and an empty tuning database. If a block cannot be run here, the line
+// tools, headers and examples, with `fourtune` on the path and an empty tuning database. If a block cannot be run here, the line
 // before it says why: <!-- not run: REASON -->. Other kinds of blocks are not commands.
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ class Commands : public testing::TestWithParam<Block> {};
 TEST_P(Commands, Run) {
   const Block& block = GetParam();
   const ScratchFolder folder;
-  for (const char* name : {"tools", "examples", "docs"}) fs::create_directory_symlink(kRoot / name, folder / name);
+  for (const char* name : {"tools", "examples", "docs", "include"}) fs::create_directory_symlink(kRoot / name, folder / name);
   fs::create_directory_symlink(FOURTUNE_BUILD_DIR, folder / "build");
   write_text(folder / "commands.sh", "set -euo pipefail\n" + block.text);
   const char* path = std::getenv("PATH");

@@ -226,7 +226,7 @@ struct NufftAxes {
   // Computed once per window, for thousands of plans.
   bool may_add_directly(const WindowChoice& window) const {
     const auto [at, fresh] = direct_.try_emplace({window.kind, window.sigma, window.width, window.fine});
-    if (fresh) at->second = generator::may_add_directly(problem_, window);
+    if (fresh) at->second = generator::may_add_directly(problem_, window, Crowds::counted);
     return at->second;
   }
 
@@ -393,7 +393,7 @@ Plan nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTraits& t
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
   if (problem.type == 3 && plan.type3 == Type3Rule::compose && !type3_rounding_is_small(problem, out.window, out.inner))
     throw Error(Status::invalid_plan, "rounding is too large for the tolerance at this oversampling");
-  if (out.cpu().spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window))
+  if (out.cpu().spread.family != SpreadFamily::subgrid && !may_add_directly(problem, out.window, Crowds::counted))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   return parse_plan(to_text(out, problem), problem);
 }

@@ -164,7 +164,7 @@ std::vector<GpuPointsChoice> choices_of(const Plan& plan, const Problem& problem
     std::vector<GpuPointsChoice> list = gpu_nufft::points_choices(shape, lead, dense, share);
     const auto crowded = [&](const GpuPointsChoice& one) { return one.spread == nufft::Spread::points; };
     if (lead == Lead::spread && !std::all_of(list.begin(), list.end(), crowded) &&
-        !may_add_directly(problem, plan.window))
+        !may_add_directly(problem, plan.window, Crowds::unseen))
       std::erase_if(list, crowded);
     const std::size_t families = varied ? list.size() : 0;
     if (problem.type != 3)
@@ -342,7 +342,8 @@ Plan gpu_nufft_adapt(const Plan& plan, const Problem& problem, const DeviceTrait
   }
   if (out.window.width == 0 || (problem.type == 3 && out.inner.width == 0))
     throw Error(Status::invalid_plan, "no window of this kind reaches the tolerance at this oversampling");
-  if (!nufft::by_subproblems(points.spread) && problem.type != 2 && !may_add_directly(problem, out.window))
+  if (!nufft::by_subproblems(points.spread) && problem.type != 2 &&
+      !may_add_directly(problem, out.window, Crowds::unseen))
     throw Error(Status::invalid_plan, "too many points may share a cell for a spreader that adds to the grid directly");
   if (fft.family == GpuFftFamily::interleaved && out.window.fine != plan.window.fine) fft = {GpuFftFamily::plain, {}};
   if (problem.type != 3) {
