@@ -144,52 +144,20 @@ void LongFft<T>::transform(const Value* in, std::int64_t in_stride, Value* work,
 template <class T>
 void LongFft<T>::truncate(Value* grid, Value* modes, const KeptModes<T>& kept) const {
   columns_first(grid, 1, grid);
-  rows_of(grid, [&](T* block, std::int64_t k1, std::int64_t count) { keep(block, k1, count, modes, kept); });
+  rows_of(grid, [&](const T* block, std::int64_t k1, std::int64_t count) { keep(block, k1, count, modes, kept); });
 }
 
-// The positions of lines line .. line + count - 1 whose modes are all below kept.low, and those whose modes are all kept
-// ones of the end: from the first one on.
+// Writes the kept ones of positions line + l + rows k2, l < count.
 template <class T>
-auto LongFft<T>::runs_of(std::int64_t line, std::int64_t count, const KeptModes<T>& kept) const -> Runs {
+void LongFft<T>::keep(const T* work, std::int64_t line, std::int64_t count, Value* modes,
+                      const KeptModes<T>& kept) const {
   const std::int64_t high_from = rows_ * columns_ - kept.high;
-  const std::int64_t low = kept.low < line + count ? 0 : (kept.low - line - count) / rows_ + 1;
-  const std::int64_t high = std::clamp<std::int64_t>((high_from - line + rows_ - 1) / rows_, low, columns_);
-  return {low, high};
-}
-
-// Multiplies the elements at[first .. last - 1] of a block by the factors of their modes.
-template <class T>
-template <class At>
-void LongFft<T>::weigh(T* work, std::int64_t first, std::int64_t last, At at, const T* factor,
-                       std::int64_t count) const {
-  for (std::int64_t p = first; factor != nullptr && p < last; ++p) {
-    T *const re = work + at(p) * 2 * kernels_.lanes, *const im = re + kernels_.lanes;
-    const T* const f = factor + rows_ * p;
-    for (std::int64_t l = 0; l < count; ++l) re[l] *= f[l], im[l] *= f[l];
-  }
-}
-
-// Writes the kept ones of positions line + l + rows k2, l < count. Destroys work.
-template <class T>
-void LongFft<T>::keep(T* work, std::int64_t line, std::int64_t count, Value* modes, const KeptModes<T>& kept) const {
-  const std::int32_t* output = along_rows_.output.data();
-  const std::int64_t high_from = rows_ * columns_ - kept.high, high_shift = kept.high_at - high_from;
-  const Runs runs = runs_of(line, count, kept);
-  const auto store_run = [&](std::int64_t first, std::int64_t last, std::int64_t shift) {
-    if (first >= last) return;
-    weigh(work, first, last, [&](std::int64_t p) { return std::int64_t{output[p]}; },
-          kept.factor != nullptr ? kept.factor + line + shift : nullptr, count);
-    kernels_.store(work, output, reinterpret_cast<T*>(modes + line + rows_ * first + shift),
-                   move(rows_, 1, count, first, last - first));
-  };
-  store_run(0, runs.low, kept.low_at);
-  store_run(runs.high, columns_, high_shift);
   Value tile[kTile * kMaxLanes];
-  for (std::int64_t first = runs.low; first < runs.high; first += kTile) {
-    const std::int64_t size = std::min(kTile, runs.high - first);
+  for (std::int64_t first = 0; first < columns_; first += kTile) {
+    const std::int64_t size = std::min(kTile, columns_ - first);
     // Skips a tile of which nothing is kept.
     if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) continue;
-    kernels_.store(work, output, reinterpret_cast<T*>(tile), move(kMaxLanes, 1, count, first, size));
+    kernels_.store(work, along_rows_.output.data(), reinterpret_cast<T*>(tile), move(kMaxLanes, 1, count, first, size));
     for (std::int64_t i = 0; i < size; ++i) {
       const std::int64_t k = line + rows_ * (first + i);
       const auto put = [&](std::int64_t from, std::int64_t to, std::int64_t shift) {
@@ -199,7 +167,7 @@ void LongFft<T>::keep(T* work, std::int64_t line, std::int64_t count, Value* mod
         }
       };
       put(0, kept.low, kept.low_at);
-      put(high_from, rows_ * columns_, high_shift);
+      put(high_from, rows_ * columns_, kept.high_at - high_from);
     }
   }
 }
@@ -231,20 +199,10 @@ void LongFft<T>::pad(const Value* modes, Value* grid, const KeptModes<T>& kept) 
 template <class T>
 void LongFft<T>::fill(T* work, std::int64_t line, std::int64_t count, const Value* modes,
                       const KeptModes<T>& kept) const {
-  const std::int64_t high_from = rows_ * columns_ - kept.high, high_shift = kept.high_at - high_from;
-  const Runs runs = runs_of(line, count, kept);
-  const auto load_run = [&](std::int64_t first, std::int64_t last, std::int64_t shift) {
-    if (first >= last) return;
-    kernels_.load(work, reinterpret_cast<const T*>(modes + line + rows_ * first + shift),
-                  move(rows_, 1, count, first, last - first));
-    weigh(work, first, last, [](std::int64_t p) { return p; },
-          kept.factor != nullptr ? kept.factor + line + shift : nullptr, count);
-  };
-  load_run(0, runs.low, kept.low_at);
-  load_run(runs.high, columns_, high_shift);
+  const std::int64_t high_from = rows_ * columns_ - kept.high;
   Value tile[kTile * kMaxLanes];
-  for (std::int64_t first = runs.low; first < runs.high; first += kTile) {
-    const std::int64_t size = std::min(kTile, runs.high - first);
+  for (std::int64_t first = 0; first < columns_; first += kTile) {
+    const std::int64_t size = std::min(kTile, columns_ - first);
     if (line + rows_ * first >= kept.low && line + count + rows_ * (first + size - 1) <= high_from) {
       std::fill_n(work + first * 2 * kernels_.lanes, size * 2 * kernels_.lanes, T(0));
       continue;
@@ -259,7 +217,7 @@ void LongFft<T>::fill(T* work, std::int64_t line, std::int64_t count, const Valu
         }
       };
       get(0, kept.low, kept.low_at);
-      get(high_from, rows_ * columns_, high_shift);
+      get(high_from, rows_ * columns_, kept.high_at - high_from);
     }
     kernels_.load(work, reinterpret_cast<const T*>(tile), move(kMaxLanes, 1, count, first, size));
   }

@@ -55,14 +55,7 @@ class LongFft {
   void scalars(std::int64_t at, std::int64_t count, T* result) const;
   SimdMove<T> move(std::int64_t step, std::int64_t line, std::int64_t count, std::int64_t first,
                    std::int64_t size) const;
-  // Positions 0 .. low - 1 and high .. of a block hold kept modes only.
-  struct Runs {
-    std::int64_t low, high;
-  };
-  Runs runs_of(std::int64_t line, std::int64_t count, const KeptModes<T>& kept) const;
-  template <class At>
-  void weigh(T* work, std::int64_t first, std::int64_t last, At at, const T* factor, std::int64_t count) const;
-  void keep(T* work, std::int64_t line, std::int64_t count, Value* modes, const KeptModes<T>& kept) const;
+  void keep(const T* work, std::int64_t line, std::int64_t count, Value* modes, const KeptModes<T>& kept) const;
   void fill(T* work, std::int64_t line, std::int64_t count, const Value* modes, const KeptModes<T>& kept) const;
 
   const SimdFftKernels<T>& kernels_;
