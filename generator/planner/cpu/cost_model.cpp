@@ -61,8 +61,7 @@ double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_b
     tiles *= static_cast<double>((fine + tile[d] - 1) / tile[d]);
   }
   const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
-  const auto elements =
-      static_cast<double>(private_elements(problem.dim, tile, plan.window.width, complex_bytes));
+  const auto elements = static_cast<double>(private_elements(problem.dim, tile, plan.window.width, complex_bytes));
   const double share = elements * complex_bytes / static_cast<double>(std::max<std::int64_t>(l2_bytes, 1 << 18));
   return tiles * elements / lanes(problem) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
@@ -90,7 +89,8 @@ double gridding_cycles(const Counts& counts, const Problem& problem, const std::
   // Unsorted points miss the cache unless it holds the whole grid.
   if (none) direct *= counts.cells > 1e5 ? 3 : 1;
   // Tiles with few points go without a private copy.
-  const bool tiled = !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
+  const bool tiled =
+      !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
   const double copies = private_lines(plan, problem, l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine);
   const double all = tiled ? std::min(points * point + copies, points * direct) : points * direct;
   return all + counts.cells / lanes(problem) * (is_far(counts.cells, problem) ? kFarCellLine : kCellLine);
@@ -125,8 +125,8 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, std::i
   }
   const double m = points_of(problem, fine);
   const Counts counts = counts_of(plan.window, problem, fine);
-  cost.execute =
-      batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, l2_bytes) + fft_cycles(problem, fine, kept));
+  cost.execute = batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, l2_bytes) +
+                          fft_cycles(problem, fine, kept));
   cost.set_points = m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
@@ -156,7 +156,8 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
-  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads, traits.l2_bytes);
+  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads)
+                                        : nufft_cost(plan, problem, threads, traits.l2_bytes);
   // An FFT wakes its threads once, a nonuniform transform for every chunk of its batch.
   const double calls = problem.kind == Kind::fft ? 1 : static_cast<double>(problem.batch) / plan.chunk;
   if (threads > 1) cost.execute += 3e-6 * calls;

@@ -122,7 +122,7 @@ template <class T, int W>
 struct RowWeights {
   static constexpr int kL = kLanes<T>;
   static constexpr int kWide = 2 * kSlots<T, W>;
-  static constexpr bool kTwo = 2 * W <= kL;   // two points in a vector
+  static constexpr bool kTwo = 2 * W <= kL;  // two points in a vector
   static constexpr bool kMirrors = W > kL;
   static constexpr int kV = kMirrors ? (W + 2 * kL - 1) / (2 * kL) : 1;  // vectors of a point
   static constexpr int kTogether = kV > 1 ? 2 : 4;                       // vectors of points that read a table row once

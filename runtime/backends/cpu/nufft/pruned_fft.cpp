@@ -54,9 +54,7 @@ class PrunedLines final : public PrunedFft<T> {
         if (n > kLongLine || fills_few_lanes(spec.together)) break;
       }
       // For one dimension the lines are the transforms of the batch.
-      const std::int64_t available = dim_ == 1 ? spec.together
-                                     : d == 0  ? spec.grid.fine[1]
-                                               : spec.modes[0];
+      const std::int64_t available = dim_ == 1 ? spec.together : d == 0 ? spec.grid.fine[1] : spec.modes[0];
       fft_[d] = make_line_fft<T>({n, spec.sign, available, spec.fft, spec.wisdom});
       work_stride_ = std::max(work_stride_, (fft_[d]->work_bytes() + 4095) / 4096 * 4096 + 256);
     }
