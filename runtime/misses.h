@@ -41,6 +41,7 @@ class MissRecord {
   MissRecord& operator=(const MissRecord&) = delete;
   ~MissRecord();  // writes the executes down
 
+  bool records() const noexcept { return !path_.empty(); }
   // The transform runs this problem from now on, tuned or not. Returns a line for explain, empty: nothing to say. The
   // problem is written down at once, since a program may end without ending its transforms.
   std::string begin(std::string_view backend, const std::string& problem, bool untuned) noexcept;

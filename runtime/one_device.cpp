@@ -239,6 +239,7 @@ class OneDevice final : public TransformCore {
 
   // Notes whether the plan that runs from now on was tuned for this problem.
   void note_miss() {
+    if (!misses_.records()) return;  // a token takes as long as setting a hundred points
     const bool untuned = resolution_.source == Source::model || resolution_.source == Source::nearest;
     resolution_.explain += misses_.begin(backend_->name(), to_token(planned()), untuned);
   }

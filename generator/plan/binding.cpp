@@ -9,13 +9,11 @@
 
 namespace fourtune::generator {
 
-constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: at full speed a window may wrap around only once
-
-std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant) {
+std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant, std::int64_t least) {
   std::array<std::int64_t, 3> fine{1, 1, 1};
   for (int d = 0; d < problem.dim; ++d) {
     const double exact = sigma * static_cast<double>(problem.n[d]);
-    fine[d] = smooth_size(std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), kLeastFine));
+    fine[d] = smooth_size(std::max(static_cast<std::int64_t>(std::ceil(exact - 1e-9)), least));
     for (int v = 0; v < variant; ++v) fine[d] = smooth_size(fine[d] + 1);
   }
   return fine;
@@ -37,6 +35,11 @@ Binding bind_window(const Problem& problem, WindowKind kind, double nominal, con
       predicted_error(kind, out.width - 1, out.sigma, problem.dim) <= kStillRight * tol)
     out.narrower = out.width - 1;
   return out;
+}
+
+Binding bind_window(const Problem& problem, WindowKind kind, double nominal, int variant) {
+  const int width = width_for(kind, window_tolerance(problem), nominal, problem.dim);
+  return bind_window(problem, kind, nominal, fine_grid(problem, nominal, variant, width > 0 ? 2 * width : kLeastFine));
 }
 
 }  // namespace fourtune::generator

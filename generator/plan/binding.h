@@ -19,11 +19,14 @@ struct Binding {
   int narrower = 0;  // width - 1, if its predicted error still counts as right; else 0
 };
 
-// Returns the nearest good sizes above sigma n (variant 0), or the next larger ones (variant 1).
-std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant);
+inline constexpr std::int64_t kLeastFine = 2 * kMaxWidth;  // cells: so no window wraps around more than once
+
+// Returns the nearest good sizes above sigma n and of at least `least` cells (variant 0), or the next larger ones
+// (variant 1).
+std::array<std::int64_t, 3> fine_grid(const Problem& problem, double sigma, int variant,
+                                      std::int64_t least = kLeastFine);
 Binding bind_window(const Problem& problem, WindowKind kind, double nominal, const std::array<std::int64_t, 3>& fine);
-inline Binding bind_window(const Problem& problem, WindowKind kind, double nominal, int variant) {
-  return bind_window(problem, kind, nominal, fine_grid(problem, nominal, variant));
-}
+// With a fine grid of at least twice as many cells per side as the window has.
+Binding bind_window(const Problem& problem, WindowKind kind, double nominal, int variant);
 
 }  // namespace fourtune::generator

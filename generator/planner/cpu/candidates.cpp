@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "generator/plan/binding.h"
-#include "generator/plan/private_tile.h"
 #include "generator/plan/summation.h"
 #include "generator/plan/type3_windows.h"
 #include "generator/planner/cpu/planner.h"
@@ -16,6 +15,7 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double kHopeless = 6;       // times the best estimate
+constexpr double kOtherTile = 1.05;   // the gain for which a default plan of type 1 or 2 leaves the usual tile
 constexpr double kMemoryShare = 0.7;  // share of the device's memory
 constexpr std::size_t kMostPlans = 20000;
 
@@ -28,18 +28,11 @@ void bind_windows(Plan& plan, WindowKind kind, const Binding& binding, int width
 std::vector<std::array<int, 3>> tile_shapes(const Problem& problem) {
   if (problem.dim == 1) return {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}};
   if (problem.dim == 2 && problem.type == 3) return {{16, 16, 1}, {32, 32, 1}, {64, 64, 1}};
-  if (problem.dim == 2) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
-  if (problem.precision == Precision::f32)
-    return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
+  const bool f32 = problem.precision == Precision::f32;
+  if (problem.dim == 2 && f32) return {{64, 64, 1}, {32, 32, 1}, {128, 128, 1}, {64, 32, 1}, {16, 16, 1}};
+  if (problem.dim == 2) return {{32, 32, 1}, {64, 64, 1}, {16, 16, 1}, {64, 32, 1}, {128, 128, 1}};
+  if (f32) return {{32, 16, 16}, {32, 8, 16}, {16, 16, 16}, {24, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
   return {{32, 8, 16}, {16, 16, 16}, {16, 8, 16}, {32, 16, 16}, {16, 8, 8}, {48, 8, 8}, {8, 16, 16}};
-}
-
-// What clearing a private tile and adding it to the grid costs per cell of the grid: its elements per cell, more where
-// it does not stay in the second-level cache (fitted on a core with 512 KB, docs/design/cpu-choices.md).
-double tile_price(const std::array<int, 3>& tile, int width, int complex_bytes, const DeviceTraits& traits) {
-  const auto elements = static_cast<double>(private_elements(3, tile, width, complex_bytes));
-  const double share = elements * complex_bytes / static_cast<double>(std::max<std::int64_t>(traits.l2_bytes, 1 << 18));
-  return elements / (double(tile[0]) * tile[1] * tile[2]) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
 }
 
 std::vector<int> thread_counts(const DeviceTraits& traits) {
@@ -205,7 +198,6 @@ struct NufftAxes {
         method(methods(problem)),
         type(problem.type),
         dim(problem.dim),
-        complex_bytes(static_cast<int>(2 * real_bytes(problem.precision))),
         problem_(problem) {
     if (type == 3 && threads.back() > 1) threads.push_back(1);  // for small problems
     for (std::size_t k = 0; k < kinds; ++k) {
@@ -225,7 +217,7 @@ struct NufftAxes {
   std::vector<std::array<int, 3>> tiles;
   std::vector<int> threads, chunk;
   std::vector<Method> method;
-  int type, dim, complex_bytes;
+  int type, dim;
   Binding binding[std::size(kSigmas)][std::size(kKinds)][2];
   std::vector<Type3Windows> pairs[std::size(kKinds)][2];
   std::size_t outer = 0, inner = 0;  // the longest list of each kind
@@ -245,18 +237,6 @@ struct NufftAxes {
 enum Axis { kSigma, kWindow, kFine, kWidth, kMethod, kTile, kCap, kRecords, kThreads, kChunk, kFft, kPrefetch, kAxes };
 const std::vector<std::string> kAxisNames = {"sigma", "window",  "fine",    "width", "method", "tile",
                                              "cap",   "records", "threads", "chunk", "fft",    "prefetch"};
-
-// The plan's tile, unless another one is a fifth cheaper on this cache.
-std::array<int, 3> tile_for_cache(const Plan& plan, const NufftAxes& axes, const DeviceTraits& traits) {
-  const int width = plan.window.width;
-  std::array<int, 3> best = plan.cpu().sort.tile;
-  double least = 0.8 * tile_price(best, width, axes.complex_bytes, traits);
-  for (const std::array<int, 3>& tile : axes.tiles) {
-    const double price = tile_price(tile, width, axes.complex_bytes, traits);
-    if (price < least) least = price, best = tile;
-  }
-  return best;
-}
 
 // Returns false if there is no such plan (no width reaches the tolerance).
 bool make_plan(Plan& plan, const std::vector<int>& at, const NufftAxes& axes) {
@@ -362,9 +342,9 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
   sizes[kSigma] = static_cast<int>(type3 ? axes.outer : std::size(kSigmas));
   sizes[kMethod] = static_cast<int>(axes.method.size());
   if (!type3) sizes[kChunk] = static_cast<int>(axes.chunk.size());
-  if (type3) {  // small problems: tiles, and threads that may cost more than they save
+  sizes[kTile] = type3 || problem.dim > 1 ? static_cast<int>(axes.tiles.size()) : 1;
+  if (type3) {  // small problems: threads may cost more than they save
     sizes[kFine] = static_cast<int>(axes.inner);
-    sizes[kTile] = static_cast<int>(axes.tiles.size());
     sizes[kThreads] = static_cast<int>(axes.threads.size());
     sizes[kFft] = problem.dim == 1 ? 1 : static_cast<int>(std::size(kFfts));
   }
@@ -376,13 +356,13 @@ Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std:
     // The model cannot distinguish similar plans. For plans with large memory use, halving the memory is worth a sixth
     // of the time.
     const Cost parts = cpu_estimate(plan, problem, traits);
-    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25);
+    const double other_tile = !type3 && at[kTile] > 0 ? kOtherTile : 1;
+    const double cost = parts.execute * std::pow(std::max(parts.bytes, 32e6), 0.25) * other_tile;
     if (cost < least) least = cost, best = plan;
   });
   if (least == INFINITY)
     throw Error(Status::tolerance_unreachable,
                 "no window width up to " + std::to_string(kMaxWidth) + " reaches this tolerance");
-  if (!type3 && problem.dim == 3) best.cpu().sort.tile = tile_for_cache(best, axes, traits);
   return best;
 }
 

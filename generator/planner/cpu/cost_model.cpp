@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "generator/plan/private_tile.h"
 #include "generator/planner/cpu/planner.h"
 
 namespace fourtune::generator {
@@ -15,14 +16,18 @@ namespace {
 // Prices in cycles, fitted to `fourtune run` stage times of 1D-3D problems in f32 and f64 on a Sapphire Rapids core at
 // about 3 GHz with AVX-512 (docs/design/cpu-choices.md). Only their ratios matter for a choice.
 constexpr double kClock = 3e9;
-constexpr double kPoint = 35;        // locate, gather, and evaluate the window in about one dimension
-constexpr double kPerDimension = 8;  // evaluate the window in one dimension
+constexpr double kPoint = 6;         // locate, gather
+constexpr double kPerDimension = 4;  // evaluate the window in one dimension
 // One 64-byte line of one row. Spreading loads, multiplies, adds and stores it; interpolation only reads it.
 constexpr double kSpreadLine32 = 1.5, kSpreadLine64 = 1.8, kInterpLine32 = 1.1, kInterpLine64 = 0.5;
-constexpr double kBatchPoint = 12;  // per additional transform: gather and broadcast
+constexpr double kBatchPoint = 4;  // per additional transform: gather and broadcast
+// One 64-byte line of a private tile: adding it to the grid and clearing it, or copying it from the grid.
+constexpr double kTileAddLine = 5, kTileCopyLine = 3;
+// Straight to or from the grid, rows are not aligned and points wait for each other; windows that wrap go cell by cell.
+constexpr double kDirectSpread = 1.6, kDirectInterp = 1.25, kDirectInSpace = 1.8, kWrappedCell = 3;
 // Per 64-byte line of the fine grid, for a grid in the L2 cache and for a larger one. Clearing, adding and every pass
 // over a larger grid move its lines through memory.
-constexpr double kCellLine = 6, kFarCellLine = 60;
+constexpr double kCellLine = 1, kFarCellLine = 60;
 constexpr double kFftPassLine = 3, kFarFftPassLine = 20;
 constexpr double kNearBytes = 2e6;
 constexpr double kFftFlop32 = 0.05, kFftFlop64 = 0.1;  // per operation of 5 n log2 n
@@ -40,28 +45,55 @@ bool is_far(double cells, const Problem& problem) { return cells * 64 / lanes(pr
 Counts counts_of(const WindowChoice& window, const Problem& problem, const std::array<double, 3>& fine) {
   Counts out;
   for (int d = 1; d < problem.dim; ++d) out.rows *= window.width;
-  out.lines = std::ceil(window.width / lanes(problem));
+  const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
+  out.lines = row_slots(window.width, complex_bytes) / lanes(problem);
   for (int d = 0; d < problem.dim; ++d) out.cells *= fine[d];
   return out;
 }
 
+// The private tiles of a grid in 64-byte lines, which cost more where a tile does not stay in the second-level cache.
+double private_lines(const Plan& plan, const Problem& problem, std::int64_t l2_bytes) {
+  std::array<int, 3> tile{1, 1, 1};
+  double tiles = 1;
+  for (int d = 0; d < problem.dim; ++d) {
+    const std::int64_t fine = plan.window.fine[d];
+    tile[d] = static_cast<int>(std::min<std::int64_t>(plan.cpu().sort.tile[d], fine));
+    tiles *= static_cast<double>((fine + tile[d] - 1) / tile[d]);
+  }
+  const auto complex_bytes = static_cast<int>(2 * real_bytes(problem.precision));
+  const auto elements = static_cast<double>(private_elements(problem.dim, tile, plan.window.width, complex_bytes));
+  const double share = elements * complex_bytes / static_cast<double>(std::max<std::int64_t>(l2_bytes, 1 << 18));
+  return tiles * elements / lanes(problem) * (share <= 1 ? 1 : share <= 2 ? 1.3 : 1.8);
+}
+
+// The share of windows that wrap around the grid.
+double wrapped_share(const Problem& problem, int width, const std::array<double, 3>& fine) {
+  double inside = 1;
+  for (int d = 0; d < problem.dim; ++d) inside *= std::max(0.0, 1 - (width - 1) / fine[d]);
+  return 1 - inside;
+}
+
 // Cost of one transform between `points` points and the grid, including 1/batch of the window evaluation.
-double gridding_cycles(const Counts& counts, const Problem& problem, double points, bool spreads, const Plan& plan) {
+double gridding_cycles(const Counts& counts, const Problem& problem, const std::array<double, 3>& fine, double points,
+                       bool spreads, const Plan& plan, std::int64_t l2_bytes) {
   const double share =
       1.0 / static_cast<double>(std::max<std::int64_t>(1, std::min<std::int64_t>(plan.chunk, problem.batch)));
-  const bool f32 = problem.precision == Precision::f32;
+  const bool f32 = problem.precision == Precision::f32, none = plan.cpu().sort.family == SortFamily::none;
   const double row_line = spreads ? (f32 ? kSpreadLine32 : kSpreadLine64) : (f32 ? kInterpLine32 : kInterpLine64);
-  double point = (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
-  double cell_line = is_far(counts.cells, problem) ? kFarCellLine : kCellLine;
-  if (spreads && plan.cpu().spread.family == SpreadFamily::atomic)
-    point += counts.rows * 2 * plan.window.width * kAtomicCell, cell_line /= 2;
-  // Interpolation straight from the grid: rows are unaligned and there is no private copy, but the grid's lines still
-  // pass through the caches.
-  if (!spreads && plan.cpu().interp.family == InterpFamily::direct)
-    point *= problem.dim == 3 ? 1.8 : 1.25, cell_line -= kCellLine;
-  // Unsorted points miss the cache unless it holds the whole grid; in that case they save the bookkeeping of tiles.
-  if (plan.cpu().sort.family == SortFamily::none) point *= counts.cells > 1e5 ? 3 : problem.dim == 1 ? 0.4 : 1.2;
-  return points * point + counts.cells / lanes(problem) * cell_line;
+  const double point =
+      (kPoint + kPerDimension * problem.dim) * share + kBatchPoint + counts.rows * counts.lines * row_line;
+  const SpreadFamily family = plan.cpu().spread.family;
+  double direct = point * (problem.dim == 3 ? kDirectInSpace : spreads ? kDirectSpread : kDirectInterp);
+  direct += wrapped_share(problem, plan.window.width, fine) * counts.rows * plan.window.width * kWrappedCell;
+  if (spreads && family == SpreadFamily::atomic) direct += counts.rows * 2 * plan.window.width * kAtomicCell;
+  // Unsorted points miss the cache unless it holds the whole grid.
+  if (none) direct *= counts.cells > 1e5 ? 3 : 1;
+  // Tiles with few points go without a private copy.
+  const bool tiled =
+      !none && (spreads ? family == SpreadFamily::subgrid : plan.cpu().interp.family == InterpFamily::tile);
+  const double copies = private_lines(plan, problem, l2_bytes) * (spreads ? kTileAddLine : kTileCopyLine);
+  const double all = tiled ? std::min(points * point + copies, points * direct) : points * direct;
+  return all + counts.cells / lanes(problem) * (is_far(counts.cells, problem) ? kFarCellLine : kCellLine);
 }
 
 // Passes of a pruned FFT: along each dimension, only the lines that are neither zero nor unwanted. One length for each
@@ -82,7 +114,7 @@ double points_of(const Problem& problem, const std::array<double, 3>& fine) {
       problem.m.value_or(static_cast<std::int64_t>(std::min(1e15, fine[0] * fine[1] * fine[2]))));
 }
 
-Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
+Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, std::int64_t l2_bytes) {
   std::array<double, 3> fine{1, 1, 1}, kept{1, 1, 1};
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
   const double batch = static_cast<double>(problem.batch);
@@ -93,8 +125,8 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads) {
   }
   const double m = points_of(problem, fine);
   const Counts counts = counts_of(plan.window, problem, fine);
-  cost.execute =
-      batch * (gridding_cycles(counts, problem, m, problem.type == 1, plan) + fft_cycles(problem, fine, kept));
+  cost.execute = batch * (gridding_cycles(counts, problem, fine, m, problem.type == 1, plan, l2_bytes) +
+                          fft_cycles(problem, fine, kept));
   cost.set_points = m * (plan.cpu().sort.family == SortFamily::none ? kSortPoint / 2 : kSortPoint);
   cost.bytes = counts.cells * plan.chunk * complex_bytes +
                m * 4 * std::ceil((25.0 + problem.dim * (6 - std::log2(std::max(problem.tol, 1e-15)))) / 32);
@@ -124,7 +156,8 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   // More threads than cores never help; fewer leave cores idle. Small problems pay for waking threads.
   const double threads = std::max(1, std::min(plan.cpu().threads, traits.cores));
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
-  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads) : nufft_cost(plan, problem, threads);
+  Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads)
+                                        : nufft_cost(plan, problem, threads, traits.l2_bytes);
   // An FFT wakes its threads once, a nonuniform transform for every chunk of its batch.
   const double calls = problem.kind == Kind::fft ? 1 : static_cast<double>(problem.batch) / plan.chunk;
   if (threads > 1) cost.execute += 3e-6 * calls;

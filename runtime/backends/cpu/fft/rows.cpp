@@ -296,6 +296,19 @@ class LongRows final : public FftRunner {
   LongFft<T> fft_;
 };
 
+// Whether FFTW's estimate does better: it has straight-line code for each of the lengths, and lines so short that moving
+// them to vectors and back costs more than transforming them.
+template <class T>
+bool are_lines_tiny(const FftOperation& op) {
+  const std::int64_t n = op.n[0];
+  if (op.dim == 1 && op.type == FftType::c2r) return false;
+  if (op.dim == 1 && op.type == FftType::r2c) return n <= 8;
+  const auto tiny = [&](std::int64_t length) {
+    return length <= 16 || length == 20 || (op.dim == 1 && sizeof(T) == 8 && (length == 25 || length == 32));
+  };
+  return std::all_of(op.n.begin(), op.n.begin() + op.dim, tiny);
+}
+
 }  // namespace
 
 template <class T>
@@ -307,11 +320,11 @@ std::unique_ptr<FftRunner> make_rows_fft(const FftOperation& op) {
     if (LongFft<T>::supports(n)) return std::make_unique<LongRows<T>>(op);
     if (!simd_fft_supports(n) && LongChirp<T>::supports(n)) return std::make_unique<ChirpRows<T>>(op);
   }
-  // Where FFTW is available, it is faster for one short line, and for long or odd real lines in one dimension. Its
-  // estimate is good for single lines.
+  // Where FFTW is available, it is faster for one short line, for long or odd real lines in one dimension and for tiny
+  // lines. Its estimate is good for them.
   const bool real = op.type != FftType::c2c && (n % 2 != 0 || n / 2 > kLongLine);
   const FftLibrary<T>* library = fft_library<T>();
-  if (library && op.dim == 1 && (few || real)) {
+  if (library && ((op.dim == 1 && (few || real)) || are_lines_tiny<T>(op))) {
     FftOperation line = op;
     line.choice.rigor = line_rigor(op.choice.rigor);
     return library->make_fft(line);

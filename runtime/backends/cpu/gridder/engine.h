@@ -47,8 +47,9 @@ struct Workspace {
 };
 
 // Writing one row of a point directly to the fine grid costs about as much as copying this many rows of an x-bin
-// (measured at 3D densities 0.001 to 0.1).
-inline constexpr std::int64_t kDirectCost = 2;
+// (measured at 3D densities 0.001 to 0.1); more in a tile at the edge, as windows that wrap go cell by cell. In one
+// dimension, as many points of a bin cost as much directly as with its copy.
+inline constexpr std::int64_t kDirectCost = 2, kEdgeDirectCost = 6, kLineDirectPoints = 2;
 
 // The data on which a family works.
 template <class T>
@@ -84,15 +85,27 @@ struct Engine {
   // The first element of a point's window in the fine grid, or -1 when the window wraps.
   std::int64_t element(const WeightBlock<T>& b, int j, const std::array<std::int64_t, 3>& origin) const {
     if (!interior(b, j, origin)) return -1;
-    std::int64_t e = 0;
-    for (int d = 0; d < tiling.dim; ++d) e += place(d, origin[d], b.cell[d][j]) * spec.grid.stride[d];
+    std::int64_t e = origin[0] + b.cell[0][j];  // inside, so there is nothing to fold
+    for (int d = 1; d < tiling.dim; ++d) {
+      const std::int64_t at = wraps(d) ? origin[d] + b.cell[d][j] : place(d, origin[d], b.cell[d][j]);
+      e += at * spec.grid.stride[d];
+    }
     return e;
   }
   // A tile with n points is worth a private copy when its points touch more rows than the copy has.
-  bool worth_a_tile(std::int64_t n, int first, int last) const {
-    if (tiling.dim == 1) return n > 4;
+  bool worth_a_tile(std::int64_t tile, std::int64_t n, int first, int last) const {
+    if (tiling.dim == 1) return n > kLineDirectPoints * (last - first + 1);
     const std::int64_t rows_of_point = tiling.dim == 2 ? tiling.width : tiling.width * tiling.width;
-    return n * rows_of_point * kDirectCost > tiling.rows() * (last - first + 1);
+    const std::int64_t cost = at_edge(tile) ? kEdgeDirectCost : kDirectCost;
+    return n * rows_of_point * cost > tiling.rows() * (last - first + 1);
+  }
+  // Returns whether windows of the tile's points may wrap around the grid.
+  bool at_edge(std::int64_t tile) const {
+    const auto origin = tiling.origin(tile);
+    const auto cells = tiling.extent(origin);
+    for (int d = 0; d < tiling.dim; ++d)
+      if (wraps(d) && origin[d] + cells[d] > tiling.fine[d]) return true;
+    return false;
   }
   // Fills work.rows with the starts (x = 0) of the fine grid's rows under a padded tile.
   void point_to_rows(std::int64_t tile, std::complex<T>* grid, Workspace<T>& work) const;

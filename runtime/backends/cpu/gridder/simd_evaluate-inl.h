@@ -67,45 +67,157 @@ HWY_INLINE void locate_rows(const Tiling& g, int n, bool in_bins, WeightBlock<T>
   }
 }
 
+// A window is symmetric: with the even part E and the odd part O of piece p in z, piece p is E + O and piece W - 1 - p
+// is E - O. Both parts are polynomials in z^2.
+
 // Computes one dimension's weights of up to kBlockPoints points, a vector at a time, with all pieces in registers.
 template <class T, int W>
 HWY_INLINE void weights_across(const WeightTables<T>& t, const T* HWY_RESTRICT z, int n, T* HWY_RESTRICT out) {
+  constexpr int kHalf = (W + 1) / 2;
   const Row<T> d;
-  const int degree = t.degree;
+  const int pairs = t.pairs, row = t.row;
   for (int j = 0; j < n; j += kLanes<T>) {
-    const T* HWY_RESTRICT c = t.piece.data();
-    const RowVec<T> at = hn::Load(d, z + j);
-    RowVec<T> sum[W];
-#pragma GCC unroll 16
-    for (int p = 0; p < W; ++p) sum[p] = hn::Set(d, c[p]);
-    for (int k = 1; k <= degree; ++k) {
-      c += W;
-#pragma GCC unroll 16
-      for (int p = 0; p < W; ++p) sum[p] = hn::MulAdd(sum[p], at, hn::Set(d, c[p]));
+    const T* HWY_RESTRICT c = t.parts.data();
+    const RowVec<T> at = hn::Load(d, z + j), square = hn::Mul(at, at);
+    RowVec<T> odd[kHalf], even[kHalf];
+#pragma GCC unroll 8
+    for (int p = 0; p < kHalf; ++p) odd[p] = hn::Set(d, c[p]), even[p] = hn::Set(d, c[row + p]);
+    for (int k = 1; k < pairs; ++k) {
+      c += 2 * row;
+#pragma GCC unroll 8
+      for (int p = 0; p < kHalf; ++p) {
+        odd[p] = hn::MulAdd(odd[p], square, hn::Set(d, c[p]));
+        even[p] = hn::MulAdd(even[p], square, hn::Set(d, c[row + p]));
+      }
     }
-#pragma GCC unroll 16
-    for (int p = 0; p < W; ++p) hn::Store(sum[p], d, out + p * kBlockPoints + j);
+#pragma GCC unroll 8
+    for (int p = 0; p < kHalf; ++p) {
+      hn::Store(hn::MulAdd(odd[p], at, even[p]), d, out + p * kBlockPoints + j);
+      hn::Store(hn::NegMulAdd(odd[p], at, even[p]), d, out + (W - 1 - p) * kBlockPoints + j);
+    }
   }
 }
 
+// Lane i of `low` and `high` comes from lane i / 2 of the lower or the upper half of a vector; mirrored ones count from
+// its end.
+template <class T>
+struct Doublings {
+  static constexpr int kN = kLanes<T>;
+  using Lane = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  alignas(kLine) Lane low[kN], high[kN], mirrored_low[kN], mirrored_high[kN];
+  constexpr Doublings() : low{}, high{}, mirrored_low{}, mirrored_high{} {
+    for (int i = 0; i < kN; ++i) {
+      low[i] = i / 2, high[i] = (kN + i) / 2;
+      mirrored_low[i] = kN - 1 - i / 2, mirrored_high[i] = kN - 1 - (kN + i) / 2;
+    }
+  }
+};
+template <class T>
+inline constexpr Doublings<T> kDoublings;
+
+// The x rows of one point after the other: every weight twice, for real and imaginary parts, at the window's place
+// among zeros. A vector holds pieces of the left half of one window, or of a narrow window all pieces, and those of the
+// next point too if they fit. Rows are written in ascending order, as a window's last vector may end in the row behind.
+template <class T, int W>
+struct RowWeights {
+  static constexpr int kL = kLanes<T>;
+  static constexpr int kWide = 2 * kSlots<T, W>;
+  static constexpr bool kTwo = 2 * W <= kL;  // two points in a vector
+  static constexpr bool kMirrors = W > kL;
+  static constexpr int kV = kMirrors ? (W + 2 * kL - 1) / (2 * kL) : 1;  // vectors of a point
+  static constexpr int kTogether = kV > 1 ? 2 : 4;                       // vectors of points that read a table row once
+  static constexpr int kPoints = kTwo ? 2 : 1;
+  static_assert(!kMirrors || (kV * kL <= W && 2 * kV * kL >= W));
+
+  const WeightTables<T>& t;
+  const Unpacked<T>& u;
+  T* HWY_RESTRICT out;
+
+  static HWY_INLINE RowVec<T> lookup(RowVec<T> v, const typename Doublings<T>::Lane* index) {
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(Row<T>(), hn::Load(hn::RebindToSigned<Row<T>>(), index)));
+  }
+  static HWY_INLINE RowVec<T> coefficients(const T* c) {
+    const Row<T> d;
+    if constexpr (kTwo) {
+      const auto half = hn::Load(hn::Half<Row<T>>(), c);
+      return hn::Combine(d, half, half);
+    } else {
+      return hn::Load(d, c);
+    }
+  }
+  HWY_INLINE RowVec<T> position(int j) const {
+    const Row<T> d;
+    if constexpr (kTwo) {
+      const hn::Half<Row<T>> half;
+      return hn::Combine(d, hn::Set(half, u.z[0][j + 1]), hn::Set(half, u.z[0][j]));
+    } else {
+      return hn::Set(d, u.z[0][j]);
+    }
+  }
+  // Clears the vectors of row j that the window does not always fill; returns the place of its first cell.
+  HWY_INLINE T* begin_row(int j) const {
+    const Row<T> d;
+    constexpr int kCells = kL / 2, kBin = kSlots<T, W> - W + 1;
+    T* row = out + std::int64_t{j} * kWide;
+    for (int n = 0; n < kVectors<T, W>; ++n)
+      if (n * kCells < kBin - 1 || (n + 1) * kCells > W) hn::Store(hn::Zero(d), d, row + n * kL);
+    return row + 2 * u.offset[j];
+  }
+  HWY_INLINE void write(int j, const RowVec<T>* left, const RowVec<T>* right) const {
+    const Row<T> d;
+    const Doublings<T>& to = kDoublings<T>;
+    T* at = begin_row(j);
+    for (int v = 0; v < kV; ++v) {
+      hn::StoreU(lookup(left[v], to.low), d, at + 2 * v * kL);
+      if constexpr (kTwo) {
+        hn::StoreU(lookup(left[v], to.high), d, begin_row(j + 1));
+      } else if constexpr (2 * W > kL) {
+        hn::StoreU(lookup(left[v], to.high), d, at + (2 * v + 1) * kL);
+      }
+    }
+    for (int v = 0; kMirrors && v < kV; ++v) {
+      T* end = at + 2 * W - 2 * v * kL;
+      hn::StoreU(lookup(right[v], to.mirrored_low), d, end - 2 * kL);
+      hn::StoreU(lookup(right[v], to.mirrored_high), d, end - kL);
+    }
+  }
+  // Points j .. j + kTogether * kPoints - 1; those behind the last one are computed too.
+  HWY_INLINE void group(int j) const {
+    RowVec<T> at[kTogether], square[kTogether], odd[kTogether][kV], even[kTogether][kV];
+    const T* HWY_RESTRICT c = t.parts.data();
+    for (int i = 0; i < kTogether; ++i) {
+      at[i] = position(j + i * kPoints);
+      square[i] = hn::Mul(at[i], at[i]);
+      for (int v = 0; v < kV; ++v) odd[i][v] = coefficients(c + v * kL), even[i][v] = coefficients(c + t.row + v * kL);
+    }
+    for (int k = 1; k < t.pairs; ++k) {
+      c += 2 * t.row;
+      for (int v = 0; v < kV; ++v) {
+        const RowVec<T> c_odd = coefficients(c + v * kL), c_even = coefficients(c + t.row + v * kL);
+        for (int i = 0; i < kTogether; ++i) {
+          odd[i][v] = hn::MulAdd(odd[i][v], square[i], c_odd);
+          even[i][v] = hn::MulAdd(even[i][v], square[i], c_even);
+        }
+      }
+    }
+    for (int i = 0; i < kTogether; ++i) {
+      RowVec<T> left[kV], right[kV];
+      for (int v = 0; v < kV; ++v) {
+        left[v] = hn::MulAdd(odd[i][v], at[i], even[i][v]);
+        right[v] = hn::NegMulAdd(odd[i][v], at[i], even[i][v]);
+      }
+      write(j + i * kPoints, left, right);
+    }
+  }
+};
+
 template <class T, int W>
 HWY_INLINE void weights_x(const WeightTables<T>& t, const Unpacked<T>& u, int n, T* HWY_RESTRICT out) {
-  constexpr int kN = kVectors<T, W>;
-  constexpr int kWide = 2 * kSlots<T, W>;
-  const Row<T> d;
-  const int degree = t.degree;
-  const std::int64_t table = std::int64_t{degree + 1} * kWide;
-  for (int j = 0; j < n; ++j) {
-    const T* HWY_RESTRICT c = t.x.data() + u.offset[j] * table;
-    const RowVec<T> at = hn::Set(d, u.z[0][j]);
-    RowVec<T> sum[kN];
-    for (int v = 0; v < kN; ++v) sum[v] = hn::Load(d, c + v * kLanes<T>);
-    for (int k = 1; k <= degree; ++k) {
-      c += kWide;
-      for (int v = 0; v < kN; ++v) sum[v] = hn::MulAdd(sum[v], at, hn::Load(d, c + v * kLanes<T>));
-    }
-    for (int v = 0; v < kN; ++v) hn::Store(sum[v], d, out + j * kWide + v * kLanes<T>);
-  }
+  using Rows = RowWeights<T, W>;
+  constexpr int kStep = Rows::kTogether * Rows::kPoints;
+  static_assert(kBlockPoints % kStep == 0);
+  const Rows rows{t, u, out};
+  for (int j = 0; j < n; j += kStep) rows.group(j);
 }
 
 template <class T, int W, int Dim>
@@ -114,11 +226,12 @@ void evaluate(const WeightTables<T>& tables, const Tiling& g, const RecordForm& 
   block.n = n;
   Unpacked<T> u;
   for (int d = 0; d < Dim; ++d) unpack_field(form, records, n, d, block.cell[d], u.z[d]);
-  const int whole = (n + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
-  for (int d = 1; d < Dim; ++d) {
-    for (int j = n; j < whole; ++j) u.z[d][j] = 0;
-  }
+  // Weights are computed for whole vectors and groups of points.
+  constexpr int kWhole = std::max(kLanes<T>, 8);
+  const int whole = (n + kWhole - 1) / kWhole * kWhole;
+  for (int d = 0; d < Dim; ++d) std::fill(u.z[d] + n, u.z[d] + whole, T{0});
   locate_rows(g, n, in_bins, block, u);
+  std::fill(u.offset + n, u.offset + whole, 0);
   weights_x<T, W>(tables, u, n, block.x.data());
   if constexpr (Dim > 1) weights_across<T, W>(tables, u.z[1], n, block.y.data());
   if constexpr (Dim > 2) weights_across<T, W>(tables, u.z[2], n, block.z.data());

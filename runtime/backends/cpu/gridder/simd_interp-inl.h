@@ -68,7 +68,8 @@ HWY_INLINE std::complex<T> interpolate_point(const WeightBlock<T>& block, int j,
   return sum_pairs(d, total);
 }
 
-template <class T, int W, int Dim, bool ByLines = kByLines<W, T>>
+// A single row is read once: there shifting the weights costs more than lines that are split.
+template <class T, int W, int Dim, bool ByLines = (Dim > 1 && kByLines<W, T>)>
 void interpolate_points(const WeightBlock<T>& block, const Tiling& g, const T* HWY_RESTRICT grid,
                         const std::int64_t* element, std::int64_t stride_y, std::int64_t stride_z,
                         std::complex<T>* HWY_RESTRICT values) {

@@ -29,8 +29,8 @@ struct PointGrouping {
 template <class T>
 class PointStore {
  public:
-  // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares. The grouping does
-  // not depend on the number of threads. Throws Error{invalid_point} with the first bad index and its dimension.
+  // Makes two passes over the caller's arrays, count and place, each in parallel over equal shares; few points are
+  // located once and kept in between. The grouping does not depend on the number of threads. Throws Error{invalid_point} with the first bad index and its dimension.
   void set(std::int64_t m, const std::array<const T*, 3>& points, const PointMap& map, const Tiling& tiling,
            const PointGrouping& grouping, const Kernels<T>& kernels);
 
@@ -81,6 +81,7 @@ class PointStore {
   Buffer<std::int64_t> wide_next_;   // listed, m >= 2^31
   Buffer<std::int64_t> counts_;      // per thread one or more histograms, then first places
   Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
+  Buffer<Located> located_;          // few points, grouped: all chunks
 };
 
 }  // namespace fourtune::runtime::cpu

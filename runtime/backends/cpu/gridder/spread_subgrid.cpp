@@ -47,7 +47,7 @@ class SubgridSpreader {
       const std::int64_t end = batch_.count == 1 ? s.end : std::min(s.end, begin + kept);
       int first = 0, last = 0;
       e_.bin_range(begin, end, first, last);
-      if (!e_.worth_a_tile(end - begin, first, last)) {
+      if (!e_.worth_a_tile(s.tile, end - begin, first, last)) {
         if (!waited) turn[-1].wait();
         waited = true;
         spread_few(s.tile, begin, end, turn == nullptr, work);

@@ -29,7 +29,6 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   WeightTables<T> t;
   t.width = tiling.width;
   t.slots = tiling.slots;
-  t.bin = tiling.bin;
   t.table = spec.window.table;
   const generator::Window window = bound_window(spec);
   if (t.table > 0) {
@@ -47,14 +46,13 @@ WeightTables<T> make_weight_tables(const GridderSpec& spec, const Tiling& tiling
   t.degree = poly.degree;
   t.piece.resize(std::int64_t{t.degree + 1} * t.width);
   for (std::int64_t i = 0; i < t.piece.size(); ++i) t.piece[i] = static_cast<T>(poly.coefficients[i]);
-  t.x.resize(std::int64_t{t.bin} * (t.degree + 1) * 2 * t.slots);
-  std::fill(t.x.data(), t.x.data() + t.x.size(), T{0});
-  for (int o = 0; o < t.bin; ++o) {
-    for (int k = 0; k <= t.degree; ++k) {
-      T* row = t.x.data() + (std::int64_t{o} * (t.degree + 1) + k) * 2 * t.slots;
-      for (int p = 0; p < t.width; ++p) row[2 * (o + p)] = row[2 * (o + p) + 1] = t.piece[k * t.width + p];
-    }
-  }
+  t.pairs = t.degree / 2 + 1;
+  t.row = (t.width + kLine / int{sizeof(T)} - 1) / (kLine / int{sizeof(T)}) * (kLine / int{sizeof(T)});
+  t.parts.resize(std::int64_t{2} * t.pairs * t.row);
+  std::fill(t.parts.data(), t.parts.data() + t.parts.size(), T{0});
+  const int first = 2 * t.pairs - 1 - t.degree;  // the highest power is odd; its coefficients may be zero
+  for (int k = 0; k <= t.degree; ++k)
+    std::copy_n(t.piece.data() + std::int64_t{k} * t.width, t.width, t.parts.data() + std::int64_t{first + k} * t.row);
   return t;
 }
 

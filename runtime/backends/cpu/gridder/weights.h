@@ -18,15 +18,14 @@ struct WeightTables {
   int width = 2;
   int degree = 0;
   int slots = 8;
-  int bin = 1;
   int table = 0;
-  // x[o] serves a window that starts o cells into its x-bin: (degree+1) rows, highest power first, of 2 * slots values
-  // (each coefficient twice, for real and imaginary parts; zero outside the window). Empty for look-up.
-  Buffer<T> x;
   Buffer<T> piece;  // (degree+1) x width, highest power first; for look-up (table+1) x width values
+  // The same coefficients in `pairs` pairs of rows, an odd power and the even one below it, for kernels that evaluate
+  // both parts. Rows are whole lines of `row` numbers, zero behind the window. Empty for look-up.
+  Buffer<T> parts;
+  int pairs = 0, row = 0;
 
-  const T* x_offset(int o) const { return x.data() + std::int64_t{o} * (degree + 1) * 2 * slots; }
-  std::int64_t bytes() const { return x.bytes() + piece.bytes(); }
+  std::int64_t bytes() const { return piece.bytes() + parts.bytes(); }
 };
 
 template <class T>

@@ -10,7 +10,6 @@
 #include "runtime/backends/cpu/nufft/pruned_fft.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/fft/arrays.h"
@@ -52,12 +51,10 @@ class PrunedLines final : public PrunedFft<T> {
       make_factors(d);
       if (dim_ == 1 && spec.length[0] == 0 && n >= kShortLine && LongFft<T>::supports(n)) {
         long_ = std::make_unique<LongFft<T>>(n, spec.sign, spec.threads);
-        if (n > kLongLine) break;
+        if (n > kLongLine || fills_few_lanes(spec.together)) break;
       }
-      // For one dimension the lines are the transforms of the batch, however many there are.
-      const std::int64_t available = dim_ == 1 ? std::numeric_limits<int>::max()
-                                     : d == 0  ? spec.grid.fine[1]
-                                               : spec.modes[0];
+      // For one dimension the lines are the transforms of the batch.
+      const std::int64_t available = dim_ == 1 ? spec.together : d == 0 ? spec.grid.fine[1] : spec.modes[0];
       fft_[d] = make_line_fft<T>({n, spec.sign, available, spec.fft, spec.wisdom});
       work_stride_ = std::max(work_stride_, (fft_[d]->work_bytes() + 4095) / 4096 * 4096 + 256);
     }
@@ -108,6 +105,7 @@ class PrunedLines final : public PrunedFft<T> {
 
   void make_factors(int d) { factor_[d] = factors_in_order<T>(spec_.factors[d], modes_[d]); }
 
+  static bool fills_few_lanes(std::int64_t lines) { return 4 * lines < simd_fft_kernels<T>().lanes; }
   int across(int d) const { return d == 0 ? 1 : 0; }
 
   void make_steps() {
@@ -128,7 +126,7 @@ class PrunedLines final : public PrunedFft<T> {
 
   void run(bool truncate, Value* grids, std::int64_t grid_distance, Value* modes, std::int64_t mode_distance,
            std::int64_t count) {
-    if (long_ && (!fft_[0] || 4 * count < simd_fft_kernels<T>().lanes)) {
+    if (long_ && (!fft_[0] || fills_few_lanes(count))) {
       const std::int64_t high = spec_.modes[0] / 2;
       const KeptModes<T> kept{spec_.modes[0] - high, high, modes_[0].low_at, modes_[0].high_at,
                               factor_[0].empty() ? nullptr : factor_[0].data()};

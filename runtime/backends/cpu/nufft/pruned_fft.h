@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct PrunedFftSpec {
   std::array<std::vector<double>, 3> factors;
   generator::FftChoice fft;
   int threads = 1;
+  // The most transforms that a call will have. In one dimension their lines share vectors; fewer go one by one.
+  std::int64_t together = std::numeric_limits<int>::max();
   std::string wisdom;
 };
 

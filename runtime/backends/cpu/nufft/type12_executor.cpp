@@ -106,6 +106,7 @@ class Type12Executor final : public Executor {
     }
     spec.fft = plan_.cpu().fft;
     spec.threads = plan_.cpu().threads;
+    spec.together = chunk_;
     spec.wisdom = options_.wisdom;
     if (options_.deterministic) spec.fft.rigor = generator::Rigor::estimate, spec.wisdom.clear();
     return make_pruned_fft<T>(spec, truncates);
