@@ -34,32 +34,36 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
   return share(problem, costs) * 2 * array_bytes(problem) / std::max(1.0, costs.copy * traits.memory_bandwidth);
 }
 
-// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four.
+// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four. Long ones pass
+// through memory as complex lines.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
-  double trips = 0;
+  constexpr std::int64_t in_one_kernel = 4096;
+  double trips = 0, whole = 0;
   for (const std::int64_t n : problem.n) {
     trips += kernels_of_line(n, longest_line);
-    if (!fft::has_codelets(n)) trips += n > 4096 ? 5 : 0.5;
+    if (!fft::has_codelets(n)) (n > in_one_kernel ? whole : trips) += n > in_one_kernel ? 5 : 0.5;
   }
   trips = std::max(1.0, trips);
-  return trips * (copy_seconds(problem, traits, costs) / costs.convolution_trip + costs.launch);
+  const double once = copy_seconds(problem, traits, costs) / costs.convolution_trip;
+  return trips * once + whole * once / share(problem, costs) + (trips + whole) * costs.launch;
 }
 
 // The library, from what cuFFT took (docs/measurements): a kernel for each dimension, more for a line that a block does
 // not hold, which take longer where the length is no power of two and longest for prime factors that it convolves.
 double library_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t fast_primes = 7, convolved = 128;
-  constexpr double longest_strided = 1024;
+  const double longest_strided = problem.precision == Precision::f32 ? 1024 : 512;
   double trips = 0, kernels = 0;
   for (const std::int64_t n : problem.n) {
     if (n == 1) continue;
-    const double here =
-        static_cast<double>(n) <= longest_line && kernels == 0 ? 1 : kernels_of_line(n, longest_strided);
+    const bool one = static_cast<double>(n) <= (kernels == 0 ? longest_line : longest_strided);
+    const double here = one ? 1 : kernels_of_line(n, longest_strided);
     const std::int64_t largest = prime_factors(n).back();
     trips += here * (largest > convolved                     ? costs.library_convolution
                      : largest > fast_primes && largest != n ? costs.library_primes
-                     : largest > 2                           ? costs.library_mixed
-                                                             : 1);
+                     : largest > 2                           ? one ? costs.library_mixed : costs.library_long_mixed
+                     : one                                   ? 1
+                                                             : costs.library_long);
     kernels += here;
   }
   // It writes into what a c2r reads, so that an input that has to stay is copied.

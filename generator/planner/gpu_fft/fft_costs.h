@@ -26,15 +26,17 @@ struct FftCosts {
   double convolution_trip = 0.8;  // share of copy bandwidth of our convolutions
   double library_trip = 0.9;      // the same of the library's kernels for powers of two
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
-  double library_primes = 1.9;    // the same with prime factors above 7
-  double library_convolution = 6;  // the same with prime factors above 127
+  double library_long = 1.2;      // the same of each kernel of a long power of two
+  double library_long_mixed = 1.7;  // the same of another long line
+  double library_primes = 1.9;      // the same with prime factors above 7
+  double library_convolution = 6;   // the same with prime factors above 127
 };
 struct CostField {
   std::string_view name;
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 17> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 19> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
                                                         {"run", &FftCosts::run},
@@ -49,6 +51,8 @@ inline constexpr std::array<CostField, 17> cost_fields{{{"copy", &FftCosts::copy
                                                         {"convolution_trip", &FftCosts::convolution_trip},
                                                         {"library_trip", &FftCosts::library_trip},
                                                         {"library_mixed", &FftCosts::library_mixed},
+                                                        {"library_long", &FftCosts::library_long},
+                                                        {"library_long_mixed", &FftCosts::library_long_mixed},
                                                         {"library_primes", &FftCosts::library_primes},
                                                         {"library_convolution", &FftCosts::library_convolution}}};
 
