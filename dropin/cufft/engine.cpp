@@ -3,12 +3,14 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <list>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/fork_safe_mutex.h"
 #include "dropin/cufft/here.h"
@@ -34,9 +36,9 @@ struct Engine {
   ForkSafeMutex mutex;
   std::condition_variable_any changed;  // a new wish, a finished order, or the end
   std::deque<std::shared_ptr<Order>> wanted;
-  std::list<Kept> kept;           // the most recent one first
-  std::thread* thread = nullptr;  // null: not started, or ended
-  bool ends = false;
+  std::list<Kept> kept;                 // the most recent one first
+  bool started = false, works = false;  // the thread; whether it is making a transform
+  bool ends = false;                    // nothing is begun any more
   std::string backend = "cuda";
 };
 Engine& engine() {
@@ -107,26 +109,24 @@ Why try_to_make(const Wish& wish, std::unique_ptr<Transform>& transform) noexcep
   }
 }
 
-// Called by exit(), before what the driver has registered.
+// Called by exit(). The thread gets time to end what it is making; a driver that is going down could hold it for ever.
 void finish(void*) {
-  std::thread* thread = nullptr;
-  {
-    const std::lock_guard lock(engine().mutex);
-    engine().ends = true;
-    std::swap(thread, engine().thread);
-  }
-  if (!thread) return;  // it never started, or not in this process
-  engine().changed.notify_all();
-  thread->join();
-  delete thread;
+  constexpr std::chrono::seconds kMost{3};
+  Engine& all = engine();
+  std::unique_lock lock(all.mutex);
+  if (std::exchange(all.ends, true)) return;
+  for (const auto& order : all.wanted) order->progress = Progress::refused;
+  all.wanted.clear();
+  all.changed.notify_all();
+  all.changed.wait_for(lock, kMost, [&] { return !all.works; });
 }
 
+// Never returns; after finish() it only waits.
 void work() {
   Engine& all = engine();
   std::unique_lock lock(all.mutex);
   for (;;) {
-    all.changed.wait(lock, [&] { return all.ends || !all.wanted.empty(); });
-    if (all.ends) break;
+    all.changed.wait(lock, [&] { return !all.ends && !all.wanted.empty(); });
     const auto order = std::move(all.wanted.front());
     all.wanted.pop_front();
     if (order->abandoned) continue;
@@ -134,10 +134,14 @@ void work() {
     std::list<Kept> gone;
     std::unique_ptr<Transform> transform = take_kept(order->wish);
     if (!transform) {
+      all.works = true;
       lock.unlock();
+      // Again, to be called before what libraries have registered since.
+      abi::__cxa_atexit(finish, nullptr, nullptr);
       why = try_to_make(order->wish, transform);
       if (why != Why::none) transform.reset();
       lock.lock();
+      all.works = false;
     }
     order->why = why;
     if (order->abandoned && transform)
@@ -150,12 +154,10 @@ void work() {
     gone.clear();
     lock.lock();
   }
-  for (const auto& order : all.wanted) order->progress = Progress::refused;
-  all.changed.notify_all();
 }
 
 // The program's signals are for its own threads.
-std::thread* start_thread() {
+void start_thread() {
   struct NoSignals {
     sigset_t before;
     NoSignals() {
@@ -166,7 +168,7 @@ std::thread* start_thread() {
     ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
   } const none;
   abi::__cxa_atexit(finish, nullptr, nullptr);  // of no object: loader.cpp
-  return new std::thread(work);
+  std::thread(work).detach();
 }
 
 }  // namespace
@@ -182,8 +184,9 @@ std::shared_ptr<Order> order(const Wish& wish) {
   } else if (all.ends) {
     made->progress = Progress::refused;
   } else {
+    if (!all.started) start_thread();
+    all.started = true;
     all.wanted.push_back(made);
-    if (!all.thread) all.thread = start_thread();
     all.changed.notify_all();
   }
   return made;
@@ -204,10 +207,7 @@ void give_back(const std::shared_ptr<Order>& order) noexcept try {
 } catch (...) {  // no memory: the transform goes with the order
 }
 
-void abandon_engine() noexcept {
-  engine().thread = nullptr;
-  engine().ends = true;
-}
+void abandon_engine() noexcept { engine().ends = true; }
 
 void use_backend(const std::string& name) { engine().backend = name; }
 bool uses_device() {

@@ -102,7 +102,7 @@ TEST(CufftPreload, AWorkAreaOfTheCallersWorksAndNoneIsNeeded) {
 }
 
 TEST(CufftPreload, GraphsKeepWhatTheyHaveRecorded) {
-  expect(run({"graph"}, "wait"), "real 1\n",
+  expect(run({"graph"}, "wait", {{"FOURTUNE_DB", folder() / "graph.db"}}), "real 1\n",
          "fourtune_cufft: 4 plans: 3 ours, 1 cuFFT's (1 still compiling); 7 executes: 6 ours, 1 cuFFT's\n");
 }
 

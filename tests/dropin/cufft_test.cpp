@@ -163,6 +163,8 @@ TEST(CufftShapes, WhatWeDoNotDoIsRefused) {
   EXPECT_THROW(problem_of(*shape({2, n, dense, 1, 56, narrow, 1, 35, 4}), Place::out, -1), Error) << "rows overlap";
   EXPECT_THROW(problem_of(*shape({2, n, dense, 1, 56, dense, 1, 56, 4}), Place::in, -1), Error)
       << "a real transform in place whose rows have no room for the spectrum";
+  const Long thin[] = {8, 1};
+  EXPECT_THROW(problem_of(*shape_of(*kind_of(kC2R), {2, thin, nullptr, 1, 1, nullptr, 1, 1, 4}), Place::out, 1), Error);
   EXPECT_FALSE(kind_of(0x55));
   EXPECT_FALSE(kind_of(6, 6, 6)) << "half precision";
   EXPECT_FALSE(kind_of(kComplex64, kComplex64, kComplex32)) << "arithmetic in less than the data's precision";
