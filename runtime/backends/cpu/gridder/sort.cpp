@@ -308,12 +308,13 @@ void PointStore<T>::set(std::int64_t m, const std::array<const T*, 3>& points, c
   } else if (order == PointOrder::listed) {
     link();
   }
+  located_.release();
 }
 
 template <class T>
 std::int64_t PointStore<T>::bytes() const {
   return records_.bytes() + index_.bytes() + wide_index_.bytes() + tile_of_.bytes() + head_.bytes() + next_.bytes() +
-         wide_next_.bytes() + counts_.bytes() + starts_.bytes() + located_.bytes();
+         wide_next_.bytes() + counts_.bytes() + starts_.bytes();
 }
 
 template class PointStore<float>;

@@ -81,7 +81,7 @@ class PointStore {
   Buffer<std::int64_t> wide_next_;   // listed, m >= 2^31
   Buffer<std::int64_t> counts_;      // per thread one or more histograms, then first places
   Buffer<std::int64_t> starts_;      // first position of every tile, tiles + 1
-  Buffer<Located> located_;          // few points, grouped: all chunks
+  Buffer<Located> located_;          // few points, grouped: all chunks; empty outside set
 };
 
 }  // namespace fourtune::runtime::cpu
