@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -45,12 +44,15 @@ bool has_mark(std::string_view header) {
   return header.size() >= kHeader && header.starts_with(kMark) && header.substr(68, 4) == std::string_view(kOurs, 4);
 }
 
+// Empty if it cannot be read. SQLite reads it: if we closed a database that is open here, its locks would be gone.
 std::string header_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string header(kHeader, '\0');
-  in.read(header.data(), kHeader);
-  header.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
-  return header;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  try {
+    return Database::open(real_path(path), Access::immutable, 0).first_bytes(kHeader);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 class Decompressor {

@@ -1,16 +1,16 @@
 #include "runtime/plan_sources.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -73,30 +73,28 @@ std::vector<fs::path> default_packs() {
   return packs;
 }
 
-// What a file is and how it begins; "none" if it is not there or empty.
-std::string look_at(const fs::path& path, int from, std::size_t bytes, bool with_times) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return "none";
-  std::string all = "none";
+// What the file system says of a file: "none" if it is not there or empty; nothing if it changed just now, since another
+// change in the same tick of the file system's clock would leave the same time.
+std::optional<std::string> look_at(const fs::path& path) {
+  using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::milliseconds;
   struct stat status {};
-  if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    all = fmt::format("{} {}", status.st_size, status.st_mode);
-    if (with_times)
-      all += fmt::format(" {} {} {}.{}", status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-    std::string head(bytes, ' ');
-    if (::pread(file, head.data(), bytes, from) > 0) all += head;
-  }
-  ::close(file);
-  return all;
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return "none";
+  const auto& changed = status.st_mtim;
+  const nanoseconds age =
+      std::chrono::system_clock::now().time_since_epoch() - seconds(changed.tv_sec) - nanoseconds(changed.tv_nsec);
+  const nanoseconds tick = changed.tv_nsec == 0 ? nanoseconds(seconds(2)) : nanoseconds(milliseconds(50));
+  if (age < tick) return std::nullopt;
+  return fmt::format("{} {} {} {} {}.{}", status.st_size, status.st_mode, status.st_dev, status.st_ino, changed.tv_sec,
+                     changed.tv_nsec);
 }
 
-// Changes whenever a database or a pack does: writers of SQLite change its header, or its log, and if the log keeps its
-// size, the log's index. Readers touch the index, too, so it counts only beside a log, and without its times.
-std::string stamp(const fs::path& path) {
-  std::string all = fmt::format("{} {}", path.string(), look_at(path, 24, 76, true));
-  const std::string log = look_at(path.string() + "-wal", 0, 32, true);
-  if (log != "none") all += log + look_at(path.string() + "-shm", 0, 96, false);
-  return all;
+// Changes whenever a database or a pack does; nothing while that cannot be told. Files are not opened for it: closing one
+// gives back all locks that this process holds on it, those of SQLite's connections too, and another process could then
+// truncate what they have mapped.
+std::optional<std::string> stamp(const fs::path& path) {
+  const auto file = look_at(path), log = look_at(path.string() + "-wal");
+  if (!file || !log) return std::nullopt;
+  return fmt::format("{} {} {}", path.string(), *file, *log);
 }
 
 // The lookups used last. Files are read outside the lock; two threads may then read the same file once each.
@@ -164,8 +162,14 @@ std::shared_ptr<const db::Lookup> shared_lookup(const Options& options) {
   const fs::path user = options.default_databases ? db::default_database_path() : fs::path();
   const auto load = [&] { return std::make_shared<const db::Lookup>(db::Lookup::load(user, sources)); };
   if (!options.packs.empty()) return load();  // bytes in memory may be others the next time
-  std::string key = user.empty() ? std::string() : stamp(user);
-  for (const db::PlanSource& source : sources) key += '\n' + stamp(source.path);
+  std::string key;
+  std::vector<fs::path> files{user};
+  for (const db::PlanSource& source : sources) files.push_back(source.path);
+  for (const fs::path& file : files) {
+    const auto now = stamp(file);
+    if (!now) return load();
+    key += *now + '\n';
+  }
   if (auto found = kept().find(key)) return found;
   auto lookup = load();
   kept().add(key, lookup);

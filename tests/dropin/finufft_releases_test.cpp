@@ -1,8 +1,11 @@
-// libfinufft of every release: it reads and writes that release's option structure, and gives its statuses.
+// libfinufft of every release: it reads and writes that release's option structure, and gives its statuses; and what
+// it exports.
 #include <cstdint>
+#include <sstream>
 #include <string>
 
 #include "tests/dropin/library.h"
+#include "tests/support/program.h"
 
 namespace fourtune::test {
 namespace {
@@ -69,6 +72,18 @@ INSTANTIATE_TEST_SUITE_P(, FinufftReleases,
                          ::testing::Values(Layout{"2.2", 64, false, 1}, Layout{"2.3", 64, false, 1},
                                            Layout{"2.4", 88, true, 1}, Layout{"2.5", 96, true, 1},
                                            Layout{"", 96, true, 26}));
+
+TEST(FinufftExports, AreTheDocumentedFunctionsAndNothingElse) {
+  if (!has_program("nm")) GTEST_SKIP() << "no nm";
+  const Library library("finufft", "");
+  const Finished listed = run_program({"nm", "-D", "--defined-only", "--format=just-symbols", library.path()});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  std::istringstream lines(listed.out);
+  int count = 0;
+  for (std::string name; std::getline(lines, name); ++count)
+    EXPECT_TRUE(name.starts_with("finufft") || name == "FINUFFT_FFT_DEFAULT") << name;
+  EXPECT_EQ(count, 2 * 2 * (18 + 6) + 1);  // precisions; C and Fortran; simple functions, and those with a plan
+}
 
 }  // namespace
 }  // namespace fourtune::test

@@ -491,15 +491,5 @@ TEST(Finufft, MemoryDoesNotGrowWithPlansMadeAndDestroyed) {
   EXPECT_LT(resident_pages() - before, 256) << "pages";
 }
 
-TEST(Finufft, TheLibraryExportsTheDocumentedFunctionsAndNothingElse) {
-  if (!has_program("nm")) GTEST_SKIP() << "no nm";
-  const Finished listed = run_program({"nm", "-D", "--defined-only", "--format=just-symbols", finufft().path()});
-  ASSERT_EQ(listed.code, 0) << listed.err;
-  std::istringstream lines(listed.out);
-  int count = 0;
-  for (std::string name; std::getline(lines, name); ++count)
-    EXPECT_TRUE(name.starts_with("finufft") || name == "FINUFFT_FFT_DEFAULT") << name;
-  EXPECT_EQ(count, 2 * 2 * (18 + 6) + 1);  // precisions; C and Fortran; simple functions, and those with a plan
-}
 }  // namespace
 }  // namespace fourtune::test

@@ -1,17 +1,23 @@
 // Where transforms find plans: which file goes first, what the process reads once, and whose kernels may run.
 #include "runtime/plan_sources.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "db/database.h"
+#include "db/pack.h"
 #include "db/pack_writer.h"
 #include "db/signature.h"
 #include "db/tuning_store.h"
@@ -56,6 +62,9 @@ class PlanSources : public testing::Test {
     fs::create_directories(folder_ / "config" / "fourtune" / "keys");
   }
   ~PlanSources() override { fs::remove_all(folder_); }
+
+  // Until a file's time tells that it has not changed since.
+  static void wait_for_the_clock() { std::this_thread::sleep_for(std::chrono::milliseconds(80)); }
 
   // A plan that is recognised by its cap.
   std::string plan(std::int64_t cap) const {
@@ -155,6 +164,7 @@ TEST_F(PlanSources, AFileIsReadOnceForAllTransformsAndAgainWhenItChanges) {
   Options options;
   options.databases = {pack("x.pack", 710)};
   tune_by_the_user(730);
+  wait_for_the_clock();
   const auto first = shared_lookup(options);
   EXPECT_EQ(shared_lookup(options), first);
   Options other = options;
@@ -171,6 +181,38 @@ TEST_F(PlanSources, AFileIsReadOnceForAllTransformsAndAgainWhenItChanges) {
   EXPECT_EQ(cap_of(other), 711);
   fs::remove(folder_ / "x.pack");
   EXPECT_EQ(cap_of(other), 0);
+}
+
+// Whoever closes a file gives back the locks of this process on it. Without them another process takes a database for its
+// own, removes the log that we write and truncates the index that we have mapped.
+TEST_F(PlanSources, LookingAtADatabaseKeepsTheLocksOfOpenOnes) {
+  tune_by_the_user(730);
+  const fs::path path = folder_ / "user.db";
+  const db::Database open = db::Database::open(path, db::Access::write, 1000);
+  EXPECT_EQ(open.text("PRAGMA journal_mode = WAL"), "wal");
+  open.execute("BEGIN");
+  EXPECT_GT(open.integer("SELECT count(*) FROM sqlite_schema"), 0);
+  // Another description of a file sees the process's own locks; it stays open to the end.
+  const auto is_locked = [](int file, off_t from, off_t length) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK, lock.l_whence = SEEK_SET, lock.l_start = from, lock.l_len = length;
+    EXPECT_EQ(::fcntl(file, F_OFD_GETLK, &lock), 0);
+    return lock.l_type != F_UNLCK;
+  };
+  const int data = ::open(path.c_str(), O_RDWR | O_CLOEXEC), index = ::open((path.string() + "-shm").c_str(), O_RDWR);
+  const auto both = [&] { return is_locked(data, 0x40000000, 512) && is_locked(index, 120, 9); };
+  ASSERT_TRUE(both());
+  EXPECT_EQ(cap_of({}), 730);
+  EXPECT_TRUE(both());
+  wait_for_the_clock();
+  EXPECT_EQ(cap_of({}), 730);
+  EXPECT_TRUE(both());
+  Options options;
+  options.databases = {path.string()};
+  EXPECT_FALSE(db::is_pack(path));
+  shared_lookup(options);
+  EXPECT_TRUE(both());
+  ::close(data), ::close(index);
 }
 
 TEST_F(PlanSources, WhatCannotBeUsedIsReported) {
