@@ -11,8 +11,8 @@
 // every kernel let the next one start at once, spreading to 512 x 512 cells behind a clearing of 128 blocks took 37 us
 // in place of 25, while 128 x 128 cells gained (9.5 in place of 10.5; H200).
 #if defined(FOURTUNE_EMULATED)
-inline void dev_wait_earlier() {}
-inline void dev_follow() {}
+inline void dev_wait_earlier() { fourtune_emulated_host.wait_earlier(); }
+inline void dev_follow() { dev_wait_earlier(); }
 #else
 __device__ __forceinline__ void dev_wait_earlier() {
 #if __CUDA_ARCH__ >= 900

@@ -24,6 +24,14 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
+// Whether a kernel may start before the one ahead of it in the same call has ended, as it waits for that kernel itself
+// (templates/launch_order.cuh). Searches the kernel, not the text before it.
+inline bool waits_for_earlier(const KernelSource& kernel) {
+  const std::size_t body = kernel.text.find("extern \"C\" __global__");
+  return body != std::string::npos && (kernel.text.find("dev_follow()", body) != std::string::npos ||
+                                       kernel.text.find("dev_wait_earlier()", body) != std::string::npos);
+}
+
 // Where a pointer argument points.
 struct BufferRef {
   enum class Where {

@@ -16,13 +16,6 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return driver().cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-// Searches the kernel itself, not the text before it.
-bool waits_for_earlier(const std::string& text) {
-  const std::size_t body = text.find("extern \"C\" __global__");
-  return body != text.npos &&
-         (text.find("dev_follow()", body) != text.npos || text.find("dev_wait_earlier()", body) != text.npos);
-}
-
 // Whether programmatic dependent launches are enabled (docs/design/cuda.md). A stream that is being captured supports
 // them since CUDA 12.3.
 bool may_overlap(const DeviceTraits& traits) {
@@ -179,7 +172,7 @@ Kernel::Kernel(std::shared_ptr<const Device> device, const generator::KernelSour
       block_(source.block),
       cluster_(source.cluster),
       shared_bytes_(source.shared_bytes),
-      overlaps_(waits_for_earlier(source.text) && may_overlap(device_->traits())),
+      overlaps_(generator::waits_for_earlier(source) && may_overlap(device_->traits())),
       entry_(source.entry) {
   const ContextGuard guard(*device_);
   const std::string what = fmt::format("loading kernel {}", entry_);

@@ -98,6 +98,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   stack_pool().reserve(std::size_t{threads_} * cluster_);
   *module.block_dim = source.block;
   *module.grid_dim = grid;
+  overlaps_ = serial_ > 1 && generator::waits_for_earlier(source);
   if (shadow_) shadow_->begin_launch(serial_);
   launch_serial_ = serial_;
 
@@ -337,7 +338,13 @@ bool Engine::wake_mbarrier_waiters() {
   return any;
 }
 
-void Engine::leave(Fiber&) {
+void Engine::leave(Fiber& fiber) {
+  if (overlaps_ && !fiber.waited) {
+    Trouble trouble;
+    trouble.kind = FaultKind::overtakes;
+    trouble.text = "the thread left without having waited for the kernel ahead, so the next kernel may overtake both";
+    fail(std::move(trouble));
+  }
   if (const Copy* copy = copies_.first_of(running_)) {
     Trouble trouble;
     trouble.kind = FaultKind::never_waited;

@@ -45,6 +45,8 @@ class Engine {
   // Device memory that kernels may use; it must outlive the engine. initialised: the host wrote it.
   void attach(const GuardedMemory& buffer, bool initialised);
   // Throws KernelFault. The engine can launch again afterwards.
+  // All launches of an engine are one call: from the second on, kernels that wait for the earlier ones themselves start
+  // before these have ended (templates/launch_order.cuh).
   void launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid, void** arguments);
 
   // Kernels call these through the table of host_table.h; `current` is set while a fiber runs.
@@ -67,6 +69,7 @@ class Engine {
     void* mbarrier = nullptr;
     int parity = 0;
     std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // counts at the cluster's barrier
+    bool waited = false;                                    // for the kernel ahead
   };
   struct Trouble {
     FaultKind kind{};
@@ -115,6 +118,7 @@ class Engine {
   const generator::KernelSource* source_ = nullptr;
   generator::Extent3 grid_{};
   void** arguments_ = nullptr;
+  bool overlaps_ = false;  // with the kernel ahead
   std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1;
   // State of the running cluster.
   std::vector<std::uint32_t> cluster_blocks_;  // linear indices in the grid, by rank

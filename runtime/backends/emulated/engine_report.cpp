@@ -119,6 +119,7 @@ void Engine::raise(const Trouble& trouble) {
     case FaultKind::uninitialised:
     case FaultKind::race:
     case FaultKind::early_read:
+    case FaultKind::overtakes:
       if (text.empty())
         text = trouble.bytes > 0 ? describe_access(trouble) : "touches " + describe_address(trouble.address, 0);
       break;

@@ -129,6 +129,11 @@ struct HostCalls {
     if (e.shadow_) e.shadow_->wait(e.running_, barrier);
   }
 
+  static void wait_earlier() {
+    Engine& e = engine();
+    fiber(e).waited = true;
+  }
+
   // ---- checked accesses ----
   static void touch(Engine& e, void* address, bool write, int line) {
     const auto kind = write ? AccessKind::write : AccessKind::read;
@@ -172,7 +177,8 @@ const FourtuneEmulatedHost Engine::host_table{
     HostCalls::cluster_rank,    HostCalls::cluster_map,    HostCalls::async_copy,
     HostCalls::async_commit,    HostCalls::async_wait,     HostCalls::mbarrier_init,
     HostCalls::mbarrier_arrive, HostCalls::mbarrier_wait,  HostCalls::bulk_copy,
-    HostCalls::atomic,          HostCalls::read,           HostCalls::write,
+    HostCalls::wait_earlier,    HostCalls::atomic,         HostCalls::read,
+    HostCalls::write,
 };
 
 void Engine::check_bounds(const void* address, std::size_t bytes, bool is_write, int line) {
@@ -190,7 +196,9 @@ void Engine::access(void* address, std::size_t bytes, AccessKind kind, void* whe
   // Skips local variables and the module's tables and built-in variables.
   if (!shadow_ || !in_fiber_) return;
   if (module_->holds(address) || on_stack(address)) return;
-  const auto found = shadow_->access(running_, address, bytes, kind, where, module_->begin());
+  auto found = shadow_->access(running_, address, bytes, kind, where, module_->begin());
+  if (!found && overlaps_ && !fibers_[running_].waited && shadow_->belongs_behind_earlier(address, bytes, kind))
+    found = AccessTrouble{FaultKind::overtakes};
   if (!found) return;
   Trouble trouble = HostCalls::access_trouble(*found, address, bytes, kind != AccessKind::read, 0);
   trouble.where = where;

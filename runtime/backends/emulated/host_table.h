@@ -21,6 +21,7 @@ struct FourtuneEmulatedHost {
   void (*mbarrier_arrive)(void* barrier, long expected_bytes, int line);
   void (*mbarrier_wait)(void* barrier, int parity, int line);
   void (*bulk_copy)(void* target, const void* source, unsigned long bytes, void* barrier, int line);
+  void (*wait_earlier)();  // griddepcontrol.wait: all earlier kernels are done, and what they wrote is seen
   void (*atomic)(void* address, unsigned long bytes, void* where);
   // Instrumented kernels only: a read or write of `bytes` at address by the instruction before `where`.
   void (*read)(void* address, unsigned long bytes, void* where);

@@ -16,6 +16,8 @@ const char* to_string(FaultKind kind) noexcept {
       return "race";
     case FaultKind::early_read:
       return "copy still under way";
+    case FaultKind::overtakes:
+      return "overtakes the kernel ahead";
     case FaultKind::never_waited:
       return "copy never waited for";
     case FaultKind::divergent_barrier:

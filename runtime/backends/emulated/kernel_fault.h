@@ -15,6 +15,7 @@ enum class FaultKind {
   uninitialised,      // a read of shared memory or workspace that was never written
   race,               // two threads, at least one write, and nothing that orders them
   early_read,         // the target of an asynchronous copy was touched before its wait
+  overtakes,          // touches what the kernel ahead may use, or ends, without having waited for it (launch_order.cuh)
   never_waited,       // the kernel ended with asynchronous copies in progress
   divergent_barrier,  // some threads of a block wait at another barrier, or have ended
   deadlock,           // no thread can continue

@@ -123,6 +123,18 @@ std::optional<AccessTrouble> Shadow::access(std::uint32_t thread, const void* ad
   return std::nullopt;
 }
 
+bool Shadow::belongs_behind_earlier(const void* address, std::size_t bytes, AccessKind kind) const {
+  const Region* region = find(address);
+  if (!region || region->shared) return false;
+  if (kind != AccessKind::read) return true;
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - region->memory->data());
+  for (std::size_t at = offset / 4; at <= (offset + bytes - 1) / 4; ++at) {
+    const std::uint32_t writer = region->cells[at].write.block;
+    if (writer >= ahead_first_ && writer < launch_first_) return true;
+  }
+  return false;
+}
+
 void Shadow::cluster_barrier() {
   for (std::uint32_t rank = 0; rank < blocks_; ++rank) joined_[rank] = interval_[rank]++;
 }

@@ -40,7 +40,10 @@ class Shadow {
  public:
   // Device memory of the program; it must not move. initialised: the host wrote it.
   void attach(const GuardedMemory& buffer, bool initialised);
-  void begin_launch(std::uint32_t first_serial) { launch_first_ = first_serial; }
+  void begin_launch(std::uint32_t first_serial) {
+    ahead_first_ = launch_first_;
+    launch_first_ = first_serial;
+  }
   // Blocks with consecutive serial numbers that run at the same time; serial numbers never repeat within a program.
   void begin_cluster(std::uint32_t first_serial, std::uint32_t blocks, std::uint32_t threads,
                      const std::vector<GuardedMemory>& shared);
@@ -48,6 +51,8 @@ class Shadow {
   // thread: index in the cluster. `where` is an address in the module, `base` the module's start.
   std::optional<AccessTrouble> access(std::uint32_t thread, const void* address, std::size_t bytes, AccessKind kind,
                                       const void* where, const void* base);
+  // Whether an access has to come after the end of the launch ahead: every write does, and reads of what that one wrote.
+  bool belongs_behind_earlier(const void* address, std::size_t bytes, AccessKind kind) const;
   bool knows(const void* address) const { return find(address) != nullptr; }
 
   void block_barrier(std::uint32_t rank) { ++interval_[rank]; }
@@ -93,6 +98,7 @@ class Shadow {
   std::vector<Region> regions_;
   std::size_t buffers_ = 0;  // number of regions before the shared ones
   mutable std::size_t last_ = 0;
+  std::uint32_t ahead_first_ = 1;  // of the launch ahead
   std::uint32_t launch_first_ = 1, cluster_first_ = 1, blocks_ = 1, threads_ = 1, threads_total_ = 1;
   std::vector<std::uint32_t> interval_;  // for each block of the cluster
   std::vector<std::uint32_t> joined_;    // interval at the last cluster barrier
