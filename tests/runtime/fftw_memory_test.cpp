@@ -12,19 +12,21 @@
 #include <vector>
 
 #include "generator/plan/plan.h"
-#include "runtime/backends/backend.h"
 #include "runtime/backend_table.h"
+#include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/fft/fftw/plan_memory.h"
 #include "runtime/backends/cpu/fft/fftw/wisdom.h"
 
-// FFTW allocates by memalign, which nothing else here calls. These stand before the C library's for the whole program.
+// FFTW allocates by memalign, which nothing else here calls. These stand before the C library's for the whole program,
+// also for its libraries.
+#define FOURTUNE_SEEN_BY_FFTW __attribute__((visibility("default")))
 extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 extern "C" void __libc_free(void* memory);
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<std::int64_t> live{0}, peak{0};
 }  // namespace
-extern "C" void* memalign(std::size_t alignment, std::size_t bytes) {
+extern "C" FOURTUNE_SEEN_BY_FFTW void* memalign(std::size_t alignment, std::size_t bytes) {
   void* const memory = __libc_memalign(alignment, bytes);
   if (counting) {
     const std::int64_t now = live += static_cast<std::int64_t>(malloc_usable_size(memory));
@@ -33,7 +35,7 @@ extern "C" void* memalign(std::size_t alignment, std::size_t bytes) {
   }
   return memory;
 }
-extern "C" void free(void* memory) {
+extern "C" FOURTUNE_SEEN_BY_FFTW void free(void* memory) {
   if (counting && memory != nullptr) live -= static_cast<std::int64_t>(malloc_usable_size(memory));
   __libc_free(memory);
 }
@@ -83,7 +85,9 @@ std::int64_t prime_from(std::int64_t n) {
 // Awkward lengths of every kind up to `most`, in every other respect at random.
 std::vector<Drawn> draw(int count, std::int64_t most, std::uint32_t seed) {
   std::mt19937 random(seed);
-  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
   std::vector<Drawn> cases;
   for (int i = 0; i < count; ++i) {
     // Even on a logarithmic scale from 64.
@@ -92,12 +96,24 @@ std::vector<Drawn> draw(int count, std::int64_t most, std::uint32_t seed) {
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(near)));
     Drawn one;
     switch (i % 6) {
-      case 0: one.n = prime_from(near); break;
-      case 1: one.n = 2 * prime_from(near / 2); break;
-      case 2: one.n = prime_from(root) * prime_from(root); break;
-      case 3: one.n = prime_from(root) * prime_from(root + 40); break;
-      case 4: one.n = 12 * prime_from(near / 12); break;
-      default: one.n = near; break;
+      case 0:
+        one.n = prime_from(near);
+        break;
+      case 1:
+        one.n = 2 * prime_from(near / 2);
+        break;
+      case 2:
+        one.n = prime_from(root) * prime_from(root);
+        break;
+      case 3:
+        one.n = prime_from(root) * prime_from(root + 40);
+        break;
+      case 4:
+        one.n = 12 * prime_from(near / 12);
+        break;
+      default:
+        one.n = near;
+        break;
     }
     one.kind = static_cast<Kind>(below(3));
     one.in_place = below(2) == 0;
@@ -175,13 +191,16 @@ TEST(FftwMemory, FollowsFromEachKindOfNode) {
   EXPECT_EQ(reals("(dft-ct-dit/4 (dftw-generic-dit-4-50 (dft-nop)) (dft-vrank>=1-x4/1 (dft-direct-50)))").held, 400);
   // Lines of lines: 4 * 50 columns of the outer step. Two threads' steps are both counted.
   EXPECT_EQ(reals("(dft-thr-ct-dit-x2/2 (dftw-direct-2/2) (dftw-direct-2/2/1)"
-                  "(dft-ct-dit/4 (dftw-direct-4/8) (dft-direct-50)))").held, 2 * 2 * 200 + 8 * 50);
+                  "(dft-ct-dit/4 (dftw-direct-4/8) (dft-direct-50)))")
+                .held,
+            2 * 2 * 200 + 8 * 50);
   // The same tables twice are there once, except Bluestein's; buffers of steps that follow each other are not added.
   EXPECT_EQ(reals("(dft-rank>=2/1 (dft-rader-211) (dft-rader-211))").held, 2 * 211);
   EXPECT_EQ(reals("(dft-rank>=2/1 (dft-bluestein-5/9) (dft-bluestein-5/9))").held, 2 * 28);
   EXPECT_EQ(reals("(dft-rank>=2/1 (dft-rader-211) (dft-rader-13))").scratch, 2 * 211);
   EXPECT_EQ(reals("(dft-buffered-10/1-0 (dft-rader-10))").scratch, 2 * 12 + 2 * 10);
-  for (const char* broken : {"", "(", "dft", "(dft-bluestein-", "(dft-bluestein-/", "(a (b \"c", ")(", "(dft-ct-dit/4)"})
+  for (const char* broken :
+       {"", "(", "dft", "(dft-bluestein-", "(dft-bluestein-/", "(a (b \"c", ")(", "(dft-ct-dit/4)"})
     EXPECT_EQ(reals(broken).held, 0) << broken;
 }
 
@@ -211,7 +230,9 @@ void check_promise(const std::string& token, const std::string& plan_text) {
       EXPECT_LE(heap_bytes() - before, executor->memory().held + kRoom);
       const Taken taken = taken_by(run);
       EXPECT_LE(executor->memory().held + taken.peak, executor->memory().needed + 1024);
-      if (!adjoint) EXPECT_LE(executor->memory().needed, promised + promised / 4 + kRoom);
+      if (!adjoint) {
+        EXPECT_LE(executor->memory().needed, promised + promised / 4 + kRoom);
+      }
     }
   }
 }
@@ -220,9 +241,9 @@ TEST(FftwMemory, TransformsHoldWhatTheyPromise) {
   for (const char* family : {"rows", "fftw"}) {
     const std::string plan = std::string("cpu;threads=1;fft=") + family + "(rigor=estimate";
     const std::string block = std::string(family) == "rows" ? ",block=16)" : ")";
-    for (const char* token :
-         {"fft:type=c2r,n=100003,prec=f64,place=in", "fft:type=c2c,n=200006,prec=f32", "fft:type=c2c,n=10201x5,prec=f32,place=in",
-          "fft:type=r2c,n=5x20011,prec=f64", "fft:type=c2c,n=62,prec=f64,batch=700"})
+    for (const char* token : {"fft:type=c2r,n=100003,prec=f64,place=in", "fft:type=c2c,n=200006,prec=f32",
+                              "fft:type=c2c,n=10201x5,prec=f32,place=in", "fft:type=r2c,n=5x20011,prec=f64",
+                              "fft:type=c2c,n=62,prec=f64,batch=700"})
       check_promise(token, plan + block);
   }
 }
