@@ -153,8 +153,8 @@ FOURTUNE_API fourtune_status fourtune_spectrum_index(const fourtune_transform* t
                                                      int64_t* index);
 /* GPU backends: later work is queued on this stream. The cpu backend accepts only NULL. */
 FOURTUNE_API fourtune_status fourtune_set_stream(fourtune_transform* transform, void* stream);
-/* Bytes held now, and bytes that will be held once points are set (an estimate until then). Either pointer may be
- * NULL. */
+/* Bytes held now, and the most that will be held once points are set, also during an execute (an estimate until then).
+ * Either pointer may be NULL. */
 FOURTUNE_API fourtune_status fourtune_memory(const fourtune_transform* transform, int64_t* held, int64_t* needed);
 FOURTUNE_API void fourtune_destroy(fourtune_transform* transform); /* NULL is allowed */
 

@@ -80,7 +80,7 @@ struct StageTime {
 
 struct MemoryUse {
   std::int64_t held = 0;    // bytes allocated now
-  std::int64_t needed = 0;  // bytes allocated once points are set; an estimate until then
+  std::int64_t needed = 0;  // the most allocated once points are set, also while executing; an estimate until then
 };
 
 class FOURTUNE_API Transform {

@@ -31,7 +31,7 @@ class AxisLines {
   // those that `to` does not hold are dropped. The arrays are different ones.
   void run(const std::complex<T>* from, const AxisSide<T>& from_side, std::complex<T>* to, const AxisSide<T>& to_side,
            std::int64_t lines, cpu::LineRange which) const;
-  std::int64_t bytes() const { return work_.bytes(); }
+  std::int64_t bytes() const { return work_.bytes() + fft_->table_bytes() + workers_ * fft_->scratch_bytes(); }
 
  private:
   std::unique_ptr<cpu::LineFft<T>> fft_;

@@ -78,5 +78,77 @@ TEST(Wisdom, TheApplicationsOwnWisdomAndThreadCountComeBack) {
   fftw_plan_with_nthreads(1);
 }
 
+// FFTW marks what it could not plan in time.
+bool ran_out_of_time(const std::string& wisdom) { return wisdom.find("TIMEOUT") != std::string::npos; }
+
+// The seconds that FFTW may plan, while this exists.
+class PlanningSeconds {
+ public:
+  explicit PlanningSeconds(const char* seconds) { ::setenv("FOURTUNE_FFTW_SECONDS", seconds, 1); }
+  ~PlanningSeconds() { ::unsetenv("FOURTUNE_FFTW_SECONDS"); }
+};
+
+// The wisdom of a plan that the application measures with its time limit. FFTW would need a while for it.
+std::string measured_by_the_application() {
+  constexpr int n = 4001;
+  std::vector<std::complex<double>> data(n);
+  auto* array = reinterpret_cast<fftw_complex*>(data.data());
+  fftw_forget_wisdom();
+  fftw_destroy_plan(fftw_plan_dft_1d(n, array, array, FFTW_FORWARD, FFTW_MEASURE));
+  char* text = fftw_export_wisdom_to_string();
+  std::string wisdom(text);
+  std::free(text);
+  fftw_forget_wisdom();
+  return wisdom;
+}
+
+TEST(Wisdom, PlanningEndsAtItsLimitAndWhatItFoundIsUsedAgain) {
+  const Problem p = problem_of("type=c2c,n=20011x3,prec=f64");
+  for (const Rigor rigor : {Rigor::measure, Rigor::patient}) {
+    const PlanningSeconds limit("0.0001");
+    const std::string saved = make_fft_executor(p, plan_of(FftFamily::fftw, rigor), {})->wisdom();
+    EXPECT_TRUE(ran_out_of_time(saved)) << saved;
+    ExecutorOptions options;
+    options.wisdom = saved;
+    EXPECT_EQ(entries(make_fft_executor(p, plan_of(FftFamily::fftw, rigor), options)->wisdom()), entries(saved));
+  }
+  const PlanningSeconds none("0");
+  const Problem small = problem_of("type=c2c,n=64,prec=f64");
+  EXPECT_FALSE(ran_out_of_time(make_fft_executor(small, plan_of(FftFamily::fftw, Rigor::measure), {})->wisdom()));
+}
+
+TEST(Wisdom, AMeasuredPlanLeavesTheApplicationWithoutATimeLimit) {
+  {
+    const PlanningSeconds limit("0.0001");
+    make_fft_executor(problem_of("type=c2c,n=4001,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure), {});
+  }
+  EXPECT_FALSE(ran_out_of_time(measured_by_the_application()));
+}
+
+TEST(Wisdom, EstimatesAndKnownPlansLeaveTheApplicationsTimeLimitAlone) {
+  const Problem p = problem_of("type=c2c,n=48,prec=f64");
+  ExecutorOptions known;
+  known.wisdom = make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), {})->wisdom();
+  fftw_set_timelimit(0.0001);
+  make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::measure), known);
+  make_fft_executor(p, plan_of(FftFamily::fftw, Rigor::estimate), {});
+  const std::string wisdom = measured_by_the_application();
+  fftw_set_timelimit(FFTW_NO_TIMELIMIT);
+  EXPECT_TRUE(ran_out_of_time(wisdom)) << wisdom;
+}
+
+TEST(Wisdom, AnUnreadableTimeLimitIsRefusedByName) {
+  for (const char* text : {"ten", "-1", "1s", "nan", "inf", "1e999"}) {
+    const PlanningSeconds limit(text);
+    try {
+      make_fft_executor(problem_of("type=c2c,n=46,prec=f64"), plan_of(FftFamily::fftw, Rigor::measure), {});
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_option);
+      EXPECT_NE(std::string(error.what()).find("FOURTUNE_FFTW_SECONDS"), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fourtune::runtime::cpu

@@ -78,7 +78,7 @@ TEST_F(Soak, AForcedPlanIsTheOneThatRuns) {
 
 TEST_F(Soak, CtrlCEndsWithTheFiguresSoFar) {
   // --foreground is needed, because otherwise a second signal follows at once and ends the program.
-  const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "10",
+  const Finished result = run_program({"timeout", "--foreground", "--preserve-status", "-s", "INT", "3",
                                        fourtune_program(), "soak", "--seconds", "500", "--megabytes", "1"},
                                       folder.path(), {});
   EXPECT_EQ(result.code, 0) << result.out << result.err;

@@ -117,6 +117,7 @@ void run(SoakArguments arguments) {
   if (arguments.worker) return soak_worker_main(arguments.hunt.worker);
   settle(arguments);
   if (arguments.list) return list_tokens(arguments);
+  ::setenv("FOURTUNE_FFTW_SECONDS", "1", 0);  // a case has up to four FFTW plans, and is no test of FFTW's planner
   const StopOnSignal signals;
   arguments.hunt.stop = arguments.hunt.worker.stop = &signals.raised();
   const ScratchDatabase database;

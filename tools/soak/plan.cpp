@@ -58,7 +58,7 @@ generator::Plan any_candidate(const Problem& problem, const DeviceTraits& traits
   if (nufft_of_gpu && !deterministic && random.uniform() < kPublishedShare)
     if (const auto plan = any_published(problem, traits, random)) return *plan;
   const generator::Space space = generator::candidates(problem, traits);
-  // Where FFTW plans for minutes, the test would say nothing about our code.
+  // Rigor patient differs from measure in what FFTW tries alone.
   std::vector<const generator::Plan*> plans;
   for (const generator::Candidate& candidate : space.candidates)
     if (generator::is_gpu(traits.backend) || candidate.plan.cpu().fft.rigor != generator::Rigor::patient)

@@ -174,8 +174,7 @@ class CaseRun {
     const bool crowded = gpu_ && data_.one.problem.kind == Kind::nufft;
     if (known && outcome_.held > outcome_.promised + outcome_.promised / (crowded ? 1 : 4) + kSmall)
       throw Trouble{"memory", fmt::format("{} bytes are held and {} were promised", outcome_.held, outcome_.promised)};
-    // FFTW does not say what its plans hold, which for lengths with large prime factors is many times the array.
-    if (gpu_ || transform_->plan().find("fft=fftw") != std::string::npos) return;
+    if (gpu_) return;
     // The allocator also counts space left unused before arrays that begin at a huge page, one or two per thread.
     constexpr std::int64_t kHugePage = 2 << 20;
     const std::int64_t aligned = kHugePage * (2 * std::max(1, data_.one.threads) + 4);

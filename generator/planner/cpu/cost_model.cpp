@@ -135,6 +135,12 @@ Cost nufft_cost(const Plan& plan, const Problem& problem, double threads, std::i
   return cost;
 }
 
+bool has_large_prime_factor(std::int64_t n) {
+  for (const int prime : {2, 3, 5, 7, 11, 13})
+    while (n > 1 && n % prime == 0) n /= prime;
+  return n > 1;
+}
+
 Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   const auto n = static_cast<double>(mode_count(problem));
   const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
@@ -144,9 +150,13 @@ Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
   const FftChoice& fft = plan.cpu().fft;
   if (fft.family == FftFamily::fftw && fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
-  // Rarely faster than measure by more than noise, while planning takes tens of seconds: a search tries it last.
+  // Rarely faster than measure by more than noise, while planning takes up to ten seconds: a search tries it last.
   if (fft.rigor == Rigor::patient) cost.execute *= 1.01;
-  cost.bytes = problem.place == Place::in ? 0 : n * 2 * static_cast<double>(real_bytes(problem.precision)) * 0.01;
+  const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
+  cost.bytes = problem.place == Place::in ? 0 : n * complex_bytes * 0.01;
+  // The algorithms for large prime factors (FFTW's and ours) hold tables of 4 to 5 n and take lines of 2 to 3 n.
+  for (const std::int64_t length : problem.n)
+    if (has_large_prime_factor(length)) cost.bytes += 7 * real * static_cast<double>(length) * complex_bytes;
   return cost;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/backends/cpu/fft/fft.h"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -87,7 +88,7 @@ class FftExecutor final : public Executor {
 
   MemoryUse memory() const override {
     const std::int64_t held = forward_->bytes() + (adjoint_ ? adjoint_->bytes() : 0);
-    return {held, held};
+    return {held, held + std::max(forward_->more_bytes(), adjoint_ ? adjoint_->more_bytes() : 0)};
   }
   std::span<const StageTime> stage_times() const override { return times_; }
   const generator::Plan& plan() const override { return plan_; }

@@ -38,7 +38,9 @@ class LineFft {
   virtual ~LineFft() = default;
   std::int64_t n() const { return n_; }
   int lines() const { return lines_; }
-  virtual std::int64_t work_bytes() const = 0;  // size of one buffer, which must be aligned to 64 bytes
+  virtual std::int64_t work_bytes() const = 0;              // size of one buffer, which must be aligned to 64 bytes
+  virtual std::int64_t table_bytes() const = 0;             // held by the object
+  virtual std::int64_t scratch_bytes() const { return 0; }  // taken and given back by each transform
   // factor: one real number per position of the range, or null.
   virtual void load(void* work, const std::complex<T>* from, LinePlaces places, LineRange range,
                     const T* factor) const = 0;

@@ -49,7 +49,9 @@ class FftRunner {
  public:
   virtual ~FftRunner() = default;
   virtual void run(const void* in, void* out) = 0;
-  virtual std::int64_t bytes() const = 0;  // size of the workspace held
+  virtual std::int64_t bytes() const = 0;  // workspace and tables held
+  // The most that run takes beyond them: buffers that FFTW gives back, and its plan for arrays of another alignment.
+  virtual std::int64_t more_bytes() const { return 0; }
   virtual std::string wisdom() const = 0;
 };
 

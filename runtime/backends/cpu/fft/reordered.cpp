@@ -59,6 +59,7 @@ class ReorderedFft final : public FftRunner {
     }
   }
   std::int64_t bytes() const override { return work_.bytes() + inner_->bytes(); }
+  std::int64_t more_bytes() const override { return inner_->more_bytes(); }
   std::string wisdom() const override { return inner_->wisdom(); }
 
  private:

@@ -82,7 +82,16 @@ class RowsFft final : public FftRunner {
     const std::array<void*, 3> arrays{const_cast<void*>(in), middle, out};
     for (const Step<T>& step : steps_) run_step(step, arrays);
   }
-  std::int64_t bytes() const override { return work_.bytes() + middle_.bytes(); }
+  std::int64_t bytes() const override {
+    std::int64_t sum = work_.bytes() + middle_.bytes();
+    for (const auto& fft : ffts_) sum += fft ? fft->table_bytes() : 0;
+    return sum;
+  }
+  std::int64_t more_bytes() const override {
+    std::int64_t most = 0;
+    for (const auto& fft : ffts_) most = std::max(most, fft ? fft->scratch_bytes() : 0);
+    return workers_ * most;
+  }
   std::string wisdom() const override {
     std::vector<std::string> texts;
     for (const auto& fft : ffts_) {

@@ -81,6 +81,10 @@ class SimdLines final : public LineFft<T> {
   std::int64_t work_bytes() const override {
     return (groups_ + (real_ || chirp_.n > 0 ? 1 : 0)) * group_ * static_cast<std::int64_t>(sizeof(T));
   }
+  std::int64_t table_bytes() const override {
+    return bytes_of(chirp_.chirp) + bytes_of(chirp_.filter) + bytes_of(conjugate_chirp_) + bytes_of(plan_->twiddles) +
+           bytes_of(plan_->output) + bytes_of(natural_) + bytes_of(roots_);
+  }
   void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor) const override {
     for_each_move(places, range, factor, [&](int g, const SimdMove<T>& m, std::int64_t line) {
       kernels_.load(area(work, g), reinterpret_cast<const T*>(from + line), m);

@@ -28,6 +28,7 @@ class StagedFft final : public FftRunner {
     inner_->run(work_.as<void>(), out);
   }
   std::int64_t bytes() const override { return work_.bytes() + inner_->bytes(); }
+  std::int64_t more_bytes() const override { return inner_->more_bytes(); }
   std::string wisdom() const override { return inner_->wisdom(); }
 
  private:

@@ -74,8 +74,14 @@ class PrunedLines final : public PrunedFft<T> {
   }
   std::int64_t bytes() const override {
     std::int64_t sum = work_.bytes() + (long_ ? long_->bytes() : 0);
-    for (int d = 0; d < dim_; ++d) sum += bytes_of(factor_[d]) + bytes_of(spec_.factors[d]);
+    for (int d = 0; d < dim_; ++d)
+      sum += bytes_of(factor_[d]) + bytes_of(spec_.factors[d]) + (fft_[d] ? fft_[d]->table_bytes() : 0);
     return sum;
+  }
+  std::int64_t more_bytes() const override {
+    std::int64_t most = 0;
+    for (int d = 0; d < dim_; ++d) most = std::max(most, fft_[d] ? fft_[d]->scratch_bytes() : 0);
+    return workers_ * most;
   }
   std::string wisdom() const override {
     std::vector<std::string> texts;

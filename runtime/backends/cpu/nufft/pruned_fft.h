@@ -48,7 +48,8 @@ class PrunedFft {
   // grid_b[cell] = sum_k exp(sign i 2pi k.cell/fine) factor(k) modes_b[k]. Overwrites every cell.
   virtual void pad(const std::complex<T>* modes, std::int64_t mode_distance, std::complex<T>* grids,
                    std::int64_t grid_distance, std::int64_t count) = 0;
-  virtual std::int64_t bytes() const = 0;  // size of the workspace held
+  virtual std::int64_t bytes() const = 0;       // workspace and tables held
+  virtual std::int64_t more_bytes() const = 0;  // what a call takes beyond them and gives back
   virtual std::string wisdom() const = 0;
 };
 

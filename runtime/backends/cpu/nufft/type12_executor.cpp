@@ -86,6 +86,8 @@ class Type12Executor final : public Executor {
     const std::int64_t point = 4 + problem_.dim * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t most = (std::numeric_limits<std::int64_t>::max() - use.held) / point;
     use.needed = count_ < 0 ? use.held + std::min(problem_.m.value_or(0), most) * point : use.held;
+    const std::int64_t more = std::max(forward_ ? forward_->more_bytes() : 0, backward_ ? backward_->more_bytes() : 0);
+    use.needed += std::min(more, std::numeric_limits<std::int64_t>::max() - use.needed);
     return use;
   }
   std::span<const StageTime> stage_times() const override { return clock_.times(); }

@@ -108,7 +108,8 @@ class Type3Executor final : public Executor {
     use.held = outer_grids_.bytes() + inner_grids_.bytes() + before_.bytes() + after_.bytes() +
                before_conjugate_.bytes() + after_conjugate_.bytes() + (outer_ ? outer_->bytes() : 0) +
                (inner_ ? inner_->bytes() : 0) + (fft_ ? fft_->bytes() : 0) + (adjoint_fft_ ? adjoint_fft_->bytes() : 0);
-    use.needed = ready_ ? use.held : estimate_bytes();
+    const std::int64_t more = std::max(fft_ ? fft_->more_bytes() : 0, adjoint_fft_ ? adjoint_fft_->more_bytes() : 0);
+    use.needed = ready_ ? use.held + more : estimate_bytes();
     return use;
   }
   std::span<const StageTime> stage_times() const override { return clock_.times(); }

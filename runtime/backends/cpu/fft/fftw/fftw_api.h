@@ -42,6 +42,8 @@ struct Fftw;
     static void execute_r2c(Plan p, T* in, Complex* out) { X##execute_dft_r2c(p, in, out); }                           \
     static void execute_c2r(Plan p, Complex* in, T* out) { X##execute_dft_c2r(p, in, out); }                           \
     static void destroy(Plan p) { X##destroy_plan(p); }                                                                \
+    static char* print(Plan p) { return X##sprint_plan(p); }                                                           \
+    static void set_time_limit(double seconds) { X##set_timelimit(seconds); }                                          \
     static int alignment_of(void* p) { return X##alignment_of(static_cast<T*>(p)); }                                   \
     static char* export_wisdom() { return X##export_wisdom_to_string(); }                                              \
     static int import_wisdom(const char* text) { return X##import_wisdom_from_string(text); }                          \

@@ -6,6 +6,7 @@
 #include "fourtune/status.h"
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/fftw/fftw_families.h"
+#include "runtime/backends/cpu/fft/fftw/plan_memory.h"
 #include "runtime/backends/cpu/fft/fftw/wisdom.h"
 #include "runtime/backends/cpu/fft/lines.h"
 
@@ -55,16 +56,21 @@ class FftwLines final : public LineFft<T> {
     const PlannerSession<T> session(known.empty() ? choice.wisdom : known);
     const typename Fftw<T>::Dim dim{n, 1, 1};
     Value* a = scratch.as<Value>();
-    plan_ = FftwPlan<T>(Fftw<T>::plan_c2c(1, &dim, 0, nullptr, fftw_cast(a), fftw_cast(a + row_), sign,
-                                          planner_flags(rigor) | FFTW_DESTROY_INPUT));
+    plan_ = plan_in_time<T>(rigor, [&](unsigned flags) {
+      return Fftw<T>::plan_c2c(1, &dim, 0, nullptr, fftw_cast(a), fftw_cast(a + row_), sign,
+                               flags | FFTW_DESTROY_INPUT);
+    });
     if (!plan_) throw Error(Status::internal, "FFTW made no plan for lines of " + std::to_string(n));
     known = session.wisdom();
     wisdom_ = known;
+    memory_ = memory_of(plan_);
   }
 
   std::int64_t work_bytes() const override {
     return static_cast<std::int64_t>((this->lines() + 1) * row_ * sizeof(Value));
   }
+  std::int64_t table_bytes() const override { return memory_.held; }
+  std::int64_t scratch_bytes() const override { return memory_.scratch; }
   void load(void* work, const Value* from, LinePlaces places, LineRange range, const T* factor) const override {
     Value* rows = static_cast<Value*>(work) + range.first;
     if (factor != nullptr) {
@@ -156,6 +162,7 @@ class FftwLines final : public LineFft<T> {
   int per_row_;       // number of lines that share a complex one
   std::int64_t row_;  // elements from line to line; avoids powers of two
   FftwPlan<T> plan_;
+  FftwMemory memory_;
   std::string wisdom_;
 };
 

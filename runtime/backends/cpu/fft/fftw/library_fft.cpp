@@ -12,6 +12,7 @@
 #include "runtime/backends/cpu/base/aligned_bytes.h"
 #include "runtime/backends/cpu/fft/arrays.h"
 #include "runtime/backends/cpu/fft/fftw/fftw_families.h"
+#include "runtime/backends/cpu/fft/fftw/plan_memory.h"
 #include "runtime/backends/cpu/fft/fftw/wisdom.h"
 #include "runtime/backends/cpu/fft/operation.h"
 
@@ -59,6 +60,7 @@ class LibraryFft final : public FftRunner {
     }
     aligned_ = make_plan(op.deterministic);
     if (!aligned_) throw Error(Status::unsupported, "FFTW has no plan for this layout");
+    memory_ = memory_of(aligned_);
   }
 
   void run(const void* in, void* out) override {
@@ -80,7 +82,11 @@ class LibraryFft final : public FftRunner {
       execute(work_.as<Value>(), static_cast<T*>(out) + b * op_.out.distance);
     }
   }
-  std::int64_t bytes() const override { return work_.bytes(); }
+  std::int64_t bytes() const override { return work_.bytes() + memory_.held + unaligned_memory_.held; }
+  std::int64_t more_bytes() const override {
+    const std::int64_t second_plan = op_.deterministic || unaligned_ ? 0 : memory_.held;
+    return second_plan + team_size(op_.threads) * std::max(memory_.scratch, unaligned_memory_.scratch);
+  }
   std::string wisdom() const override { return wisdom_; }
 
  private:
@@ -101,21 +107,19 @@ class LibraryFft final : public FftRunner {
     const AlignedBytes a(op_.in_place ? std::max(in_bytes, out_bytes) : in_bytes);
     const AlignedBytes b(op_.in_place ? 0 : out_bytes);
     if (op_.choice.rigor != generator::Rigor::estimate) clear(a), clear(b);
-    unsigned flags = planner_flags(op_.choice.rigor) | (unaligned ? FFTW_UNALIGNED : 0U);
-    if (!op_.in_place) flags |= staged_ ? FFTW_DESTROY_INPUT : FFTW_PRESERVE_INPUT;
+    unsigned kind = unaligned ? FFTW_UNALIGNED : 0U;
+    if (!op_.in_place) kind |= staged_ ? FFTW_DESTROY_INPUT : FFTW_PRESERVE_INPUT;
     auto* in = a.as<Value>();
     auto* out = op_.in_place ? in : b.as<Value>();
     const PlannerSession<T> session(op_.wisdom, op_.deterministic ? 1 : op_.threads);
-    typename Api::Plan plan = nullptr;
-    if (real_in) {
-      plan = Api::plan_r2c(op_.dim, dims, loops, &loop, reinterpret_cast<T*>(in), fftw_cast(out), flags);
-    } else if (real_out) {
-      plan = Api::plan_c2r(op_.dim, dims, loops, &loop, fftw_cast(in), reinterpret_cast<T*>(out), flags);
-    } else {
-      plan = Api::plan_c2c(op_.dim, dims, loops, &loop, fftw_cast(in), fftw_cast(out), op_.sign, flags);
-    }
+    FftwPlan<T> plan = plan_in_time<T>(op_.choice.rigor, [&](unsigned rigor) {
+      const unsigned flags = rigor | kind;
+      if (real_in) return Api::plan_r2c(op_.dim, dims, loops, &loop, reinterpret_cast<T*>(in), fftw_cast(out), flags);
+      if (real_out) return Api::plan_c2r(op_.dim, dims, loops, &loop, fftw_cast(in), reinterpret_cast<T*>(out), flags);
+      return Api::plan_c2c(op_.dim, dims, loops, &loop, fftw_cast(in), fftw_cast(out), op_.sign, flags);
+    });
     if (!unaligned) wisdom_ = session.wisdom();
-    return FftwPlan<T>(plan);
+    return plan;
   }
 
   void clear(const AlignedBytes& bytes) const {
@@ -130,6 +134,7 @@ class LibraryFft final : public FftRunner {
     if (!aligned && !unaligned_) {
       unaligned_ = make_plan(true);
       if (!unaligned_) throw Error(Status::internal, "FFTW has no plan for arrays of this alignment");
+      unaligned_memory_ = memory_of(unaligned_);
     }
     const auto plan = (aligned ? aligned_ : unaligned_).get();
     if (op_.type == FftType::r2c) {
@@ -148,6 +153,7 @@ class LibraryFft final : public FftRunner {
   bool conjugate_ = false, weighted_ = false, staged_ = false;
   AlignedBytes work_;
   FftwPlan<T> aligned_, unaligned_;
+  FftwMemory memory_, unaligned_memory_;
   std::string wisdom_;
 };
 

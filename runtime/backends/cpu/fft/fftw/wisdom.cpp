@@ -1,7 +1,10 @@
 #include "runtime/backends/cpu/fft/fftw/wisdom.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/fork_safe_mutex.h"
 #include "fourtune/status.h"
@@ -75,6 +78,19 @@ unsigned planner_flags(generator::Rigor rigor) {
       return FFTW_PATIENT;
   }
   return FFTW_MEASURE;
+}
+
+double planning_seconds() {
+  constexpr double kUsual = 10;
+  const char* text = std::getenv("FOURTUNE_FFTW_SECONDS");
+  if (text == nullptr || *text == 0) return kUsual;
+  double seconds = -1;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc() || stop != end || !(seconds >= 0) || !std::isfinite(seconds))
+    throw Error(Status::invalid_option, std::string("FOURTUNE_FFTW_SECONDS is '") + text +
+                                            "', not a number of seconds of 0 (no limit) or more");
+  return seconds;
 }
 
 template <class T>
