@@ -379,6 +379,7 @@ void ProblemData::prepare() {
   impl_->data->restore();
   impl_->data->poison_output();
 }
+bool ProblemData::has_right_result() const { return impl_->data->right_output.data() != nullptr; }
 double ProblemData::error() const { return impl_->data->error(Look::whole); }
 
 Validation ProblemData::validate(runtime::Executor& executor, Look asked) {
