@@ -23,7 +23,8 @@ Plot search_plot(const Story& story, std::size_t number) {
   for (const double seconds : story.course)
     if (seconds > 0 && (low == 0 || seconds < low)) low = seconds;
   if (low == 0) return {};
-  const double high = kSlowest * low;
+  const double slowest = *std::max_element(story.course.begin(), story.course.end());
+  const double high = std::min(kSlowest * low, std::max({slowest, story.untuned.seconds, 1.1 * low}));
   std::string plans, failures, best_line;
   double best = 0;
   for (std::size_t i = 0; i < story.course.size(); ++i) {
@@ -40,10 +41,10 @@ Plot search_plot(const Story& story, std::size_t number) {
   plot.script = fmt::format("$plans << END\n{}END\n$best << END\n{}END\n", plans, best_line);
   if (!failures.empty()) plot.script += fmt::format("$failed << END\n{}END\n", failures);
   plot.script += fmt::format(
-      "set title {}\nset logscale y\nset xlabel 'plans measured'\nset ylabel 'microseconds'\nset key outside bottom "
-      "horizontal\nplot $plans with points pt 7 ps 0.4 lc rgb '#7d8896' title 'a plan', $best with steps lw 2 lc rgb "
-      "'#0b7a53' title 'best so far'",
-      quoted(story.problem));
+      "set title {}\nset logscale y\nset xrange [0:{}]\nset yrange [{:.6g}:{:.6g}]\nset xlabel 'plans measured'\n"
+      "set ylabel 'microseconds'\nset key outside bottom horizontal\nplot $plans with points pt 7 ps 0.7 lc rgb "
+      "'#7d8896' title 'a plan', $best with steps lw 2 lc rgb '#0b7a53' title 'best so far'",
+      quoted(story.problem), story.course.size() + 1, 1e6 * low / 1.15, 1e6 * high * 1.05);
   if (story.untuned.seconds > 0)
     plot.script +=
         fmt::format(", {:.6g} lw 1 dt 2 lc rgb '#2158c7' title 'untuned'", 1e6 * std::min(story.untuned.seconds, high));
