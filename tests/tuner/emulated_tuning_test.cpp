@@ -216,9 +216,9 @@ TEST(DeviceData, PiecesAreSpreadOverAllOfTheArray) {
       widest = std::max(widest, piece.first - std::min(end, piece.first));
       end = piece.first + piece.bytes, sum += piece.bytes;
     }
-    EXPECT_LE(sum, (std::size_t{64} << 20) + 64);
+    EXPECT_LE(sum, (std::size_t{4} << 20) + 64);
     EXPECT_GE(sum * 1024, std::min<std::size_t>(bytes, std::size_t{1} << 30) / 2);
-    EXPECT_LE(widest, 2 * (bytes / 512 + 128));
+    EXPECT_LE(widest, 2 * (bytes / 256 + 128));
   }
 }
 

@@ -71,7 +71,7 @@ struct LocalEvaluator::Impl {
   }
   // True for a transform whose result takes most of a candidate's time to fetch from the device.
   bool large() const {
-    constexpr std::size_t many_bytes = std::size_t{1} << 27;
+    constexpr std::size_t many_bytes = std::size_t{1} << 25;
     return gpu && data->array_bytes() >= many_bytes;
   }
   // Moves the arrays to the device, in enough sets that their data come from its memory and not its cache.

@@ -34,7 +34,7 @@ struct Validation {
 // How much of a device's result is fetched and compared when an earlier right result is kept.
 enum class Look {
   whole,
-  pieces,  // the sampled outputs, and 1/1024 to 64 MB of the others in up to 512 pieces; dense arrays only
+  pieces,  // some of the sampled outputs, and up to 4 MB of the others in up to 256 pieces; dense arrays only
   adjoint  // the whole result, and the adjoint is tested in any case
 };
 
