@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "runtime/device_link.h"
 #include "runtime/device_list.h"
 #include "runtime/device_part.h"
+#include "runtime/streamed_fft.h"
 #include "runtime/transform_core.h"
 
 namespace fourtune::runtime {
@@ -77,8 +79,24 @@ double seconds_of(const Problem& problem, const DeviceTraits& traits) {
   return seconds > 0 ? seconds : 1;
 }
 
+// Makes a share of so many transforms fit into the memory that is allowed: by pieces of fewer transforms, or else by
+// sending single ones through it in blocks. Two pieces are under way, and a transform's work area is as large as both
+// arrays at most.
+void limit(const Problem& problem, std::int64_t most_bytes, std::int64_t count, DeviceShare& share) {
+  const auto need = [&](std::int64_t transforms) { return (transforms < count ? 3 : 2) * transforms * share.bytes; };
+  if (need(share.per_piece) <= most_bytes) return;
+  if (problem.kind != Kind::fft)
+    throw Error(
+        Status::unsupported,
+        fmt::format("devices: memory is limited to {} bytes, which only ffts obey; leave the limit out", most_bytes));
+  std::int64_t transforms = share.per_piece;
+  while (transforms > 1 && (count % transforms != 0 || need(transforms) > most_bytes)) --transforms;
+  share.per_piece = transforms, share.pieces = count / transforms;
+  if (need(transforms) > most_bytes) share.stream_bytes = most_bytes;
+}
+
 // Consecutive transforms for each device; those that get none are left out.
-std::vector<DeviceShare> deal(const Problem& problem, const Options& options, const std::vector<int>& devices,
+std::vector<DeviceShare> deal(const Problem& problem, const Options& options, const std::vector<ListedDevice>& devices,
                               const std::vector<std::int64_t>& counts) {
   const Problem known = with_points(problem);
   const std::int64_t bytes = transform_bytes(known, true) + transform_bytes(known, false);
@@ -88,32 +106,35 @@ std::vector<DeviceShare> deal(const Problem& problem, const Options& options, co
     if (counts[i] == 0) continue;
     // Pieces use the same points one after the other, so distinct ones are set for a share as a whole.
     const std::int64_t pieces = options.distinct_points ? 1 : batch_pieces(counts[i], bytes);
-    shares.push_back({devices[i], first, pieces, counts[i] / pieces, bytes});
+    shares.push_back({devices[i].number, first, pieces, counts[i] / pieces, bytes});
+    if (devices[i].most_bytes > 0) limit(problem, devices[i].most_bytes, counts[i], shares.back());
     first += counts[i];
   }
   return shares;
 }
 
 std::vector<DeviceShare> shares_of(const Problem& problem, const Options& options, const Backend& backend,
-                                   const std::vector<int>& devices) {
+                                   const std::vector<ListedDevice>& devices) {
   std::vector<double> speeds;
-  for (const int device : devices) speeds.push_back(1 / seconds_of(with_points(problem), backend.traits(device)));
+  for (const auto& device : devices)
+    speeds.push_back(1 / seconds_of(with_points(problem), backend.traits(device.number)));
   return deal(problem, options, devices, batch_shares(problem.batch, speeds));
 }
 
 // Of an fft whose arrays are all in the memory of devices[home].
 std::vector<DeviceShare> home_shares_of(const Problem& problem, const Options& options, const Backend& backend,
-                                        const std::vector<int>& devices, std::size_t home) {
+                                        const std::vector<ListedDevice>& devices, std::size_t home) {
   const auto bytes =
       static_cast<double>(problem.batch * std::max(transform_bytes(problem, true), transform_bytes(problem, false)));
   std::vector<DeviceCost> costs;
-  for (const int device : devices) {
-    const double link = device == devices[home] ? HUGE_VAL : device_link(backend, device, devices[home]);
+  const int there = devices[home].number;
+  for (const auto& [device, most_bytes] : devices) {
+    const double link = device == there ? HUGE_VAL : device_link(backend, device, there);
     costs.push_back({seconds_of(problem, backend.traits(device)), bytes / link});
   }
   std::vector<DeviceShare> shares = deal(problem, options, devices, shares_from_home(problem.batch, home, costs));
   for (DeviceShare& share : shares)  // nothing is copied there
-    if (share.device == devices[home]) share.per_piece *= std::exchange(share.pieces, 1);
+    if (share.device == there) share.per_piece *= std::exchange(share.pieces, 1);
   return shares;
 }
 
@@ -132,18 +153,21 @@ std::vector<DeviceShare> home_shares_of(const Problem& problem, const Options& o
 
 class ManyDevices final : public TransformCore {
  public:
-  ManyDevices(const Problem& problem, const Options& options, const Backend& backend, const std::vector<int>& devices)
+  ManyDevices(const Problem& problem, const Options& options, const Backend& backend,
+              const std::vector<ListedDevice>& devices)
       : problem_(problem), later_(without_databases(options)), backend_(backend), devices_(devices) {
     set_stream(options.stream);
     if (options.distinct_points && problem.kind != Kind::nufft)
       throw Error(Status::invalid_option, "distinct_points: an fft has no points");
-    backend.connect(devices);
+    std::vector<int> numbers;
+    for (const ListedDevice& device : devices) numbers.push_back(device.number);
+    backend.connect(numbers);
     for (const DeviceShare& share : shares_of(problem, options, backend, devices)) try {
         parts_.push_back(std::make_unique<DevicePart>(problem, options, share));
       } catch (...) {
         rethrow_of(share.device, std::current_exception());
       }
-    for (const int device : devices) places_.push_back(backend.streams(device));
+    for (const int device : numbers) places_.push_back(backend.streams(device));
     describe();
   }
 
@@ -245,7 +269,8 @@ class ManyDevices final : public TransformCore {
   // Ffts are so fast that copies of their arrays may take longer than they do, so these are dealt anew for arrays that
   // one device has. Nonuniform transforms gain wherever arrays are, and have their points with their parts.
   Parts& parts_for(const void* first, const void* second) {
-    if (problem_.kind != Kind::fft || devices_.size() < 2) return parts_;
+    const bool limited = std::any_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.most_bytes > 0; });
+    if (problem_.kind != Kind::fft || devices_.size() < 2 || limited) return parts_;
     const int home = home_of(first, second);
     if (home < 0) return parts_;
     auto known = from_home_.find(home);
@@ -298,8 +323,8 @@ class ManyDevices final : public TransformCore {
     };
     describe_parts(parts_);
     for (const auto& [home, parts] : from_home_) {
-      explain_ += fmt::format("with arrays in the memory of device {}{}:\n", devices_[static_cast<std::size_t>(home)],
-                              parts.empty() ? " the same" : "");
+      explain_ += fmt::format("with arrays in the memory of device {}{}:\n",
+                              devices_[static_cast<std::size_t>(home)].number, parts.empty() ? " the same" : "");
       describe_parts(parts);
     }
   }
@@ -307,7 +332,7 @@ class ManyDevices final : public TransformCore {
   Problem problem_;
   Options later_;
   const Backend& backend_;
-  std::vector<int> devices_;
+  std::vector<ListedDevice> devices_;
   std::vector<std::unique_ptr<DeviceStreams>> places_;  // of each device
   void* stream_ = nullptr;
   Parts parts_;
@@ -317,15 +342,15 @@ class ManyDevices final : public TransformCore {
   std::string explain_;
 };
 
-std::vector<int> checked_devices(const Problem& problem, const Options& options) {
-  std::vector<int> devices = device_list(options.devices, find_backend(options.backend));
+std::vector<ListedDevice> checked_devices(const Problem& problem, const Options& options) {
+  std::vector<ListedDevice> devices = device_list(options.devices, find_backend(options.backend));
   check_options(options);
   if (problem.kind == Kind::fft) check_layouts(problem);
   return devices;
 }
 
 // A processor reaches every array and has its own threads, so it works as if it were not asked to share.
-bool is_processor(const Backend& backend, const std::vector<int>& devices) {
+bool is_processor(const Backend& backend, const std::vector<ListedDevice>& devices) {
   return devices.size() == 1 && backend.capabilities().arrays == Arrays::host;
 }
 
@@ -333,9 +358,9 @@ bool is_processor(const Backend& backend, const std::vector<int>& devices) {
 
 std::unique_ptr<TransformCore> on_many_devices(const Problem& problem, const Options& options) {
   const Backend& backend = find_backend(options.backend);
-  const std::vector<int> devices = checked_devices(problem, options);
+  const std::vector<ListedDevice> devices = checked_devices(problem, options);
   if (is_processor(backend, devices)) {
-    Options one = DevicePart::options_of(options, devices.front());
+    Options one = DevicePart::options_of(options, devices.front().number);
     one.stream = options.stream;
     return on_one_device(problem, one);
   }
@@ -344,8 +369,14 @@ std::unique_ptr<TransformCore> on_many_devices(const Problem& problem, const Opt
 
 void prepare_on_many_devices(const Problem& problem, const Options& options) {
   const Backend& backend = find_backend(options.backend);
-  for (const DeviceShare& share : shares_of(problem, options, backend, checked_devices(problem, options)))
-    prepare_on_one_device(DevicePart::piece_of(problem, share), DevicePart::options_of(options, share.device));
+  for (const DeviceShare& share : shares_of(problem, options, backend, checked_devices(problem, options))) {
+    const Problem piece = DevicePart::piece_of(problem, share);
+    const Options own = DevicePart::options_of(options, share.device);
+    if (share.stream_bytes > 0)
+      on_streamed_device(piece, own, share.stream_bytes);
+    else
+      prepare_on_one_device(piece, own);
+  }
 }
 
 }  // namespace fourtune::runtime
