@@ -94,7 +94,7 @@ RoundTimes Measured::median() const {
   RoundTimes result;
   for (double RoundTimes::*field :
        {&RoundTimes::create, &RoundTimes::upload, &RoundTimes::set_points, &RoundTimes::execute, &RoundTimes::download,
-        &RoundTimes::work, &RoundTimes::exchange})
+        &RoundTimes::work, &RoundTimes::again, &RoundTimes::exchange})
     result.*field = of(field);
   return result;
 }

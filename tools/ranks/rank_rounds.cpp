@@ -134,6 +134,12 @@ void RankRounds::work(const Variant& variant, RoundTimes& times) {
   arrays_->wait();
   times.download = lap(watch);
   times.work = whole.seconds();
+  arrays_->upload();
+  contender->set_points(arrays_->points());
+  contender->execute(arrays_->first(0), arrays_->second(0));
+  arrays_->download();
+  arrays_->wait();
+  times.again = whole.seconds() - times.work;
 }
 
 double RankRounds::exchange(MPI_Comm among) {
@@ -171,9 +177,10 @@ RoundTimes RankRounds::round(const Admitted& one, int active) {
     if (works) work(one.variant, own);
   });
   if (works) own.exchange = exchange(among);
-  std::array<double, 7> all{own.create, own.upload, own.set_points, own.execute, own.download, own.work, own.exchange};
+  std::array<double, 8> all{own.create,   own.upload, own.set_points, own.execute,
+                            own.download, own.work,   own.again,      own.exchange};
   MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_MAX, comm_);
-  return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]};
+  return {all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7]};
 }
 
 }  // namespace fourtune::tools

@@ -22,6 +22,7 @@ namespace fourtune::tools {
 struct RoundTimes {
   double create = 0, upload = 0, set_points = 0, execute = 0, download = 0;
   double work = 0;      // all of the above, on the rank for which they are longest
+  double again = 0;     // the same with the transform that is there now: nothing is made
   double exchange = 0;  // of the uniform array, between the ranks
   double total() const { return work + exchange; }
 };
@@ -49,7 +50,7 @@ class RankRounds {
   // Tries the variants on rank 0, alone, and runs the fastest right one on every rank, where its result is checked.
   Admitted admit(const Entrant& entrant);
   // On the first `active` ranks; the others wait. A transform is made, its points and input are brought to where it
-  // computes, it is executed and its output brought back. Before a type 2 every rank fetches the uniform array of which
+  // computes, it is executed and its output brought back; then all but the first once more. Before a type 2 every rank fetches the uniform array of which
   // each has a part; after a type 1 the arrays are added up, and each rank keeps a part.
   RoundTimes round(const Admitted& one, int active);
 

@@ -27,8 +27,9 @@ double link_of(double bytes, double seconds, double latency) {
   return bytes / 2 / moving;
 }
 
-double shared_seconds(double alone, int ranks, int devices) {
-  return alone * static_cast<double>((ranks + devices - 1) / devices);
+double shared_seconds(const RankWork& alone, double contention, int ranks, int devices) {
+  const auto turns = static_cast<double>((ranks + devices - 1) / devices);
+  return alone.create + alone.copies * (ranks > 1 ? contention : 1) + alone.device * turns;
 }
 
 }  // namespace fourtune::tools

@@ -18,7 +18,12 @@ double exchange_seconds(double bytes, int gpus, const Network& network);
 // The bytes per second of a node's links that make the exchange of so many bytes by two GPUs take so long.
 double link_of(double bytes, double seconds, double latency);
 
-// The time of ranks that take turns with devices: `alone` is that of one rank with a device of its own.
-double shared_seconds(double alone, int ranks, int devices);
+// What a rank does in a round, in seconds: making a transform, copies from and to its host, and what keeps the device.
+struct RankWork {
+  double create = 0, copies = 0, device = 0;
+};
+// The time of ranks that take turns with devices, from that of one rank alone. `contention`: how much longer copies take
+// while another rank makes some.
+double shared_seconds(const RankWork& alone, double contention, int ranks, int devices);
 
 }  // namespace fourtune::tools

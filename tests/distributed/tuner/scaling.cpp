@@ -41,11 +41,12 @@ TEST(ScalingModel, ALinkIsWhatMadeTwoGpusTakeSoLong) {
   EXPECT_NEAR(one.link, network(8).link, 1e-9);
 }
 
-TEST(ScalingModel, RanksThatShareADeviceTakeTurns) {
-  EXPECT_EQ(shared_seconds(3, 1, 2), 3);
-  EXPECT_EQ(shared_seconds(3, 2, 2), 3);
-  EXPECT_EQ(shared_seconds(3, 3, 2), 6);
-  EXPECT_EQ(shared_seconds(3, 8, 2), 12);
+TEST(ScalingModel, RanksThatShareADeviceTakeTurnsWithItAlone) {
+  const RankWork alone{100, 10, 3};
+  EXPECT_EQ(shared_seconds(alone, 1.5, 1, 2), 113);
+  EXPECT_EQ(shared_seconds(alone, 1.5, 2, 2), 118);
+  EXPECT_EQ(shared_seconds(alone, 1.5, 3, 2), 121);
+  EXPECT_EQ(shared_seconds(alone, 1.5, 8, 2), 127);
 }
 
 // Two versions on one to four ranks that share two devices; the peer takes twice as long.
@@ -65,7 +66,7 @@ mtip::Results results() {
       for (const double noise : {0.5, 0.0, -0.25}) {
         RoundTimes times;
         times.execute = (peer ? 2 : 1) * (ranks > 2 ? 2 : 1) + noise;
-        times.work = times.execute;
+        times.work = times.again = times.execute;
         times.exchange = ranks == 1 ? 0 : 0.5 * ranks;
         one.rounds.push_back(times);
       }
