@@ -25,7 +25,7 @@ std::string nufft_token(int type, std::int64_t n, double tol) {
 fourtune::Options options_of(const Computing& computing, bool points) {
   fourtune::Options options;
   options.backend = computing.backend;
-  if (computing.backend == "cuda") options.device = -1;
+  options.device = -1;  // the GPUs of a machine in turn
   if (points) options.mode_order = fourtune::ModeOrder::fft;
   return options;
 }
