@@ -1,6 +1,7 @@
-// The option devices: which devices share a batch.
+// The option devices: which devices share a batch, and what they may allocate.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,14 @@
 
 namespace fourtune::runtime {
 
-// "all", or numbers with commas, in their order. Throws Error{invalid_option} for other texts, a device that is named
-// twice, and one that the backend does not have.
-std::vector<int> device_list(const std::string& text, const Backend& backend);
+struct ListedDevice {
+  int number = 0;
+  std::int64_t most_bytes = 0;  // 0: all there is
+};
+
+// "all", or numbers with commas, in their order, each with the bytes that may be allocated there behind a colon if they
+// are limited: "all:20e9", "0:2e10,1". Throws Error{invalid_option} for other texts, a device that is named twice, and
+// one that the backend does not have.
+std::vector<ListedDevice> device_list(const std::string& text, const Backend& backend);
 
 }  // namespace fourtune::runtime

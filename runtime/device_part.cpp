@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/backend_table.h"
+#include "runtime/streamed_fft.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -30,13 +31,21 @@ Options DevicePart::options_of(const Options& options, int device) {
   return own;
 }
 
+std::unique_ptr<TransformCore> DevicePart::core_of(const Problem& problem, const Options& options,
+                                                   const DeviceShare& share) {
+  const Problem piece = piece_of(problem, share);
+  const Options own = options_of(options, share.device);
+  if (share.stream_bytes > 0) return on_streamed_device(piece, own, share.stream_bytes);
+  return on_one_device(piece, own);
+}
+
 DevicePart::DevicePart(const Problem& problem, const Options& options, const DeviceShare& share)
     : share_(share),
       distinct_points_(options.distinct_points),
       real_(real_bytes(problem.precision)),
       streams_(find_backend(options.backend).streams(share.device)),
       memory_(find_backend(options.backend), share.device),
-      core_(on_one_device(piece_of(problem, share), options_of(options, share.device))) {}
+      core_(core_of(problem, options, share)) {}
 
 bool DevicePart::reaches(const void* array) const {
   constexpr std::uintptr_t kAligned = 64;  // kernels read whole runs of values; an allocation begins with one
@@ -99,7 +108,7 @@ struct DevicePart::Passage {
     return array.at == nullptr ? nullptr : array.at + before;
   }
   bool has_to_be_copied(const BatchArray& array) const {
-    if (bytes(array) == 0) return false;
+    if (bytes(array) == 0 || part.share_.stream_bytes > 0) return false;
     for (std::int64_t i = 0; i < part.share_.pieces; ++i)
       if (!part.reaches(piece(array, i))) return true;
     return false;
@@ -170,6 +179,7 @@ void DevicePart::execute(const BatchArray& first, const BatchArray& second, bool
 
 MemoryUse DevicePart::memory() const {
   MemoryUse use = core_->memory();
+  if (share_.stream_bytes > 0) return use;
   use.held += copied_bytes_;
   use.needed += std::max(copied_bytes_, std::min<std::int64_t>(2, share_.pieces) * share_.per_piece * share_.bytes);
   return use;

@@ -24,6 +24,9 @@ struct DeviceShare {
   std::int64_t pieces = 1;
   std::int64_t per_piece = 1;  // transforms
   std::int64_t bytes = 0;      // of both arrays of one transform, as far as they are known
+  // Of a transform that does not fit there: what it may allocate, while its arrays go through the device in blocks
+  // (streamed_fft.h). 0: it fits. Pieces are single transforms then.
+  std::int64_t stream_bytes = 0;
 };
 
 // Its core is bound to a piece. Arrays that the device reaches are used where they are; others are copied, and while a
@@ -50,6 +53,8 @@ class DevicePart {
 
  private:
   struct Passage;  // of an execute
+  static std::unique_ptr<TransformCore> core_of(const Problem& problem, const Options& options,
+                                                const DeviceShare& share);
   bool reaches(const void* array) const;
   void use_work_lane();
   void settle() noexcept;

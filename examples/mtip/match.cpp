@@ -29,14 +29,16 @@ class Comparison {
             p);
   }
   // Minus the sum over shells of pixels times the correlation there; the less the better.
-  double operator()(const double* image, const double* model) const {
+  template <class Model>
+  double operator()(const double* image, const Model* model) const {
     double score = 0;
     for (const auto& shell : shells_) {
       const auto count = static_cast<double>(shell.size());
       double a = 0, b = 0, aa = 0, ab = 0, bb = 0;
       for (const std::size_t p : shell) {
-        a += image[p], b += model[p];
-        aa += image[p] * image[p], ab += image[p] * model[p], bb += model[p] * model[p];
+        const double of_image = image[p], of_model = model[p];
+        a += of_image, b += of_model;
+        aa += of_image * of_image, ab += of_image * of_model, bb += of_model * of_model;
       }
       const double spread = (count * aa - a * a) * (count * bb - b * b);
       if (spread > 0) score -= count * (count * ab - a * b) / std::sqrt(spread);
@@ -49,49 +51,65 @@ class Comparison {
   std::array<std::vector<std::size_t>, kShells> shells_;
 };
 
+// Slices of a density, and how long this rank took for them.
+struct Slicer {
+  Volume& volume;
+  const Values& density;
+  const std::vector<Vector>& pixels;
+  double seconds = 0;
+  std::vector<std::vector<double>> operator()(const std::vector<Quaternion>& orientations) {
+    const double start = MPI_Wtime();
+    auto slices = slice(volume, density, pixels, orientations);
+    seconds += MPI_Wtime() - start;
+    return slices;
+  }
+};
+
 // Slices at the references, computed by parts and gathered, and the best of them for each image.
-void match_references(Volume& volume, const Values& autocorrelation, Images& images, const Matching& matching,
-                      const Comparison& compare) {
+void match_references(Slicer& slicer, Images& images, const Matching& matching, const Comparison& compare) {
   const int rank = rank_of_world(), ranks = ranks_of_world();
   const std::int64_t all = matching.references, begin = all * rank / ranks, end = all * (rank + 1) / ranks;
   std::vector<Quaternion> own;
   for (std::int64_t i = begin; i < end; ++i) own.push_back(spiral(i, all));
-  const auto slices = slice(volume, autocorrelation, images.pixels, own);
-  std::vector<double> packed, every(static_cast<std::size_t>(all) * images.pixels.size());
+  const auto slices = slicer(own);
+  const std::size_t pixels = images.coarse.pixels.size();
+  std::vector<float> packed, every(static_cast<std::size_t>(all) * pixels);
   for (const auto& one : slices) packed.insert(packed.end(), one.begin(), one.end());
+  MPI_Datatype row = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(static_cast<int>(pixels), MPI_FLOAT, &row);
+  MPI_Type_commit(&row);
   std::vector<int> counts, starts;
   for (int r = 0; r < ranks; ++r) {
-    const auto pixels = static_cast<std::int64_t>(images.pixels.size());
-    starts.push_back(static_cast<int>(all * r / ranks * pixels));
-    counts.push_back(static_cast<int>(all * (r + 1) / ranks * pixels) - starts.back());
+    starts.push_back(static_cast<int>(all * r / ranks));
+    counts.push_back(static_cast<int>(all * (r + 1) / ranks) - starts.back());
   }
-  MPI_Allgatherv(packed.data(), static_cast<int>(packed.size()), MPI_DOUBLE, every.data(), counts.data(), starts.data(),
-                 MPI_DOUBLE, MPI_COMM_WORLD);
-  for (std::size_t i = 0; i < images.values.size(); ++i)
+  MPI_Allgatherv(packed.data(), static_cast<int>(own.size()), row, every.data(), counts.data(), starts.data(), row,
+                 MPI_COMM_WORLD);
+  MPI_Type_free(&row);
+  for (std::size_t i = 0; i < images.count(); ++i)
     for (std::int64_t r = 0; r < all; ++r) {
-      const double score =
-          compare(images.values[i].data(), every.data() + static_cast<std::size_t>(r) * images.pixels.size());
+      const double score = compare(images.coarse.values[i].data(), every.data() + static_cast<std::size_t>(r) * pixels);
       if (score < images.score[i]) images.score[i] = score, images.orientation[i] = spiral(r, all);
     }
 }
 
 // Each image against turns of its own orientation.
-void match_around(Volume& volume, const Values& autocorrelation, Images& images, const Matching& matching, double angle,
-                  std::uint64_t seed, const Comparison& compare) {
+void match_around(Slicer& slicer, Images& images, const Matching& matching, double angle, std::uint64_t seed,
+                  const Comparison& compare) {
   std::vector<Quaternion> turned;
-  for (std::size_t i = 0; i < images.values.size(); ++i)
+  for (std::size_t i = 0; i < images.count(); ++i)
     for (int k = 0; k < matching.tries; ++k) {
       const Quaternion turn = k == 0
                                   ? Quaternion{1, 0, 0, 0}
                                   : small_turn(angle, seed, (images.first + i) * 1000 + static_cast<std::uint64_t>(k));
       turned.push_back(multiply(turn, images.orientation[i]));
     }
-  const auto slices = slice(volume, autocorrelation, images.pixels, turned);
+  const auto slices = slicer(turned);
   const auto tries = static_cast<std::size_t>(matching.tries);
-  for (std::size_t i = 0; i < images.values.size(); ++i) {
+  for (std::size_t i = 0; i < images.count(); ++i) {
     images.score[i] = HUGE_VAL;
     for (std::size_t k = 0; k < tries; ++k) {
-      const double score = compare(images.values[i].data(), slices[i * tries + k].data());
+      const double score = compare(images.coarse.values[i].data(), slices[i * tries + k].data());
       if (score < images.score[i]) images.score[i] = score, images.orientation[i] = turned[i * tries + k];
     }
   }
@@ -112,25 +130,26 @@ double largest(double value) {
   return value;
 }
 
-std::vector<std::vector<double>> slice(Volume& volume, const Values& autocorrelation, const std::vector<Vector>& pixels,
+std::vector<std::vector<double>> slice(Volume& volume, const Values& density, const std::vector<Vector>& pixels,
                                        const std::vector<Quaternion>& orientations) {
   Samples samples;
   for (const Quaternion& turn : orientations)
     for (const Vector& q : pixels) samples.add(rotate(turn, q));
-  volume.set_samples(samples);
-  const Values values = volume.slice(autocorrelation);
+  const Values values = volume.slice(density, samples);
   std::vector<std::vector<double>> slices(orientations.size(), std::vector<double>(pixels.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) slices[i / pixels.size()][i % pixels.size()] = values[i].real();
+  for (std::size_t i = 0; i < values.size(); ++i) slices[i / pixels.size()][i % pixels.size()] = std::norm(values[i]);
   return slices;
 }
 
-void match(Volume& volume, const Values& autocorrelation, Images& images, const Matching& matching) {
-  const Comparison compare(images.pixels, matching.q_max);
-  images.score.assign(images.values.size(), HUGE_VAL);
-  match_references(volume, autocorrelation, images, matching, compare);
+double match(Volume& volume, const Values& density, Images& images, const Matching& matching) {
+  const Comparison compare(images.coarse.pixels, matching.q_max);
+  Slicer slicer{volume, density, images.coarse.pixels};
+  images.score.assign(images.count(), HUGE_VAL);
+  match_references(slicer, images, matching, compare);
   for (const double part : {1.0, 0.5, 0.25})
-    match_around(volume, autocorrelation, images, matching, part * matching.angle,
+    match_around(slicer, images, matching, part * matching.angle,
                  matching.seed * 16 + static_cast<std::uint64_t>(4 * part), compare);
+  return slicer.seconds;
 }
 
 }  // namespace mtip

@@ -60,13 +60,14 @@ Values merge(Volume& volume, const Images& images, const Merging& merging) {
   Samples samples;
   Values data, ones;
   const double worst = worst_kept(images, merging.keep);
-  for (std::size_t i = 0; i < images.values.size(); ++i)
-    for (std::size_t p = 0; p < images.pixels.size() && !(images.score[i] > worst); ++p) {
-      const double q = length(images.pixels[p]);
+  const std::vector<Vector>& pixels = images.fine.pixels;
+  for (std::size_t i = 0; i < images.count(); ++i)
+    for (std::size_t p = 0; p < pixels.size() && !(images.score[i] > worst); ++p) {
+      const double q = length(pixels[p]);
       if (q > merging.q_max) continue;
-      samples.add(rotate(images.orientation[i], images.pixels[p]));
+      samples.add(rotate(images.orientation[i], pixels[p]));
       // Images meet near the origin, where samples are dense as 1/q.
-      data.emplace_back(q * images.values[i][p]);
+      data.emplace_back(q * images.fine.values[i][p]);
       ones.emplace_back(q);
     }
   volume.set_samples(samples);

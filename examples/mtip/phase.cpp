@@ -44,13 +44,4 @@ void phase(Volume& volume, const Values& autocorrelation, Values& density, const
   }
 }
 
-Values autocorrelation_of(Volume& volume, const Values& density, double reach) {
-  Values spectrum = volume.to_reciprocal(density);
-  for (Complex& value : spectrum) value = std::norm(value);
-  Values result = volume.to_space(spectrum);
-  volume.for_each_cell(
-      [&](std::size_t at, const Vector& x) { result[at] = length(x) <= reach ? result[at].real() : 0.0; });
-  return result;
-}
-
 }  // namespace mtip

@@ -2,9 +2,9 @@
 // cuFINUFFT). All are collective.
 //
 // What is known: images, each the squared modulus of the density's Fourier transform on a part of the Ewald sphere in
-// an unknown orientation. The intensity in all of reciprocal space is the Fourier transform of the density's
-// autocorrelation, which is small in space; so a grid for the autocorrelation gives intensities anywhere (type 2), and
-// intensities anywhere give the autocorrelation (least squares with type 1).
+// an unknown orientation. A density gives intensities anywhere (type 2). The intensity in all of reciprocal space is the
+// Fourier transform of the density's autocorrelation, which is twice as wide as the density; so intensities anywhere give
+// the autocorrelation on a grid of twice the cells (least squares with type 1).
 #pragma once
 
 #include <mpi.h>
@@ -16,13 +16,18 @@
 
 namespace mtip {
 
-// This rank's images: image i has the intensities of all pixels, and an orientation.
+// What a detector sees: pixels of reciprocal space before they are turned, and the intensities there, [image][pixel].
+struct Views {
+  std::vector<Vector> pixels;
+  std::vector<std::vector<double>> values;
+};
+// This rank's images, each seen by a fine detector, which is merged, and by a coarse one, which finds orientations.
 struct Images {
-  std::vector<Vector> pixels;               // of every image, before it is turned
-  std::vector<std::vector<double>> values;  // [image][pixel]
-  std::vector<Quaternion> orientation;      // the present guess
-  std::vector<double> score;                // of that guess, the less the better
-  std::uint64_t first = 0;                  // this rank's first image among all
+  Views fine, coarse;
+  std::vector<Quaternion> orientation;  // the present guess
+  std::vector<double> score;            // of that guess, the less the better
+  std::uint64_t first = 0;              // this rank's first image among all
+  std::size_t count() const { return orientation.size(); }
 };
 
 // Sums over ranks.
@@ -30,8 +35,8 @@ double sum(double value);
 std::vector<double> sum(std::vector<double> values);
 double largest(double value);
 
-// i) Slicing: the intensities that an autocorrelation gives on these turned pixels, [orientation][pixel].
-std::vector<std::vector<double>> slice(Volume& volume, const Values& autocorrelation, const std::vector<Vector>& pixels,
+// i) Slicing: the intensities that a density gives on these turned pixels, [orientation][pixel].
+std::vector<std::vector<double>> slice(Volume& volume, const Values& density, const std::vector<Vector>& pixels,
                                        const std::vector<Quaternion>& orientations);
 
 // ii) Orientation matching: every image against `references` orientations that cover all of them, which the ranks slice
@@ -43,7 +48,8 @@ struct Matching {
   double angle = 0, q_max = 0;
   std::uint64_t seed = 0;
 };
-void match(Volume& volume, const Values& autocorrelation, Images& images, const Matching& matching);
+// Returns the seconds that this rank sliced.
+double match(Volume& volume, const Values& density, Images& images, const Matching& matching);
 
 // iii) Merging: the autocorrelation A within `reach` cells that minimises sum over samples with |q| <= q_max of w |I -
 // A^(q)|^2 + regularisation |A|^2, by conjugate gradients. The normal operator is a convolution, whose kernel is one
@@ -64,8 +70,5 @@ struct Phasing {
   double q_max = 0;  // moduli beyond are left as they are
 };
 void phase(Volume& volume, const Values& autocorrelation, Values& density, const Phasing& phasing);
-
-// The autocorrelation of a density, cut to `reach` cells.
-Values autocorrelation_of(Volume& volume, const Values& density, double reach);
 
 }  // namespace mtip

@@ -22,10 +22,16 @@ struct Samples {
   std::int64_t count() const { return static_cast<std::int64_t>(x.size()); }
 };
 
+// Where and how exactly ranks compute.
+struct Computing {
+  std::string backend;  // empty: cpu; "cuda": the GPUs of a machine in turn
+  double tol = 1e-6;    // of nonuniform transforms
+};
+
 class Volume {
  public:
   // n^3 cells; positions are in the order of FFTs. Collective, as all members that transform.
-  Volume(std::int64_t n, int communicator, double tol);
+  Volume(std::int64_t n, int communicator, const Computing& computing);
 
   std::int64_t n() const { return n_; }
   std::size_t space_count() const { return static_cast<std::size_t>(to_reciprocal_.first_part().count()); }
@@ -44,10 +50,12 @@ class Volume {
   Values to_reciprocal(Values f);
   Values to_space(Values f);
 
-  // Sets this rank's sample points. `slice` reads an array in space there (type 2); `merge` is its adjoint (type 1).
+  // Sets this rank's sample points, and adds up what they have, by parts of the array in space (type 1).
   void set_samples(const Samples& samples);
-  Values slice(Values f);
   Values merge(Values values);
+  // The Fourier transform, at these samples of this rank, of an array in space that is zero beyond half the cells of each
+  // side (type 2).
+  Values slice(const Values& f, const Samples& samples);
 
  private:
   template <class F>
@@ -60,10 +68,9 @@ class Volume {
           f(at++, Vector{place(part.first[0] + x), place(part.first[1] + y), place(part.first[2] + z)});
   }
 
-  std::int64_t n_;
-  std::int64_t samples_ = 0;
+  std::int64_t n_, half_;
   // c2c with sign +1 takes columns and leaves planes; with sign -1 it goes back.
-  fourtune::DistributedTransform to_reciprocal_, to_space_, at_samples_;
+  fourtune::DistributedTransform to_reciprocal_, to_space_, merge_, slice_;
 };
 
 }  // namespace mtip

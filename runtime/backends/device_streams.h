@@ -41,6 +41,9 @@ class DeviceStreams {
 
   // Whether the device can work on an array where it is.
   virtual bool reaches(const void* array) const = 0;
+  // Bytes per second of copies to another device of the process, in each direction while both are busy, where that is
+  // known without measuring it; 0: it is not (device_link.h).
+  virtual double known_link(int device) const { return (void)device, 0; }
   // A text that only this device has, on any machine.
   virtual std::string identity() const = 0;
   // Makes the device's context current on this thread while the result lives.

@@ -145,7 +145,16 @@ double error_of(const Numbers& result, const Numbers& right) {
   return size > 0 ? std::sqrt(difference / size) : difference;
 }
 
+// Rows of real numbers in place are padded, with what nobody has promised.
+void clear_padding(const Problem& p, const Result& result, bool adjoint) {
+  if (result.second || p.fft_type != (adjoint ? FftType::r2c : FftType::c2r)) return;
+  const std::int64_t row = 2 * (p.n[0] / 2 + 1);
+  for (std::int64_t i = 0; i < result.first->count(); ++i)
+    if (i % row >= p.n[0]) result.first->set(i, 0);
+}
+
 void expect_same(const Problem& p, const Result& result, const Result& right, bool adjoint) {
+  clear_padding(p, result, adjoint), clear_padding(p, right, adjoint);
   const double allowed = p.kind == Kind::fft ? 30 * epsilon(p.precision) : 2 * allowed_error(p);
   const bool writes_first = (p.kind == Kind::fft || p.type != 2) == adjoint;
   EXPECT_LE(error_of(*result.first, *right.first), writes_first || !right.second ? allowed : 0);
@@ -180,6 +189,51 @@ TEST_F(EmulatedDevices, AnyNumberComputesWhatOneProcessorDoes) {
           expect_same(p, run(p, on(devices), reached, adjoint), right, adjoint);
         }
     }
+}
+
+// Ffts that go through a device in blocks: of several planes and lines, with fewer in the last one.
+TEST_F(EmulatedDevices, ArraysLargerThanWhatIsAllowedGoThroughInBlocks) {
+  Options alone;
+  alone.default_databases = false;
+  struct {
+    const char *token, *devices, *blocks;
+  } const cases[] = {
+      {"fft:type=c2c,n=6x5x7,prec=f64,batch=2", "0:6000", "4 blocks of planes, 3 of lines"},
+      {"fft:type=c2c,n=6x5x7,prec=f64,place=in,sign=1", "1:6000", "4 blocks of planes, 3 of lines"},
+      {"fft:type=c2c,n=12x10,prec=f32,batch=5", "0:1000,2:1500", "blocks of planes"},
+      {"fft:type=r2c,n=6x4x7,prec=f64", "0:4000", "blocks of planes"},
+      {"fft:type=r2c,n=7x4x5,prec=f32,batch=3,place=in", "all:1200", "blocks of planes"},
+      {"fft:type=c2r,n=6x4x7,prec=f64,sign=1", "0:4000", "blocks of planes"},
+      {"fft:type=c2r,n=6x4x7,prec=f64,place=in", "0:4000", "blocks of planes"},
+      {"fft:type=c2c,n=4x3x5x6,prec=f64", "0:9000", "blocks of planes"},
+  };
+  for (const auto& [token, devices, blocks] : cases)
+    for (const bool adjoint : {false, true})
+      for (const bool reached : {true, false}) {
+        SCOPED_TRACE(std::string(token) + " devices=" + devices + (adjoint ? " adjoint" : ""));
+        const Problem p = parse_problem(token);
+        const Transform transform(token, on(devices));
+        EXPECT_NE(transform.explain().find(blocks), std::string::npos) << transform.explain();
+        expect_same(p, run(p, on(devices), reached, adjoint), run(p, alone, true, adjoint), adjoint);
+      }
+}
+
+TEST_F(EmulatedDevices, MemoryStaysBelowWhatIsAllowed) {
+  const char* const token = "fft:type=c2c,n=16x12x20,prec=f64";
+  for (const std::int64_t bytes : {20'000, 50'000, 100'000}) {
+    Transform transform(token, on("0:" + std::to_string(bytes)));
+    const Problem p = parse_problem(token);
+    const Result arrays = arrays_of(p, true);
+    transform.execute(arrays.first->data(), arrays.second->data());
+    EXPECT_LE(transform.memory().held, bytes);
+    EXPECT_GT(transform.memory().held, bytes / 4);
+    EXPECT_EQ(transform.memory().held, transform.memory().needed);
+  }
+  // What fits is not cut, and what is a batch goes by its transforms.
+  EXPECT_EQ(Transform(token, on("0:1e6")).explain().find("blocks"), std::string::npos);
+  const Transform batch(std::string(token) + ",batch=6", on("0:1e6"));
+  EXPECT_NE(batch.explain().find("in 3 pieces"), std::string::npos) << batch.explain();
+  EXPECT_EQ(batch.explain().find("blocks"), std::string::npos) << batch.explain();
 }
 
 TEST_F(EmulatedDevices, DistinctPointsGoWithTheirTransforms) {
@@ -274,6 +328,13 @@ TEST_F(EmulatedDevices, WhatCannotBeSharedIsNamed) {
   options.only = Only::spread;
   EXPECT_EQ(refused("nufft:type=1,n=41,m=9,prec=f64,tol=1e-3,batch=2", options, "one grid"), Status::invalid_option);
   EXPECT_EQ(refused("fft:type=c2c,n=6,prec=f64,batch=4,layout=4+1/4+1", on("all"), "layout"), Status::unsupported);
+  EXPECT_EQ(refused(fft, on("0:"), "'' is no number of bytes; 0:20e9"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on("all:-5"), "'-5' is no number of bytes"), Status::invalid_option);
+  EXPECT_EQ(refused("fft:type=c2c,n=6x5x7,prec=f64", on("0:700"), "700 bytes are allowed"), Status::out_of_memory);
+  EXPECT_EQ(refused("fft:type=c2c,n=300,prec=f64", on("0:700"), "two dimensions or more"), Status::unsupported);
+  EXPECT_EQ(refused("fft:type=c2c,n=6x4x5,prec=f64,order=transposed", on("0:4000"), "without a layout"),
+            Status::unsupported);
+  EXPECT_EQ(refused("nufft:type=1,n=99,m=9,prec=f64,tol=1e-3,batch=2", on("0:700"), "only ffts"), Status::unsupported);
   options = on("1");
   options.backend = "cpu";
   EXPECT_EQ(refused(fft, options, "one device here"), Status::invalid_option);

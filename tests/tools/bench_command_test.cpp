@@ -111,6 +111,15 @@ TEST(BenchCommand, UnusablePeerAndMissingProblemsAreUsageErrors) {
   EXPECT_TRUE(holds(clock.err, "--threads 1")) << clock.err;
 }
 
+TEST(BenchCommand, OnlyTheSuiteOfRanksRunsOnRanks) {
+  const Finished other = bench({kSmall, "--ranks", "2"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(holds(other.err, "only suite mtip")) << other.err;
+  const Finished plan = bench({"--suite", "mtip", "--ranks", "2", "--plan", "cpu;fft=plain"});
+  EXPECT_EQ(plan.code, 2);
+  EXPECT_TRUE(holds(plan.err, "suite mtip has no such option")) << plan.err;
+}
+
 // For the curves of FINUFFT in the figures of a GPU: bench_figures_test.cpp puts them together.
 TEST(BenchCommand, SuiteCufinufftMeasuresItsPeersOnTheProcessor) {
   const Finished done = bench({"--suite", "cufinufft", "--backend", "cpu", "--scale", "1e-6", "--filter",

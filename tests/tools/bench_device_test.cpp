@@ -341,6 +341,23 @@ TEST(BenchSuites, CufinufftRunsItsVersionsOnTheEmulatorAndDrawsItsFigures) {
     EXPECT_NE(test::read_text(folder / figure).find("<svg"), std::string::npos) << figure;
 }
 
+TEST(BenchDevices, SharedBatchesStandBesideOneDevice) {
+  const test::ScratchFolder folder;
+  ::setenv("FOURTUNE_EMULATED_DEVICES", "2", 1);
+  const test::Finished done = suite({"fft:type=c2c,n=12x10,prec=f32,batch=4", "--devices", "0,1"}, folder.path());
+  ::unsetenv("FOURTUNE_EMULATED_DEVICES");
+  ASSERT_EQ(done.code, 0) << done.out << done.err;
+  const std::size_t table = done.out.find("one device");
+  ASSERT_NE(table, std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("fft:type=c2c,n=12x10,prec=f32,batch=4", table), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("WRONG"), std::string::npos) << done.out;
+  const test::Finished none = suite({"fft:type=c2c,n=12x10,prec=f32,batch=4", "--devices", "0,1"}, folder.path());
+  EXPECT_NE((none.out + none.err).find("one device here"), std::string::npos) << none.out << none.err;
+  const test::Finished wrong = suite({"--suite", "cufinufft", "--devices", "all"}, folder.path());
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("--devices: not with a suite"), std::string::npos) << wrong.err;
+}
+
 TEST(BenchSuites, EveryPeerMeetsTheProblemsOfItsKindAndNoOther) {
   const test::ScratchFolder folder;
   const test::Finished done =

@@ -19,6 +19,7 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
 #include "tools/common/output.h"
+#include "tools/common/start_ranks.h"
 
 namespace {
 
@@ -36,6 +37,8 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->allow_extra_args(false);
   add_backend_option(command, options.backend, "cpu; cuda for the suites of GPUs");
   add_device_option(command, options.device);
+  command.add_option("--devices", options.devices, "Also ours with batches shared by these devices: all, or 0,1")
+      ->type_name("LIST");
   command.add_option("--plan", options.plan, "Ours with this plan, in the tuned column")->type_name("TEXT");
   command.add_option("--db", options.db, "Database with tuned plans (default: none, the tuned column is empty)")
       ->type_name("PATH");
@@ -83,7 +86,11 @@ void add_options(CLI::App& command, BenchOptions& options) {
                   "speed-up or, of cufinufft, its curves of the processor's library")
       ->type_name("FILE");
   command.add_option("--suite", options.suite, "A paper's experiment instead of a comparison")
-      ->check(CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved"}));
+      ->check(
+          CLI::IsMember({"nufft3d-cpu", "nufft-type3", "nufft-type3-gpu", "cufinufft", "fft3d-interleaved", "mtip"}));
+  command.add_option("--ranks", options.ranks, "Suite mtip: on so many ranks of an mpirun")
+      ->check(between(1, 100000))
+      ->type_name("N");
   command.add_option("--scale", options.scale, "Suites: size relative to the full experiment")
       ->check(between(1e-6, 16.0))
       ->capture_default_str()
@@ -111,10 +118,39 @@ void require_gpu(const BenchOptions& options) {
     throw UsageError(fmt::format("--backend {}: suite {} runs kernels of GPUs", options.backend, options.suite));
 }
 
+// The suite of ranks, on the ranks of an mpirun.
+[[noreturn]] void run_on_ranks(const BenchOptions& options) {
+  const auto unknown = [](const char* name) {
+    throw UsageError(fmt::format("{}: suite mtip has no such option", name),
+                     "`fourtune-ranks bench --help` lists them");
+  };
+  if (!options.tokens.empty() || !options.problems.empty() || !options.filter.empty()) unknown("problems");
+  if (!options.plan.empty() || !options.devices.empty()) unknown("--plan, --devices");
+  if (!options.from_csv.empty() || !options.baseline.empty()) unknown("--from-csv, --baseline");
+  if (options.cpu_time) unknown("--cpu-time");
+  std::vector<std::string> words{"bench", "--suite", "mtip"};
+  const auto pass = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  pass("--backend", options.backend);
+  for (const std::string& peer : options.peers) pass("--peer", peer);
+  pass("--db", options.db);
+  pass("--csv", options.csv);
+  pass("--plot", options.plot);
+  pass("--threads", std::to_string(options.threads));
+  pass("--rounds", std::to_string(options.rounds));
+  pass("--scale", fmt::format("{}", options.scale));
+  pass("--seed", std::to_string(options.seed));
+  start_ranks(std::max(1, options.ranks), words);
+}
+
 void run(const BenchOptions& options) {
   // A user's transforms wait 10 s for FFTW at most. As a peer it gets the time that it may need to be at its best.
   ::setenv("FOURTUNE_FFTW_SECONDS", "120", 0);
   if (!options.memory_child.empty()) return run_memory_child(options);
+  if (options.suite == "mtip") run_on_ranks(options);
+  if (options.ranks > 0) throw UsageError("--ranks: only suite mtip runs on ranks");
+  if (!options.suite.empty() && !options.devices.empty()) throw UsageError("--devices: not with a suite");
   check_outputs(options);
   if (!options.baseline.empty() && !options.suite.starts_with("nufft-type3") && options.suite != "cufinufft")
     throw UsageError("--baseline: only suites nufft-type3, nufft-type3-gpu and cufinufft have one");

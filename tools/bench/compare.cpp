@@ -21,10 +21,15 @@
 #include "tools/common/problem_list.h"
 #include "tools/common/stopwatch.h"
 #include "tuner/measure/validate.h"
+#include "tuner/report/report.h"
 #include "tuner/report/screen.h"
+#include "tuner/report/table.h"
 
 namespace fourtune::tools {
 namespace {
+
+// The contender whose batch several devices share.
+constexpr const char* kShared = "devices";
 
 int threads_of(const BenchOptions& options, const runtime::Backend& backend) {
   return options.threads > 0 ? options.threads : std::max(1, backend.traits(options.device).cores);
@@ -50,6 +55,9 @@ std::vector<Entrant> entrants_for(const Problem& problem, const BenchOptions& op
     list.push_back(our_entrant("plan", Role::tuned, forced));
   else if (!options.untuned_only && has_verdict(problem, tuned))
     list.push_back(our_entrant("tuned", Role::tuned, tuned));
+  OursOptions shared = untuned;
+  shared.devices = options.devices;
+  if (!options.devices.empty()) list.push_back(our_entrant(kShared, Role::reference, shared));
   if (with_fftw) list.push_back(our_entrant("fftw-measure", Role::peer, fftw("measure")));
   for (const Peer& peer : peers)
     if (peer.library->does(problem.kind)) list.push_back(peer_entrant(peer, problem, threads));
@@ -95,12 +103,31 @@ void print_heading(const BenchEnvironment& environment) {
   std::fflush(stdout);
 }
 
+// Several devices beside one, with arrays in the memory of that one.
+std::string devices_table(const std::vector<ProblemResult>& results, const tuner::Screen& screen) {
+  std::vector<tuner::Cells> rows{{"problem", "one device", "devices", "ratio", "error"}};
+  for (const ProblemResult& result : results) {
+    const ContenderResult *one = nullptr, *shared = nullptr;
+    for (const ContenderResult& contender : result.contenders) {
+      if (contender.ran() && contender.role == Role::untuned) one = &contender;
+      if (contender.ran() && contender.name == kShared) shared = &contender;
+    }
+    if (one == nullptr || shared == nullptr) continue;
+    rows.push_back({result.token, tuner::format_seconds(one->execute.median * 1e-9),
+                    tuner::format_seconds(shared->execute.median * 1e-9),
+                    fmt::format("{:.2f}", one->execute.median / shared->execute.median),
+                    fmt::format("{:.1e}{}", shared->error, shared->right ? "" : " WRONG")});
+  }
+  return rows.size() > 1 ? "\n" + tuner::table_text(rows, {{1, 2, 3, 4}}, screen) : std::string();
+}
+
 void show(const std::vector<ProblemResult>& results, const BenchOptions& options) {
   const tuner::Screen screen = tuner::screen_of(stdout, options.wide);
   fmt::print("\n{}\n{}{}", comparison_table(results, true, screen), comparison_summary(results, screen),
              skip_notes(results));
   fmt::print("{}{}{}{}", modes_table(results, screen), stages_table(results, screen), passes_table(results, screen),
              variants_text(results));
+  fmt::print("{}", devices_table(results, screen));
   if (!options.csv.empty()) fmt::print("csv: {}\n", options.csv);
   if (!options.plot.empty()) fmt::print("{}\n", plot_comparison(results, options.plot));
   std::fflush(stdout);

@@ -12,6 +12,7 @@ namespace fourtune::tools {
 // Throws Failure on every rank when the result was wrong on any.
 void add_ranks_run(CLI::App& app);
 void add_ranks_soak(CLI::App& app);
+void add_ranks_bench(CLI::App& app);
 void add_ranks_tune(CLI::App& app, const std::string& command_line);
 
 }  // namespace fourtune::tools

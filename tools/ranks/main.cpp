@@ -1,5 +1,5 @@
-// `fourtune-ranks`: the commands that run on every rank of an mpirun. `fourtune run --ranks N` and `fourtune soak --ranks
-// N` start it.
+// `fourtune-ranks`: the commands that run on every rank of an mpirun. `fourtune run --ranks N` and the same of tune,
+// soak and bench start it.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -33,6 +33,7 @@ int work(int argc, char** argv) {
   app.require_subcommand(1);
   add_ranks_run(app);
   add_ranks_soak(app);
+  add_ranks_bench(app);
   std::string command_line;
   for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
   add_ranks_tune(app, command_line);

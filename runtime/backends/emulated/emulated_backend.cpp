@@ -101,7 +101,7 @@ std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource progr
 
 std::unique_ptr<gpu::Queue> EmulatedBackend::queue(int) const { return make_queue(options_); }
 
-std::unique_ptr<DeviceStreams> EmulatedBackend::streams(int) const { return late_streams(); }
+std::unique_ptr<DeviceStreams> EmulatedBackend::streams(int device) const { return late_streams(device); }
 
 std::unique_ptr<Executor> EmulatedBackend::bind(const Problem& problem, const generator::Plan& plan,
                                                 const ExecutorOptions& options) const {

@@ -7,11 +7,14 @@
 #include <map>
 #include <utility>
 
+#include "runtime/backends/emulated/placed_arrays.h"
+
 namespace fourtune::runtime::emulated {
 namespace {
 
 class LateStreams final : public DeviceStreams {
  public:
+  explicit LateStreams(int device) : device_(device) {}
   // A library that asks for a lane uses it now, so what is on it has to have run.
   void* stream(Lane lane) const override {
     catch_up(place_of(lane));
@@ -28,7 +31,11 @@ class LateStreams final : public DeviceStreams {
 
   void* allocate_host(std::int64_t bytes) override { return now_->allocate_host(bytes); }
   void release_host(void* memory) noexcept override { now_->release_host(memory); }
-  bool reaches(const void* array) const override { return now_->reaches(array); }
+  bool reaches(const void* array) const override {
+    const int owner = owner_of(array);
+    return (owner < 0 || owner == device_) && now_->reaches(array);
+  }
+  double known_link(int) const override { return emulated_link(); }
   std::string identity() const override { return now_->identity(); }
   std::shared_ptr<void> current() const override { return now_->current(); }
 
@@ -63,6 +70,7 @@ class LateStreams final : public DeviceStreams {
     }
   }
 
+  int device_;
   std::unique_ptr<DeviceStreams> now_ = process_streams();
   mutable std::array<Queue, 3> queues_;
   std::map<int, Place> marks_;
@@ -70,6 +78,6 @@ class LateStreams final : public DeviceStreams {
 
 }  // namespace
 
-std::unique_ptr<DeviceStreams> late_streams() { return std::make_unique<LateStreams>(); }
+std::unique_ptr<DeviceStreams> late_streams(int device) { return std::make_unique<LateStreams>(device); }
 
 }  // namespace fourtune::runtime::emulated

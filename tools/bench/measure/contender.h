@@ -57,9 +57,10 @@ struct Entrant {
 struct OursOptions {
   std::string backend;  // empty: cpu
   int threads = 0;
-  std::string db;    // the only database that is used; empty: none
-  std::string plan;  // forces a plan text
-  int device = 0;    // a device number of the backend
+  std::string db;            // the only database that is used; empty: none
+  std::string plan;          // forces a plan text
+  int device = 0;            // a device number of the backend
+  std::string devices = {};  // those that share the batch, whose arrays `device` has; empty: it works alone
 };
 std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& options);
 Entrant our_entrant(const std::string& name, Role role, const OursOptions& options);

@@ -10,6 +10,7 @@ namespace fourtune::tools {
 struct BenchOptions {
   std::string backend;             // empty: cpu, or cuda for suites of GPUs
   int device = 0;                  // a device number of the backend
+  std::string devices;             // also measured: these share the batch
   std::string plan;                // the plan of our tuned column
   std::vector<std::string> peers;  // shared libraries to compare with
   std::vector<std::string> tokens;
@@ -26,6 +27,7 @@ struct BenchOptions {
   double scale = 1;             // suites: problem sizes relative to the full ones
   std::int64_t max_points = 0;  // problems with more points are skipped; 0: no limit
   std::int64_t max_memory = 0;  // bytes; 0: 70 % of what is free
+  int ranks = 0;                // suite mtip: of an mpirun; 0: one
   int threads = 0;              // 0: all that this process may use
   int rounds = 9;               // interleaved rounds
   int min_rounds = 3;           // a problem that cannot have this many rounds in its time is skipped

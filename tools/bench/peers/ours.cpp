@@ -51,12 +51,14 @@ class Ours final : public Contender {
   Ours(const Problem& problem, const Options& options)
       : backend_(runtime::find_backend(options.backend)),
         device_(options.device),
+        shared_(!options.devices.empty()),
         transform_(to_token(problem), options) {}
   void set_points(const Points& points) override { transform_.set_points(points); }
   void execute(void* first, void* second) override { transform_.execute(first, second); }
   std::vector<StageTime> stage_times() const override { return transform_.stage_times(); }
   std::string plan() const override { return transform_.plan(); }
   std::unique_ptr<Contender> timed() const override {
+    if (shared_) return nullptr;  // devices have stages of their own
     const auto bind = [&backend = backend_, device = device_, text = transform_.plan()](const Problem& problem,
                                                                                         bool time_stages) {
       runtime::ExecutorOptions options;
@@ -70,6 +72,7 @@ class Ours final : public Contender {
  private:
   const runtime::Backend& backend_;
   int device_;
+  bool shared_;
   Transform transform_;
 };
 
@@ -96,7 +99,8 @@ std::unique_ptr<Contender> make_ours(const Problem& problem, const OursOptions& 
   options.backend = wanted.backend;
   options.threads = wanted.threads;
   options.plan = wanted.plan;
-  options.device = wanted.device;
+  if (wanted.devices.empty()) options.device = wanted.device;
+  options.devices = wanted.devices;
   return std::make_unique<Ours>(problem, options);
 }
 

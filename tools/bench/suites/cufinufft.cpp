@@ -87,14 +87,14 @@ std::vector<Problem> table_one(double scale) {
   return cases.take();
 }
 
+}  // namespace
+
 std::vector<Problem> table_two(double scale) {
   Cases cases(scale);
   cases.add(2, 3, 41, 1.02e6, Precision::f64, 1e-12, PointClass::ewald);
   cases.add(1, 3, 81, 1.64e7, Precision::f64, 1e-12, PointClass::ewald);
   return cases.take();
 }
-
-}  // namespace
 
 std::vector<Experiment> experiments(double scale) {
   const std::vector<Published> all{Published::gm, Published::gm_sort, Published::sm},

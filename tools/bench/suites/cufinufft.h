@@ -24,6 +24,8 @@ struct Experiment {
 };
 // `scale` applies to the numbers of points and of modes.
 std::vector<Experiment> experiments(double scale);
+// Table II, M-TIP: slicing and merging.
+std::vector<Problem> table_two(double scale);
 
 // The paper's method twice, as plans of ours: "GM as published", and "GM, newer parts" with the same bins, width,
 // oversampling and subproblems, but our sort, records and polynomials. Nothing where the paper has no such method.
