@@ -59,7 +59,7 @@ struct HuntListener {
 HuntState hunt(const HuntOptions& options, const HuntListener& listener);
 
 // The command that repeats a trial.
-std::string repeat_command(const std::string& backend, int device, const Trial& trial);
+std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial);
 // "FAILED #12 seed 7": one line with the failure, the shrunk plan and case, the drawn ones, and the command.
 std::string failure_line(const HuntOptions& options, const HuntRun& run, const Trial& small);
 
