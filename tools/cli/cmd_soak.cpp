@@ -84,7 +84,9 @@ void settle_dropin(SoakArguments& arguments) {
   HuntOptions& options = arguments.hunt;
   if (arguments.fft) throw UsageError("--dropin and --fft: these libraries have nonuniform transforms only", "");
   if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
-  options.worker.backend = DropIn(options.worker.dropin).backend();
+  const DropIn library(options.worker.dropin);
+  options.worker.backend = library.backend();
+  options.dropin_has_adjoint = library.has_adjoint();
   options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();
   arguments.nufft = options.untuned_only = true;
 }

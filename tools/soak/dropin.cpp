@@ -42,7 +42,7 @@ class DropInTransform final : public Subject {
     find(library, prefix + "makeplan", make);
     find(library, prefix + "setpts", set_points_);
     find(library, prefix + "execute", execute_);
-    if (!on_device_) find(library, prefix + "execute_adjoint", adjoint_);
+    adjoint_ = reinterpret_cast<decltype(adjoint_)>(::dlsym(library, (prefix + "execute_adjoint").c_str()));
     find(library, prefix + "destroy", destroy_);
     OptionBytes options{};
     defaults(options.data());
@@ -107,6 +107,8 @@ DropIn::DropIn(const std::string& path) {
                      "a build has build/lib/dropin/libfinufft.so and libcufinufft.so");
 }
 
+bool DropIn::has_adjoint() const { return ::dlsym(library_, (name_ + "_execute_adjoint").c_str()) != nullptr; }
+
 template <class T>
 std::unique_ptr<Subject> DropIn::make_of(const SoakCase& one, int device) const {
   return std::make_unique<DropInTransform<T>>(library_, name_, one, device);
@@ -116,8 +118,8 @@ std::unique_ptr<Subject> DropIn::make(const SoakCase& one, int device) const {
   return one.problem.precision == Precision::f32 ? make_of<float>(one, device) : make_of<double>(one, device);
 }
 
-SoakCase as_dropin_says(SoakCase one, const std::string& backend) {
-  if (backend == "cuda") one.adjoint = false;
+SoakCase as_dropin_says(SoakCase one, bool adjoints) {
+  one.adjoint = one.adjoint && adjoints;
   one.only = Only::whole;
   one.distinct = one.deterministic = one.trust = one.shared = false;
   return one;

@@ -32,6 +32,7 @@ class DropIn {
   explicit DropIn(const std::string& path);
   // The backend that its arrays belong to: "cpu", or "cuda".
   const char* backend() const noexcept { return on_device_ ? "cuda" : "cpu"; }
+  bool has_adjoint() const;  // cuFINUFFT has none
   std::unique_ptr<Subject> make(const SoakCase& one, int device) const;
 
  private:
@@ -43,7 +44,7 @@ class DropIn {
   bool on_device_ = false;
 };
 
-// The nonuniform case without what the interface of this backend cannot say.
-SoakCase as_dropin_says(SoakCase one, const std::string& backend);
+// The nonuniform case without what these interfaces cannot say; `adjoints`: whether this one has adjoints.
+SoakCase as_dropin_says(SoakCase one, bool adjoints);
 
 }  // namespace fourtune::tools
