@@ -7,6 +7,7 @@
 #include <fstream>
 
 // Of the address sanitizer's run-time, if the program has it: the first byte of the region that may not be touched.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): its name is the sanitizer's
 extern "C" void* __asan_region_is_poisoned(void* start, std::size_t size) __attribute__((weak));
 
 namespace fourtune::runtime {
@@ -33,14 +34,15 @@ Address end_of_mapping(Address start, Address wanted_end, bool writable) {
 }
 
 // glibc's malloc gives a large array pages of its own. They begin with two numbers before the array: 0, and the size of
-// all with the bit "mapped". The end of these pages, or 0 if `start` is no such array.
-Address end_of_own_pages(Address start) {
+// all with the bit "mapped". The end of these pages, or 0 if it is no such array.
+Address end_of_own_pages(const void* array) {
+  const auto start = reinterpret_cast<Address>(array);
   const auto page = static_cast<Address>(::sysconf(_SC_PAGESIZE));
   constexpr Address kHeader = 2 * sizeof(std::size_t);
   constexpr std::size_t kFlags = 7, kMapped = 2;
   if (start % page != kHeader) return 0;
   std::size_t header[2];
-  std::memcpy(header, reinterpret_cast<const void*>(start - kHeader), kHeader);  // on the page of `start`
+  std::memcpy(header, static_cast<const char*>(array) - kHeader, kHeader);  // on the same page
   const std::size_t size = header[1] & ~kFlags;
   return header[0] == 0 && (header[1] & kFlags) == kMapped && size > 0 && size % page == 0 ? start - kHeader + size : 0;
 }
@@ -56,7 +58,7 @@ std::string why_too_short(const void* start, std::int64_t bytes, bool writable) 
       return fmt::format("is at {}, where there is no memory that can be {}", start, writable ? "written" : "read");
     return ends_early(bytes, begin, reached);
   }
-  if (const Address own = end_of_own_pages(begin); own != 0 && own < end) return ends_early(bytes, begin, own);
+  if (const Address own = end_of_own_pages(start); own != 0 && own < end) return ends_early(bytes, begin, own);
   if (__asan_region_is_poisoned)
     if (void* const first = __asan_region_is_poisoned(const_cast<void*>(start), static_cast<std::size_t>(bytes)))
       return ends_early(bytes, begin, reinterpret_cast<Address>(first));

@@ -49,7 +49,7 @@ fs::path folder_beside_library() {
   fs::path up = file.parent_path();
   for (int levels = 0; levels < 3 && up.has_relative_path(); ++levels) {
     up = up.parent_path();
-    const fs::path packs = up / "share" / "fourtune" / "packs";
+    fs::path packs = up / "share" / "fourtune" / "packs";
     if (fs::is_directory(packs, error)) return packs;
   }
   return {};

@@ -6,11 +6,13 @@
 namespace fourtune::tools {
 
 const char* colour_of(std::string_view curve) noexcept {
-  // Longer names come before those that they begin with.
-  static constexpr std::array<std::pair<std::string_view, const char*>, 14> kColours{{
+  // By the beginning of the name.
+  static constexpr std::array<std::pair<std::string_view, const char*>, 16> kColours{{
       {"untuned", "#0072b2"},
       {"tuned", "#0072b2"},
       {"paper", "#56b4e9"},
+      {"GM", "#56b4e9"},  // published methods ("SM, newer parts")
+      {"SM", "#56b4e9"},
       {"published", "#56b4e9"},
       {"cufinufft", "#d55e00"},
       {"finufft", "#d55e00"},
