@@ -13,7 +13,7 @@ for program in shared_c shared_cpp static_c static_cpp; do
   echo "$program:"
   FOURTUNE_DB="$work/none.db" "$work/$program"
 done
-if ldd "$work/static_c" | grep -q libfourtune; then echo "static_c links the shared library" && exit 1; fi
+if grep -q libfourtune <<< "$(ldd "$work/static_c")"; then echo "static_c links the shared library" && exit 1; fi
 
 # What the static library needs and is not there is named. Without the static library nothing is needed.
 rm -rf "$work"

@@ -25,7 +25,7 @@ for needed in $(objdump -p "$library" | awk '/NEEDED/ {print $2}'); do
   tr ',|' '\n' <<< "$depends" | awk '{print $1}' | grep -Fxq "$package" || fail "$needed is of $package, which is not in '$depends'"
 done
 for package in libfourtune-dev fourtune-dropin; do
-  dpkg-deb -f "$debs/${package}_$version"_*.deb Depends | grep -q "libfourtune$minor (= $version)" ||
+  grep -q "libfourtune$minor (= $version)" <<< "$(dpkg-deb -f "$debs/${package}_$version"_*.deb Depends)" ||
     fail "$package does not ask for its own libfourtune$minor"
 done
 
@@ -50,5 +50,6 @@ for page in fourtune.1 fourtune-tune.1; do
   man -l --warnings "$work/root/usr/share/man/man1/$page.gz" > /dev/null || fail "$page"
 done
 # A library with another's name finds libfourtune as one of the system's.
-ldd "$(find "$work/root" -path '*dropin/libfinufft.so')" | grep -q "libfourtune.so.$minor => $libraries" || fail "drop-in"
+linked=$(ldd "$(find "$work/root" -path '*dropin/libfinufft.so')")
+grep -q "libfourtune.so.$minor => $libraries" <<< "$linked" || fail "the drop-in does not find libfourtune: $linked"
 echo "$(ls "$debs"/*.deb | wc -l) packages of $version work"

@@ -8,7 +8,7 @@ rm -rf "$work"
 options=(-G Ninja -DCMAKE_BUILD_TYPE=Release "-DFOURTUNE_SOURCES=$sources" "-DEXAMPLES=$sources/examples" -DFOURTUNE_UNITY=ON)
 if command -v ccache > /dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 cmake -S "$here/project_fetch" -B "$work/build" "${options[@]}"
-ctest --test-dir "$work/build" -N | grep -q 'Total Tests: 0'
+grep -q 'Total Tests: 0' <<< "$(ctest --test-dir "$work/build" -N 2>&1)"
 if grep -q 'INSTALL(' "$work"/build/_deps/fourtune-build/cmake_install.cmake; then
   echo "the host would install what Fourtune installs"
   exit 1
