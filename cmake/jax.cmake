@@ -1,7 +1,7 @@
 # libfourtune_jax.so, which compiled JAX programs call (python/native). It lies beside libfourtune.so and finds it there.
 add_library(fourtune_jax MODULE python/native/jax_ffi.cpp python/native/kept_plans.cpp)
 target_include_directories(fourtune_jax SYSTEM PRIVATE third_party/xla_ffi)
-target_link_libraries(fourtune_jax PRIVATE fourtune fmt::fmt-header-only fourtune_flags)
+target_link_libraries(fourtune_jax PRIVATE fourtune fourtune_format fourtune_flags)
 # Fields of XLA's structures are named as their types, which GCC takes only so.
 target_compile_options(fourtune_jax PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpermissive>)
 target_link_options(fourtune_jax PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/jax_exports.map)

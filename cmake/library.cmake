@@ -1,6 +1,5 @@
-# The library that other programs link: the rooms' objects as one shared and one static library, with a CMake package
-# and a pkg-config file. It does not contain the tuner and the tools.
-include(CMakePackageConfigHelpers)
+# The library that other programs link: the rooms' objects as one shared and one static library. It does not contain the
+# tuner and the tools. cmake/install.cmake has its CMake package and its pkg-config file.
 
 set(objects "")
 get_property(rooms GLOBAL PROPERTY FOURTUNE_LIBRARY_ROOMS)
@@ -32,52 +31,45 @@ target_link_options(fourtune PRIVATE -Wl,--version-script=${map})
 if(NOT FOURTUNE_SANITIZE)
   target_link_options(fourtune PRIVATE -Wl,-z,defs)  # a sanitizer's functions are in the program
 endif()
-target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::HWY
-                      PkgConfig::ZSTD PkgConfig::SODIUM ${CMAKE_DL_LIBS})
-set(FOURTUNE_STATIC_NEEDS hwy sqlite3 zstd sodium)
+target_link_libraries(fourtune PRIVATE SQLite::SQLite3 Threads::Threads PkgConfig::FOURTUNE_HWY
+                      PkgConfig::FOURTUNE_ZSTD PkgConfig::FOURTUNE_SODIUM ${CMAKE_DL_LIBS})
 if(FOURTUNE_FFTW)
-  target_link_libraries(fourtune PRIVATE ${FFTW_THREADS} ${FFTWF_THREADS} PkgConfig::FFTW PkgConfig::FFTWF)
-  list(APPEND FOURTUNE_STATIC_NEEDS fftw3_threads fftw3 fftw3f_threads fftw3f)
+  target_link_libraries(fourtune PRIVATE ${FOURTUNE_FFTW_THREADS} ${FOURTUNE_FFTWF_THREADS} PkgConfig::FOURTUNE_FFTW
+                                         PkgConfig::FOURTUNE_FFTWF)
 endif()
-list(APPEND FOURTUNE_STATIC_NEEDS stdc++ m pthread)
-# A static archive is not linked here, so programs that link it need these too.
-target_link_libraries(fourtune_static INTERFACE ${FOURTUNE_STATIC_NEEDS})
 
-set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fourtune)
-install(TARGETS fourtune EXPORT fourtuneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS fourtune_static EXPORT fourtuneStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT fourtuneTargets NAMESPACE fourtune:: DESTINATION ${package})
-install(EXPORT fourtuneStaticTargets NAMESPACE fourtune:: DESTINATION ${package})
-install(DIRECTORY include/fourtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# A static archive is not linked here, so programs that link it need what it uses: in the build the files that were found
+# here, after an installation what fourtuneConfig.cmake finds there, under the names that it gives.
+set(FOURTUNE_STATIC_MODULES libhwy libzstd libsodium)
+set(FOURTUNE_STATIC_FILES "")
+set(files ${SQLite3_LIBRARIES} ${FOURTUNE_HWY_LINK_LIBRARIES} ${FOURTUNE_ZSTD_LINK_LIBRARIES}
+          ${FOURTUNE_SODIUM_LINK_LIBRARIES})
+set(FOURTUNE_STATIC_FLAGS -lsqlite3 ${FOURTUNE_HWY_STATIC_LDFLAGS} ${FOURTUNE_ZSTD_STATIC_LDFLAGS}
+                          ${FOURTUNE_SODIUM_STATIC_LDFLAGS})
+if(FOURTUNE_FFTW)
+  list(APPEND FOURTUNE_STATIC_MODULES fftw3 fftw3f)
+  set(FOURTUNE_STATIC_FILES fftw3_threads fftw3f_threads)  # which have no pkg-config files
+  list(APPEND files ${FOURTUNE_FFTW_THREADS} ${FOURTUNE_FFTWF_THREADS} ${FOURTUNE_FFTW_LINK_LIBRARIES}
+                    ${FOURTUNE_FFTWF_LINK_LIBRARIES})
+  list(APPEND FOURTUNE_STATIC_FLAGS -lfftw3_threads -lfftw3f_threads ${FOURTUNE_FFTW_STATIC_LDFLAGS}
+                                    ${FOURTUNE_FFTWF_STATIC_LDFLAGS})
+endif()
+list(TRANSFORM FOURTUNE_STATIC_FILES PREPEND fourtune:: OUTPUT_VARIABLE found_there)
+list(TRANSFORM FOURTUNE_STATIC_MODULES PREPEND PkgConfig::fourtune_ OUTPUT_VARIABLE modules)
+list(APPEND found_there SQLite::SQLite3 ${modules} Threads::Threads)
+set(everywhere ${CMAKE_DL_LIBS} stdc++ m)
+target_link_libraries(fourtune_static INTERFACE "$<BUILD_INTERFACE:${files};pthread>"
+                                                "$<INSTALL_INTERFACE:${found_there}>" ${everywhere})
+list(TRANSFORM everywhere PREPEND -l OUTPUT_VARIABLE flags)
+list(APPEND FOURTUNE_STATIC_FLAGS -lpthread ${flags})
+foreach(folder ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})  # where linkers look anyway
+  list(REMOVE_ITEM FOURTUNE_STATIC_FLAGS -L${folder})
+endforeach()
+list(JOIN FOURTUNE_STATIC_FLAGS " " FOURTUNE_STATIC_FLAGS)
+
 # Tuned plans that come with the library, which looks for them beside itself, here as in an installation.
 file(GLOB packs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/packs/*.pack)
 foreach(pack ${packs})
   get_filename_component(name ${pack} NAME)
   configure_file(${pack} ${PROJECT_BINARY_DIR}/share/fourtune/packs/${name} COPYONLY)
 endforeach()
-install(FILES ${packs} DESTINATION ${CMAKE_INSTALL_DATADIR}/fourtune/packs)
-
-configure_package_config_file(cmake/fourtuneConfig.cmake.in ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake
-                              INSTALL_DESTINATION ${package})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/fourtuneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/fourtuneConfig.cmake ${PROJECT_BINARY_DIR}/fourtuneConfigVersion.cmake
-        DESTINATION ${package})
-
-list(TRANSFORM FOURTUNE_STATIC_NEEDS PREPEND -l OUTPUT_VARIABLE flags)
-list(JOIN flags " " FOURTUNE_STATIC_FLAGS)
-if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
-  set(FOURTUNE_PC_LIBDIR ${CMAKE_INSTALL_LIBDIR})
-else()
-  set(FOURTUNE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
-endif()
-if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
-  set(FOURTUNE_PC_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
-else()
-  set(FOURTUNE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-endif()
-# The relative path from the file to the prefix, so that a moved tree still works.
-file(RELATIVE_PATH FOURTUNE_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REGEX REPLACE "/$" "" FOURTUNE_PC_UP "${FOURTUNE_PC_UP}")
-configure_file(cmake/fourtune.pc.in ${PROJECT_BINARY_DIR}/fourtune.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/fourtune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

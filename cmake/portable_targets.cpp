@@ -2,6 +2,8 @@
 // headers compile for this processor and its operating system have. Interface: hwy/targets.h.
 #include <hwy/targets.h>
 
+#include <cstdint>
+
 namespace hwy {
 namespace {
 std::int64_t disabled = 0;

@@ -2,7 +2,7 @@
 # the build, which belongs to the target. A file can include the headers of its room and of the rooms that this room
 # names, by paths from the root of the sources; any other include does not compile.
 #
-#   fourtune_room(generator/window USES base PRIVATE fmt::fmt-header-only)
+#   fourtune_room(generator/window USES base PRIVATE fourtune_format)
 #
 # makes the target fourtune_generator_window. USES: rooms whose headers this room's headers and sources may include.
 # PRIVATE, PUBLIC: other libraries. WHOLE: the room includes its subfolders. HIGHWAY: Highway includes its sources again
@@ -19,7 +19,7 @@ function(fourtune_room folder)
   file(${glob} headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   if(room_HIGHWAY)
     list(APPEND headers ${sources})
-    list(APPEND room_PRIVATE PkgConfig::HWY)
+    list(APPEND room_PRIVATE PkgConfig::FOURTUNE_HWY)
   endif()
   foreach(pattern ${room_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX ${pattern})
@@ -47,7 +47,7 @@ function(fourtune_room folder)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${view})
-  target_link_libraries(${target} PUBLIC ${uses} ${room_PUBLIC} PRIVATE fourtune_flags fmt::fmt-header-only
+  target_link_libraries(${target} PUBLIC ${uses} ${room_PUBLIC} PRIVATE fourtune_flags fourtune_format
                                                                         ${room_PRIVATE})
   set_property(GLOBAL APPEND PROPERTY FOURTUNE_ROOMS ${target})
   if(FOURTUNE_UNITY)

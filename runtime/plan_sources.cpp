@@ -44,7 +44,15 @@ fs::path folder_beside_library() {
   if (::dladdr(reinterpret_cast<const void*>(&shared_lookup), &library) == 0 || !library.dli_fname) return {};
   std::error_code error;
   const fs::path file = fs::canonical(library.dli_fname, error);
-  return error ? fs::path() : file.parent_path().parent_path() / "share" / "fourtune" / "packs";
+  if (error) return {};
+  // The library may be in lib, in lib/<machine> and in lib/<machine>/fourtune.
+  fs::path up = file.parent_path();
+  for (int levels = 0; levels < 3 && up.has_relative_path(); ++levels) {
+    up = up.parent_path();
+    fs::path packs = up / "share" / "fourtune" / "packs";
+    if (fs::is_directory(packs, error)) return packs;
+  }
+  return {};
 }
 
 fs::path shipped_folder() {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "runtime/arguments.h"
+#include "runtime/checked_arrays.h"
 #include "runtime/transform_core.h"
 
 namespace fourtune {
@@ -18,6 +20,7 @@ Transform::Transform(std::string_view problem, const Options& options) try : sta
   const Problem asked = runtime::reachable(parse_typed_problem(problem), options.clamp_tolerance);
   state_->core =
       options.devices.empty() ? runtime::on_one_device(asked, options) : runtime::on_many_devices(asked, options);
+  if (runtime::checks_arrays()) state_->core = runtime::with_checked_arrays(std::move(state_->core), options);
 } catch (...) {
   runtime::rethrow_named();
 }

@@ -434,10 +434,26 @@ TEST(BenchSeries, ScriptHoldsEveryCurveOfEveryPanelThatHasPoints) {
                                   {"empty", "x", "y", {}}};
   const std::string script = panels_gnuplot(panels, "it's.png");
   EXPECT_NE(script.find("1 2\n10 20\n\n\n1 3\n"), std::string::npos) << script;
-  EXPECT_NE(script.find("index 1 with linespoints title 'b'"), std::string::npos) << script;
+  EXPECT_NE(script.find("index 1 with linespoints lc rgb '#000000' pt 5 dt 2 title 'b'"), std::string::npos) << script;
   EXPECT_EQ(script.find("empty"), std::string::npos);
   EXPECT_NE(script.find("set output 'it''s.png'"), std::string::npos);
   EXPECT_THROW(plot_panels(panels, "a.pdf"), UsageError);
+}
+
+TEST(BenchSeries, PagesHaveOneTopicAndSixPanelsAtMostAndLibrariesTheirColours) {
+  std::vector<Panel> panels;
+  for (int i = 0; i < 7; ++i)
+    panels.push_back({"Figure 2: " + std::to_string(i), "x", "y", {{"cufinufft: method=1", 1, 2}, {"untuned", 1, 3}}});
+  panels.push_back({"Figure 3: 2D", "x", "y", {{"untuned: sm", 1, 3}, {"cufinufft", 1, 2}}});
+  const std::string script = panels_gnuplot(panels, "a.png");
+  for (const char* page :
+       {"size 1200,1188 noenhanced\nset output 'a.png'", "size 600,396 noenhanced\nset output 'a-2.png'",
+        "size 600,396 noenhanced\nset output 'a-3.png'"})
+    EXPECT_NE(script.find(page), std::string::npos) << page << script;
+  EXPECT_EQ(script.find("a-4.png"), std::string::npos);
+  EXPECT_NE(script.find("lc rgb '#d55e00' pt 4 dt 1 title 'cufinufft: method=1'"), std::string::npos) << script;
+  EXPECT_NE(script.find("lc rgb '#d55e00' pt 5 dt 2 title 'cufinufft'"), std::string::npos) << script;
+  EXPECT_NE(script.find("lc rgb '#0072b2' pt 4 dt 1 title 'untuned: sm'"), std::string::npos) << script;
 }
 
 }  // namespace

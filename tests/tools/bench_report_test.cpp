@@ -382,14 +382,17 @@ TEST(BenchReport, PlotScriptHoldsEveryRatioAndOtherEndingsAreRefused) {
                         "unset mouse\nset datafile missing '?'\nset ytics font ',8'\n",
                     foot =
                         "END\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2\n"
-                        "plot $ratios using 4:1:ytic(2) with points pt 6 title 'untuned'";
-  EXPECT_EQ(comparison_gnuplot(results, "it's.svg"),
-            head + "set terminal svg size 1200,300 noenhanced\nset output 'it''s.svg'\n" + axes +
-                "set yrange [-1:2]\n$ratios << END\n0 \"" + k3d + "\" 1.25 2.5\n1 \"" + k2d + "\" ? 3\n" + foot +
-                ", $ratios using 3:1 with points pt 7 title 'tuned'\n");
+                        "plot $ratios using (1):1:ytic(2) with dots lc rgb 'white' notitle, "
+                        "$ratios using 6:($1+0.15):7:8 with xerrorbars pt 6 lc rgb '#0072b2' title 'untuned'";
+  EXPECT_EQ(
+      comparison_gnuplot(results, "it's.svg"),
+      head + "set terminal svg size 1200,300 noenhanced\nset output 'it''s.svg'\n" + axes +
+          "set yrange [-1:3]\n$ratios << END\n0 \"nufft:type=2,n=8,m=10,prec=f64,tol=1e-3 (no peer)\" ? ? ? ? ? ?\n1 \"" +
+          k3d + "\" 1.25 1.25 1.25 2.5 2.5 2.5\n2 \"" + k2d + "\" ? ? ? 3 3 3\n" + foot +
+          ", $ratios using 3:($1-0.15):4:5 with xerrorbars pt 7 lc rgb '#0072b2' title 'tuned'\n");
   EXPECT_EQ(comparison_gnuplot(std::span(results).first(1), "a.png"),
             head + "set terminal pngcairo size 1200,300 noenhanced\nset output 'a.png'\n" + axes +
-                "set yrange [-1:1]\n$ratios << END\n0 \"" + k2d + "\" ? 3\n" + foot + "\n");
+                "set yrange [-1:1]\n$ratios << END\n0 \"" + k2d + "\" ? ? ? 3 3 3\n" + foot + "\n");
   const std::vector<ProblemResult> many(20, results[0]);
   EXPECT_NE(comparison_gnuplot(many, "a.png").find("size 1200,440 "), std::string::npos) << "16 more per problem";
   EXPECT_THROW(plot_comparison(results, "ratios.pdf"), UsageError);

@@ -74,6 +74,9 @@ int make(int type, int dim, const std::int64_t* n, int sign, int batch, T tol, v
     return place<T>(plan, m, x, y, z, k, s, t, u);                                                                  \
   }                                                                                                                 \
   EXPORTED int PREFIX##_execute(void* plan, void* points, void* modes) { return run<T>(plan, points, modes); }      \
+  EXPORTED int PREFIX##_execute_adjoint(void* plan, void* points, void* modes) {                                    \
+    return run<T>(plan, points, modes, true);                                                                       \
+  }                                                                                                                 \
   EXPORTED int PREFIX##_destroy(void* plan) { return destroy<T>(plan); }
 
 FUNCTIONS(finufft, double)

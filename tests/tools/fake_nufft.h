@@ -38,11 +38,12 @@ double frequency(const Plan<T>& plan, std::int64_t i, int d) {
 }
 
 template <class T>
-int run(void* handle, void* points, void* modes) {
+int run(void* handle, void* points, void* modes, bool adjoint = false) {
   const auto& plan = *static_cast<Plan<T>*>(handle);
   auto* c = static_cast<std::complex<T>*>(points);
   auto* f = static_cast<std::complex<T>*>(modes);
-  const bool to_points = plan.type == 2;
+  const bool to_points = (plan.type == 2) != adjoint;
+  const int sign = adjoint ? -plan.sign : plan.sign;
   const std::int64_t outs = to_points ? plan.m : plan.k, ins = to_points ? plan.k : plan.m;
   for (int b = 0; b < plan.batch; ++b)
     for (std::int64_t o = 0; o < outs; ++o) {
@@ -52,7 +53,7 @@ int run(void* handle, void* points, void* modes) {
         double phase = 0;
         for (int d = 0; d < plan.dim; ++d) phase += frequency(plan, k, d) * static_cast<double>(plan.x[d][j]);
         const std::complex<T> value = to_points ? f[b * ins + i] : c[b * ins + i];
-        sum += std::complex<double>(value) * std::polar(1.0, plan.sign * phase);
+        sum += std::complex<double>(value) * std::polar(1.0, sign * phase);
       }
       sum *= plan.factor;
       (to_points ? c : f)[b * outs + o] = std::complex<T>(sum);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -96,6 +97,26 @@ TEST_F(Soak, DoctorProvesDevicesAndSaysWhichGoesWrong) {
   EXPECT_NE(wrong.out.find("--repeat"), std::string::npos) << wrong.out;
 }
 
+std::string built(const std::string& file) { return std::string(FOURTUNE_BUILD_DIR) + "/" + file; }
+
+TEST_F(Soak, DropInLibrariesAreTriedThroughTheirFunctions) {
+  const std::string ours = built("lib/dropin/libfinufft.so"), wrong = built("tests/peers/fake_wrong_results.so");
+  if (!std::filesystem::exists(ours)) GTEST_SKIP() << "built without drop-in libraries";
+  const Finished hunt = run({"--dropin", ours, "--count", "12", "--seed", "11", "--megabytes", "0.6", "--quiet"});
+  EXPECT_EQ(hunt.code, 0) << hunt.out << hunt.err;
+  EXPECT_NE(hunt.out.find("soak: 12 problems, 12 runs, 0 failures, seed 11, cpu"), std::string::npos) << hunt.out;
+  // Direct sums pass, in either direction; those that are off by 1 % are found, and the command repeats it.
+  const std::string right = built("tests/peers/fake_v26.so");
+  EXPECT_EQ(run({"--dropin", right, "--repeat", kNufft}).code, 0);
+  EXPECT_EQ(run({"--dropin", right, "--repeat", kNufft + " adjoint"}).code, 0);
+  const Finished off = run({"--dropin", wrong, "--repeat", kNufft});
+  EXPECT_EQ(off.code, 1);
+  EXPECT_NE(off.err.find("fourtune: error: wrong: "), std::string::npos) << off.err;
+  const Finished found = run({"--dropin", wrong, "--count", "1", "--megabytes", "0.6", "--quiet"});
+  EXPECT_NE(found.out.find("repeat: fourtune soak --backend cpu --dropin '" + wrong + "' --repeat"), std::string::npos)
+      << found.out;
+}
+
 TEST_F(Soak, ListPrintsTokensAlone) {
   const Finished result = run({"--list", "--fft", "--seed", "3", "--count", "2", "--megabytes", "1"});
   EXPECT_EQ(result.out, "fft:type=c2c,n=40x40,prec=f32\nfft:type=c2r,n=32x32,prec=f64\n");
@@ -107,6 +128,9 @@ TEST_F(Soak, WhatCannotBeIsRefused) {
   expect_refused({"--plan", "cpu"}, "--plan belongs to --repeat");
   expect_refused({"--repeat", "nufft:type=1,n=8,prec=f32,tol=0.1"}, "number of points");
   expect_refused({"--peer", "a.so", "--jobs", "2"}, "mean nothing");
+  expect_refused({"--dropin", "none.so"}, "none.so: No such file");
+  expect_refused({"--dropin", built("tests/peers/fake_empty.so")}, "neither FINUFFT's functions nor cuFINUFFT's");
+  expect_refused({"--dropin", built("tests/peers/fake_v26.so"), "--fft"}, "nonuniform transforms only");
   EXPECT_EQ(run({"--backend", "none", "--count", "1"}).code, 1);
 }
 

@@ -88,7 +88,7 @@ TEST_F(SoakReports, AFailureIsOneLineThatRepeatsIt) {
       "'nufft:type=1,n=8,m=3,prec=f32,tol=1e-4' --plan 'cpu;threads=1;fft=rows'";
   EXPECT_EQ(report.add_failure(run_, small), line);
   small.plan.clear();
-  EXPECT_EQ(repeat_command("cpu", 0, small),
+  EXPECT_EQ(repeat_command(SoakWorkerOptions(), small),
             "fourtune soak --backend cpu --repeat 'nufft:type=1,n=8,m=3,prec=f32,tol=1e-4'");
   const auto json = nlohmann::json::parse(printed([&] { report.print_json(state_); }));
   EXPECT_EQ(json["failures"], nlohmann::json::array({line}));

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "tools/common/stop_on_signal.h"
 #include "tools/soak/hunt.h"
 #include "tools/soak/report.h"
+#include "tools/soak/subject.h"
 
 namespace fourtune::tools {
 namespace {
@@ -77,8 +79,21 @@ void run_hunt(const SoakArguments& arguments) {
                   "every line above ends with a command that repeats it");
 }
 
+// Through such an interface there are nonuniform transforms and no plans to choose.
+void settle_dropin(SoakArguments& arguments) {
+  HuntOptions& options = arguments.hunt;
+  if (arguments.fft) throw UsageError("--dropin and --fft: these libraries have nonuniform transforms only", "");
+  if (!arguments.plan.empty()) throw UsageError("--dropin and --plan: the interface has no plans", "");
+  const DropIn library(options.worker.dropin);
+  options.worker.backend = library.backend();
+  options.dropin_has_adjoint = library.has_adjoint();
+  options.worker.dropin = std::filesystem::absolute(options.worker.dropin).string();
+  arguments.nufft = options.untuned_only = true;
+}
+
 void settle(SoakArguments& arguments) {
   HuntOptions& options = arguments.hunt;
+  if (!options.worker.dropin.empty()) settle_dropin(arguments);
   if (arguments.fft || arguments.nufft) options.ffts = arguments.fft, options.nuffts = arguments.nufft;
   options.megabytes =
       arguments.megabytes > 0 ? arguments.megabytes : capabilities_of(options.worker.backend).modest_megabytes;
@@ -100,7 +115,8 @@ void settle(SoakArguments& arguments) {
 [[noreturn]] void run_on_ranks(const SoakArguments& arguments) {
   const HuntOptions& hunt = arguments.hunt;
   if (!arguments.repeat.empty() || !arguments.plan.empty() || !arguments.csv.empty() || arguments.output.json() ||
-      arguments.list || arguments.fft || arguments.nufft || !hunt.worker.peers.empty() || hunt.jobs > 1)
+      arguments.list || arguments.fft || arguments.nufft || !hunt.worker.peers.empty() || !hunt.worker.dropin.empty() ||
+      hunt.jobs > 1)
     throw UsageError("--ranks: only with --seconds, --count, --seed, --megabytes and --backend",
                      "what `fourtune soak --ranks` prints of a failure repeats it");
   std::vector<std::string> words{"soak", "--seed", std::to_string(hunt.seed)};
@@ -162,6 +178,8 @@ void add_soak_options(CLI::App& command, SoakArguments& arguments) {
       ->type_name("S");
   command.add_flag("--untuned", hunt.untuned_only, "Default plans only, no candidates, adapted or shipped ones");
   command.add_option("--peer", worker.peers, "Library to time beside (docs/benchmark.md); repeatable")
+      ->type_name("PATH");
+  command.add_option("--dropin", worker.dropin, "Try this libfinufft.so or libcufinufft.so (docs/migrate.md)")
       ->type_name("PATH");
   command.add_option("--csv", arguments.csv, "Write every run there")->type_name("FILE");
   add_output_options(command, arguments.output);

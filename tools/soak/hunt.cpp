@@ -10,6 +10,7 @@
 
 #include "tools/common/problem_draw.h"
 #include "tools/common/stopwatch.h"
+#include "tools/soak/subject.h"
 
 namespace fourtune::tools {
 namespace {
@@ -53,6 +54,7 @@ class Hunt {
     drawn.token = (fft ? ffts_ : nuffts_).next();
     tuner::Random random(tuner::Random(options_.seed).next() + static_cast<std::uint64_t>(drawn.index));
     drawn.one = draw_case(drawn.token, random, options_.megabytes);
+    if (!options_.worker.dropin.empty()) drawn.one = as_dropin_says(drawn.one, options_.dropin_has_adjoint);
     if (drawn.one.threads == 0) drawn.one.threads = options_.worker.threads;
     return drawn;
   }
@@ -156,9 +158,10 @@ std::string described(const Trial& trial) {
 
 HuntState hunt(const HuntOptions& options, const HuntListener& listener) { return Hunt(options, listener).run(); }
 
-std::string repeat_command(const std::string& backend, int device, const Trial& trial) {
-  std::string command = fmt::format("fourtune soak --backend {}", backend);
-  if (device != 0) command += fmt::format(" --device {}", device);
+std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial) {
+  std::string command = fmt::format("fourtune soak --backend {}", worker.backend);
+  if (!worker.dropin.empty()) command += fmt::format(" --dropin {}", quoted(worker.dropin));
+  if (worker.device != 0) command += fmt::format(" --device {}", worker.device);
   command += fmt::format(" --repeat {}", quoted(to_text(trial.one)));
   if (!trial.plan.empty()) command += fmt::format(" --plan {}", quoted(trial.plan));
   return command;
@@ -169,7 +172,7 @@ std::string failure_line(const HuntOptions& options, const HuntRun& run, const T
   std::replace(message.begin(), message.end(), '\n', ' ');
   return fmt::format("FAILED #{} seed {} ({}): {}: {}; {}; drawn as {}; repeat: {}", run.index, options.seed,
                      options.worker.backend, small.outcome.failure, message, described(small), described(run.trial),
-                     repeat_command(options.worker.backend, options.worker.device, small));
+                     repeat_command(options.worker, small));
 }
 
 }  // namespace fourtune::tools

@@ -20,7 +20,8 @@ struct HuntOptions {
   double seconds = 0;      // 0: no limit
   double megabytes = 60;
   bool ffts = true, nuffts = true;
-  bool untuned_only = false;  // no candidates and no adapted plans
+  bool dropin_has_adjoint = true;  // of worker.dropin, if there is one
+  bool untuned_only = false;       // no candidates and no adapted plans
   int jobs = 1;
   int devices = 1;             // jobs use them in turn, starting with the first job's
   double shrink_seconds = 60;  // limit per failure
@@ -59,7 +60,7 @@ struct HuntListener {
 HuntState hunt(const HuntOptions& options, const HuntListener& listener);
 
 // The command that repeats a trial.
-std::string repeat_command(const std::string& backend, int device, const Trial& trial);
+std::string repeat_command(const SoakWorkerOptions& worker, const Trial& trial);
 // "FAILED #12 seed 7": one line with the failure, the shrunk plan and case, the drawn ones, and the command.
 std::string failure_line(const HuntOptions& options, const HuntRun& run, const Trial& small);
 

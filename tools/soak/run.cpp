@@ -8,21 +8,17 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <optional>
 #include <vector>
 
 #include "tools/common/stopwatch.h"
 #include "tools/soak/arrays.h"
+#include "tools/soak/subject.h"
 
 namespace fourtune::tools {
 namespace {
 
 using runtime::Arrays;
 using tuner::Guard;
-
-struct Trouble {
-  std::string failure, message;
-};
 
 // The bytes that this process has from the allocator.
 std::int64_t heap_bytes() {
@@ -57,31 +53,16 @@ class CaseRun {
     check_error(first);  // 8
     check_repeat(first, second, "a second run");
     check_repeat(first, third, "a run on other arrays");
-    check_adjoint(third);  // 9
+    if (subject_->has_adjoint()) check_adjoint(third);  // 9
   }
 
  private:
   void create() {
-    const SoakCase& one = data_.one;
-    Options options;
-    options.default_databases = false;
-    options.backend = setup_.backend->name();
-    options.device = setup_.device;
-    options.threads = one.threads;
-    options.plan = setup_.plan;
-    options.deterministic = one.deterministic;
-    options.mode_order = one.order;
-    options.trust_points = one.trust;
-    options.only = one.only;
-    options.distinct_points = one.distinct;
-    if (one.shared) options.devices = "all", options.device = 0, options.plan.clear();
     const Stopwatch watch;
-    const std::string typed = typed_token(one);
-    if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};
-    transform_.emplace(typed, options);
+    subject_ = setup_.dropin ? setup_.dropin->make(data_.one, setup_.device) : make_transform(data_.one, setup_);
     outcome_.create_seconds = watch.seconds();
-    outcome_.plan = transform_->plan();
-    outcome_.promised = transform_->memory().needed;
+    outcome_.plan = subject_->plan();
+    if (const auto memory = subject_->memory()) outcome_.promised = memory->needed;
   }
 
   std::unique_ptr<WatchedArray> array(std::size_t bytes, Guard guard, std::size_t element) const {
@@ -113,7 +94,7 @@ class CaseRun {
     if (problem.type == 3) points.k = *problem.k;
     points.s = at(3), points.t = at(4), points.u = at(5);
     const Stopwatch watch;
-    transform_->set_points(points);
+    subject_->set_points(points);
     wait();
     outcome_.set_points_seconds = watch.seconds();
     for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -129,7 +110,7 @@ class CaseRun {
   void execute(bool adjoint) {
     void* first = first_->data();
     void* second = data_.in_place ? first : second_->data();
-    adjoint ? transform_->execute_adjoint(first, second) : transform_->execute(first, second);
+    subject_->execute(first, second, adjoint);
     wait();
   }
 
@@ -167,7 +148,9 @@ class CaseRun {
   // The memory reported by create is an upper limit, and the transform holds what it reports. Copies of the points of
   // crowded bins are known only after set_points, so on a GPU such points have twice the room.
   void check_memory(std::int64_t taken) {
-    outcome_.held = transform_->memory().held;
+    const auto memory = subject_->memory();
+    if (!memory) return;
+    outcome_.held = memory->held;
     constexpr std::int64_t kSmall = 8 << 20;  // programs, plans, tables
     // The grids of a type 3 depend on the points and are unknown until these are set; an adjoint is made at first use.
     const bool known = !data_.one.adjoint && (data_.one.problem.kind == Kind::fft || data_.one.problem.type != 3);
@@ -183,7 +166,7 @@ class CaseRun {
   }
 
   void check_error(const Bytes& output) {
-    outcome_.error = result_error(data_, transform_->plan(), output);
+    outcome_.error = result_error(data_, subject_->plan(), output);
     if (!(outcome_.error <= setup_.slack * outcome_.allowed))
       throw Trouble{"wrong", fmt::format("error {:.2e}, allowed is {:.1e}", outcome_.error, outcome_.allowed)};
   }
@@ -242,7 +225,7 @@ class CaseRun {
   Arrays arrays_;
   bool gpu_;
   std::unique_ptr<runtime::ArrayMemory> memory_;  // memory of a device; outlives the arrays
-  std::optional<Transform> transform_;
+  std::unique_ptr<Subject> subject_;
   std::unique_ptr<WatchedArray> first_, second_;
   std::array<std::unique_ptr<WatchedArray>, 6> points_;
 };

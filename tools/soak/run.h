@@ -25,6 +25,13 @@ struct SoakOutcome {
   std::int64_t held = 0, promised = 0;
 };
 
+// Thrown by what tries a case: the outcome's failure and message.
+struct Trouble {
+  std::string failure, message;
+};
+
+class DropIn;
+
 struct SoakSetup {
   const runtime::Backend* backend = nullptr;
   int device = 0;
@@ -32,6 +39,7 @@ struct SoakSetup {
   // A result up to this factor above the bound is not a failure, because the listed candidates reach slightly beyond
   // what the tuner then finds right.
   double slack = 1;
+  const DropIn* dropin = nullptr;  // tried instead of the library's own interface, if there is one
 };
 
 // Never throws because of what a transform does.

@@ -43,6 +43,7 @@ struct SoakWorker::Impl {
                                    "--device",
                                    fmt::format("{}", options.device)};
     if (options.threads > 0) words.insert(words.end(), {"--threads", fmt::format("{}", options.threads)});
+    if (!options.dropin.empty()) words.insert(words.end(), {"--dropin", options.dropin});
     for (const std::string& peer : options.peers) words.insert(words.end(), {"--peer", peer});
     return words;
   }

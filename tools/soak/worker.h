@@ -25,6 +25,7 @@ struct SoakWorkerOptions {
   int device = 0;
   int threads = 0;                          // threads of this worker; 0: all that the process may use
   std::vector<std::string> peers;           // libraries to measure
+  std::string dropin;                       // a drop-in library to try instead of the library; empty: none
   double timeout = 120;                     // seconds per case
   const std::atomic<bool>* stop = nullptr;  // when set, a case has a second to end
 };

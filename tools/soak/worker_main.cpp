@@ -13,6 +13,7 @@
 #include "tools/common/gpu_backends.h"
 #include "tools/soak/fault.h"
 #include "tools/soak/protocol.h"
+#include "tools/soak/subject.h"
 #include "tools/soak/worker.h"
 #include "tuner/worker/pipe.h"
 
@@ -32,6 +33,7 @@ class SoakSession {
       runtime::add_backend(*kept);
       backend_ = kept.get();
     }
+    if (!options.dropin.empty()) dropin_ = std::make_unique<DropIn>(options.dropin);
   }
 
   Json answer(const Json& request) {
@@ -50,7 +52,7 @@ class SoakSession {
       data_.reset();
       data_ = std::make_unique<CaseData>(one);
     }
-    return from_outcome(try_case(*data_, {backend_, options_.device, plan, slack_of(one, kind, plan)}));
+    return from_outcome(try_case(*data_, {backend_, options_.device, plan, slack_of(one, kind, plan), dropin_.get()}));
   }
 
  private:
@@ -87,6 +89,7 @@ class SoakSession {
 
   SoakWorkerOptions options_;
   const runtime::Backend* backend_;
+  std::unique_ptr<DropIn> dropin_;
   std::unique_ptr<CaseData> data_;  // of the last case, because its other plans need the same data
   bool peers_loaded_ = false;
   std::shared_ptr<void> current_;

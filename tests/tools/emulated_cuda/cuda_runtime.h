@@ -1,5 +1,5 @@
-// What an emitted program calls of CUDA's runtime, for the emulated device: emulated_emit_test.cpp provides memory and
-// launches.
+// What an emitted program and examples/cuda_streams.cpp call of CUDA's runtime, for the emulated device:
+// emulated_emit_test.cpp provides memory and launches.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 typedef int cudaError_t;
 enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum { cudaStreamNonBlocking = 1 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaLaunchAttributeClusterDimension = 4 };
 typedef void* cudaStream_t;
@@ -82,3 +83,21 @@ inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t) {
   *ms = 1;
   return cudaSuccess;
 }
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+inline cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+  *memory = new char[bytes];
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* memory) {
+  delete[] static_cast<char*>(memory);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "tools/bench/report/colours.h"
 #include "tools/bench/report/report.h"
 #include "tools/common/errors.h"
 
@@ -19,7 +20,18 @@ extern char** environ;
 namespace fourtune::tools {
 namespace {
 
-std::string value_or_unknown(double value) { return value > 0 ? fmt::format("{:.6g}", value) : "?"; }
+// A ratio with its whiskers: what the intervals of both medians allow. Question marks where there is none.
+std::string ratio_columns(const Score& score, const ContenderResult* ours, const ContenderResult* peer) {
+  if (!(score.ratio > 0)) return "? ? ?";
+  const auto bound = [&](double theirs, double our) { return theirs > 0 && our > 0 ? theirs / our : score.ratio; };
+  return fmt::format("{:.6g} {:.6g} {:.6g}", score.ratio, bound(peer->execute.low, ours->execute.high),
+                     bound(peer->execute.high, ours->execute.low));
+}
+
+const char* why_no_ratio(const Comparison& found) {
+  if (!found.peer) return " (no peer)";
+  return found.tuned || found.untuned ? " (not judged)" : " (not ours)";
+}
 
 constexpr const char* kGnuplot = "gnuplot";
 
@@ -49,18 +61,26 @@ std::string gnuplot_quoted(const std::string& text) {
 
 std::string comparison_gnuplot(std::span<const ProblemResult> results, const std::string& path) {
   struct Row {
-    std::string token;
-    double tuned, untuned;
+    std::string label, tuned, untuned;
+    double key = 0;  // 0: without a ratio, shown at the bottom
   };
   std::vector<Row> rows;
+  bool any_tuned = false;
   for (const ProblemResult& result : results) {
     if (!result.skipped.empty()) continue;
     const Comparison found = compare(result);
-    if (found.tuned_score.ratio > 0 || found.untuned_score.ratio > 0)
-      rows.push_back({result.token, found.tuned_score.ratio, found.untuned_score.ratio});
+    Row row{result.token, ratio_columns(found.tuned_score, found.tuned, found.peer),
+            ratio_columns(found.untuned_score, found.untuned, found.peer)};
+    any_tuned = any_tuned || found.tuned_score.ratio > 0;
+    if (found.tuned_score.ratio > 0)
+      row.key = found.tuned_score.ratio;
+    else if (found.untuned_score.ratio > 0)
+      row.key = found.untuned_score.ratio;
+    else
+      row.label += why_no_ratio(found);
+    rows.push_back(std::move(row));
   }
-  const auto key = [](const Row& row) { return row.tuned > 0 ? row.tuned : row.untuned; };
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
   const bool svg = path.ends_with(".svg");
   std::string text = "# Ratios of `fourtune bench`: the peer's time over ours; above 1 we are faster.\n";
   text += fmt::format("set terminal {} size 1200,{} noenhanced\nset output {}\n", svg ? "svg" : "pngcairo",
@@ -70,14 +90,16 @@ std::string comparison_gnuplot(std::span<const ProblemResult> results, const std
       "set datafile missing '?'\nset ytics font ',8'\n";
   text += fmt::format("set yrange [-1:{}]\n$ratios << END\n", rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
-    text += fmt::format("{} \"{}\" {} {}\n", i, rows[i].token, value_or_unknown(rows[i].tuned),
-                        value_or_unknown(rows[i].untuned));
-  text +=
+    text += fmt::format("{} \"{}\" {} {}\n", i, rows[i].label, rows[i].tuned, rows[i].untuned);
+  text += fmt::format(
       "END\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2\n"
-      "plot $ratios using 4:1:ytic(2) with points pt 6 title 'untuned'";
-  const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.tuned > 0; });
-  text += any ? ", $ratios using 3:1 with points pt 7 title 'tuned'\n" : "\n";
-  return text;
+      "plot $ratios using (1):1:ytic(2) with dots lc rgb 'white' notitle, "
+      "$ratios using 6:($1+0.15):7:8 with xerrorbars pt 6 lc rgb '{}' title 'untuned'",
+      colour_of("untuned"));
+  if (any_tuned)
+    text += fmt::format(", $ratios using 3:($1-0.15):4:5 with xerrorbars pt 7 lc rgb '{}' title 'tuned'",
+                        colour_of("tuned"));
+  return text + "\n";
 }
 
 std::string check_plot(const std::string& path) {

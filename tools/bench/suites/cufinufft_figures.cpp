@@ -191,7 +191,7 @@ void draw_spreading(const Measured& results, std::vector<Panel>& panels) {
         const char* name = type == 1 ? "spreading" : "interpolation";
         Panel panel{fmt::format("Figure {}: {}D {}, {}", type + 1, dim, name, distribution_of(cluster)),
                     "fine grid, cells a side",
-                    "ns a point",
+                    "ns per point",
                     {}};
         add_curves(panel, results, kernel_and_sort, ", total", cells, wanted);
         add_curves(panel, results, kernel_seconds, type == 1 ? ", spread" : ", interp", cells, wanted);
@@ -209,7 +209,7 @@ void draw_accuracy(const Measured& results, std::vector<Panel>& panels) {
         const char* figure = !single ? "7" : mode.value == transfers_of ? "4" : "5";
         Panel panel{fmt::format("Figure {}: {}D type {}, {}, {}", figure, dim, type, single ? "f32" : "f64", mode.name),
                     "relative error",
-                    "ns a point",
+                    "ns per point",
                     {}};
         add_curves(
             panel, results, mode.value, "", [](const Problem&, const ContenderResult& one) { return one.error; },
@@ -224,7 +224,7 @@ void draw_sizes(const Measured& results, std::vector<Panel>& panels) {
       for (const bool cluster : {false, true}) {
         Panel panel{fmt::format("Figure 6: 2D type {}, 1e-2, {}, {}", type, distribution_of(cluster), mode.name),
                     "modes",
-                    "ns a point",
+                    "ns per point",
                     {}};
         add_curves(
             panel, results, mode.value, "",

@@ -1,0 +1,40 @@
+#include "tools/soak/subject.h"
+
+namespace fourtune::tools {
+namespace {
+
+class OurTransform final : public Subject {
+ public:
+  OurTransform(const std::string& token, const Options& options) : transform_(token, options) {}
+  void set_points(const Points& points) override { transform_.set_points(points); }
+  void execute(void* first, void* second, bool adjoint) override {
+    adjoint ? transform_.execute_adjoint(first, second) : transform_.execute(first, second);
+  }
+  std::string plan() const override { return transform_.plan(); }
+  std::optional<MemoryUse> memory() const override { return transform_.memory(); }
+
+ private:
+  Transform transform_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_transform(const SoakCase& one, const SoakSetup& setup) {
+  Options options;
+  options.default_databases = false;
+  options.backend = setup.backend->name();
+  options.device = setup.device;
+  options.threads = one.threads;
+  options.plan = setup.plan;
+  options.deterministic = one.deterministic;
+  options.mode_order = one.order;
+  options.trust_points = one.trust;
+  options.only = one.only;
+  options.distinct_points = one.distinct;
+  if (one.shared) options.devices = "all", options.device = 0, options.plan.clear();
+  const std::string typed = typed_token(one);
+  if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};
+  return std::make_unique<OurTransform>(typed, options);
+}
+
+}  // namespace fourtune::tools
