@@ -67,15 +67,17 @@ double library_seconds(const Problem& problem, const DeviceTraits& traits, const
     const bool convolves = primes.back() > convolved, splits = primes.back() > fast_primes && primes.back() != n;
     const bool one = static_cast<double>(n) <= (kernels == 0 || convolves ? longest : longest_strided);
     const double trips = one ? 1 : kernels_of_line(n, longest_strided);
-    double direct = 0;  // operations per value
-    for (const std::int64_t prime : primes)
-      if (prime > fast_primes && !convolves) direct += 8.0 * static_cast<double>(prime);
+    double work = 0;  // operations per value
+    for (const std::int64_t prime : primes) {
+      const auto p = static_cast<double>(prime);
+      if (!convolves) work += prime > fast_primes ? 8 * p : 5 * std::log2(p);
+    }
     const double slower = convolves           ? costs.library_convolution
                           : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
                           : one               ? 1
                                               : costs.library_long;
     seconds += std::max(trips * slower * copy,
-                        direct * values / (costs.library_direct * fft::peak_flops(traits, problem.precision)));
+                        work * values / (costs.library_work * fft::peak_flops(traits, problem.precision)));
     kernels += trips * (convolves ? 3 : splits ? 2 : 1);
   }
   // It writes into what a c2r reads, so that an input that has to stay is copied.

@@ -30,7 +30,7 @@ struct FftCosts {
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
   double library_long = 1.2;      // the same of each kernel of a long power of two
   double library_long_mixed = 1.7;  // the same of another long line
-  double library_direct = 0.4;      // share of the peak that its prime factors from 11 to 127 reach
+  double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
   double library_convolution = 5;   // the same with prime factors above 127
   double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
@@ -58,7 +58,7 @@ inline constexpr std::array<CostField, 22> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_mixed", &FftCosts::library_mixed},
                                                         {"library_long", &FftCosts::library_long},
                                                         {"library_long_mixed", &FftCosts::library_long_mixed},
-                                                        {"library_direct", &FftCosts::library_direct},
+                                                        {"library_work", &FftCosts::library_work},
                                                         {"library_convolution", &FftCosts::library_convolution},
                                                         {"library_launch", &FftCosts::library_launch}}};
 
