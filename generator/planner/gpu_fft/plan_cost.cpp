@@ -20,35 +20,36 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
   return 1 / (1 + costs.alone / blocks + costs.few_warps / warps);
 }
 
-// The number of exchanges between threads, and whether the values that one thread loads first (or stores last) are
-// adjacent in memory. If they are, neighbouring threads access values that are not adjacent.
+// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x: the
+// distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
 struct Rounds {
   int exchanges = 0;
-  bool scattered_load = false, scattered_store = false;
+  double load_chunk = 0, store_chunk = 0;
 };
 Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
-  const auto stride_one = [&](std::size_t sub, bool write) {
-    const DimGeometry& x = g.dims[0];
-    for (std::size_t i = 0; i < x.subs.size(); ++i)
-      if (static_cast<std::size_t>(x.subs[i]) == sub)
-        return (write ? x.own[i].write_stride : x.own[i].read_stride) == 1;
-    return false;
+  const DimGeometry& x = g.dims[0];
+  const auto least = [&](double& chunk, std::size_t sub, bool write) {
+    for (std::size_t i = 0; i < x.subs.size(); ++i) {
+      if (static_cast<std::size_t>(x.subs[i]) != sub) continue;
+      const auto stride = static_cast<double>(write ? x.own[i].write_stride : x.own[i].read_stride);
+      chunk = chunk > 0 ? std::min(chunk, stride) : stride;
+    }
   };
   Rounds out;
   for (std::size_t first = 0; first < kernel.subs.size();) {
     const std::size_t end = first + round_size(kernel.subs, first, g.elements_per_thread);
     if (first > 0) ++out.exchanges;
     for (std::size_t sub = first; sub < end; ++sub) {
-      out.scattered_load = out.scattered_load || (first == 0 && stride_one(sub, false));
-      out.scattered_store = out.scattered_store || (end == kernel.subs.size() && stride_one(sub, true));
+      if (first == 0) least(out.load_chunk, sub, false);
+      if (end == kernel.subs.size()) least(out.store_chunk, sub, true);
     }
     first = end;
   }
   const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
   const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
   out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
-  out.scattered_load = out.scattered_load && !load;
-  out.scattered_store = out.scattered_store && !store;
+  if (load) out.load_chunk = 0;
+  if (store) out.store_chunk = 0;
   return out;
 }
 
@@ -102,12 +103,15 @@ struct Traffic {
 double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
                       const Traffic& traffic, const FftCosts& costs) {
   // A kernel that moves less waits as long for what it does between loads and stores.
-  const auto direction = [&](double efficiency, bool scattered) {
-    const double seconds =
-        traffic.copy * std::max(traffic.moved / efficiency, traffic.moved - 1 + 1 / std::min(1.0, traffic.busy));
-    return scattered ? costs.scattered * seconds : seconds;
+  const auto direction = [&](double efficiency) {
+    return traffic.copy * std::max(traffic.moved / efficiency, traffic.moved - 1 + 1 / std::min(1.0, traffic.busy));
   };
   const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
+  // Stores of less than a sector of neighbours write it in parts; the first-level cache gathers loads of single values.
+  constexpr double sector = 32;
+  const double stored = rounds.store_chunk * complex_bytes;
+  const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
+  const bool scattered_store = stored > 0 && stored < sector;
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes;
@@ -116,8 +120,8 @@ double memory_seconds(const FftPlan& plan, const KernelParameters& with, const K
                           ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
                       : whole_tiles ? 1
                                     : bulk_efficiency(run_bytes);
-  return direction(read, rounds.scattered_load && with.load == Load::plain) +
-         direction(run_efficiency(g.write_run * complex_bytes, costs), rounds.scattered_store);
+  return direction(read) * (scattered_load ? costs.scattered : 1) +
+         direction(run_efficiency(g.write_run * complex_bytes, costs)) * (scattered_store ? costs.scattered : 1);
 }
 
 // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of

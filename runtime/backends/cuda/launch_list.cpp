@@ -26,7 +26,7 @@ void LaunchList::start(CUstream stream, bool alone) {
   if (items_.empty()) return;
   point_to_values();
   try {
-    if (alone || !graph_pays() || !start_graph(stream)) start_alone(stream);
+    if (alone || items_.size() > kMostLaunches || !driver().has_graphs || !start_graph(stream)) start_alone(stream);
   } catch (...) {
     drop();
     throw;
@@ -35,7 +35,7 @@ void LaunchList::start(CUstream stream, bool alone) {
 }
 
 void LaunchList::prepare() {
-  if (graph_pays()) {
+  if (!items_.empty() && items_.size() <= kMostLaunches && driver().has_graphs) {
     point_to_values();
     ++clock_;
     Graph* const known = find();
@@ -47,11 +47,6 @@ void LaunchList::prepare() {
     }
   }
   drop();
-}
-
-// One kernel starts as fast by itself.
-bool LaunchList::graph_pays() const {
-  return items_.size() > 1 && items_.size() <= kMostLaunches && driver().has_graphs;
 }
 
 // The values must not move after this call.

@@ -1,6 +1,5 @@
-// The launches of a call. When the same kernels, two or more, recur in the same order, as in every execute of a
-// transform, they become one CUDA graph: the host then launches all of them with one call, and the GPU has no gaps
-// between them.
+// The launches of a call. When the same kernels recur in the same order, as in every execute of a transform, they
+// become one CUDA graph: the host then launches all of them with one call, and the GPU has no gaps between them.
 #pragma once
 
 #include <array>
@@ -55,7 +54,6 @@ class LaunchList {
   };
   static constexpr std::size_t kGraphs = 6, kMostLaunches = 64;
 
-  bool graph_pays() const;
   void start_alone(CUstream stream);
   bool start_graph(CUstream stream);
   Graph* find();
