@@ -38,16 +38,18 @@ double copy_seconds(const Problem& problem, const DeviceTraits& traits, const ff
   return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.cached : 1));
 }
 
-// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four. Long ones pass
-// through memory as complex lines.
+// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four. Those along x of
+// real transforms compute with complex lines, and long ones pass through memory as such.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t in_one_kernel = 4096;
   double trips = 0, whole = 0;
-  for (const std::int64_t n : problem.n) {
-    trips += kernels_of_line(n, longest_line);
-    if (!fft::has_codelets(n)) (n > in_one_kernel ? whole : trips) += n > in_one_kernel ? 5 : 0.5;
+  for (std::size_t d = 0; d < problem.n.size(); ++d) {
+    const std::int64_t n = problem.n[d];
+    const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
+    (in_one && d == 0 ? whole : trips) += kernels_of_line(n, longest_line);
+    if (convolves) (in_one && d > 0 ? trips : whole) += in_one ? 0.5 : 5;
   }
-  trips = std::max(1.0, trips);
+  if (trips + whole == 0) trips = 1;  // of one value
   const double once = copy_seconds(problem, traits, costs) / costs.convolution_trip;
   return trips * once + whole * once / share(problem, costs) + (trips + whole) * costs.launch;
 }
