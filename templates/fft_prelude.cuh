@@ -160,6 +160,8 @@ FT_DEVICE unsigned ft_position_centred(unsigned i, unsigned n, unsigned kept) {
 }
 // Where the conjugate-symmetric value of index i lies in the stored half.
 FT_DEVICE unsigned ft_mirror(unsigned i, unsigned n) { return i > n / 2 ? n - i : i; }
+// The same along another dimension of n, where index i of the halved one counts as `mirrored`.
+FT_DEVICE unsigned ft_turned(unsigned i, unsigned n, bool mirrored) { return mirrored && i > 0 ? n - i : i; }
 
 // Clusters: blocks that run together and write each other's shared memory. arrive, then wait: between them a thread may
 // do anything but touch another block's memory.

@@ -59,6 +59,48 @@ TEST(EmulatedDrawnFft, LongLinesOfRealTransforms) {
   }
 }
 
+// One kernel completes a half spectrum whose other dimensions it transforms itself: lengths with and without a middle,
+// both signs, several transforms in a block, a part of them in the last one.
+TEST(EmulatedDrawnFft, SmallRealTransformsOfSeveralDimensionsAreOneKernel) {
+  for (const char* token :
+       {"fft:type=c2r,n=9x8x5,prec=f32,batch=7", "fft:type=c2r,n=8x9,prec=f64,batch=3,sign=1",
+        "fft:type=c2r,n=2x3x2,prec=f32", "fft:type=c2r,n=6x2x7,prec=f32,batch=5,place=in",
+        "fft:type=c2r,n=5x4x3x2,prec=f64,batch=3", "fft:type=c2r,n=2x16,prec=f32,batch=150",
+        "fft:type=r2c,n=9x8x5,prec=f32,batch=7", "fft:type=r2c,n=8x9,prec=f64,batch=3,sign=1",
+        "fft:type=r2c,n=6x2x7,prec=f32,batch=5,place=in", "fft:type=r2c,n=2x16,prec=f32,batch=150"}) {
+    const Problem problem = parse_problem(token);
+    EXPECT_EQ(generator::fft::plain_plan(drawn_options_of(problem, emulated())).kernels.size(), 1u) << token;
+    expect_right(problem, true);
+  }
+}
+
+// What was finished before is not mirrored, what the same kernel does is.
+TEST(EmulatedDrawnFft, HalfSpectraMayBeCompletedByAKernelOfTwoDimensions) {
+  const char* z_then_both =
+      "{Z(1,4,1,4,no-tw)}[threads=32,tile=8,to=work]{X(4,3,4,12,tw),X(3,4,1,4,no-tw),Y(2,3,2,6,tw),Y(3,2,1,2,no-tw)}["
+      "threads=32,tile=1]:order=natural";
+  const char* y_then_both =
+      "{Y(1,6,1,6,no-tw)}[threads=32,tile=8,to=work]{X(1,12,1,12,no-tw),Z(1,4,1,4,no-tw)}[threads=32,tile=1]:order="
+      "natural";
+  for (const char* text : {z_then_both, y_then_both})
+    for (const char* token : {"fft:type=c2r,n=12x6x4,prec=f32,batch=3", "fft:type=c2r,n=12x6x4,prec=f32,sign=1"}) {
+      SCOPED_TRACE(std::string(token) + " " + text);
+      const Problem problem = parse_problem(token);
+      EmitOptions options = generator::notation_options(problem);
+      options.device = emulated();
+      const auto plan = generator::fft::parse_fft_plan(text);
+      ASSERT_EQ(generator::why_not_emitted(plan, options), "");
+      EXPECT_LT(program_error(generator::fft::emit_program(plan, options), options, true), 4 * allowed(options));
+    }
+  // A dimension that the first kernel along x does in part: its values are neither finished nor all there.
+  const Problem problem = parse_problem("fft:type=c2r,n=12x6,prec=f32");
+  EmitOptions options = generator::notation_options(problem);
+  options.device = emulated();
+  const auto split = generator::fft::parse_fft_plan(
+      "{Y(2,3,2,6,tw)}[threads=32,tile=7,to=work]{X(1,12,1,12,no-tw),Y(3,2,1,2,no-tw)}[threads=32,tile=1]:order=natural");
+  EXPECT_NE(generator::why_not_emitted(split, options).find("half spectrum"), std::string::npos);
+}
+
 // Rows that do not replace each other in place, and values that are their own transform.
 TEST(EmulatedDrawnFft, RealTransformsInPlaceWithLayoutsOfTheirOwn) {
   for (const char* token :

@@ -118,7 +118,7 @@ TEST(GpuFftCandidates, AreCountedRuleByRule) {
   EXPECT_EQ(found.counts.back().after, static_cast<double>(found.space.candidates.size() - 2));  // cufft and plain
 }
 
-TEST(GpuFftDefault, IsPlainBelowTheCacheAndWhatTheEstimatesExpectToBeFasterPastIt) {
+TEST(GpuFftDefault, IsWhatTheEstimatesExpectToBeFaster) {
   const auto family = [](const char* token, const DeviceTraits& traits) {
     return default_plan(parse_problem(token), traits).gpu().fft.family;
   };
@@ -134,6 +134,52 @@ TEST(GpuFftDefault, IsPlainBelowTheCacheAndWhatTheEstimatesExpectToBeFasterPastI
   // Fewer passes through memory than either: what the tuner finds too.
   EXPECT_EQ(family("fft:type=c2c,n=256x256x256,prec=f32", h200), GpuFftFamily::interleaved);
   EXPECT_EQ(family("fft:type=c2c,n=64x64x64,prec=f32,batch=128", h200), GpuFftFamily::interleaved);
+  EXPECT_EQ(family("fft:type=r2c,n=64x64x64,prec=f32,batch=64", h200), GpuFftFamily::interleaved);
+}
+
+// Below the cache kernels wait more than they move: ours of large radices on few threads longer than three of the
+// library's, which does not convolve 47, and those that overlap not as long as its.
+TEST(GpuFftDefault, CountsWhatKernelsWaitForBelowTheCache) {
+  const auto library = [](const char* token) {
+    return default_plan(parse_problem(token), *known_device("h100")).gpu().fft.family == GpuFftFamily::cufft;
+  };
+  EXPECT_TRUE(library("fft:type=r2c,n=47x47x47,prec=f32"));
+  for (const char* token :
+       {"fft:type=c2c,n=256,prec=f32", "fft:type=c2c,n=4096,prec=f32,batch=8", "fft:type=c2c,n=64x64x64,prec=f32",
+        "fft:type=r2c,n=79x79x79,prec=f64,batch=2", "fft:type=r2c,n=113x113x113,prec=f32,batch=2"})
+    EXPECT_FALSE(library(token)) << token;
+}
+
+TEST(GpuFftCost, OfKernelsThatDoNotFillTheDeviceGrowsNoFasterThanTheirNumber) {
+  const DeviceTraits h100 = *known_device("h100");
+  const auto seconds = [&](const char* token) {
+    const Problem problem = parse_problem(token);
+    return gpu_fft_estimate(default_plan(problem, h100), problem, h100).execute;
+  };
+  const double one = seconds("fft:type=c2c,n=1024,prec=f32");
+  EXPECT_GT(one, 1e-6);
+  EXPECT_LT(one, 5e-6);
+  EXPECT_LT(seconds("fft:type=c2c,n=1024,prec=f32,batch=64"), 1.2 * one);
+  EXPECT_GT(seconds("fft:type=c2c,n=1024,prec=f32,batch=65536"), 50 * one);
+}
+
+// Half spectra are half of the work along the other dimensions, but for what comes before x in an r2c.
+TEST(GpuFftCost, OfRealTransformsCountsWhatIsHalved) {
+  const DeviceTraits h200 = *known_device("h200");
+  const auto seconds = [&](const char* token, const char* kernels) {
+    const Problem problem = parse_problem(token);
+    const Plan plan = parse_plan(std::string("cuda;fft=interleaved") + kernels + ":order=natural", problem);
+    return gpu_fft_estimate(plan, problem, h200).execute;
+  };
+  const std::string x = "{X(16,16,16,256,tw),X(16,16,1,16,no-tw)}[threads=128,tile=1x8,to=work]";
+  const std::string y = "{Y(16,16,16,256,tw),Y(16,16,1,16,no-tw)}[threads=256,tile=32,to=work]";
+  const std::string last_x = x.substr(0, x.find(",to=")) + "]", last_y = y.substr(0, y.find(",to=")) + "]";
+  const char* real = "fft:type=r2c,n=256x256,prec=f32,batch=512";
+  const double whole = seconds("fft:type=c2c,n=256x256,prec=f32,batch=512", (x + last_y).c_str());
+  const double x_first = seconds(real, (x + last_y).c_str()), y_first = seconds(real, (y + last_x).c_str());
+  EXPECT_LT(x_first, 0.65 * whole);
+  EXPECT_GT(y_first, 1.2 * x_first);
+  EXPECT_LT(y_first, whole);
 }
 
 // Cuts the same problem of arrays that a larger cache holds: the choice follows the traits and no list of devices.

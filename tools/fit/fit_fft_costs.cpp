@@ -1,8 +1,8 @@
 // Fits the coefficients of the GPU FFT cost model (generator/planner/gpu_fft/fft_costs.h) to measured plans.
 //
-//   fit_fft_costs DEVICE < measured.tsv
+//   fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv
 //
-// DEVICE: a name of base/known_devices.h. A line is a problem's token, a plan's text and its seconds, separated by tabs;
+// DEVICE: a name of base/known_devices.h. Coefficients: those to fit, by name (default: all). A line is a problem's token, a plan's text and its seconds, separated by tabs;
 // of a tuning database:
 //   sqlite3 -separator "$(printf '\t')" tuning.db "SELECT token, text, min(value) / 1e9 FROM run JOIN plan ON
 //     plan.id = run.plan JOIN problem ON problem.id = run.problem, json_each(samples_ns) WHERE status = 'ok' GROUP BY run.id"
@@ -16,7 +16,9 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/known_devices.h"
@@ -73,12 +75,13 @@ double misfit(const Group& group, const DeviceTraits& device, const fft::FftCost
 }
 
 // Coefficients one after the other, in shrinking steps, as long as it helps.
-fft::FftCosts fitted(const Group& group, const DeviceTraits& device, const fft::FftCosts& start) {
+fft::FftCosts fitted(const Group& group, const DeviceTraits& device, const std::vector<fft::CostField>& fields,
+                     const fft::FftCosts& start) {
   fft::FftCosts costs = start;
   double best = misfit(group, device, costs);
   for (double step = 1.5; step > 1.01;) {
     bool better = false;
-    for (const fft::CostField& field : fft::cost_fields)
+    for (const fft::CostField& field : fields)
       for (const double factor : {step, 1 / step}) {
         fft::FftCosts other = costs;
         other.*field.value *= factor;
@@ -109,7 +112,19 @@ void judge(const char* name, const Group& group, const DeviceTraits& device, con
       std::exp(logs / static_cast<double>(group.size())), worst);
 }
 
-int run(const std::string& name) {
+std::vector<fft::CostField> named(std::span<char* const> names) {
+  std::vector<fft::CostField> out(fft::cost_fields.begin(), fft::cost_fields.end());
+  if (names.empty()) return out;
+  for (const std::string_view name : names)
+    if (std::none_of(out.begin(), out.end(), [&](const fft::CostField& field) { return field.name == name; }))
+      throw Error(Status::invalid_option, fmt::format("'{}' is no coefficient of FftCosts", name));
+  std::erase_if(out, [&](const fft::CostField& field) {
+    return std::find(names.begin(), names.end(), field.name) == names.end();
+  });
+  return out;
+}
+
+int run(const std::string& name, std::span<char* const> names) {
   const std::optional<DeviceTraits> device = known_device(name);
   if (!device) throw Error(Status::invalid_option, fmt::format("'{}' is no device that is known by name", name));
   const auto all = read(std::cin);
@@ -117,7 +132,7 @@ int run(const std::string& name) {
   std::size_t number = 0;
   for (const auto& [token, of] : all) (number++ % 2 ? rest : fit).push_back(&of);
   if (rest.empty()) throw Error(Status::io, "at least two problems are needed");
-  const fft::FftCosts before = fft::fft_costs(*device), costs = fitted(fit, *device, before);
+  const fft::FftCosts before = fft::fft_costs(*device), costs = fitted(fit, *device, named(names), before);
   judge("before, fitted half", fit, *device, before), judge("before, other half", rest, *device, before);
   judge("after, fitted half", fit, *device, costs), judge("after, other half", rest, *device, costs);
   for (const fft::CostField& field : fft::cost_fields)
@@ -131,9 +146,10 @@ int run(const std::string& name) {
 
 int main(int count, char** words) {
   try {
-    if (count != 2)
-      throw fourtune::Error(fourtune::Status::invalid_option, "usage: fit_fft_costs DEVICE < measured.tsv");
-    return fourtune::generator::run(words[1]);
+    if (count < 2)
+      throw fourtune::Error(fourtune::Status::invalid_option,
+                            "usage: fit_fft_costs DEVICE [COEFFICIENT ...] < measured.tsv");
+    return fourtune::generator::run(words[1], std::span(words, static_cast<std::size_t>(count)).subspan(2));
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << "\n";
     return 1;

@@ -21,19 +21,6 @@ void through_workspace(fft::FftPlan& plan) {
   for (std::size_t k = 0; k + 1 < plan.kernels.size(); ++k) plan.kernels[k].with.to = fft::Target::work;
 }
 
-// Adapts the plan to these arrays. Values between kernels go through the workspace where the output cannot hold them; x
-// comes first or last where a real transform needs it.
-fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
-  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // also in the adjoint
-  if (options.type == FftType::c2r)                                                     // c2r transforms x last
-    std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
-      return std::none_of(kernel.subs.begin(), kernel.subs.end(),
-                          [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
-    });
-  if (!hold) through_workspace(plan);
-  return plan;
-}
-
 // Bulk copies of the caller's array need dense rows.
 void load_without_bulk_copies(fft::Kernel& kernel) {
   if (kernel.with.load != fft::Load::bulk) return;
@@ -276,6 +263,17 @@ class FftSpace {
 };
 
 }  // namespace
+
+fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
+  const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // also in the adjoint
+  if (options.type == FftType::c2r)                                                     // c2r transforms x last
+    std::stable_partition(plan.kernels.begin(), plan.kernels.end(), [](const fft::Kernel& kernel) {
+      return std::none_of(kernel.subs.begin(), kernel.subs.end(),
+                          [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; });
+    });
+  if (!hold) through_workspace(plan);
+  return plan;
+}
 
 bool gpu_fft_library_does(const Problem& problem, const DeviceTraits& traits) {
   const bool usual = problem.fft_type == FftType::c2c || problem.sign == (problem.fft_type == FftType::r2c ? -1 : 1);

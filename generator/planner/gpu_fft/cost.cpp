@@ -2,6 +2,7 @@
 // from the data that it must move.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/layout.h"
 #include "generator/codegen/fft/any_length/any_size.h"
@@ -29,51 +30,65 @@ double share(const Problem& problem, const fft::FftCosts& costs) {
   return problem.fft_type == FftType::c2c ? 1 : costs.real;
 }
 
-// Seconds in which everything passes through memory once, there and back, at the speed of a copy.
+// Seconds in which everything passes through memory once, there and back, at the speed of a copy (in the L2 cache, if it
+// stays there).
 double copy_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
-  return share(problem, costs) * 2 * array_bytes(problem) / std::max(1.0, costs.copy * traits.memory_bandwidth);
+  const double bytes = share(problem, costs) * 2 * array_bytes(problem);
+  const bool cached = (problem.place == Place::out ? bytes : bytes / 2) < 0.8 * static_cast<double>(traits.l2_bytes);
+  return bytes / std::max(1.0, costs.copy * traits.memory_bandwidth * (cached ? costs.cached : 1));
 }
 
-// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four. Long ones pass
-// through memory as complex lines.
+// Our convolutions, from traffic alone: inside their kernels, lengths grow by a factor of two to four. Those along x of
+// real transforms compute with complex lines, and long ones pass through memory as such.
 double convolution_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t in_one_kernel = 4096;
   double trips = 0, whole = 0;
-  for (const std::int64_t n : problem.n) {
-    trips += kernels_of_line(n, longest_line);
-    if (!fft::has_codelets(n)) (n > in_one_kernel ? whole : trips) += n > in_one_kernel ? 5 : 0.5;
+  for (std::size_t d = 0; d < problem.n.size(); ++d) {
+    const std::int64_t n = problem.n[d];
+    const bool convolves = !fft::has_codelets(n), in_one = convolves && n <= in_one_kernel;
+    (in_one && d == 0 ? whole : trips) += kernels_of_line(n, longest_line);
+    if (convolves) (in_one && d > 0 ? trips : whole) += in_one ? 0.5 : 5;
   }
-  trips = std::max(1.0, trips);
+  if (trips + whole == 0) trips = 1;  // of one value
   const double once = copy_seconds(problem, traits, costs) / costs.convolution_trip;
   return trips * once + whole * once / share(problem, costs) + (trips + whole) * costs.launch;
 }
 
-// The library, from what cuFFT took (docs/measurements): a kernel for each dimension, more for a line that a block does
-// not hold, which take longer where the length is no power of two and longest for prime factors that it convolves.
+// The library, from what cuFFT took (docs/measurements): a kernel for each dimension, two for prime factors from 11 to
+// 127, which it transforms directly, and more for a line that a block does not hold or that it convolves.
 double library_seconds(const Problem& problem, const DeviceTraits& traits, const fft::FftCosts& costs) {
   constexpr std::int64_t fast_primes = 7, convolved = 128;
-  const double longest_strided = problem.precision == Precision::f32 ? 1024 : 512;
-  double trips = 0, kernels = 0;
+  const bool single = problem.precision == Precision::f32;
+  const double longest = single ? 8192 : 4096, longest_strided = single ? 1024 : 512;
+  const double copy = copy_seconds(problem, traits, costs) / costs.library_trip;
+  const double values = share(problem, costs) * static_cast<double>(mode_count(problem) * problem.batch);
+  double kernels = 0, seconds = 0;
   for (const std::int64_t n : problem.n) {
     if (n == 1) continue;
-    const bool one = static_cast<double>(n) <= (kernels == 0 ? longest_line : longest_strided);
-    const double here = one ? 1 : kernels_of_line(n, longest_strided);
-    const std::int64_t largest = prime_factors(n).back();
-    trips += here * (largest > convolved                     ? costs.library_convolution
-                     : largest > fast_primes && largest != n ? costs.library_primes
-                     : largest > 2                           ? one ? costs.library_mixed : costs.library_long_mixed
-                     : one                                   ? 1
-                                                             : costs.library_long);
-    kernels += here;
+    const std::vector<std::int64_t> primes = prime_factors(n);
+    const bool convolves = primes.back() > convolved, splits = primes.back() > fast_primes && primes.back() != n;
+    const bool one = static_cast<double>(n) <= (kernels == 0 || convolves ? longest : longest_strided);
+    const double trips = one ? 1 : kernels_of_line(n, longest_strided);
+    double work = 0;  // operations per value
+    for (const std::int64_t prime : primes) {
+      const auto p = static_cast<double>(prime);
+      if (!convolves) work += prime > fast_primes ? 8 * p : 5 * std::log2(p);
+    }
+    const double slower = convolves           ? costs.library_convolution
+                          : primes.back() > 2 ? one ? costs.library_mixed : costs.library_long_mixed
+                          : one               ? 1
+                                              : costs.library_long;
+    seconds += std::max(trips * slower * copy,
+                        work * values / (costs.library_work * fft::peak_flops(traits, problem.precision)));
+    kernels += trips * (convolves ? 3 : splits ? 2 : 1);
   }
   // It writes into what a c2r reads, so that an input that has to stay is copied.
-  if (problem.fft_type == FftType::c2r && problem.place == Place::out) trips += costs.library_trip, ++kernels;
-  return std::max(1.0, trips) * copy_seconds(problem, traits, costs) / costs.library_trip +
-         std::max(1.0, kernels) * costs.launch;
+  if (problem.fft_type == FftType::c2r && problem.place == Place::out) seconds += costs.library_trip * copy, ++kernels;
+  return std::max(copy, seconds) + std::max(1.0, kernels) * costs.library_launch;
 }
 
 // Kernels along x hold complex lines, whose ends alone are real or half spectra in memory; those along the other
-// dimensions have half of the lines.
+// dimensions have half of the lines, but all of them before the first along x of an r2c.
 double real_plan_seconds(const fft::FftPlan& plan, const Problem& problem, const DeviceTraits& traits,
                          const fft::FftCosts& costs) {
   const auto along_x = [](const fft::Kernel& kernel) {
@@ -87,10 +102,12 @@ double real_plan_seconds(const fft::FftPlan& plan, const Problem& problem, const
     const fft::Kernel& kernel = plan.kernels[static_cast<std::size_t>(k)];
     const bool x = along_x(kernel);
     if (x) ++seen;
-    const double moved = x ? 1 - (seen == 1 ? 0.25 : 0) - (seen == all_x ? 0.25 : 0) : 1;
-    const double seconds = fft::kernel_seconds(plan, kernel, fft::geometry(plan, k), fft::kernel_flops(plan, k), traits,
-                                               problem.batch, costs, moved);
-    out += x ? seconds : costs.real * (seconds - costs.launch) + costs.launch;
+    const bool to_real = problem.fft_type == FftType::c2r;
+    const bool loads_half = to_real ? x && seen == 1 : k == 0, stores_half = x && seen == all_x;
+    const fft::Part part{1 - (loads_half ? 0.25 : 0) - (stores_half ? 0.25 : 0),
+                         !x && (to_real || seen > 0) ? costs.real : 1};
+    out += fft::kernel_seconds(plan, kernel, fft::geometry(plan, k), fft::kernel_flops(plan, k), traits, problem.batch,
+                               costs, part);
   }
   return out;
 }

@@ -32,6 +32,7 @@ struct EnumerationForms {
   bool swizzle = false;  // banks=swizzle in addition to pad
   bool shuffle = false;  // exchange=shuffle
   bool async = true;     // load=async
+  bool bulk = true;      // load=bulk
 };
 
 struct EnumerationLimits {

@@ -258,7 +258,7 @@ std::vector<KernelOption> kernel_choices(const FftPlan& plan, int kernel, const 
             with.load = load;
             with.pipeline = pipeline;
             if ((exchange == Exchange::shuffle && !forms.shuffle) || (banks == Banks::swizzle && !forms.swizzle) ||
-                (load == Load::async && !forms.async))
+                (load == Load::async && !forms.async) || (load == Load::bulk && !forms.bulk))
               continue;
             ++choices.before;
             if (!agrees(candidate, g, plan.precision, device, batch)) continue;

@@ -18,4 +18,8 @@ inline Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
   return plan;
 }
 
+// Adapts the plan to these arrays. Values between kernels go through the workspace where the output cannot hold them; x
+// comes first or last where a real transform needs it.
+fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options);
+
 }  // namespace fourtune::generator

@@ -12,10 +12,12 @@ namespace fourtune::generator::fft {
 
 struct FftCosts {
   double copy = 0.9;              // share of the memory's peak that a copy reaches
-  double cached = 1.15;           // speed of the L2 cache relative to a copy
-  double launch = 2e-6;           // seconds between two dependent kernels of one stream
+  double cached = 1.1;            // speed of the L2 cache relative to a copy
+  double launch = 1.5e-6;         // seconds between two dependent kernels of one stream
+  double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
+  double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
-  double scattered = 1.3;         // time of a warp's accesses that are not neighbours, relative to those that are
+  double scattered = 1.9;         // time of a warp's loads of single values and stores of parts of sectors, relative to others
   double alone = 0.2;             // memory idles while the only block of a multiprocessor computes
   double few_warps = 1;           // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach
@@ -28,17 +30,20 @@ struct FftCosts {
   double library_mixed = 1.2;     // time of its kernels for other lengths, relative to those
   double library_long = 1.2;      // the same of each kernel of a long power of two
   double library_long_mixed = 1.7;  // the same of another long line
-  double library_primes = 1.9;      // the same with prime factors above 7
-  double library_convolution = 6;   // the same with prime factors above 127
+  double library_work = 0.4;        // share of the peak that it reaches, as in direct DFTs of factors from 11 to 127
+  double library_convolution = 5;   // the same with prime factors above 127
+  double library_launch = 4e-6;     // seconds that each of its kernels takes besides, with its part of the call
 };
 struct CostField {
   std::string_view name;
   double FftCosts::*value;
 };
 // All fields, for the fit and for printing.
-inline constexpr std::array<CostField, 19> cost_fields{{{"copy", &FftCosts::copy},
+inline constexpr std::array<CostField, 22> cost_fields{{{"copy", &FftCosts::copy},
                                                         {"cached", &FftCosts::cached},
                                                         {"launch", &FftCosts::launch},
+                                                        {"wait", &FftCosts::wait},
+                                                        {"step", &FftCosts::step},
                                                         {"run", &FftCosts::run},
                                                         {"scattered", &FftCosts::scattered},
                                                         {"alone", &FftCosts::alone},
@@ -53,8 +58,9 @@ inline constexpr std::array<CostField, 19> cost_fields{{{"copy", &FftCosts::copy
                                                         {"library_mixed", &FftCosts::library_mixed},
                                                         {"library_long", &FftCosts::library_long},
                                                         {"library_long_mixed", &FftCosts::library_long_mixed},
-                                                        {"library_primes", &FftCosts::library_primes},
-                                                        {"library_convolution", &FftCosts::library_convolution}}};
+                                                        {"library_work", &FftCosts::library_work},
+                                                        {"library_convolution", &FftCosts::library_convolution},
+                                                        {"library_launch", &FftCosts::library_launch}}};
 
 // One set serves every device so far: all but `launch` are shares, so they scale with its traits.
 const FftCosts& fft_costs(const DeviceTraits& device);

@@ -20,35 +20,36 @@ double overlap(const KernelParameters& with, int resident, const FftCosts& costs
   return 1 / (1 + costs.alone / blocks + costs.few_warps / warps);
 }
 
-// The number of exchanges between threads, and whether the values that one thread loads first (or stores last) are
-// adjacent in memory. If they are, neighbouring threads access values that are not adjacent.
+// The number of exchanges between threads, and how many neighbours in memory threads load and store at once along x: the
+// distance of the values that one thread holds; 0: x is not in the round, or an exchange arranges the values.
 struct Rounds {
   int exchanges = 0;
-  bool scattered_load = false, scattered_store = false;
+  double load_chunk = 0, store_chunk = 0;
 };
 Rounds rounds_of(const Kernel& kernel, const KernelGeometry& g) {
-  const auto stride_one = [&](std::size_t sub, bool write) {
-    const DimGeometry& x = g.dims[0];
-    for (std::size_t i = 0; i < x.subs.size(); ++i)
-      if (static_cast<std::size_t>(x.subs[i]) == sub)
-        return (write ? x.own[i].write_stride : x.own[i].read_stride) == 1;
-    return false;
+  const DimGeometry& x = g.dims[0];
+  const auto least = [&](double& chunk, std::size_t sub, bool write) {
+    for (std::size_t i = 0; i < x.subs.size(); ++i) {
+      if (static_cast<std::size_t>(x.subs[i]) != sub) continue;
+      const auto stride = static_cast<double>(write ? x.own[i].write_stride : x.own[i].read_stride);
+      chunk = chunk > 0 ? std::min(chunk, stride) : stride;
+    }
   };
   Rounds out;
   for (std::size_t first = 0; first < kernel.subs.size();) {
     const std::size_t end = first + round_size(kernel.subs, first, g.elements_per_thread);
     if (first > 0) ++out.exchanges;
     for (std::size_t sub = first; sub < end; ++sub) {
-      out.scattered_load = out.scattered_load || (first == 0 && stride_one(sub, false));
-      out.scattered_store = out.scattered_store || (end == kernel.subs.size() && stride_one(sub, true));
+      if (first == 0) least(out.load_chunk, sub, false);
+      if (end == kernel.subs.size()) least(out.store_chunk, sub, true);
     }
     first = end;
   }
   const bool load = kernel.with.coalesce == Coalesce::load || kernel.with.coalesce == Coalesce::both;
   const bool store = kernel.with.coalesce == Coalesce::store || kernel.with.coalesce == Coalesce::both;
   out.exchanges += (load ? 1 : 0) + (store ? 1 : 0);
-  out.scattered_load = out.scattered_load && !load;
-  out.scattered_store = out.scattered_store && !store;
+  if (load) out.load_chunk = 0;
+  if (store) out.store_chunk = 0;
   return out;
 }
 
@@ -93,28 +94,24 @@ Floors floors(const FftPlan& plan, const DeviceTraits& device, std::int64_t batc
   return out;
 }
 
-double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
-                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, double moved) {
-  const KernelParameters& with = kernel.with;
-  const auto transforms = static_cast<double>(batch);
-  const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
-  const double values = static_cast<double>(elements(plan)) * transforms;
-  int registers = registers_estimate(g.elements_per_thread, plan.precision);
-  if (with.registers > 0) registers = std::min(registers, with.registers);
-  const int resident = std::max(
-      1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
+namespace {
 
-  // Memory: run lengths, then the overlap with other work, then how full the device is.
-  const bool cached = stays_in_l2(plan, device, batch);
-  const double bandwidth = costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1);
-  const Rounds rounds = rounds_of(kernel, g);
-  const double busy = overlap(with, resident, costs);
+// Seconds of loads and stores: run lengths, then the overlap with other work.
+struct Traffic {
+  double copy = 0, moved = 1, busy = 1;  // seconds each way at the speed of a copy; Part::moved; overlap()
+};
+double memory_seconds(const FftPlan& plan, const KernelParameters& with, const KernelGeometry& g, const Rounds& rounds,
+                      const Traffic& traffic, const FftCosts& costs) {
   // A kernel that moves less waits as long for what it does between loads and stores.
-  const auto direction = [&](double efficiency, bool scattered) {
-    const double seconds =
-        values * complex_bytes / bandwidth * std::max(moved / efficiency, moved - 1 + 1 / std::min(1.0, busy));
-    return scattered ? costs.scattered * seconds : seconds;
+  const auto direction = [&](double efficiency) {
+    return traffic.copy * std::max(traffic.moved / efficiency, traffic.moved - 1 + 1 / std::min(1.0, traffic.busy));
   };
+  const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
+  // Stores of less than a sector of neighbours write it in parts; the first-level cache gathers loads of single values.
+  constexpr double sector = 32;
+  const double stored = rounds.store_chunk * complex_bytes;
+  const bool scattered_load = rounds.load_chunk == 1 && with.load == Load::plain;
+  const bool scattered_store = stored > 0 && stored < sector;
   // A kernel with bulk loads finds its tiles contiguous where the previous kernel wrote a workspace.
   const bool whole_tiles = !g.first_array && g.from == Target::work;
   const double run_bytes = g.read_run * complex_bytes;
@@ -123,46 +120,77 @@ double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeo
                           ? std::min(async_efficiency(plan.precision), run_efficiency(run_bytes, costs))
                       : whole_tiles ? 1
                                     : bulk_efficiency(run_bytes);
-  double memory = direction(read, rounds.scattered_load && with.load == Load::plain) +
-                  direction(run_efficiency(g.write_run * complex_bytes, costs), rounds.scattered_store);
+  return direction(read) * (scattered_load ? costs.scattered : 1) +
+         direction(run_efficiency(g.write_run * complex_bytes, costs)) * (scattered_store ? costs.scattered : 1);
+}
+
+// Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters of
+// that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a cluster is
+// slower.
+double exchange_seconds(const KernelParameters& with, const Rounds& rounds, double bytes, const DeviceTraits& device,
+                        const FftCosts& costs) {
+  const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
+  double lanes = 128.0 * device.clock_hz * device.multiprocessors * costs.shared;
+  if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
+  if (with.banks == Banks::swizzle) lanes *= 0.98;  // one exclusive or per value; prefers padding where both fit
+  double exchange = exchanges * bytes * 2 / lanes;
+  if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
+  if (with.pipeline > 0) exchange += bytes * 2 / lanes;  // into and out of the landing buffer
+  return exchange;
+}
+
+}  // namespace
+
+double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, Part part) {
+  const KernelParameters& with = kernel.with;
+  const auto complex_bytes = static_cast<double>(2 * real_bytes(plan.precision));
+  const double transforms = static_cast<double>(batch) * part.lines;
+  const double values = static_cast<double>(elements(plan)) * transforms;
+  int registers = registers_estimate(g.elements_per_thread, plan.precision);
+  if (with.registers > 0) registers = std::min(registers, with.registers);
+  const int resident = std::max(
+      1, resident_blocks(with.threads, registers, shared_bytes(with, g.block_elements, plan.precision), device));
+
+  const bool cached = stays_in_l2(plan, device, batch);
+  const double copy = values * complex_bytes / (costs.copy * device.memory_bandwidth * (cached ? costs.cached : 1));
+  const Rounds rounds = rounds_of(kernel, g);
+  double memory = memory_seconds(plan, with, g, rounds, {copy, part.moved, overlap(with, resident, costs)}, costs);
 
   // Arithmetic: mixes of additions and multiply-adds reach about half of the peak. Computed twiddle factors cost extra.
   double work = flops;
   for (const SubFft& sub : kernel.subs) {
     const double each = with.twiddle == TwiddleForm::fast ? 8 : plan.precision == Precision::f32 ? 24 : 60;
-    if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * values / transforms * (1 - 1.0 / sub.radix);
-    if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * values / transforms;
+    const auto all = static_cast<double>(elements(plan));
+    if (sub.twiddle && with.twiddle != TwiddleForm::table) work += each * all * (1 - 1.0 / sub.radix);
+    if (sub.twiddle && with.twiddle == TwiddleForm::table) work += 6 * all;
   }
   const double arithmetic = work * transforms / (costs.arithmetic * peak_flops(device, plan.precision));
-
-  // Shared memory: every exchange writes and reads each value at 128 bytes per clock and multiprocessor. Three quarters
-  // of that is reached without bank conflicts, and less if nothing avoids them; shared memory of other blocks in a
-  // cluster is slower.
-  const double exchanges = rounds.exchanges * (with.exchange == Exchange::shuffle ? 0.6 : 1);
-  double lanes = 128.0 * device.clock_hz * device.multiprocessors * costs.shared;
-  if (with.exchange == Exchange::shared && with.banks == Banks::plain) lanes *= 0.4;
-  if (with.banks == Banks::swizzle) lanes *= 0.98;  // one exclusive or per value; prefers padding where both fit
-  double exchange = exchanges * values * complex_bytes * 2 / lanes;
-  if (with.exchange == Exchange::shared && with.parts == Parts::apart) exchange *= 1.15;  // twice the barriers
-  if (with.pipeline > 0) exchange += values * complex_bytes * 2 / lanes;  // into and out of the landing buffer
+  const double exchange = exchange_seconds(with, rounds, values * complex_bytes, device, costs);
 
   // Traffic between the blocks of a cluster: everything except the share that stays in its block.
   const double ports = 64.0 * device.multiprocessors * device.clock_hz;  // bytes per second into multiprocessors
   const double crossing = values * complex_bytes * (1 - 1.0 / with.cluster) / (costs.crossing * ports);
 
-  // Blocks that do not fill the device's last wave.
+  // Blocks that do not fill the device's last wave. In the only one, each multiprocessor works for its own blocks.
   const double blocks =
-      static_cast<double>(g.tiles) * with.cluster * std::ceil(transforms / static_cast<double>(g.batch_carried));
+      std::ceil(static_cast<double>(g.tiles) * with.cluster *
+                (part.lines < 1 ? transforms : std::ceil(transforms / static_cast<double>(g.batch_carried))));
   const double slots = static_cast<double>(device.multiprocessors) * resident;
   const double waves = std::ceil(blocks / slots);
-  const double fill = std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05);
+  const double each = std::ceil(blocks / device.multiprocessors) * device.multiprocessors;
+  const double fill = waves > 1 ? std::min(1.0, blocks / (waves * slots) + (waves - 1) * 0.05) : blocks / each;
   // Idle threads: the last round of DFTs, and partial tiles.
   const double held = static_cast<double>(g.elements_per_thread) * with.threads / static_cast<double>(g.block_elements);
   const double covered = static_cast<double>(g.tiles) * static_cast<double>(g.tile_elements / g.batch_carried) /
                          static_cast<double>(elements(plan));
   const double compute = (arithmetic + exchange) * std::max(1.0, held) * std::max(1.0, covered) / fill;
-  memory /= std::min(1.0, fill * 1.5);
-  return std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute) + crossing + costs.launch;
+  if (waves > 1) memory /= std::min(1.0, fill * 1.5);
+  // Each block waits for memory, for barriers, and for the operations of a thread one after the other.
+  const double steps = work / static_cast<double>(elements(plan)) * g.elements_per_thread;
+  const double chain = waves * (costs.wait * (1 + 0.1 * rounds.exchanges) + costs.step * steps / device.clock_hz);
+  const double rate = std::max(memory, compute) + (1 - costs.hidden) * std::min(memory, compute) + crossing;
+  return std::max(rate, chain) + costs.launch;
 }
 
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& g, double flops,

@@ -32,10 +32,14 @@ double kernel_seconds(const FftPlan& plan, int kernel, const DeviceTraits& devic
 // The same, using what the caller already knows about the kernel.
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
                       const DeviceTraits& device, std::int64_t batch);
-// The same with given coefficients, for fitting them. `moved`: share of the arrays that the kernel really moves, which a
-// kernel along x of real arrays does not move whole although it computes with complex lines.
+// What a kernel of a real transform does of what the kernel of complex arrays does: `moved` of their bytes (a kernel
+// along x computes with complex lines whose ends are real or half spectra), `lines` of their lines.
+struct Part {
+  double moved = 1, lines = 1;
+};
+// The same with given coefficients, for fitting them.
 double kernel_seconds(const FftPlan& plan, const Kernel& kernel, const KernelGeometry& geometry, double flops,
-                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, double moved = 1);
+                      const DeviceTraits& device, std::int64_t batch, const FftCosts& costs, Part part = {});
 double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch = 1);
 double plan_seconds(const FftPlan& plan, const DeviceTraits& device, std::int64_t batch, const FftCosts& costs);
 

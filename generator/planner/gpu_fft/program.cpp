@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/codegen/fft/emit/pass_memory.h"
@@ -12,14 +13,20 @@
 namespace fourtune::generator {
 namespace {
 
-// A half spectrum is completed along x when its values are loaded, from mirrored positions of the same line. All other
-// dimensions must be finished by then.
+// A half spectrum is completed along x when its values are loaded, from mirrored positions. Each of the other dimensions
+// must be finished by then, or be transformed as a whole by that kernel.
 bool completes_too_early(const fft::FftPlan& plan) {
+  std::set<fft::Dim> before;
   bool loaded = false;
   for (const fft::Kernel& kernel : plan.kernels) {
     const auto of_x = [](const fft::SubFft& sub) { return sub.dim == fft::Dim::x; };
-    loaded = loaded || std::any_of(kernel.subs.begin(), kernel.subs.end(), of_x);
-    if (loaded && !std::all_of(kernel.subs.begin(), kernel.subs.end(), of_x)) return true;
+    const bool completes = !loaded && std::any_of(kernel.subs.begin(), kernel.subs.end(), of_x);
+    for (const fft::SubFft& sub : kernel.subs) {
+      if (of_x(sub)) continue;
+      if (loaded || (completes && before.contains(sub.dim))) return true;
+      if (!completes) before.insert(sub.dim);
+    }
+    loaded = loaded || completes;
   }
   return false;
 }
@@ -85,7 +92,7 @@ std::string why_not_emitted(const fft::FftPlan& plan, const fft::EmitOptions& op
   const auto [planned, refusal] = fft::lower(plan, options);
   if (!refusal.empty()) return refusal;
   if (options.type == FftType::c2r && completes_too_early(plan))
-    return "a half spectrum needs x in kernels of its own behind all others";
+    return "a half spectrum needs the other dimensions finished before x begins, or whole in its first kernel";
   const bool hold = output_may_hold(options);
   for (std::size_t k = 0; k < planned.passes.size(); ++k) {
     const bool last = k + 1 == planned.passes.size();

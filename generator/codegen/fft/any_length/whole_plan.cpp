@@ -12,8 +12,8 @@ constexpr std::int64_t values_of_block = 2048;  // that small transforms fill to
 constexpr std::int64_t most_bytes = 64 * 1024;  // of one transform
 
 bool arrays_are_dense(const EmitOptions& options) {
-  bool dense = options.type == FftType::c2c && !options.input && !options.output && !options.last_first &&
-               options.order == Order::natural && options.from == Order::natural;
+  bool dense = !options.input && !options.output && !options.last_first && options.order == Order::natural &&
+               options.from == Order::natural;
   for (const DimensionHooks& hook : options.hooks)
     dense = dense && !hook.input && !hook.output && hook.input_factors.empty() && hook.output_factors.empty() &&
             hook.input_turns.empty() && hook.output_turns.empty();

@@ -69,6 +69,8 @@ std::int64_t step_of(const PassSpec& pass, const Port& port) {
     next *= size;
     for (const Window& window : port.windows)
       if (weight_of(window.index, atom) != 0) return 0;
+    for (const Window& turned : port.turned)
+      if (weight_of(turned.index, atom) != 0) return 0;
   }
   return port.bounds.empty() ? first : 0;
 }

@@ -32,6 +32,8 @@ PassWriter::Access PassWriter::begin_access(const Port& port, const Round& round
       access.window.push_back(define(fmt::format("n{}", i), port.windows[i].index));
   }
   if (port.values == Values::hermitian) access.mirror = define("m", port.mirror.index);
+  for (std::size_t i = 0; i < port.turned.size(); ++i)
+    access.turned.push_back(define(fmt::format("t{}", i), port.turned[i].index));
   return access;
 }
 
@@ -76,10 +78,16 @@ std::pair<std::string, std::string> PassWriter::element(const Port& port, const 
     position += fmt::format(" + {}ft_position_{}({}, {}, {}) * {}", pass_.wide ? "(long long)" : "", kind, n, window.n,
                             window.kept, number_text(window.stride));
   }
-  if (port.values == Values::hermitian)
-    position += fmt::format(" + {}ft_mirror({}, {}) * {}", pass_.wide ? "(long long)" : "",
-                            plus(access.mirror, register_part(port.mirror.index, round, e)), port.mirror.n,
-                            number_text(port.mirror.stride));
+  if (port.values == Values::hermitian) {
+    const char* const wide = pass_.wide ? "(long long)" : "";
+    const std::string mirror = plus(access.mirror, register_part(port.mirror.index, round, e));
+    position +=
+        fmt::format(" + {}ft_mirror({}, {}) * {}", wide, mirror, port.mirror.n, number_text(port.mirror.stride));
+    for (std::size_t i = 0; i < port.turned.size(); ++i)
+      position += fmt::format(" + {}ft_turned({}, {}, {} > {}) * {}", wide,
+                              plus(access.turned[i], register_part(port.turned[i].index, round, e)), port.turned[i].n,
+                              mirror, port.mirror.n / 2, number_text(port.turned[i].stride));
+  }
   return {condition, fmt::format("{}[{}]", access.base, position)};
 }
 

@@ -74,7 +74,7 @@ class PassWriter {
   // Names that a port's guards and positions need; then the condition ("" if always true) and the element for each
   // value.
   struct Access {
-    std::vector<std::string> bound, window, factor;
+    std::vector<std::string> bound, window, factor, turned;
     std::string base, mirror;
   };
   void write_port_pointer(const char* name, const char* base, const Port& port, bool load);

@@ -65,6 +65,7 @@ class Arranger {
     for (Port* port : {&pass_.load, &pass_.store}) {
       use(port->address), use(port->mirror.index);
       for (auto& window : port->windows) use(window.index);
+      for (auto& turned : port->turned) use(turned.index);
       for (auto& factor : port->factors) use(factor.index);
       for (auto& bound : port->bounds) use(bound.index);
     }
@@ -192,6 +193,7 @@ class Arranger {
       const Port& port = last && r > 0 ? pass_.store : pass_.load;
       for (const auto& window : port.windows) weight += weight_of(window.index, atom) * window.stride;
       if (port.values == Values::hermitian) weight += weight_of(port.mirror.index, atom) * port.mirror.stride;
+      for (const auto& turned : port.turned) weight += weight_of(turned.index, atom) * turned.stride;
       return weight;
     };
     std::stable_sort(rest.begin(), rest.end(), [&](int a, int b) { return key(a) < key(b); });

@@ -69,7 +69,8 @@ struct Bound {
 enum class Values {
   complex,
   real,      // load: the imaginary part is 0; store: only the real part
-  hermitian  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates
+  hermitian  // load only: the array holds indices 0..n/2 of `mirror`; the rest are conjugates, of indices that are negated
+             // in the `turned` dimensions, too
 };
 // One side of a kernel: its loads or its stores.
 struct Port {
@@ -79,7 +80,8 @@ struct Port {
   std::vector<Bound> bounds;
   double scale = 1;
   Values values = Values::complex;
-  Window mirror;  // hermitian: the halved dimension (kind unused)
+  Window mirror;               // hermitian: the halved dimension (kind unused)
+  std::vector<Window> turned;  // hermitian: the other dimensions that are still to be transformed (kind, kept unused)
 };
 
 enum class Twiddles {

@@ -32,10 +32,16 @@ bool Planner::windowed(int d, int k, bool load) const {
   const Line& axis = axes_[at(d)];
   if (load) {
     if (axis.digits.front().kernel != k) return false;
-    return options_.hooks[at(d)].input.has_value() || (d == 0 && options_.type == FftType::c2r);
+    return options_.hooks[at(d)].input.has_value() || (d == 0 && options_.type == FftType::c2r) || turned(d, k);
   }
   if (axis.digits.back().kernel != k) return false;
   return options_.hooks[at(d)].output.has_value() || (d == 0 && options_.type == FftType::r2c);
+}
+
+bool Planner::turned(int d, int k) const {
+  const Line &x = axes_.front(), &axis = axes_[at(d)];
+  return options_.type == FftType::c2r && d != 0 && d != batch_axis && !x.digits.empty() && !axis.digits.empty() &&
+         x.digits.front().kernel == k && axis.digits.front().kernel == k && axis.digits.back().kernel == k;
 }
 
 void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store) {
@@ -54,6 +60,12 @@ void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, cons
       if (d == 0 && load && options_.type == FftType::c2r) {
         port.values = Values::hermitian;
         port.mirror = window;
+        continue;
+      }
+      if (load && turned(d, k)) {
+        if (hook)
+          refuse("rule window: a half spectrum that is padded in another dimension takes x in kernels of its own");
+        port.turned.push_back(window);
         continue;
       }
       if (!hook) window.kind = Window::Kind::head, window.kept = axis.n / 2 + 1;  // r2c

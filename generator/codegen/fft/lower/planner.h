@@ -115,6 +115,8 @@ class Planner {
   // ---- loads and stores (plan_ports.cpp)
   // Whether this kernel pads (load) or truncates (store) this axis, so that a window gives its addresses.
   bool windowed(int d, int k, bool load) const;
+  // Whether this kernel completes half spectra whose axis d is still to be transformed, by itself.
+  bool turned(int d, int k) const;
   void finish_ports(PlannedPass& out, int k, const AxisParts& parts, const Placings& in, const Placings& store);
   // Adds the hooks' factors to the kernel that first loads, or last stores, the dimension's digits.
   void add_factors(PlannedPass& out, int k, const AxisParts& parts);

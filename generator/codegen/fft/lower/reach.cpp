@@ -130,6 +130,7 @@ std::int64_t reach(const PassSpec& pass, const Port& port) {
   std::int64_t last = largest_within(pass, port, port.address);
   for (const Window& window : port.windows) last += (window.kept - 1) * window.stride;
   if (port.values == Values::hermitian) last += port.mirror.n / 2 * port.mirror.stride;
+  for (const Window& turned : port.turned) last += (turned.n - 1) * turned.stride;
   return last + 1;
 }
 
