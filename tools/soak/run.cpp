@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "tools/common/device_arrays.h"
 #include "tools/common/stopwatch.h"
 #include "tools/soak/arrays.h"
 
@@ -74,7 +75,13 @@ class CaseRun {
     options.trust_points = one.trust;
     options.only = one.only;
     options.distinct_points = one.distinct;
-    if (one.shared) options.devices = "all", options.device = 0, options.plan.clear();
+    if (one.shared || one.streamed) options.device = 0, options.plan.clear();
+    if (one.shared) options.devices = "all";
+    if (one.streamed) {
+      const ArrayBytes bytes = array_bytes(one.problem);
+      options.devices =
+          fmt::format("0:{}", (bytes.first + bytes.second) / 2 / static_cast<std::size_t>(one.problem.batch));
+    }
     const Stopwatch watch;
     const std::string typed = typed_token(one);
     if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};
