@@ -21,6 +21,7 @@
 #include "runtime/backend_table.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
+#include "runtime/device_link.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
 #include "tuner/measure/evaluate.h"
@@ -315,6 +316,13 @@ TEST_F(TwoGpus, ShareABatchByTheirSpeed) {
   EXPECT_EQ(share[0] + share[1], 16);
   EXPECT_EQ(first[1], 0) << "in the order of the option";
   EXPECT_EQ(first[0], share[1]);
+}
+
+TEST_F(TwoGpus, TheirLinkIsMeasuredOnceForBothDirections) {
+  const runtime::Backend& cuda = runtime::find_backend("cuda");
+  const double link = runtime::device_link(cuda, 0, 1);
+  EXPECT_GT(link, 0);
+  EXPECT_EQ(runtime::device_link(cuda, 1, 0), link);
 }
 
 // The caller's arrays may be anywhere, so a GPU is used only on request, and its driver is not started otherwise.

@@ -149,12 +149,13 @@ TEST(SoakCase, EveryOptionIsDrawnNowAndThen) {
   for (const SoakCase& one : many_cases(600)) {
     const std::string text = to_text(one);
     for (const char* word :
-         {" shared",  " adjoint", " order=fft", " only=spread",   " only=interpolate", " distinct",   " deterministic",
-          " trust",   " at=far",  " at=folded", " at=duplicated", " at=borders",       " threads=",   ",layout=",
-          ",extent=", ",sign=",   ",place=in",  "points=spiral",  "points=stack",      "points=ewald"})
+         {" shared",       " streamed",      " adjoint",    " order=fft", " only=spread", " only=interpolate",
+          " distinct",     " deterministic", " trust",      " at=far",    " at=folded",   " at=duplicated",
+          " at=borders",   " threads=",      ",layout=",    ",extent=",   ",sign=",       ",place=in",
+          "points=spiral", "points=stack",   "points=ewald"})
       if (text.find(word) != std::string::npos) seen.insert(word);
   }
-  EXPECT_EQ(seen.size(), 20u);
+  EXPECT_EQ(seen.size(), 21u);
 }
 
 // Distinct coordinates along x of both sides, but for the two points that define the extent.

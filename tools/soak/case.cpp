@@ -27,6 +27,7 @@ void apply_word(SoakCase& one, std::string_view word) {
   if (word == "only=interpolate") return void(one.only = Only::interpolate);
   if (word == "distinct") return void(one.distinct = true);
   if (word == "shared") return void(one.shared = true);
+  if (word == "streamed") return void(one.streamed = true);
   if (word == "deterministic") return void(one.deterministic = true);
   if (word == "trust") return void(one.trust = true);
   if (key == "threads") return void(one.threads = number_of<int>(word, value));
@@ -35,7 +36,7 @@ void apply_word(SoakCase& one, std::string_view word) {
     for (const Scatter scatter : kScatters)
       if (value == to_string(scatter)) return void(one.scatter = scatter);
   throw UsageError(fmt::format("'{}' is no option of a problem", word),
-                   "adjoint, order=fft, only=spread|interpolate, distinct, shared, deterministic, trust, "
+                   "adjoint, order=fft, only=spread|interpolate, distinct, shared, streamed, deterministic, trust, "
                    "at=far|folded|duplicated|borders, threads=N, seed=N");
 }
 
@@ -53,6 +54,7 @@ std::string to_text(const SoakCase& one) {
   if (one.only != Only::whole) out += one.only == Only::spread ? " only=spread" : " only=interpolate";
   if (one.distinct) out += " distinct";
   if (one.shared) out += " shared";
+  if (one.streamed) out += " streamed";
   if (one.deterministic) out += " deterministic";
   if (one.trust) out += " trust";
   if (one.scatter != Scatter::none) out += fmt::format(" at={}", to_string(one.scatter));

@@ -31,7 +31,8 @@ struct SoakCase {
   ModeOrder order = ModeOrder::centred;
   Only only = Only::whole;
   bool distinct = false, deterministic = false, trust = false;
-  bool shared = false;  // all devices share the batch, with default plans
+  bool shared = false;    // all devices share the batch, with default plans
+  bool streamed = false;  // through half the memory that its arrays take, in blocks
   Scatter scatter = Scatter::none;
   int threads = 0;         // 0: all that this process may use
   std::uint64_t seed = 1;  // seed of the arrays

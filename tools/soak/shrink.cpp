@@ -88,6 +88,7 @@ class Simpler {
     add([&](SoakCase& c) { c.only = plain.only; });
     add([&](SoakCase& c) { c.distinct = plain.distinct; });
     add([&](SoakCase& c) { c.shared = plain.shared; });
+    add([&](SoakCase& c) { c.streamed = plain.streamed; });
     add([&](SoakCase& c) { c.deterministic = plain.deterministic; });
     add([&](SoakCase& c) { c.trust = plain.trust; });
     add([&](SoakCase& c) { c.scatter = plain.scatter; });

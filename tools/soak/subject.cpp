@@ -1,5 +1,9 @@
 #include "tools/soak/subject.h"
 
+#include <fmt/format.h>
+
+#include "tools/common/device_arrays.h"
+
 namespace fourtune::tools {
 namespace {
 
@@ -31,7 +35,13 @@ std::unique_ptr<Subject> make_transform(const SoakCase& one, const SoakSetup& se
   options.trust_points = one.trust;
   options.only = one.only;
   options.distinct_points = one.distinct;
-  if (one.shared) options.devices = "all", options.device = 0, options.plan.clear();
+  if (one.shared || one.streamed) options.device = 0, options.plan.clear();
+  if (one.shared) options.devices = "all";
+  if (one.streamed) {
+    const ArrayBytes bytes = array_bytes(one.problem);
+    options.devices =
+        fmt::format("0:{}", (bytes.first + bytes.second) / 2 / static_cast<std::size_t>(one.problem.batch));
+  }
   const std::string typed = typed_token(one);
   if (parse_typed_problem(typed) != one.problem) throw Trouble{"token", typed + " is read as another problem"};
   return std::make_unique<OurTransform>(typed, options);

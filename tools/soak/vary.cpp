@@ -119,6 +119,15 @@ bool can_be_shared(const SoakCase& one) {
   return problem.batch > 1 && one.only == Only::whole && !problem.input_layout && !problem.output_layout;
 }
 
+// Blocks are planes or lines, of which half the memory of the arrays has to hold some.
+bool can_be_streamed(const SoakCase& one) {
+  const Problem& problem = one.problem;
+  if (problem.kind != Kind::fft || problem.dim < 2 || problem.order != SpectrumOrder::natural) return false;
+  const std::int64_t planes = problem.n[static_cast<std::size_t>(problem.dim) - 1];
+  constexpr std::int64_t kLeast = 16;
+  return planes >= kLeast && mode_count(problem) / planes >= kLeast && !problem.input_layout && !problem.output_layout;
+}
+
 }  // namespace
 
 SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
@@ -132,6 +141,7 @@ SoakCase draw_case(std::string_view token, Random& random, double megabytes) {
   one.problem.kind == Kind::fft ? vary_fft(one, random) : vary_nufft(one, random, megabytes * 1e6);
   one.problem = parse_problem(to_token(one.problem));  // exactly what the token says
   one.shared = can_be_shared(one) && one.seed % 6 == 0;
+  one.streamed = can_be_streamed(one) && one.seed % 6 == 1;
   return one;
 }
 
