@@ -95,7 +95,7 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       throw Error(Status::size_overflow, "more than 2147483647 points move to one rank; use more ranks");
     if (stays_) return;
     list(owners, neighbours);
-    packed_.resize(std::max<std::int64_t>(1, sent_.back() * complex_bytes()), memory_);
+    memory_.resize(packed_, std::max<std::int64_t>(1, sent_.back() * complex_bytes()));
     held_ = sent_.back() * complex_bytes();
     for (int d = 0; d < problem_.dim; ++d)
       coordinates_[static_cast<std::size_t>(d)].resize(
