@@ -98,8 +98,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
     memory_.resize(packed_, std::max<std::int64_t>(1, sent_.back() * complex_bytes()));
     held_ = sent_.back() * complex_bytes();
     for (int d = 0; d < problem_.dim; ++d)
-      coordinates_[static_cast<std::size_t>(d)].resize(
-          std::max<std::int64_t>(1, arrived() * real_bytes(problem_.precision)), memory_);
+      memory_.resize(coordinates_[static_cast<std::size_t>(d)],
+                     std::max<std::int64_t>(1, arrived() * real_bytes(problem_.precision)));
     packing_reals_ = packing(false, true), packing_ = packing(true, true), unpacking_ = packing(true, false);
     exchange_.reserve(kThere, blocks(nullptr, nullptr, real_bytes(problem_.precision), true));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, complex_bytes(), true));
