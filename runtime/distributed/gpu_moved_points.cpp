@@ -33,15 +33,14 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }  // namespace
 
 GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
-                               std::int64_t cells, DeviceStreams& streams, int device, const DeviceCopy& memory,
-                               Exchange way, const NcclRanks* nccl)
+                               std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way)
     : ranks_(ranks),
       problem_(problem),
       cells_(cells),
-      streams_(streams),
+      streams_(*device.streams),
       memory_(memory),
-      runner_(backend.queue(device), kSlots, false),
-      exchange_(ranks, streams, memory, way, nccl) {}
+      runner_(backend.queue(device.number), kSlots, false),
+      exchange_(ranks, streams_, memory, way, device.nccl) {}
 
 std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels& kernels, const PointSet& points) {
   if (points.m > std::numeric_limits<std::int32_t>::max())

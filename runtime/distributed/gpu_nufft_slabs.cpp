@@ -77,7 +77,7 @@ class GpuNufftSlabs final : public RankExecutor {
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
         locator_(locator(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
-        moved_(ranks, problem, backend_, slab_.cells, streams_, device.number, memory_, plan.exchange, device.nccl),
+        moved_(ranks, problem, backend_, slab_.cells, device, memory_, plan.exchange),
         exchange_(ranks, streams_, memory_, plan.exchange, device.nccl),
         fetching_(ranks, streams_, memory_, plan.exchange, device.nccl),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
