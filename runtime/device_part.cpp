@@ -80,7 +80,7 @@ void DevicePart::set_points(const Points& points) {
         static_cast<const char*>(coordinate) + (distinct_points_ ? share_.first * count * real_ : 0);
     coordinate = from;
     if (reaches(from)) return;
-    copies.emplace_back().resize(bytes, memory_);
+    memory_.resize(copies.emplace_back(), bytes);
     coordinate = copies.back().data();
     streams_->copy(Lane::work, {copies.back().data(), bytes}, {const_cast<char*>(from), bytes}, bytes, 1);
   };
@@ -115,7 +115,7 @@ struct DevicePart::Passage {
   }
   void make_room(std::array<DeviceArray*, 2> copies, std::int64_t bytes) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(2, part.share_.pieces); ++i)
-      copies[static_cast<std::size_t>(i)]->resize(bytes, part.memory_);
+      part.memory_.resize(*copies[static_cast<std::size_t>(i)], bytes);
   }
   void begin() {
     in_place = read.at == written.at && read.at != nullptr;

@@ -54,8 +54,12 @@ void at_the_end(void*) {
 Mode mode() noexcept {
   static const Mode chosen = [] {
     const char* const wanted = std::getenv("FOURTUNE_CUFFT");
-    if (!wanted) return Mode::on;
-    return std::strcmp(wanted, "off") == 0 ? Mode::off : std::strcmp(wanted, "wait") == 0 ? Mode::wait : Mode::on;
+    if (!wanted || *wanted == 0 || std::strcmp(wanted, "on") == 0) return Mode::on;
+    if (std::strcmp(wanted, "off") == 0) return Mode::off;
+    if (std::strcmp(wanted, "wait") == 0) return Mode::wait;
+    // Somebody who meant off should not take our results for cuFFT's.
+    print_line("fourtune_cufft: FOURTUNE_CUFFT is '%.40s', not on, off or wait; on is taken\n", wanted);
+    return Mode::on;
   }();
   return chosen;
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -16,6 +17,15 @@ constexpr const char* kWords[kWhys] = {"",         "type",          "layout",   
                                        "failed",   "unusual array", "still compiling", "never executed"};
 std::array<std::atomic<std::int64_t>, kWhys> plans_for{};
 std::atomic<std::int64_t> our_executes{0}, their_executes{0};
+
+// On standard error, without a stream of the program's.
+void print(const char* text, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const ssize_t done = ::write(STDERR_FILENO, text, bytes);
+    if (done <= 0) return;
+    text += done, bytes -= static_cast<std::size_t>(done);
+  }
+}
 
 }  // namespace
 
@@ -52,11 +62,13 @@ void print_counts() noexcept {
   if (theirs > 0) add("%s", ")");
   const long long by_us = our_executes, by_them = their_executes;
   add("; %lld executes: %lld ours, %lld cuFFT's\n", by_us + by_them, by_us, by_them);
-  for (std::size_t done = 0; done < used;) {
-    const ssize_t more = ::write(STDERR_FILENO, line + done, used - done);
-    if (more <= 0) break;
-    done += static_cast<std::size_t>(more);
-  }
+  print(line, used);
+}
+
+void print_line(const char* format, const char* value) noexcept {
+  char line[256];
+  const int length = std::snprintf(line, sizeof line, format, value);
+  if (length > 0) print(line, std::min(static_cast<std::size_t>(length), sizeof line - 1));
 }
 
 }  // namespace fourtune::dropin

@@ -33,4 +33,7 @@ void forget_counts() noexcept;
 // An execute of our plans by cuFFT is one before the kernels were compiled, or of arrays that they do not take.
 void print_counts() noexcept;
 
+// Writes one line on standard error: `value` in a format with one %s.
+void print_line(const char* format, const char* value) noexcept;
+
 }  // namespace fourtune::dropin

@@ -5,27 +5,6 @@
 
 namespace fourtune::runtime {
 
-DeviceArray::DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
-DeviceArray& DeviceArray::operator=(DeviceArray&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-DeviceArray::~DeviceArray() {
-  if (data_ != nullptr) memory_->release(data_);
-}
-
-void DeviceArray::resize(std::int64_t bytes, const DeviceCopy& device) {
-  if (bytes <= bytes_) return;
-  if (data_ != nullptr) memory_->release(data_);
-  data_ = nullptr;
-  bytes_ = 0;
-  memory_ = &device.memory();
-  data_ = memory_->allocate(static_cast<std::size_t>(bytes));
-  bytes_ = bytes;
-}
-
 DeviceCopy::DeviceCopy(const Backend& backend, int device) {
   if (backend.capabilities().arrays != Arrays::host) memory_ = backend.memory(device);
 }
@@ -46,7 +25,7 @@ PointSet DeviceCopy::points(const PointSet& host, const Problem& problem, std::v
   const auto copy = [&](const void*& coordinate, std::int64_t count) {
     if (coordinate == nullptr) return;
     const std::int64_t bytes = count * real_bytes(problem.precision);
-    arrays.emplace_back().resize(std::max<std::int64_t>(bytes, 1), *this);
+    arrays.emplace_back().resize(std::max<std::int64_t>(bytes, 1), memory());
     upload(arrays.back().data(), coordinate, bytes);
     coordinate = arrays.back().data();
   };

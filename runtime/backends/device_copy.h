@@ -1,4 +1,4 @@
-// Memory of a device, and copies between it and host arrays, for those who pass arrays of an application on.
+// Copies between host arrays and the memory of a device, for those who pass arrays of an application on.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,9 @@
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/device_array.h"
 
 namespace fourtune::runtime {
-
-class DeviceCopy;
-
-// Memory of a backend; grows and never shrinks.
-class DeviceArray {
- public:
-  DeviceArray() = default;
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  DeviceArray(DeviceArray&& other) noexcept;
-  DeviceArray& operator=(DeviceArray&& other) noexcept;
-  ~DeviceArray();
-  // When it has to grow, the old content is lost. Throws Error{out_of_memory}.
-  void resize(std::int64_t bytes, const DeviceCopy& device);
-  void* data() const { return data_; }
-
- private:
-  ArrayMemory* memory_ = nullptr;
-  void* data_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
 
 // The arrays of a transform must end before it.
 class DeviceCopy {
@@ -43,6 +23,10 @@ class DeviceCopy {
   // The points where the backend can read them; `arrays` holds their copies.
   PointSet points(const PointSet& host, const Problem& problem, std::vector<DeviceArray>& arrays) const;
   ArrayMemory& memory() const { return *memory_; }
+  // Nothing happens for zero bytes, the only ones where the backend takes host arrays.
+  void resize(DeviceArray& array, std::int64_t bytes) const {
+    if (bytes > 0) array.resize(bytes, memory());
+  }
 
  private:
   std::unique_ptr<ArrayMemory> memory_;

@@ -46,7 +46,7 @@ void DeviceExchange::reserve(Side& side, const std::vector<DeviceBlock>& blocks)
     if (way_ != Exchange::nccl && !rows_.contains(block.slice.bytes))
       rows_.emplace(block.slice.bytes, run_type(block.slice.bytes));
   }
-  side.packed.resize(packed, memory_);
+  memory_.resize(side.packed, packed);
   side.packed_bytes = std::max(side.packed_bytes, packed);
   if (staged > side.staged.bytes) {
     streams_.release_host(side.staged.data);

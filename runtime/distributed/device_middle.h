@@ -30,8 +30,8 @@ class DeviceMiddle {
     whole_ = shape.planes.items() * shape.columns.items() * shape.run;
     planes_bytes_ = checked_multiply(joined_ ? whole_ * shape.element : pieces_.planes_bytes(), held.arrays, "planes");
     columns_bytes_ = joined_ ? 0 : checked_multiply(pieces_.columns_bytes(), held.arrays, "columns");
-    by_planes_.resize(planes_bytes_, memory);
-    by_columns_.resize(columns_bytes_, memory);
+    memory.resize(by_planes_, planes_bytes_);
+    memory.resize(by_columns_, columns_bytes_);
   }
   // Memory for messages in this direction. Throws as bind does; does not communicate.
   void reserve(bool to_columns) {

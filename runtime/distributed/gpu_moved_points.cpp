@@ -33,15 +33,14 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }  // namespace
 
 GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
-                               std::int64_t cells, DeviceStreams& streams, int device, const DeviceCopy& memory,
-                               Exchange way, const NcclRanks* nccl)
+                               std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way)
     : ranks_(ranks),
       problem_(problem),
       cells_(cells),
-      streams_(streams),
+      streams_(*device.streams),
       memory_(memory),
-      runner_(backend.queue(device), kSlots, false),
-      exchange_(ranks, streams, memory, way, nccl) {}
+      runner_(backend.queue(device.number), kSlots, false),
+      exchange_(ranks, streams_, memory, way, device.nccl) {}
 
 std::vector<std::int64_t> GpuMovedPoints::locate(const generator::nufft::Kernels& kernels, const PointSet& points) {
   if (points.m > std::numeric_limits<std::int32_t>::max())
@@ -95,11 +94,11 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       throw Error(Status::size_overflow, "more than 2147483647 points move to one rank; use more ranks");
     if (stays_) return;
     list(owners, neighbours);
-    packed_.resize(std::max<std::int64_t>(1, sent_.back() * complex_bytes()), memory_);
+    memory_.resize(packed_, std::max<std::int64_t>(1, sent_.back() * complex_bytes()));
     held_ = sent_.back() * complex_bytes();
     for (int d = 0; d < problem_.dim; ++d)
-      coordinates_[static_cast<std::size_t>(d)].resize(
-          std::max<std::int64_t>(1, arrived() * real_bytes(problem_.precision)), memory_);
+      memory_.resize(coordinates_[static_cast<std::size_t>(d)],
+                     std::max<std::int64_t>(1, arrived() * real_bytes(problem_.precision)));
     packing_reals_ = packing(false, true), packing_ = packing(true, true), unpacking_ = packing(true, false);
     exchange_.reserve(kThere, blocks(nullptr, nullptr, real_bytes(problem_.precision), true));
     exchange_.reserve(kThere, blocks(nullptr, nullptr, complex_bytes(), true));

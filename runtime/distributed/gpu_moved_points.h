@@ -24,8 +24,7 @@ class GpuMovedPoints {
  public:
   // kernels: of the whole grid. All arguments outlive this.
   GpuMovedPoints(const Communicator& ranks, const Problem& problem, const gpu::ProgramBackend& backend,
-                 std::int64_t cells, DeviceStreams& streams, int device, const DeviceCopy& memory, Exchange way,
-                 const NcclRanks* nccl);
+                 std::int64_t cells, const RankDevice& device, const DeviceCopy& memory, Exchange way);
 
   // How many of this rank's points begin at each cell of the last dimension. Their arrays are in the device's memory, and
   // stay until move(). Throws Error{invalid_point | out_of_memory}; does not communicate.

@@ -77,7 +77,7 @@ class GpuNufftSlabs final : public RankExecutor {
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
         locator_(locator(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
-        moved_(ranks, problem, backend_, slab_.cells, streams_, device.number, memory_, plan.exchange, device.nccl),
+        moved_(ranks, problem, backend_, slab_.cells, device, memory_, plan.exchange),
         exchange_(ranks, streams_, memory_, plan.exchange, device.nccl),
         fetching_(ranks, streams_, memory_, plan.exchange, device.nccl),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
@@ -116,8 +116,8 @@ class GpuNufftSlabs final : public RankExecutor {
       clock_.time("sort", [&] {
         ranks_.together([&] {
           local.rethrow();
-          values_.resize(moved_.stays() ? 0 : checked_multiply(moved_.arrived() + 1, chunk_ * kElement, "values"),
-                         memory_);
+          if (!moved_.stays())
+            memory_.resize(values_, checked_multiply(moved_.arrived() + 1, chunk_ * kElement, "values"));
           if (gridder_) gridder_->set_points(here);
           streams_.wait(Lane::work);
           moved_.release();
@@ -225,7 +225,7 @@ class GpuNufftSlabs final : public RankExecutor {
     if (!slab_.whole(rank)) own.slab = {slab_.cells, slab_.start(rank), slab_.before, {}};
     if (options_.deterministic) own.slab.agree = [this](std::array<std::uint64_t, 2>& bounds) { agree(bounds); };
     gridder_ = backend_.bind(part, plan_.local, own);
-    grid_.resize(checked_multiply(grid_bytes(), chunk_, "fine grids"), memory_);
+    memory_.resize(grid_, checked_multiply(grid_bytes(), chunk_, "fine grids"));
   }
 
   // Bits of doubles that are not negative are in the order of the doubles.

@@ -36,8 +36,8 @@ class GpuReplicated final : public RankExecutor {
     local.stream = streams_.stream(Lane::work);
     transform_ = std::make_unique<Transform>(to_token(own), local);
     whole_bytes_ = checked_multiply(rows_ * columns_.items(), column_, "modes");
-    whole_.resize(checked_multiply(whole_bytes_, problem.batch, "modes"), memory_);
-    packed_.resize(whole_bytes_, memory_);
+    memory_.resize(whole_, checked_multiply(whole_bytes_, problem.batch, "modes"));
+    memory_.resize(packed_, whole_bytes_);
   }
 
   void set_points(const PointSet& points) override {

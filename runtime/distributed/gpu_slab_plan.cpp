@@ -22,13 +22,7 @@ std::string gpu_slabs_fault(const generator::Plan& plan, const Problem& problem)
 }
 
 generator::nufft::Shape whole_grid(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device) {
-  generator::nufft::Shape shape;
-  shape.dim = problem.dim;
-  shape.fine = plan.window.fine;
-  shape.precision = problem.precision;
-  shape.width = plan.window.width;
-  generator::nufft::on_device(shape, device);
-  return shape;
+  return generator::nufft::shape_on(device, problem, plan.window.fine, plan.window.width);
 }
 
 generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,

@@ -16,7 +16,7 @@ class PassedArray {
     given_ = given;
     copied_ = bytes > 0 && !streams.reaches(given) ? bytes : 0;
     if (copied_ == 0) return static_cast<char*>(given);
-    copy_.resize(copied_, memory);
+    memory.resize(copy_, copied_);
     held_ = std::max(held_, copied_);
     return static_cast<char*>(copy_.data());
   }

@@ -47,7 +47,7 @@ class Replicated final : public RankExecutor {
         transform_->set_points(device_.points(all, problem_, arrays));
         device_.wait();
         own_count_ = shares_first_ ? points.k : points.m;
-        own_.resize(device_.is_host() ? 0 : own_count_ * problem_.batch * kComplex, device_);
+        device_.resize(own_, device_.is_host() ? 0 : own_count_ * problem_.batch * kComplex);
       });
     });
     for (auto& coordinate : shared_points_) coordinate.release();
@@ -104,7 +104,7 @@ class Replicated final : public RankExecutor {
     starts.push_back(columns.items() * run);
     array_.bind(ranks_, rows, Split(std::move(starts)));
     whole_.resize(checked_multiply(array_.whole(), problem_.batch, "shared arrays"));
-    if (!device_.is_host()) all_.resize(whole_.size() * kComplex, device_);
+    if (!device_.is_host()) device_.resize(all_, whole_.size() * kComplex);
   }
 
   // Gives every rank the coordinates of the side that is shared.

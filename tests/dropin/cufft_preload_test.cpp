@@ -49,6 +49,17 @@ TEST(CufftPreload, OffLeavesEverythingToTheLibrary) {
   expect(run({"reasons"}, "off"), "real 9\n", "");
 }
 
+TEST(CufftPreload, AnUnknownModeIsNamedOnceAndTakenAsOn) {
+  const Finished finished = run({"later"}, "offf", {{"FOURTUNE_DB", folder() / "unknown_mode.db"}});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(finished.err.find("fourtune_cufft: FOURTUNE_CUFFT is 'offf', not on, off or wait; on is taken\n"
+                              "fourtune_cufft: 2 plans: 2 ours, 0 cuFFT's; "),
+            0u)
+      << finished.err;
+  for (const char* known : {"", "on"})
+    EXPECT_EQ(run({"plain"}, known, {{"FOURTUNE_CUFFT_STATISTICS", "0"}}).err, "") << known;
+}
+
 TEST(CufftPreload, EveryFunctionThatMakesAPlanIsSeen) {
   expect(run({"makers"}, "wait"), "real 0\n",
          "fourtune_cufft: 10 plans: 10 ours, 0 cuFFT's; 10 executes: 10 ours, 0 cuFFT's\n");

@@ -24,13 +24,7 @@ DeviceTraits h200() {
 }
 
 nufft::Shape shape_of(const Problem& problem, const Plan& plan, const DeviceTraits& device = h200()) {
-  nufft::Shape shape;
-  shape.dim = problem.dim;
-  shape.precision = problem.precision;
-  shape.fine = plan.window.fine;
-  shape.width = plan.window.width;
-  nufft::on_device(shape, device);
-  return shape;
+  return nufft::shape_on(device, problem, plan.window.fine, plan.window.width);
 }
 
 // The kernels of one plan for m points: sort, spreading and interpolation.

@@ -32,11 +32,8 @@ inline constexpr Method kMethods[] = {
     {Spread::points, Interpolate::matrix}};
 
 inline void bind_method(NufftCase& c, const Method& method, Placement placement) {
-  generator::nufft::Shape shape;
-  shape.dim = c.problem.dim;
-  shape.fine = c.plan.window.fine;
-  shape.precision = c.problem.precision;
-  shape.width = c.plan.window.width;
+  const generator::nufft::Shape shape =
+      generator::nufft::shape_on({}, c.problem, c.plan.window.fine, c.plan.window.width);
   auto& points = c.plan.gpu().points;
   points.spread = method.spread, points.interp = method.interp;
   if (points.interp == Interpolate::matrix && shape.dim == 1) points.interp = Interpolate::points;  // none in 1D

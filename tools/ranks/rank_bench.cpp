@@ -100,7 +100,7 @@ void RankBench::load_device() {
   ranks_.together([&] {
     memory_ = std::make_unique<runtime::DeviceCopy>(backend_, device());
     for (std::size_t i = 0; i < 2; ++i)
-      device_arrays_[i].resize(static_cast<std::int64_t>(arrays_[i].size()), *memory_);
+      memory_->resize(device_arrays_[i], static_cast<std::int64_t>(arrays_[i].size()));
     upload();
   });
 }

@@ -5,24 +5,6 @@
 
 namespace fourtune::tuner {
 
-DeviceArray::DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes)
-    : memory_(&memory), data_(bytes > 0 ? memory.allocate(bytes) : nullptr), bytes_(bytes) {}
-DeviceArray& DeviceArray::operator=(DeviceArray&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-DeviceArray::~DeviceArray() {
-  if (data_) memory_->release(data_);
-}
-void DeviceArray::upload(const void* host) const {
-  if (data_) memory_->upload(data_, host, bytes_);
-}
-void DeviceArray::download(void* host) const {
-  if (data_) memory_->download(host, data_, bytes_);
-}
-
 DeviceArrays::DeviceArrays(std::unique_ptr<runtime::ArrayMemory> memory, std::size_t input_bytes,
                            std::size_t output_bytes, int sets)
     : memory_(std::move(memory)), input_bytes_(input_bytes), output_bytes_(output_bytes), kept_(*memory_, input_bytes) {

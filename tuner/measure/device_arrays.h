@@ -1,36 +1,18 @@
-// Arrays in device memory: a single array, and several copies of a problem's two arrays, so that transforms timed one
-// after the other do not find their data in the device's cache.
+// Several copies of a problem's two arrays in device memory, so that transforms timed one after the other do not find
+// their data in the device's cache.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/device_array.h"
 
 namespace fourtune::tuner {
 
-// One array. The memory must outlive it. Move-only.
-class DeviceArray {
- public:
-  DeviceArray() = default;
-  // Throws Error{out_of_memory}. For zero bytes data() is null.
-  DeviceArray(runtime::ArrayMemory& memory, std::size_t bytes);
-  DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
-  DeviceArray& operator=(DeviceArray&& other) noexcept;
-  ~DeviceArray();
-  void* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
-  void upload(const void* host) const;
-  void download(void* host) const;
-
- private:
-  runtime::ArrayMemory* memory_ = nullptr;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+using runtime::DeviceArray;
 
 class DeviceArrays {
  public:

@@ -23,7 +23,7 @@ struct Shape {
   // Deterministic sums of all slabs have one unit, whose bounds their ranks agree on between launches.
   bool agreed = false;
   bool whole_cells = true;  // records hold whole cells; false: only families by subproblems, fewer than 2^28 points
-  // The device that runs the kernels (on_device); an H200 if nothing else is known.
+  // The device that runs the kernels (shape_on); an H200 if nothing else is known.
   std::int64_t shared_bytes = 227 * 1024;  // largest shared memory of a block
   int multiprocessors = 132;
 
@@ -31,10 +31,18 @@ struct Shape {
   std::int64_t cells() const { return fine[0] * fine[1] * fine[2]; }
 };
 
-// Sets the shape's device. Traits that are 0 are unknown and change nothing.
-inline void on_device(Shape& shape, const DeviceTraits& traits) {
-  if (traits.shared_per_block > 0) shape.shared_bytes = traits.shared_per_block;
-  if (traits.multiprocessors > 0) shape.multiprocessors = traits.multiprocessors;
+// The shape of a grid of `fine` cells for a problem on a device; the rest keeps its default. Traits that are 0 are
+// unknown.
+inline Shape shape_on(const DeviceTraits& device, const Problem& problem, const std::array<std::int64_t, 3>& fine,
+                      int width) {
+  Shape shape;
+  shape.dim = problem.dim;
+  shape.fine = fine;
+  shape.precision = problem.precision;
+  shape.width = width;
+  if (device.shared_per_block > 0) shape.shared_bytes = device.shared_per_block;
+  if (device.multiprocessors > 0) shape.multiprocessors = device.multiprocessors;
+  return shape;
 }
 
 }  // namespace fourtune::generator::nufft

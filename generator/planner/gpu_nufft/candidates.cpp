@@ -47,14 +47,9 @@ double points_of(const std::optional<std::int64_t>& count, double cells) {
 
 nufft::Shape shape_of(const Problem& problem, const DeviceTraits& traits, const std::array<std::int64_t, 3>& fine,
                       int width) {
-  nufft::Shape shape;
-  shape.dim = problem.dim;
-  shape.precision = problem.precision;
-  shape.fine = fine;
-  shape.width = width;
+  nufft::Shape shape = nufft::shape_on(traits, problem, fine, width);
   const std::int64_t most = std::max(problem.m.value_or(0), problem.k.value_or(0));
   shape.large_counts = most >= std::int64_t{1} << 31;
-  nufft::on_device(shape, traits);
   return shape;
 }
 // In floating point, because no rule has looked at the shape yet.

@@ -33,14 +33,10 @@ std::optional<Plan> published_plan(const Problem& problem, const DeviceTraits& t
   Plan plan = plan_for(traits.backend);
   plan.window = published_window(problem);
   if (problem.type == 3) plan.inner = plan.window;
-  nufft::Shape shape;
-  shape.dim = problem.dim;
-  shape.precision = problem.precision;
-  shape.width = plan.window.width;
+  nufft::Shape shape = nufft::shape_on(traits, problem, {1, 1, 1}, plan.window.width);
   shape.semicircle = semicircle_of(plan.window);
   for (int d = 0; d < problem.dim; ++d)
     shape.fine[d] = std::max<std::int64_t>(plan.window.fine[d], 2 * plan.window.width);
-  nufft::on_device(shape, traits);
   const nufft::Spread spread = method == Published::gm        ? nufft::Spread::gm
                                : method == Published::gm_sort ? nufft::Spread::gm_sort
                                                               : nufft::Spread::sm;

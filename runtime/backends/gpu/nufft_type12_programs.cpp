@@ -53,16 +53,11 @@ void Type12Programs::check_wide_enough(const generator::nufft::Shape& shape) {
 
 void Type12Programs::make_kernels(std::int64_t m) {
   counts_ = counts_of(m);
-  generator::nufft::Shape shape;
-  shape.dim = problem_.dim;
-  shape.fine = plan_.window.fine;
-  shape.precision = problem_.precision;
-  shape.width = plan_.window.width;
+  generator::nufft::Shape shape = generator::nufft::shape_on(device_, problem_, plan_.window.fine, plan_.window.width);
   shape.semicircle = generator::semicircle_of(plan_.window);
   shape.large_counts = counts_ == 2;
   shape.period = options_.slab.period, shape.before = options_.slab.before;
   shape.agreed = agrees();
-  on_device(shape, device_);
   const auto lead = problem_.type == 1 ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   auto& points = plan_.gpu().points;
   if (!whole_) {  // the plan is for the fine grid of a whole transform, the caller's may be odd

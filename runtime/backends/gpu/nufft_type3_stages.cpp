@@ -111,14 +111,9 @@ bool Type3Stages::set_points(const std::array<generator::gpu_nufft::Type3Kernels
 
 void Type3Stages::make_side(Side& side, const generator::WindowChoice& window, const std::array<std::int64_t, 3>& cells,
                             bool sources) const {
-  generator::nufft::Shape shape;
-  shape.dim = problem_.dim;
-  shape.fine = cells;
-  shape.precision = problem_.precision;
-  shape.width = window.width;
+  generator::nufft::Shape shape = generator::nufft::shape_on(device_, problem_, cells, window.width);
   shape.semicircle = generator::semicircle_of(window);
   shape.large_counts = (sources ? m_ : k_) >= std::int64_t{1} << 31;
-  on_device(shape, device_);
   // Uses the plan's families, and its parameters where this grid allows them.
   const auto lead = sources ? generator::gpu_nufft::Lead::spread : generator::gpu_nufft::Lead::interpolate;
   const auto& points = plan_.gpu().points;
