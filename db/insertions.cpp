@@ -64,10 +64,11 @@ void insert_run(const Database& database, SessionId session, const Run& run, con
   database
       .prepare(
           "INSERT INTO run (session, problem, plan, round, status, error, samples_ns, stages_ns, memory_bytes,"
-          " wisdom, message, started_ms, kernels, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          " wisdom, message, started_ms, kernels, state, joules, checksum)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(static_cast<std::int64_t>(session), problem, plan, std::int64_t{run.round}, to_string(run.status),
             run.error, samples, stages, run.memory_bytes, run.wisdom, run.message, run.started_ms, run.kernels,
-            checksum)
+            run.state, run.joules, checksum)
       .run();
 }
 
@@ -83,9 +84,10 @@ VerdictId insert_verdict(const Database& database, SessionId session, const Verd
   database
       .prepare(
           "INSERT INTO verdict (session, problem, plan, replaces, validity, winner_ns, incumbent_ns, ratio_low,"
-          " ratio_high, rounds, created_ms, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          " ratio_high, rounds, created_ms, objective, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(static_cast<std::int64_t>(session), problem, plan, replaces, verdict.validity, verdict.winner_ns,
-            incumbent_ns, verdict.ratio_low, verdict.ratio_high, std::int64_t{verdict.rounds}, created_ms, checksum)
+            incumbent_ns, verdict.ratio_low, verdict.ratio_high, std::int64_t{verdict.rounds}, created_ms,
+            to_string(verdict.objective), checksum)
       .run();
   return VerdictId{database.last_row()};
 }

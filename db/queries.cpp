@@ -93,12 +93,12 @@ std::string select_verdicts(const char* more_columns = "") {
   return fmt::format(
       "SELECT {}, v.id AS id, v.session, v.created_ms, v.withdrawn, p.token AS token, l.text, r.text, v.validity, "
       "v.winner_ns,"
-      " v.incumbent_ns, v.ratio_low, v.ratio_high, v.rounds, v.checksum{} "
+      " v.incumbent_ns, v.ratio_low, v.ratio_high, v.rounds, v.objective, v.checksum{} "
       "FROM verdict v JOIN session s ON s.id = v.session JOIN environment e ON e.id = s.environment"
       " JOIN problem p ON p.id = v.problem JOIN plan l ON l.id = v.plan LEFT JOIN plan r ON r.id = v.replaces ",
       kEnvironmentColumns, more_columns);
 }
-constexpr int kVerdictWidth = kEnvironmentWidth + 14;
+constexpr int kVerdictWidth = kEnvironmentWidth + 15;
 
 StoredVerdict checked_verdict(const Statement& row) {
   StoredVerdict verdict;
@@ -117,6 +117,7 @@ StoredVerdict checked_verdict(const Statement& row) {
   verdict.ratio_low = row.real(column++);
   verdict.ratio_high = row.real(column++);
   verdict.rounds = small_integer(row, column++, "rounds");
+  verdict.objective = objective_from(row.text(column++, kMaxText));
   if (const std::string fault = verdict_fault(verdict); !fault.empty()) damaged(fault);
   const auto checksum = [&] {
     return checksum_of(verdict, verdict.environment, verdict.created_ms, verdict.withdrawn);
@@ -132,7 +133,7 @@ std::optional<StoredVerdict> verdict_at(const Statement& row) {
 std::string run_columns(const char* table) {
   return fmt::format(
       "{0}.round, {0}.status, {0}.error, {0}.samples_ns, {0}.stages_ns, {0}.wisdom, {0}.memory_bytes, {0}.message,"
-      " {0}.started_ms, {0}.kernels, {0}.checksum",
+      " {0}.started_ms, {0}.kernels, {0}.state, {0}.joules, {0}.checksum",
       table);
 }
 
@@ -152,7 +153,9 @@ std::optional<Run> run_at(const Statement& row, int column, std::string_view pro
     run.message = row.text(column + 7, kMaxText);
     run.started_ms = row.integer(column + 8);
     run.kernels = row.text(column + 9, kMaxText);
-    if (!fits(row, column + 10, [&] { return checksum_of(run, environment, samples, stages); })) return std::nullopt;
+    run.state = row.text(column + 10, kMaxText);
+    if (!row.is_null(column + 11)) run.joules = row.real(column + 11);
+    if (!fits(row, column + 12, [&] { return checksum_of(run, environment, samples, stages); })) return std::nullopt;
     run.samples_ns = parse_samples(samples);
     run.stages = parse_stages(stages);
     return run;
@@ -183,6 +186,7 @@ void add_run(PlanHistory& history, const Run& run) {
   ++history.ok_runs;
   if (run.error) history.worst_error = std::max(history.worst_error.value_or(0), *run.error);
   history.samples_ns.insert(history.samples_ns.end(), run.samples_ns.begin(), run.samples_ns.end());
+  if (run.joules) history.joules = run.joules;
 }
 
 }  // namespace

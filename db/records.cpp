@@ -108,6 +108,14 @@ RunStatus run_status_from(std::string_view name) {
   return static_cast<RunStatus>(found - kRunStatusNames.begin());
 }
 
+const char* to_string(Objective objective) noexcept { return objective == Objective::energy ? "energy" : "time"; }
+
+Objective objective_from(std::string_view name) {
+  for (const Objective objective : {Objective::time, Objective::energy})
+    if (name == to_string(objective)) return objective;
+  throw StoreError(StoreFault::damaged, fmt::format("unknown objective '{}'; known are time, energy", name));
+}
+
 const char* to_string(SessionEnd end) noexcept {
   switch (end) {
     case SessionEnd::complete:

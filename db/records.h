@@ -71,6 +71,15 @@ const char* to_string(RunStatus) noexcept;
 // Throws Error{database} when the name is unknown.
 RunStatus run_status_from(std::string_view name);
 
+// What makes one plan better than another.
+enum class Objective {
+  time,    // of one execute
+  energy,  // that one execute uses
+};
+const char* to_string(Objective) noexcept;
+// Throws Error{database} when the name is unknown.
+Objective objective_from(std::string_view name);
+
 struct StageNs {
   std::string stage;
   std::int64_t ns = 0;
@@ -90,6 +99,8 @@ struct Run {
   std::int64_t memory_bytes = 0;         // held by the transform
   std::string message;                   // why it failed, for people
   std::string kernels;                   // JSON list of a GPU plan's kernels and their resources; empty: none
+  std::string state;                     // JSON: what the device said of itself then (device_sensors.h); empty: nothing
+  std::optional<double> joules;          // energy of one execute; absent when not measured
   std::int64_t started_ms = 0;           // since the epoch, UTC; 0 when recording means now
   friend bool operator==(const Run&, const Run&) = default;
 };
@@ -105,9 +116,10 @@ struct Verdict {
   std::string validity;     // JSON: for which m, density, batch, extent, strides it was measured; empty: the token only
   double winner_ns = 0;     // median over the interleaved rounds
   double incumbent_ns = 0;  // the same for the incumbent; 0 without one
-  double ratio_low = 1;     // interval of incumbent time / winner time
+  double ratio_low = 1;     // interval of incumbent time / winner time, or of their energies
   double ratio_high = 1;
   int rounds = 0;  // number of interleaved rounds behind the interval
+  Objective objective = Objective::time;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 struct StoredVerdict : Verdict {
@@ -146,6 +158,7 @@ struct PlanHistory {
   std::optional<double> worst_error;     // over ok runs
   std::vector<std::int64_t> samples_ns;  // of all ok runs, oldest first
   double median_ns = 0;                  // of samples_ns; 0 without any
+  std::optional<double> joules;          // of the latest ok run that measured them
 };
 
 // Median of samples (mean of the middle two); 0 when empty.

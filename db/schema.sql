@@ -104,3 +104,11 @@ ALTER TABLE run ADD COLUMN kernels TEXT NOT NULL DEFAULT '';
 -- read; NULL: the row is of an earlier version and has none.
 ALTER TABLE verdict ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);
 ALTER TABLE run ADD COLUMN checksum TEXT CHECK (length(checksum) = 64);
+
+-- version 5
+-- What the device said of itself right after the samples (clocks, power, temperature, limits), JSON; empty: nothing.
+ALTER TABLE run ADD COLUMN state TEXT NOT NULL DEFAULT '';
+-- Energy of one execute; NULL: not measured.
+ALTER TABLE run ADD COLUMN joules REAL CHECK (joules > 0);
+-- What the ratio is of: the times, or the energies.
+ALTER TABLE verdict ADD COLUMN objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy'));

@@ -78,6 +78,9 @@ void require_run(const Run& run) {
   require_text(run.wisdom, kMaxWisdom, "wisdom");
   require_text(run.message, kMaxText, "message");
   require_text(run.kernels, kMaxText, "list of kernels");
+  require_text(run.state, kMaxText, "state of the device");
+  if (run.joules && !(*run.joules > 0 && std::isfinite(*run.joules)))
+    throw Error(Status::invalid_argument, fmt::format("joules = {}, must be positive", *run.joules));
   for (const StageNs& stage : run.stages) require_text(stage.stage, 100, "stage name");
   if (run.round < 0) throw Error(Status::invalid_argument, fmt::format("round is {}, must not be negative", run.round));
   if (run.samples_ns.size() > kMaxSamples || run.stages.size() > kMaxSamples) {

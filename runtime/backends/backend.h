@@ -16,6 +16,7 @@
 #include "fourtune/problem.h"
 #include "fourtune/transform.h"
 #include "generator/plan/plan.h"
+#include "runtime/backends/device_sensors.h"
 #include "runtime/backends/device_streams.h"
 
 namespace fourtune::db {
@@ -233,6 +234,12 @@ class Backend {
   // Memory of this device; it is host memory unless the backend overrides this.
   virtual std::unique_ptr<ArrayMemory> memory(int device) const;
   virtual std::unique_ptr<StreamTimer> timer(int device) const;
+  // The device's clocks, power and temperature; null where the backend has no sensors. Throws Error{backend_unavailable}
+  // that says what is missing where it should have them.
+  virtual std::unique_ptr<DeviceSensors> sensors(int device) const {
+    (void)device;
+    return nullptr;
+  }
   // Streams of this device for work and copies that overlap; those of a backend whose memory is the process's do
   // everything at once.
   virtual std::unique_ptr<DeviceStreams> streams(int device) const;

@@ -65,6 +65,8 @@ inline Run sample_run(const std::string& plan = "cpu;threads=2;spread=atomic", R
   run.wisdom = "(fftw-3.3.10 fftw_wisdom\n)";
   run.memory_bytes = std::int64_t{5} << 32;
   run.message = "naïve \"quotes\" and\nlines";
+  run.state = R"({"clock_mhz":1980,"watts":312.5,"limits":["power"]})";
+  run.joules = 0.00125;
   run.kernels = R"([{"entry":"fft_x","registers":96,"spill_bytes":0,"shared_bytes":32768,"blocks":2}])";
   run.started_ms = 1700000000123;
   return run;

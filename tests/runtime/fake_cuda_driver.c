@@ -98,6 +98,11 @@ Result cuDeviceGetAttribute(int* value, int which, int device) {
       return *value = 1980000, 0;
     case 16:
       return *value = kind->multiprocessors, 0;
+    case 33:
+      return *value = 0x17 + device, 0;
+    case 34:
+    case 50:
+      return *value = 0, 0;
     case 36:
       return *value = 3201000, 0;
     case 37:

@@ -14,6 +14,7 @@
 #include "runtime/backends/cuda/device_streams.h"
 #include "runtime/backends/cuda/driver_api.h"
 #include "runtime/backends/cuda/nufft_queue.h"
+#include "runtime/backends/cuda/nvml_api.h"
 #include "runtime/backends/cuda/nvrtc_api.h"
 #include "runtime/backends/cuda/program.h"
 #include "runtime/backends/cuda/stream_order.h"
@@ -299,6 +300,8 @@ std::unique_ptr<ArrayMemory> CudaBackend::memory(int ordinal) const {
 std::unique_ptr<StreamTimer> CudaBackend::timer(int ordinal) const {
   return std::make_unique<EventTimer>(device(ordinal));
 }
+
+std::unique_ptr<DeviceSensors> CudaBackend::sensors(int ordinal) const { return nvml_sensors(ordinal); }
 
 std::unique_ptr<DeviceStreams> CudaBackend::streams(int ordinal) const { return make_streams(device(ordinal)); }
 

@@ -43,6 +43,7 @@ class CudaBackend final : public gpu::ProgramBackend {
   void flush_kernels() const override;
   std::unique_ptr<ArrayMemory> memory(int device) const override;
   std::unique_ptr<StreamTimer> timer(int device) const override;
+  std::unique_ptr<DeviceSensors> sensors(int ordinal) const override;
   std::unique_ptr<DeviceStreams> streams(int device) const override;
   void connect(std::span<const int> devices) const override;
   std::shared_ptr<void> make_current(int device) const override;

@@ -39,10 +39,13 @@ enum CUresult : int {
 enum CUdevice_attribute : int {
   kClockRate = 13,  // kHz
   kMultiprocessors = 16,
+  kPciBus = 33,
+  kPciDevice = 34,
   kMemoryClockRate = 36,  // kHz
   kMemoryBusWidth = 37,   // bits
   kL2CacheBytes = 38,
   kThreadsPerMultiprocessor = 39,
+  kPciDomain = 50,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
   kSharedPerMultiprocessor = 81,
