@@ -101,6 +101,25 @@ TEST_F(Ahead, APlanThatIsWaitedForComesBeforeAllOthers) {
   EXPECT_LE(kept_now().find('d'), 2u) << "after the one in progress, and at most one more: " << kept_now();
 }
 
+TEST_F(Ahead, SaysWhichPlansNeedNoWaiting) {
+  held = true;
+  CompileAhead ahead = make(1);
+  ahead.begin("p", list);
+  ahead.add({"ab", "c", "x", "!"});
+  EXPECT_FALSE(ahead.ready("ab"));
+  EXPECT_FALSE(ahead.ready("c"));
+  EXPECT_TRUE(ahead.ready("never added"));
+  held = false;
+  for (const char* plan : {"ab", "c", "x", "!"}) {
+    while (!ahead.ready(plan)) std::this_thread::yield();  // what failed is ready, too: nobody has to wait for it
+    if (plan[0] == 'x' || plan[0] == '!')
+      EXPECT_THROW(ahead.finish(plan), Error);
+    else
+      ahead.finish(plan);
+    EXPECT_TRUE(ahead.ready(plan));
+  }
+}
+
 TEST_F(Ahead, HandsErrorsToThoseWhoWaitForThemAndGoesOn) {
   CompileAhead ahead = make(2);
   ahead.begin("p", list);

@@ -75,7 +75,8 @@ TEST(BusyRounds, KeepsRoundsWithoutADisturbedSample) {
   request.min_rounds = 10;
   request.max_rounds = 10;
   FinalsResult result;
-  measure_rounds(request, request.benchmark, {machine.work, machine.work}, {1, 1}, machine.probe, result);
+  measure_rounds(
+      request, request.benchmark, {machine.work, machine.work}, {1, 1}, machine.probe, [] { return false; }, result);
   ASSERT_EQ(result.samples_ns.size(), 2u);
   EXPECT_EQ(result.samples_ns[0].size(), result.samples_ns[1].size());
   EXPECT_LT(result.samples_ns[0].size(), static_cast<std::size_t>(result.busy.samples / 2));
@@ -88,7 +89,8 @@ TEST(BusyRounds, EndOnAMachineThatIsAlwaysBusy) {
   FinalsRequest request;
   request.seconds = 0;
   FinalsResult result;
-  measure_rounds(request, request.benchmark, {machine.work, machine.work}, {1, 1}, machine.probe, result);
+  measure_rounds(
+      request, request.benchmark, {machine.work, machine.work}, {1, 1}, machine.probe, [] { return false; }, result);
   EXPECT_TRUE(result.samples_ns[0].empty());
   EXPECT_EQ(result.busy, (BusyCount{2 * request.min_rounds, 2 * request.min_rounds}));
 }

@@ -21,13 +21,20 @@ void print_outcome(const tuner::Report& report, const Output& output, const std:
     fmt::print(stderr, "fourtune: warning: {}\n", text::shown(warning, 2000));
   tuner::BusyCount busy;
   bool undecided = false;
+  std::size_t repeats = 0, slowed = 0;
   for (const tuner::ProblemReport& problem : report.problems) {
     busy += problem.busy;
+    repeats += problem.repeats, slowed += problem.slowed;
     undecided = undecided || problem.undecided;
   }
   if (busy.matters() || undecided)
     fmt::print(stderr, "fourtune: note: {}; these decided nothing{}\n", busy.text(),
                undecided ? ", and not every problem could be judged" : "");
+  if (repeats + slowed > 0)
+    fmt::print(stderr,
+               "fourtune: note: the device held its clocks down: {} measurements were taken again, {} stayed so (the "
+               "database has each run's clocks)\n",
+               repeats, slowed);
   if (report.interrupted)
     throw Error(
         Status::interrupted,

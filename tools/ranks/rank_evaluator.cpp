@@ -183,7 +183,8 @@ tuner::FinalsResult RankEvaluator::finals(const tuner::FinalsRequest& request) {
       works.push_back(workload(p));
       loops.push_back(tuner::settled_loops(works[p], request.benchmark, clock));
     }
-    tuner::measure_rounds(request, request.benchmark, works, loops, tuner::usage_ignored, result);
+    tuner::measure_rounds(
+        request, request.benchmark, works, loops, tuner::usage_ignored, [] { return false; }, result);
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(p);
     result.culprit = -1;
   });

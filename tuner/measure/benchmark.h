@@ -16,10 +16,11 @@ struct BenchmarkOptions {
   double relative_interval = 0.02;    // sampling may stop when the median's relative interval is this narrow
   int min_samples = 5;                // and this many samples were taken,
   int max_samples = 200;
-  double max_seconds = 1.0;   // or when the samples took this long (at least two are taken)
-  double race_margin = 1.05;  // a plan is raced out when it is surely slower than the incumbent by this factor
-  bool cold = false;          // push the data out of the caches before each sample (a sample is then one execute)
-  bool cpu_time = false;      // use CPU time of the calling thread, not the wall clock: for machines with other load
+  double max_seconds = 1.0;     // or when the samples took this long (at least two are taken)
+  double race_margin = 1.05;    // a plan is raced out when it is surely slower than the incumbent by this factor
+  bool cold = false;            // push the data out of the caches before each sample (a sample is then one execute)
+  double energy_seconds = 0.3;  // of counted work, where the energy of an execute is measured (energy.h)
+  bool cpu_time = false;        // use CPU time of the calling thread, not the wall clock: for machines with other load
 };
 
 // A median and its interval of at least 95 % (from order statistics; with fewer than 6 samples, the extremes).

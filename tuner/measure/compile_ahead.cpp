@@ -65,6 +65,12 @@ void CompileAhead::announce(const std::string& problem, const ListKernels& list,
   changed_.notify_all();
 }
 
+bool CompileAhead::ready(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const auto found = plans_.find({problem_, text});
+  return found == plans_.end() || found->second->done();
+}
+
 void CompileAhead::finish(const std::string& text) {
   std::unique_lock lock(mutex_);
   const auto found = plans_.find({problem_, text});

@@ -45,6 +45,8 @@ class CompileAhead {
   void add(const std::vector<std::string>& plans);
   // Queues plans of a problem that begins later, after all others.
   void announce(const std::string& problem, const ListKernels& list, const std::vector<std::string>& plans);
+  // Whether finish(plan) would return at once.
+  bool ready(const std::string& plan);
   // Waits until this plan's kernels are compiled, before those of all others, and rethrows what listing or compiling
   // them threw. Returns at once when the plan was not added.
   void finish(const std::string& plan);

@@ -64,7 +64,7 @@ void DeviceArrays::fetch_output(void* host, std::size_t bytes, std::size_t offse
 }
 
 std::vector<Piece> pieces_of(std::size_t bytes) {
-  constexpr std::size_t most = 512, longest = std::size_t{1} << 17, grain = 64, part_of_all = 1024;
+  constexpr std::size_t most = 256, longest = std::size_t{1} << 14, grain = 64, part_of_all = 1024;
   const std::size_t length = std::clamp(bytes / part_of_all / grain * grain, grain, longest);
   const std::size_t count = std::clamp<std::size_t>(bytes / (2 * length), 1, most), stride = bytes / count;
   std::vector<Piece> out;

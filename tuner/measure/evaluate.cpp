@@ -1,13 +1,17 @@
 #include "tuner/measure/evaluate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "generator/plan/plan.h"
+#include "runtime/backends/gpu/gpu_executor.h"
 #include "tuner/measure/compile_ahead.h"
 #include "tuner/measure/device_arrays.h"
+#include "tuner/measure/energy.h"
 #include "tuner/measure/outcome.h"
 #include "tuner/measure/rounds.h"
 #include "tuner/measure/validate.h"
@@ -32,6 +36,8 @@ struct LocalEvaluator::Impl {
   std::unique_ptr<ProblemData> data;
   std::unique_ptr<runtime::StreamTimer> timer;
   std::unique_ptr<runtime::ArrayMemory> probe;  // memory of the device, used to see whether the device still answers
+  std::unique_ptr<runtime::DeviceSensors> sensors;  // null: the device has none
+  int always_slowed = 0;                            // evaluations in a row whose repeats did not help
   std::function<KernelCompiler()> make_compiler;
   std::unique_ptr<CompileAhead> ahead;  // destroyed before the rest
 
@@ -42,6 +48,10 @@ struct LocalEvaluator::Impl {
       make_compiler = [this]() -> KernelCompiler {
         return [this](const runtime::KernelJob& job) { return backend.compile_kernel(job, most_compile_seconds); };
       };
+    try {
+      sensors = backend.sensors(device);
+    } catch (const Error&) {  // then runs have no state, and whoever asks for energy is told why
+    }
   }
 
   runtime::ExecutorOptions executor_options(const std::string& wisdom) const {
@@ -61,7 +71,7 @@ struct LocalEvaluator::Impl {
   }
   // True for a transform whose result takes most of a candidate's time to fetch from the device.
   bool large() const {
-    constexpr std::size_t many_bytes = std::size_t{1} << 27;
+    constexpr std::size_t many_bytes = std::size_t{1} << 25;
     return gpu && data->array_bytes() >= many_bytes;
   }
   // Moves the arrays to the device, in enough sets that their data come from its memory and not its cache.
@@ -81,11 +91,33 @@ struct LocalEvaluator::Impl {
     else
       backend.flush_kernels();
     ahead->begin(to_token(problem), lister(problem));
-    ahead->add(plans);
+    ahead->add(with_adjoint_of_first(problem, plans));
+  }
+  // The first plan of a problem is checked with its adjoint, and so is the winner: its kernels compile ahead under this
+  // name. Adjoints of nonuniform transforms make theirs when they run.
+  static std::string adjoint_of(const std::string& plan) { return std::string(adjoint_mark) + plan; }
+  static constexpr std::string_view adjoint_mark = "adjoint of ";
+  static bool lists_adjoint(const Problem& problem) {
+    return problem.kind == Kind::fft && problem.fft_type == FftType::c2c;
+  }
+  static std::vector<std::string> with_adjoint_of_first(const Problem& problem, std::vector<std::string> plans) {
+    if (!plans.empty() && lists_adjoint(problem)) plans.insert(plans.begin() + 1, adjoint_of(plans.front()));
+    return plans;
+  }
+  // Waits for the adjoint's kernels, where the check will run it.
+  void finish_adjoint(const std::string& plan, bool asked, TaskClock& clock) const {
+    if (!ahead || !(asked || !data->has_right_result())) return;
+    ahead->finish(adjoint_of(plan));
+    clock.lap(Task::wait);
   }
   CompileAhead::ListKernels lister(const Problem& problem) const {
     return [this, problem](const std::string& text) {
       runtime::ExecutorOptions options = executor_options({});
+      if (text.starts_with(adjoint_mark)) {
+        const Problem adjoint = runtime::gpu::adjoint_problem(problem);
+        return backend.missing_kernels(adjoint, generator::parse_plan(text.substr(adjoint_mark.size()), problem),
+                                       options);
+      }
       // These points make crowded bins in the sort.
       options.crowded = problem.points == PointClass::cluster || problem.points == PointClass::recorded;
       return backend.missing_kernels(problem, generator::parse_plan(text, problem), options);
@@ -130,6 +162,35 @@ struct LocalEvaluator::Impl {
     return work;
   }
   static constexpr int most_passes_in_place = 4;
+
+  // Takes the samples, and again while the device says that its clocks were held down: a few times, with pauses in which
+  // it may cool. A device that stayed so for several plans is measured as it is.
+  void take_samples(const Workload& work, const EvaluationRequest& request, Evaluation& result) {
+    constexpr int most_repeats = 3, enough_plans = 3;
+    constexpr std::chrono::milliseconds pause{300};
+    const BenchmarkOptions options = benchmark_options(request.benchmark);
+    while (true) {
+      const BenchmarkResult timing = benchmark(work, options, request.incumbent_seconds, clock_of(request.benchmark),
+                                               probe_of(work, request.benchmark));
+      result.samples_ns = timing.samples_ns;
+      result.busy = timing.busy;
+      result.unsure = timing.unsure;
+      result.raced_out = timing.raced_out;
+      if (!sensors) return;
+      const runtime::DeviceState state = sensors->read();
+      result.state = runtime::state_text(state);
+      result.slowed = state.slowed();
+      if (!result.slowed) always_slowed = 0;
+      if (!result.slowed || always_slowed >= enough_plans) return;
+      if (result.repeats == most_repeats) {
+        ++always_slowed;
+        return;
+      }
+      ++result.repeats;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  bool slowed() const { return sensors && always_slowed == 0 && sensors->slowed(); }
 
   BenchmarkOptions benchmark_options(BenchmarkOptions options) const {
     // Samples must be long enough for launches to queue up, as in an application that keeps the device busy.
@@ -183,8 +244,16 @@ void LocalEvaluator::prepare(const std::vector<std::string>& plans) {
   if (impl_->ahead) impl_->ahead->add(plans);
 }
 
+std::size_t LocalEvaluator::first_ready(const std::vector<std::string>& plans) {
+  if (!impl_->ahead) return 0;
+  const auto found =
+      std::find_if(plans.begin(), plans.end(), [&](const std::string& plan) { return impl_->ahead->ready(plan); });
+  return found == plans.end() ? 0 : static_cast<std::size_t>(found - plans.begin());
+}
+
 void LocalEvaluator::announce(const Problem& next, const std::vector<std::string>& plans) {
-  if (impl_->ahead) impl_->ahead->announce(to_token(next), impl_->lister(next), plans);
+  if (impl_->ahead)
+    impl_->ahead->announce(to_token(next), impl_->lister(next), Impl::with_adjoint_of_first(next, plans));
 }
 
 bool LocalEvaluator::device_lost() const {
@@ -215,6 +284,7 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
     now = Task::sort;
     result.set_points_seconds = impl_->set_points(*executor);
     clock.lap(now);
+    impl_->finish_adjoint(request.plan, request.adjoint, clock);
     now = Task::check;
     // A search checks pieces of large results; the finals check whole results.
     const Look look = request.adjoint ? Look::adjoint : impl_->large() ? Look::pieces : Look::whole;
@@ -231,14 +301,13 @@ Evaluation LocalEvaluator::evaluate(const EvaluationRequest& request) {
     if (request.adjoint) return;
     now = Task::measure;
     const Workload work = impl_->workload(*executor);
-    const BenchmarkResult timing =
-        benchmark(work, impl_->benchmark_options(request.benchmark), request.incumbent_seconds,
-                  clock_of(request.benchmark), probe_of(work, request.benchmark));
-    result.samples_ns = timing.samples_ns;
-    result.busy = timing.busy;
-    result.unsure = timing.unsure;
-    result.raced_out = timing.raced_out;
+    impl_->take_samples(work, request, result);
     result.stages = stages_of(*executor);
+    if (!request.energy) return;
+    if (impl_->sensors)
+      result.joules = joules_of_execute(work, db::median(result.samples_ns) * 1e-9, *impl_->sensors,
+                                        {request.benchmark.energy_seconds});
+    if (!result.joules) throw Error(Status::unsupported, no_energy);
   });
   clock.lap(now);
   result.spent = clock.spent();
@@ -257,6 +326,9 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
   const BenchmarkOptions options = impl_->benchmark_options(request.benchmark);
   guarded(result, [&] {
     if (!impl_->data) throw Error(Status::invalid_argument, "no problem is loaded");
+    // The winner is one of them, most often the first, and its adjoint is checked afterwards.
+    if (impl_->ahead && count > 0 && Impl::lists_adjoint(impl_->data->problem()))
+      impl_->ahead->add({Impl::adjoint_of(request.plans.front())});
     std::vector<std::unique_ptr<runtime::Executor>> executors;
     std::vector<Workload> works;
     std::vector<int> loops;
@@ -281,7 +353,14 @@ FinalsResult LocalEvaluator::finals(const FinalsRequest& request) {
       result.kernels[p] = runtime::kernels_text(executors[p]->kernels());
     }
     const Probe probe = probe_of(works.front(), request.benchmark);
-    measure_rounds(request, options, works, loops, probe, result);
+    measure_rounds(
+        request, options, works, loops, probe, [this] { return impl_->slowed(); }, result);
+    if (impl_->sensors) result.state = runtime::state_text(impl_->sensors->read());
+    if (request.energy) {
+      std::vector<double> seconds;
+      for (const auto& samples : result.samples_ns) seconds.push_back(db::median(samples) * 1e-9);
+      measure_energies(request, works, seconds, impl_->sensors.get(), result);
+    }
     for (std::size_t p = 0; p < count; ++p) result.stages[p] = stages_of(*executors[p]);
     result.culprit = -1;
   });

@@ -23,6 +23,7 @@ class LocalEvaluator : public Evaluator {
   Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   // Backends that compile use all but one of the host's threads for it.
   void prepare(const std::vector<std::string>& plans) override;
+  std::size_t first_ready(const std::vector<std::string>& plans) override;
   void announce(const Problem& next, const std::vector<std::string>& plans) override;
   // Writes the kernels that were compiled so far to where other processes find them.
   void keep();

@@ -27,6 +27,7 @@ struct EvaluationRequest {
   double incumbent_seconds = 0;  // race against this time; 0: measure to the end
   double timeout_seconds = 30;   // for planning, validation and timing together
   bool adjoint = false;          // tests the whole result and the adjoint, and takes no times
+  bool energy = false;           // measures the energy of an execute, too
 };
 
 struct Evaluation {
@@ -43,8 +44,12 @@ struct Evaluation {
   std::vector<db::StageNs> stages;  // of the last set_points and execute
   std::string wisdom;
   std::int64_t memory_bytes = 0;
-  std::string kernels;  // GPUs: runtime::kernels_text
-  std::string message;  // reason of a failure, for people
+  std::string kernels;           // GPUs: runtime::kernels_text
+  std::string state;             // of the device after the samples: runtime::state_text; empty: it has no sensors
+  int repeats = 0;               // how often the samples were taken again because the device's clocks were held down
+  bool slowed = false;           // they still were at the last time
+  std::optional<double> joules;  // of one execute
+  std::string message;           // reason of a failure, for people
 };
 
 // A request to measure finalists in interleaved rounds: each round times every plan once, in a new random order.
@@ -57,16 +62,23 @@ struct FinalsRequest {
   int max_rounds = 60;  // and never after this many
   std::uint64_t seed = 1;
   double timeout_seconds = 60;
+  bool energy = false;  // measures energies in rounds, too: energy_rounds of them
 };
+// As many as it takes for the ratio's interval to prove something (paired_ratio).
+inline constexpr int energy_rounds = 6;
 struct FinalsResult {
   db::RunStatus status = db::RunStatus::ok;
   std::string message;
   int culprit = -1;  // the plan that was running when the finals failed; -1: unknown
   // [plan][round], nanoseconds of one execute. A round in which any plan's sample was disturbed (usage.h) is not here.
   std::vector<std::vector<std::int64_t>> samples_ns;
-  BusyCount busy;                                // of all samples, those of rounds that are not here too
-  std::vector<std::vector<db::StageNs>> stages;  // [plan]
-  std::vector<std::string> kernels;              // [plan], as in Evaluation
+  BusyCount busy;                                    // of all samples, those of rounds that are not here too
+  std::vector<std::vector<db::StageNs>> stages;      // [plan]
+  std::vector<std::string> kernels;                  // [plan], as in Evaluation
+  std::vector<std::vector<std::int64_t>> energy_nj;  // [plan][round], nanojoules of one execute
+  std::string state;                                 // of the device after the rounds, as in Evaluation
+  int repeats = 0;                                   // rounds that were left out because its clocks were held down
+  bool slowed = false;                               // rounds that are here had such clocks
   double cost_seconds = 0;
   Spent spent;
 };
@@ -82,7 +94,9 @@ class Evaluator {
   // A hint that these plans will be evaluated soon, so that what they need can be compiled meanwhile. Returns at once
   // and never throws because of what a plan does.
   virtual void prepare(const std::vector<std::string>& plans) { (void)plans; }
-  // The same for the first plans of the problem that is loaded next.
+  // Of these plans, the place of the first one that would not have to wait for what prepare began; 0 if there is none.
+  virtual std::size_t first_ready(const std::vector<std::string>& plans) { return (void)plans, 0; }
+  // The same as prepare for the first plans of the problem that is loaded next.
   virtual void announce(const Problem& next, const std::vector<std::string>& plans) { (void)next, (void)plans; }
   // Neither function throws because of what a plan does: failures become statuses. Status interrupted means that the
   // user's stop arrived meanwhile. They throw Error when nothing can be measured any more (no worker can be started).

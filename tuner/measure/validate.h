@@ -34,7 +34,7 @@ struct Validation {
 // How much of a device's result is fetched and compared when an earlier right result is kept.
 enum class Look {
   whole,
-  pieces,  // the sampled outputs, and 1/1024 to 64 MB of the others in up to 512 pieces; dense arrays only
+  pieces,  // some of the sampled outputs, and up to 4 MB of the others in up to 256 pieces; dense arrays only
   adjoint  // the whole result, and the adjoint is tested in any case
 };
 
@@ -66,6 +66,8 @@ class ProblemData {
   int sets() const;
   void* first(int set);
   void* second(int set);
+  // Whether a whole result was right; later ones are compared with it, and need no adjoint.
+  bool has_right_result() const;
   // The relative l2 error of the present output array, on the sampled outputs of a forward transform.
   double error() const;
   // Restores the input, fills the output with NaN, executes once forward and once adjoint, and compares. The points

@@ -69,7 +69,7 @@ void ProblemTuning::plan_library_again() {
 std::vector<ProblemTuning::Finalist> ProblemTuning::finalists() const {
   std::vector<std::pair<double, std::string>> ranking;
   for (const auto& [plan, known] : known_)
-    if (working(plan)) ranking.emplace_back(known.seconds, plan);
+    if (working(plan)) ranking.emplace_back(judged(known), plan);
   std::sort(ranking.begin(), ranking.end());
   std::vector<Finalist> plans;
   for (const auto& [seconds, plan] : ranking)
@@ -113,6 +113,7 @@ void ProblemTuning::run_finals() {
   for (int attempt = 0; attempt < most_attempts && plans.size() >= 2; ++attempt) {
     FinalsRequest request;
     request.benchmark.cpu_time = context_.options.cpu_time;
+    request.energy = by_energy();
     double round = 0;
     for (const Finalist& finalist : plans) {
       request.plans.push_back(finalist.plan);
@@ -124,6 +125,7 @@ void ProblemTuning::run_finals() {
         finals_reserve_ / 2, std::isfinite(share_) ? std::min(seconds_left(), settles_ ? finals_reserve_ : 10.0) : 4.0);
     request.timeout_seconds = candidate_timeout() * static_cast<double>(plans.size()) +
                               3 * (request.seconds + 3 * round * request.min_rounds);
+    if (by_energy()) request.timeout_seconds += 5.0 * energy_rounds * static_cast<double>(plans.size());
     context_.clock.lap(Task::search);
     const FinalsResult result = context_.evaluator.finals(request);
     context_.clock.lap(result.spent, Task::worker);
@@ -132,6 +134,7 @@ void ProblemTuning::run_finals() {
       continue;
     }
     report_.busy += result.busy;
+    note_clocks(result.repeats, result.slowed);
     if (too_busy(result)) {
       report_.undecided = true;
       if (++busy_finals >= most_busy_finals || seconds_left() < request.seconds || context_.stopped()) return;
@@ -141,6 +144,7 @@ void ProblemTuning::run_finals() {
     adopt_finals(plans, result);
     if (confirm(choose().winner)) return;
     rounds_.clear();
+    energies_.clear();
     plans = finalists();
   }
 }
@@ -220,11 +224,14 @@ void ProblemTuning::adopt_finals(const std::vector<Finalist>& plans, const Final
     run.round = 1;
     run.error = known_[plan].error;
     run.samples_ns = result.samples_ns[p];
+    run.state = result.state;
+    if (p < result.energy_nj.size()) run.joules = db::median(result.energy_nj[p]) * 1e-9;
     if (p < result.stages.size()) run.stages = result.stages[p];
     if (plan == untuned_) run.message = untuned_mark;
     if (best[plan] == p) {
       run.wisdom = known_[plan].wisdom = plans[p].wisdom;
       rounds_[plan] = result.samples_ns[p];
+      if (p < result.energy_nj.size()) energies_[plan] = result.energy_nj[p];
     }
     if (p < result.kernels.size()) run.kernels = result.kernels[p];
     context_.record(run);
@@ -236,11 +243,12 @@ ProblemTuning::Choice ProblemTuning::choose() {
   // The plan to beat: the incumbent, else the untuned default, else (both failed) nothing.
   choice.base = incumbent_ && working(incumbent_->plan) ? incumbent_->plan : working(untuned_) ? untuned_ : best_;
   choice.winner = choice.base;
-  for (const auto& [plan, samples] : rounds_)
-    if (median_seconds(samples) < median_seconds(rounds_[choice.winner])) choice.winner = plan;
-  choice.ratio = {1, 1, 1, static_cast<int>(rounds_[choice.base].size())};
+  auto& rounds = judged_rounds();
+  for (const auto& [plan, samples] : rounds)
+    if (median_interval(samples).median < median_interval(rounds[choice.winner]).median) choice.winner = plan;
+  choice.ratio = {1, 1, 1, static_cast<int>(rounds[choice.base].size())};
   if (choice.winner != choice.base) {
-    choice.ratio = paired_ratio(rounds_[choice.winner], rounds_[choice.base]);
+    choice.ratio = paired_ratio(rounds[choice.winner], rounds[choice.base]);
     if (!(choice.ratio.low > replace_margin)) {
       choice.winner = choice.base;
       choice.ratio = {1, 1, 1, choice.ratio.rounds};
@@ -282,6 +290,7 @@ void ProblemTuning::decide() {
   verdict.ratio_low = ratio.low;
   verdict.ratio_high = ratio.high;
   verdict.rounds = ratio.rounds;
+  verdict.objective = context_.options.objective;
   context_.record(verdict);
   report_.new_verdict = true;
   if (incumbent_) report_.replaced = incumbent_->plan;
@@ -300,6 +309,30 @@ void ProblemTuning::leave_undecided() {
   report_.gain_high = std::numeric_limits<double>::infinity();
 }
 
+// Takes energies from the rounds if there are any, else from the search; their ratio is the gain.
+void ProblemTuning::fill_energies(const std::string& winner) {
+  const auto joules_of = [&](const std::string& plan) -> std::optional<double> {
+    const auto found = energies_.find(plan);
+    return found != energies_.end() ? db::median(found->second) * 1e-9 : known_[plan].joules;
+  };
+  report_.joules = joules_of(winner);
+  report_.gain_low = 0;
+  report_.gain_high = std::numeric_limits<double>::infinity();
+  if (!working(untuned_)) return;
+  report_.untuned_joules = joules_of(untuned_);
+  report_.untuned_seconds = known_[untuned_].seconds;
+  if (winner == untuned_) {
+    report_.gain = report_.gain_low = report_.gain_high = 1;
+  } else if (energies_.contains(winner) && energies_.contains(untuned_)) {
+    const RatioInterval ratio = paired_ratio(energies_[winner], energies_[untuned_]);
+    report_.gain = ratio.ratio;
+    report_.gain_low = ratio.low;
+    report_.gain_high = ratio.high;
+  } else if (report_.joules && report_.untuned_joules) {
+    report_.gain = *report_.untuned_joules / *report_.joules;
+  }
+}
+
 // Takes times from the interleaved rounds if there are any, else from the search.
 void ProblemTuning::fill_times(const std::string& winner) {
   const Known& known = known_[winner];
@@ -316,6 +349,7 @@ void ProblemTuning::fill_times(const std::string& winner) {
   report_.speed = speed_of(problem_, report_.seconds);
   report_.served = served_;
   if (working(served_)) report_.served_seconds = median_seconds(samples_of(served_));
+  if (by_energy()) return fill_energies(winner);
   if (!working(untuned_)) {
     report_.gain_low = 0;
     report_.gain_high = std::numeric_limits<double>::infinity();

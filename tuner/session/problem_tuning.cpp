@@ -163,9 +163,8 @@ void ProblemTuning::withdraw(const std::string& plan, const std::string& why) {
 
 void ProblemTuning::find_best() {
   best_.clear();
-  best_seconds_ = 0;
-  for (const auto& [plan, known] : known_)
-    if (working(plan) && (best_.empty() || known.seconds < best_seconds_)) best_ = plan, best_seconds_ = known.seconds;
+  best_seconds_ = best_judged_ = 0;
+  for (const auto& [plan, known] : known_) compare_with_best(plan, known);
 }
 
 void ProblemTuning::recall_history() {
@@ -178,16 +177,15 @@ void ProblemTuning::recall_history() {
     known.status = history.last_status;
     known.error = history.worst_error;
     known.samples_ns = history.samples_ns;
+    known.joules = history.joules;
     if (history.last_status == db::RunStatus::ok && history.median_ns > 0) {
+      if (by_energy() && !known.joules) continue;  // it was measured for its time only
       if (const std::string why = fault_of_stored(history.plan); !why.empty()) {
         reject_stored(history.plan, why);
         continue;
       }
       known.seconds = history.median_ns * 1e-9;
-      if (best_.empty() || known.seconds < best_seconds_) {
-        best_ = history.plan;
-        best_seconds_ = known.seconds;
-      }
+      compare_with_best(history.plan, known);
     }
     known_.emplace(history.plan, known);
     ++report_.reused;
@@ -218,15 +216,15 @@ void ProblemTuning::begin_search() {
                           ? compiled_seconds
                           : std::max(1e-3, spent / static_cast<double>(std::max<std::size_t>(1, report_.evaluations)));
   const double affordable = std::isfinite(share_) ? (seconds_left() - finals_reserve_) / each : INFINITY;
+  // A recording that the budget cuts short has the model's favourites, or with the strategy random a fair sample.
   const Strategy& strategy =
-      recording() ? find_strategy("exhaustive")
-      : options.strategy.empty()
-          ? default_strategy(space.size(), static_cast<std::size_t>(std::clamp(affordable, 0.0, 1e9)))
-          : find_strategy(options.strategy);
+      !options.strategy.empty() ? find_strategy(options.strategy)
+      : recording()             ? find_strategy("exhaustive")
+                    : default_strategy(space.size(), static_cast<std::size_t>(std::clamp(affordable, 0.0, 1e9)));
   search_ = strategy.make(space, options.seed);
   for (const auto& [plan, known] : known_)
     if (const auto found = candidate_.find(plan); found != candidate_.end())
-      search_->tell(found->second, known.seconds);
+      search_->tell(found->second, judged(known));
 }
 
 void ProblemTuning::search_candidates() {
@@ -242,19 +240,32 @@ void ProblemTuning::search_candidates() {
     context_.clock.lap(Task::worker);
     if (exhausted_ = asked_.empty(); exhausted_) break;
     if (settles_ && course_.settled()) break;
-    const std::size_t candidate = asked_.front();
+    const std::size_t candidate = take_asked();
     const std::string& plan = listed_.texts[candidate];
-    asked_.pop_front();
     const auto found = known_.find(plan);  // one of the first plans
-    search_->tell(candidate, found != known_.end() ? found->second.seconds
+    search_->tell(candidate, found != known_.end() ? judged(found->second)
                              : hopeless(candidate) ? listed_.floor_seconds(candidate)
-                                                   : measure(plan, "").seconds);
+                                                   : judged(measure(plan, "")));
     send_progress(Step::search);
   }
 }
 
+// The first candidate that was asked for; where kernels are compiled ahead, the first whose kernels are there, so that
+// one that compiles for long keeps nobody waiting.
+std::size_t ProblemTuning::take_asked() {
+  std::vector<std::string> plans;
+  if (compiles_)
+    for (const std::size_t candidate : asked_) plans.push_back(listed_.texts[candidate]);
+  const std::size_t place = compiles_ ? context_.evaluator.first_ready(plans) : 0;
+  const auto chosen = asked_.begin() + static_cast<std::ptrdiff_t>(place);
+  const std::size_t candidate = *chosen;
+  asked_.erase(chosen);
+  context_.clock.lap(Task::worker);
+  return candidate;
+}
+
 bool ProblemTuning::hopeless(std::size_t candidate) const {
-  return !recording() && best_seconds_ > 0 && listed_.floor_seconds(candidate) > best_seconds_;
+  return !recording() && !by_energy() && best_seconds_ > 0 && listed_.floor_seconds(candidate) > best_seconds_;
 }
 
 std::vector<std::string> ProblemTuning::ask_ahead() {
@@ -293,7 +304,8 @@ EvaluationRequest ProblemTuning::request_for(const std::string& plan) const {
   // A share then lasts for as many evaluations as a search needs; the finals resolve the remaining noise.
   request.benchmark.cpu_time = context_.options.cpu_time;
   request.benchmark.max_seconds = recording() ? 0.04 : std::clamp(share / hopeful_evaluations, 0.02, 0.5);
-  request.incumbent_seconds = recording() || plan == untuned_ ? 0 : best_seconds_;
+  request.incumbent_seconds = recording() || by_energy() || plan == untuned_ ? 0 : best_seconds_;
+  request.energy = by_energy();
   // The first plans are measured even when the budget is small; the search keeps to the budget.
   const double patience =
       searching_ ? std::max(2.0, seconds_left() - finals_reserve_) : std::max({5.0, 0.5 * share, 2 * seconds_left()});
@@ -321,7 +333,9 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
   known.samples_ns = evaluation.samples_ns;
   known.cost_seconds = evaluation.cost_seconds;
   known.unsure = evaluation.unsure;
+  known.joules = evaluation.joules;
   report_.busy += evaluation.busy;
+  note_clocks(evaluation.repeats, evaluation.slowed);
   if (evaluation.status == db::RunStatus::ok && !evaluation.samples_ns.empty())
     known.seconds = db::median(evaluation.samples_ns) * 1e-9;
   ++report_.evaluations;
@@ -329,11 +343,8 @@ const ProblemTuning::Known& ProblemTuning::measure(const std::string& plan, cons
   progress_.status = evaluation.status;
   if (evaluation.status != db::RunStatus::ok && evaluation.status != db::RunStatus::interrupted)
     note_failure(plan, evaluation.status, evaluation.message);
-  if (known.seconds < (best_.empty() ? failed : best_seconds_)) {
-    best_ = plan;
-    best_seconds_ = known.seconds;
-  }
-  course_.add(evaluation.cost_seconds, best_seconds_);
+  compare_with_best(plan, known);
+  course_.add(evaluation.cost_seconds, best_judged_);
   const Known& kept = known_[plan] = known;
   end_step(searching_ ? Step::search : Step::untuned, plan, evaluation.status, evaluation.message);
   return kept;
@@ -354,6 +365,8 @@ void ProblemTuning::record_evaluation(const std::string& plan, const std::string
   run.wisdom = evaluation.wisdom;
   run.memory_bytes = evaluation.memory_bytes;
   run.kernels = evaluation.kernels;
+  run.state = evaluation.state;
+  run.joules = evaluation.joules;
   run.message = evaluation.status == db::RunStatus::ok ? mark : evaluation.message;
   context_.record(run);
 }
@@ -369,7 +382,24 @@ void ProblemTuning::note_failure(const std::string& plan, db::RunStatus status, 
 
 bool ProblemTuning::working(const std::string& plan) const {
   const auto found = known_.find(plan);
-  return found != known_.end() && std::isfinite(found->second.seconds);
+  return found != known_.end() && std::isfinite(judged(found->second));
+}
+
+double ProblemTuning::judged(const Known& known) const {
+  if (!by_energy() || !std::isfinite(known.seconds)) return known.seconds;
+  return known.joules.value_or(failed);
+}
+
+void ProblemTuning::compare_with_best(const std::string& plan, const Known& known) {
+  if (!(judged(known) < (best_.empty() ? failed : best_judged_))) return;
+  best_ = plan;
+  best_seconds_ = known.seconds;
+  best_judged_ = judged(known);
+}
+
+void ProblemTuning::note_clocks(int repeats, bool slowed) {
+  report_.repeats += static_cast<std::size_t>(repeats);
+  report_.slowed += slowed;
 }
 
 double ProblemTuning::seconds_left() const { return share_ - (context_.elapsed() - begin_); }
@@ -430,6 +460,7 @@ void ProblemTuning::write_recording() const {
   std::filesystem::create_directories(folder, ignored);
   std::ofstream out(folder / (name + ".csv"));
   out << "# " << token_ << '\n';
+  if (compiles_) out << "# " << context_.traits.name << '\n';
   if (context_.options.cpu_time) out << "# one thread, its CPU time\n";
   try {
     tuner::write_recording(out, recording);

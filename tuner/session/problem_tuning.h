@@ -54,7 +54,7 @@ class ProblemTuning {
   struct Known {
     double seconds = failed;  // median, or failed
     double set_points_seconds = 0;
-    std::optional<double> error;
+    std::optional<double> error, joules;
     std::string wisdom;  // from this session; see wisdom_of
     std::vector<std::int64_t> samples_ns;
     db::RunStatus status = db::RunStatus::ok;
@@ -79,6 +79,7 @@ class ProblemTuning {
   void begin_search();
   // Asks for as many candidates as the host can compile while one is measured; returns their plans.
   std::vector<std::string> ask_ahead();
+  std::size_t take_asked();
   void add_served_plan();
   void recall_incumbent();
   void recall_history();
@@ -112,10 +113,19 @@ class ProblemTuning {
   std::string wisdom_of(const std::string& plan) const;
   double set_points_of(const std::string& plan) const;
   void fill_times(const std::string& winner);
+  void fill_energies(const std::string& winner);
   void leave_undecided();
   // Whether the candidate cannot beat what was measured.
   bool hopeless(std::size_t candidate) const;
   bool working(const std::string& plan) const;
+  // What plans are judged by, less is better: seconds or joules of one execute, or failed.
+  double judged(const Known& known) const;
+  bool by_energy() const { return context_.options.objective == db::Objective::energy; }
+  // The finals' rounds of what plans are judged by.
+  std::map<std::string, std::vector<std::int64_t>>& judged_rounds() { return by_energy() ? energies_ : rounds_; }
+  // Takes over a plan that is better than the best so far.
+  void compare_with_best(const std::string& plan, const Known& known);
+  void note_clocks(int repeats, bool slowed);
   bool recording() const { return context_.options.measure_everything || !context_.options.record_folder.empty(); }
   double seconds_left() const;  // seconds left of this problem's share
   void send_progress(Step step);
@@ -146,9 +156,11 @@ class ProblemTuning {
   bool searching_ = false;  // the first plans are measured
   std::vector<std::string> soon_;
   std::deque<std::size_t> asked_;  // asked by the search, not measured yet
-  double best_seconds_ = 0;        // over right results; 0: none
+  double best_seconds_ = 0;        // of the best plan; 0: none
+  double best_judged_ = 0;         // what it is judged by
   std::string best_;
-  std::map<std::string, std::vector<std::int64_t>> rounds_;  // finals: plan -> nanoseconds of each round
+  std::map<std::string, std::vector<std::int64_t>> rounds_;    // finals: plan -> nanoseconds of each round
+  std::map<std::string, std::vector<std::int64_t>> energies_;  // likewise: nanojoules
   bool interrupted_ = false;
   Progress progress_;
   ProblemReport report_;

@@ -19,6 +19,8 @@ void check(const SessionOptions& options) {
   if (options.threads < 0) throw Error(Status::invalid_option, "threads must be at least 0 (0: all)");
   if (options.cpu_time && options.threads != 1)
     throw Error(Status::invalid_option, "cpu_time sees one thread only; threads must be 1 with it");
+  if (options.objective == db::Objective::energy && (options.cpu_time || !options.record_folder.empty()))
+    throw Error(Status::invalid_option, "the objective energy goes neither with cpu_time nor with a recording");
   if (!(options.candidate_timeout > 0)) throw Error(Status::invalid_option, "the candidate timeout must be above 0");
   if (!options.strategy.empty()) find_strategy(options.strategy);
   for (const Problem& problem : options.problems) validate(problem);

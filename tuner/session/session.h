@@ -64,14 +64,15 @@ struct Trace {
 
 struct SessionOptions {
   std::vector<Problem> problems;  // absent m and k mean density 1
-  double seconds = 60;     // the session's budget, split by the problems' expected cost; 0: each search runs to its end
-  int threads = 0;         // the most threads that a plan may use; 0: all of the device's
-  std::string strategy;    // the name of a strategy (search.h); empty: chosen by the size of the space
-  bool cpu_time = false;   // judge plans by the thread's CPU time; needs threads = 1
-  std::uint64_t seed = 1;  // seed of points, searches and interleaving
-  std::string command;     // as the user typed it, kept in the database
-  double candidate_timeout = 30;    // time limit of a candidate in seconds, including planning
-  std::size_t max_evaluations = 0;  // per problem; 0: as many as the budget allows
+  double seconds = 60;   // the session's budget, split by the problems' expected cost; 0: each search runs to its end
+  int threads = 0;       // the most threads that a plan may use; 0: all of the device's
+  std::string strategy;  // the name of a strategy (search.h); empty: chosen by the size of the space
+  db::Objective objective = db::Objective::time;  // energy needs a device with sensors
+  bool cpu_time = false;                          // judge plans by the thread's CPU time; needs threads = 1
+  std::uint64_t seed = 1;                         // seed of points, searches and interleaving
+  std::string command;                            // as the user typed it, kept in the database
+  double candidate_timeout = 30;                  // time limit of a candidate in seconds, including planning
+  std::size_t max_evaluations = 0;                // per problem; 0: as many as the budget allows
   bool measure_everything = false;  // record mode: measures all candidates to the end; no racing, finals or verdict
   // If not empty, this also selects record mode, and each problem's space is written to this folder as one file
   // (replay.h).
@@ -108,10 +109,13 @@ struct ProblemReport {
   bool new_verdict = false;                      // false: the incumbent stays
   std::size_t candidates = 0, evaluations = 0, reused = 0, failures = 0;
   double elapsed = 0;
-  Spent spent;             // what that time went to
-  BusyCount busy;          // samples, and those during which this machine did other work (usage.h)
-  bool undecided = false;  // it was too busy for the finals to decide: there is no new winner, see note
-  std::string note;        // anything the user should know
+  Spent spent;                                   // what that time went to
+  std::optional<double> joules, untuned_joules;  // of one execute, where energy is the objective
+  std::size_t repeats = 0;  // measurements taken again because the device's clocks were held down (device_sensors.h)
+  std::size_t slowed = 0;   // plans and finals for which that did not help
+  BusyCount busy;           // samples, and those during which this machine did other work (usage.h)
+  bool undecided = false;   // it was too busy for the finals to decide: there is no new winner, see note
+  std::string note;         // anything the user should know
 };
 
 // The beginning of a warning in a report: a measurement could not be stored.

@@ -29,6 +29,8 @@ ProblemReport joined(const ProblemReport& before, const ProblemReport& after) {
   both.evaluations = before.evaluations + after.evaluations;
   both.failures = before.failures + after.failures;
   both.reused = before.reused;
+  both.repeats = before.repeats + after.repeats;
+  both.slowed = before.slowed + after.slowed;
   both.served = before.served;
   both.served_seconds = before.served_seconds;
   both.tuned_before = before.tuned_before;

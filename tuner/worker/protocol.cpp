@@ -34,15 +34,16 @@ inline void to_json(nlohmann::json& json, const Spent& spent) { json = spent.sec
 inline void from_json(const nlohmann::json& json, Spent& spent) { json.get_to(spent.seconds); }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BusyCount, samples, disturbed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchmarkOptions, min_sample_seconds, relative_interval, min_samples, max_samples,
-                                   max_seconds, race_margin, cold, cpu_time)
+                                   max_seconds, race_margin, cold, energy_seconds, cpu_time)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluationRequest, plan, wisdom, benchmark, incumbent_seconds, timeout_seconds,
-                                   adjoint)
+                                   adjoint, energy)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, status, error, samples_ns, busy, unsure, raced_out, set_points_seconds,
-                                   plan_seconds, cost_seconds, spent, stages, wisdom, memory_bytes, kernels, message)
+                                   plan_seconds, cost_seconds, spent, stages, wisdom, memory_bytes, kernels, state,
+                                   repeats, slowed, joules, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsRequest, plans, wisdom, benchmark, seconds, min_rounds, max_rounds, seed,
-                                   timeout_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, busy, stages, kernels,
-                                   cost_seconds, spent)
+                                   timeout_seconds, energy)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FinalsResult, status, message, culprit, samples_ns, busy, stages, kernels, energy_nj,
+                                   state, repeats, slowed, cost_seconds, spent)
 }  // namespace fourtune::tuner
 
 namespace fourtune::tuner::protocol {

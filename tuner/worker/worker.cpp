@@ -180,6 +180,14 @@ void WorkerProcess::prepare(const std::vector<std::string>& plans) {
               hint_timeout_seconds);  // a child lost here is replaced when it is needed
 }
 
+std::size_t WorkerProcess::first_ready(const std::vector<std::string>& plans) {
+  if (plans.size() < 2 || !impl_->child || !impl_->loaded) return 0;
+  const auto answer = impl_->talk({{"op", "ready"}, {"plans", plans}}, hint_timeout_seconds);
+  const bool places = answer.json.is_object() && answer.json.contains("place") && answer.json["place"].is_number();
+  const std::size_t place = places ? answer.json["place"].get<std::size_t>() : 0;
+  return place < plans.size() ? place : 0;
+}
+
 void WorkerProcess::announce(const Problem& next, const std::vector<std::string>& plans) {
   if (plans.empty() || !impl_->child || !impl_->loaded) return;
   impl_->talk({{"op", "announce"}, {"problem", to_token(next)}, {"plans", plans}}, hint_timeout_seconds);

@@ -6,6 +6,7 @@
 //   {"op":"load",...}  -> {"spent":[s,...]} or {"error":name,"message":text}
 //   {"op":"evaluate",...}, {"op":"finals",...} -> the fields of Evaluation, FinalsResult
 //   {"op":"prepare","plans":[...]}, {"op":"announce","problem":...,"plans":[...]} -> {}, at once
+//   {"op":"ready","plans":[...]} -> {"place":n}, at once
 // A child whose device was lost ends with exit code 3 instead of an answer.
 // The child ignores SIGINT (the parent decides what Ctrl-C means) and dies with its parent.
 #pragma once
@@ -59,6 +60,7 @@ class WorkerProcess : public Evaluator {
   DeviceTraits traits() override;
   Spent load(const Problem& problem, std::uint64_t seed, const std::vector<std::string>& plans = {}) override;
   void prepare(const std::vector<std::string>& plans) override;
+  std::size_t first_ready(const std::vector<std::string>& plans) override;
   void announce(const Problem& next, const std::vector<std::string>& plans) override;
   Evaluation evaluate(const EvaluationRequest& request) override;
   FinalsResult finals(const FinalsRequest& request) override;

@@ -63,6 +63,7 @@ Json answer(LocalEvaluator& evaluator, const Json& request, const Fault& fault, 
     evaluator.prepare(request.at("plans").get<std::vector<std::string>>());
     return Json::object();
   }
+  if (op == "ready") return {{"place", evaluator.first_ready(request.at("plans").get<std::vector<std::string>>())}};
   if (op == "announce") {
     evaluator.announce(parse_problem(request.at("problem").get<std::string>()),
                        request.at("plans").get<std::vector<std::string>>());
