@@ -21,9 +21,9 @@ using testing::make_space;
 Recording small_space() { return make_space("small", {{4, 3, 3, 2}, 0.1, 0.3, 0.02, 0.1}, 5); }
 
 // Spaces recorded on real machines; see replay.h.
-std::vector<Recording> recorded_spaces() {
+std::vector<Recording> recorded_spaces(const std::string& kind = ".") {
   std::vector<std::string> paths;
-  const std::filesystem::path folder = std::filesystem::path(FOURTUNE_SOURCE_DIR) / "tests/tuner/spaces";
+  const std::filesystem::path folder = std::filesystem::path(FOURTUNE_SOURCE_DIR) / "tests/tuner/spaces" / kind;
   if (std::filesystem::exists(folder))
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".csv") paths.push_back(entry.path());
@@ -181,6 +181,21 @@ TEST(SearchQuality, Reaches97PercentOfTheOptimumOnRecordedSpaces) {
   const auto spaces = recorded_spaces();
   ASSERT_GE(spaces.size(), 5u);
   for (const Recording& space : spaces) expect_quality(space, 3);
+}
+
+// Uniform in one, two and three dimensions, real, of every nonuniform type, and batches.
+TEST(SearchQuality, ReachesTheOptimumOfGpuSpacesWithinThreeHundredPlans) {
+  const auto spaces = recorded_spaces("gpu");
+  ASSERT_GE(spaces.size(), 8u);
+  for (const Recording& space : spaces) {
+    const auto speeds = mean_speeds(space, default_strategy(space.space.size(), 0), 2, 300);
+    const auto random = random_expectation(space, 300);
+    EXPECT_GE(speeds[99], 0.97) << space.name;
+    EXPECT_GE(speeds[299], 0.99) << space.name;
+    for (const std::size_t k : {100u, 200u, 300u})
+      if (k <= random.size())
+        EXPECT_GE(speeds[k - 1], space.optimum() / random[k - 1] - 0.005) << space.name << ", " << k;
+  }
 }
 
 TEST(SearchQuality, LocalSearchBeatsRandomSearch) {

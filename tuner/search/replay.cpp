@@ -133,6 +133,18 @@ std::vector<double> random_expectation(const Recording& recording, std::size_t e
   return curve;
 }
 
+std::vector<double> mean_speeds(const Recording& recording, const Strategy& strategy, int seeds,
+                                std::size_t evaluations) {
+  const double optimum = recording.optimum();
+  std::vector<double> speeds(evaluations, 0);
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const std::vector<double> curve = replay(recording, strategy, static_cast<std::uint64_t>(seed), evaluations);
+    for (std::size_t k = 0; k < evaluations; ++k)  // a strategy that has seen all has found the optimum
+      speeds[k] += (k < curve.size() ? optimum / curve[k] : 1) / seeds;
+  }
+  return speeds;
+}
+
 std::size_t evaluation_allowance(const Recording& recording) {
   return std::clamp<std::size_t>(recording.seconds.size() / 10, 1, 200);
 }

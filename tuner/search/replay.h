@@ -34,6 +34,10 @@ std::vector<double> replay(const Recording& recording, const Strategy& strategy,
 // The same for random search: the exact expectation over all orders.
 std::vector<double> random_expectation(const Recording& recording, std::size_t evaluations);
 
+// Time of the optimum / best time after 1, 2, ... evaluations: the mean over the seeds 1, 2, ..., as long as `evaluations`.
+std::vector<double> mean_speeds(const Recording& recording, const Strategy& strategy, int seeds,
+                                std::size_t evaluations);
+
 struct Quality {
   std::size_t evaluations = 0;  // min(200, a tenth of the space's size)
   double mean_speed = 0;        // time of the optimum / best time after `evaluations` evaluations; mean over seeds

@@ -9,13 +9,16 @@
 namespace fourtune::tuner {
 namespace {
 
-constexpr std::array<Strategy, 4> table{{
+constexpr std::array<Strategy, 6> table{{
     {"exhaustive", "every candidate, in the cost model's order", make_exhaustive_search},
     {"random", "every candidate, in random order: what the others are compared with", make_random_search},
     {"local", "the model's first choices, then axis neighbours of the best by measured axis effects, with restarts",
      make_local_search},
     {"surrogate", "the model's first choices, then the largest expected improvement of a Gaussian process",
      make_surrogate_search},
+    {"genetic", "children of the best so far, with crossover and mutation", make_genetic_search},
+    {"portfolio", "surrogate, local and genetic in turns, who found improvements lately more often",
+     make_portfolio_search},
 }};
 
 }  // namespace

@@ -62,5 +62,7 @@ std::unique_ptr<Search> make_exhaustive_search(const SearchSpace& space, std::ui
 std::unique_ptr<Search> make_random_search(const SearchSpace& space, std::uint64_t seed);
 std::unique_ptr<Search> make_local_search(const SearchSpace& space, std::uint64_t seed);
 std::unique_ptr<Search> make_surrogate_search(const SearchSpace& space, std::uint64_t seed);
+std::unique_ptr<Search> make_genetic_search(const SearchSpace& space, std::uint64_t seed);
+std::unique_ptr<Search> make_portfolio_search(const SearchSpace& space, std::uint64_t seed);
 
 }  // namespace fourtune::tuner
