@@ -25,5 +25,23 @@ TEST_F(ReportCommand, WritesAPageOfWhatWasTuned) {
   expect_refused({"report", "own.db", "-o", "no/folder/b.html"}, "no/folder", 1);
 }
 
+// With gnuplot they are drawings, without it the scripts that draw them.
+TEST_F(ReportCommand, DrawsGainsAndSearchesAsFiles) {
+  ASSERT_EQ(run({"tune", "fft:type=c2c,n=24,prec=f64", "--seconds", "1", "--threads", "1", "--quiet"}).code, 0);
+  const Finished done = run({"report", "-o", "own.html", "--png", "drawings/of it's"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  for (const char* name : {"gains", "search-1"}) {
+    const std::filesystem::path drawing = folder / "drawings/of it's" / (std::string(name) + ".png");
+    if (std::filesystem::exists(drawing)) {
+      EXPECT_EQ(read_text(drawing).substr(1, 3), "PNG") << name;
+    } else {
+      EXPECT_NE(done.out.find("gnuplot"), std::string::npos) << done.out;
+      EXPECT_NE(read_text(drawing.string() + ".gp").find("plot $"), std::string::npos) << name;
+    }
+  }
+  file("taken", "");
+  expect_refused({"report", "-o", "b.html", "--png", "taken"}, "taken: cannot be made", 1);
+}
+
 }  // namespace
 }  // namespace fourtune::test

@@ -5,14 +5,17 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <system_error>
 
 #include "base/text.h"
 #include "db/pack.h"
+#include "tools/bench/report/report.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/pack_files.h"
 #include "tools/common/database_option.h"
 #include "tools/common/errors.h"
 #include "tuner/report/html.h"
+#include "tuner/report/plots.h"
 
 namespace fourtune::tools {
 namespace {
@@ -20,8 +23,22 @@ namespace {
 struct ReportArguments {
   std::string database;
   std::string out;
+  std::string png;  // folder for drawings; empty: none
   bool force = false;
 };
+
+// Draws each plot as a file of the folder; where gnuplot is missing its scripts are written instead.
+void write_plots(const std::vector<tuner::Story>& stories, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(fmt::format("{}: cannot be made: {}", text::shown(folder.string(), 4096), error.message()));
+  for (const tuner::Plot& plot : tuner::plots_of(stories)) {
+    const std::string path = (folder / (plot.name + ".png")).string();
+    fmt::print("{}\n", plot_script(fmt::format("set terminal pngcairo size 900,{} noenhanced\nset output {}\n{}",
+                                               plot.height, gnuplot_quoted(path), plot.script),
+                                   path));
+  }
+}
 
 void report(const ReportArguments& arguments) {
   const std::filesystem::path path = database_path(arguments.database);
@@ -37,6 +54,7 @@ void report(const ReportArguments& arguments) {
   const auto stories = tuner::stories_of(store);
   const std::string page = tuner::html_report(stories, path.filename().string());
   write_whole_file(arguments.out, std::as_bytes(std::span(page)));
+  if (!arguments.png.empty()) write_plots(stories, arguments.png);
   fmt::print("{}: {} problem{}\n", text::shown(arguments.out, 4096), stories.size(), stories.size() == 1 ? "" : "s");
 }
 
@@ -47,11 +65,17 @@ void add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Write what a database tells as a page for a browser");
   command->add_option("DB", arguments->database, "Tuning database (default: the user's)")->type_name("FILE");
   command->add_option("-o,--out", arguments->out, "The HTML file to write")->required()->type_name("FILE");
+  command
+      ->add_option("--png", arguments->png,
+                   "Also draw the gains and the course of each search there, as gains.png and search-1.png, ... "
+                   "(gnuplot)")
+      ->type_name("DIR");
   command->add_flag("--force", arguments->force, "Replace an existing file");
   command->footer(
       "The page needs no network and has no scripts.\n\n"
       "Example:\n"
-      "  fourtune report my.db -o report.html");
+      "  fourtune report my.db -o report.html\n"
+      "  fourtune report my.db -o report.html --png drawings");
   command->callback([arguments] { report(*arguments); });
 }
 

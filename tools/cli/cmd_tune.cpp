@@ -15,6 +15,7 @@
 #include "db/trusted_file.h"
 #include "db/tuning_store.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/exchange_files.h"
 #include "tools/cli/shards.h"
 #include "tools/cli/tune_devices.h"
 #include "tools/cli/tune_drawn.h"
@@ -51,6 +52,7 @@ struct TuneArguments {
   double megabytes = 0;  // of a drawn problem; 0: the default of the backend
   double minutes = 0;    // 0: options.seconds
   std::string trace;     // file of what the time went to
+  std::string objective = "time";
   bool quiet = false;
   int ranks = 0;        // 0: this process alone
   std::string shard;    // "2/4"; empty: all problems
@@ -81,7 +83,10 @@ std::vector<Problem> problems_of(const TuneArguments& arguments) {
                           drawn_count(arguments.session.seconds));
   }
   std::vector<Problem> problems;
-  if (!arguments.file.empty()) problems = problems_from_file(arguments.file);
+  if (!arguments.file.empty()) {
+    const auto t1 = problem_of_t1_file(arguments.file);
+    problems = t1 ? std::vector<Problem>{*t1} : problems_from_file(arguments.file);
+  }
   for (const std::string& token : arguments.tokens) {
     const Problem problem = problem_from_argument(token);
     if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
@@ -129,9 +134,10 @@ void make_folder(const std::string& folder) {
   const tuner::SessionOptions& session = arguments.session;
   if (!arguments.record.empty() || !arguments.recorded.empty() || !arguments.trace.empty() ||
       !arguments.drawn.empty() || !arguments.misses.empty() || session.cpu_time || arguments.device != 0 ||
-      !arguments.devices.empty() || !arguments.shard.empty())
+      !arguments.devices.empty() || !arguments.shard.empty() || session.objective != db::Objective::time)
     throw UsageError(
-        "--ranks: not with --record, --recorded, --trace, --drawn, --misses, --cpu-time, --device(s) or --shard",
+        "--ranks: not with --record, --recorded, --trace, --drawn, --misses, --cpu-time, --device(s), --shard or "
+        "--objective energy",
         "ranks are tuned with points that are made, by the time that passes, on the GPUs in turn");
   const std::filesystem::path path = database_path(*arguments.db);
   std::vector<std::string> words{"tune", "--db", std::filesystem::absolute(path).string()};
@@ -197,8 +203,18 @@ void note_kernels(const runtime::Backend& backend, const std::filesystem::path& 
     fmt::print(stderr, "fourtune: note: kernels are compiled anew, not loaded: {}\n", text::shown(why, 2000));
 }
 
+// Energy is told by sensors, which not every backend has.
+void require_sensors(const std::string& backend_name, const std::vector<int>& devices) {
+  const runtime::Backend& backend = checked_backend(backend_name, devices.front());
+  for (const int device : devices)
+    if (!backend.sensors(device))
+      throw UsageError(fmt::format("--objective energy: the backend {} has no sensors of energy", backend_name),
+                       "GPUs have them: --backend cuda");
+}
+
 void tune(TuneArguments arguments) {
   if (arguments.minutes > 0) arguments.session.seconds = 60 * arguments.minutes;
+  arguments.session.objective = db::objective_from(arguments.objective);
   if (arguments.ranks > 0) tune_on_ranks(arguments);
   tuner::SessionOptions& options = arguments.session;
   options.problems = problems_of(arguments);
@@ -211,6 +227,8 @@ void tune(TuneArguments arguments) {
   const runtime::Backend& backend = checked_backend(arguments.backend, arguments.device);
   std::vector<int> devices;
   if (!arguments.devices.empty()) devices = devices_from(arguments.devices, backend);
+  if (options.objective == db::Objective::energy)
+    require_sensors(arguments.backend, devices.empty() ? std::vector<int>{arguments.device} : devices);
   if (!arguments.record.empty()) {
     make_folder(arguments.record);
     options.record_folder = arguments.record;  // files with coordinates, for replay
@@ -243,7 +261,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command
       .add_option("--problems", arguments.file,
                   "Problems from a file, one a line, or builtin:quick, builtin:papers, "
-                  "builtin:applications")
+                  "builtin:applications; or one in the format T1 (`fourtune export`)")
       ->type_name("FILE");
   command
       .add_option("--recorded", arguments.recorded,
@@ -287,6 +305,11 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   for (const tuner::Strategy& strategy : tuner::strategies()) names.emplace_back(strategy.name);
   command.add_option("--strategy", session.strategy, "How to search (default: chosen by the size of the space)")
       ->check(CLI::IsMember(names));
+  command
+      .add_option("--objective", arguments.objective,
+                  "Judge plans by the time of an execute or by the energy that it uses (GPUs)")
+      ->check(CLI::IsMember({"time", "energy"}))
+      ->capture_default_str();
   command.add_option("--max-evaluations", session.max_evaluations, "Most plans to measure for a problem; 0: no limit")
       ->type_name("N");
   command

@@ -13,6 +13,7 @@ namespace fourtune::tools {
 void add_tune(CLI::App& app, const std::string& command_line);  // command_line is stored in the database
 void add_merge(CLI::App& app);
 void add_report(CLI::App& app);
+void add_exchange(CLI::App& app);  // export and import
 void add_show(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_plan(CLI::App& app);

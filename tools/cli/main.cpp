@@ -130,6 +130,7 @@ void declare(CLI::App& app, const std::string& command_line) {
   add_tune(app, command_line);
   add_merge(app);
   add_report(app);
+  add_exchange(app);
   add_show(app);
   add_explain(app);
   add_plan(app);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
@@ -94,6 +95,36 @@ std::string failure_table(const Story& story) {
   return text + "</table>\n";
 }
 
+// "1980 MHz, memory 2619 MHz, 312 W, 48 C, limited by power", of a run's state.
+std::string words_of_state(const std::string& state) {
+  const auto json = nlohmann::json::parse(state, nullptr, false);
+  if (!json.is_object()) return {};
+  std::string words;
+  const auto add = [&](const char* name, const char* before, const char* unit) {
+    if (json.contains(name) && json[name].is_number())
+      words += fmt::format("{}{}{:.0f} {}", words.empty() ? "" : ", ", before, json[name].get<double>(), unit);
+  };
+  add("clock_mhz", "", "MHz");
+  add("memory_clock_mhz", "memory ", "MHz");
+  add("watts", "", "W");
+  add("celsius", "", "&deg;C");
+  if (json.contains("limits") && json["limits"].is_array())
+    for (const auto& limit : json["limits"])
+      if (limit.is_string()) words += ", limited by " + html_escaped(limit.get<std::string>());
+  return words;
+}
+
+// What the device said of itself when the winner was measured, and how many runs its clocks were held down for.
+std::string device_words(const Story& story) {
+  std::string words = words_of_state(story.winner.state);
+  if (words.empty()) return {};
+  if (story.winner.joules)
+    words += fmt::format(", {:.3g} mJ per execute{}", *story.winner.joules * 1e3,
+                         story.winner.objective == db::Objective::energy ? ", which it won by" : "");
+  if (story.slowed > 0) words += fmt::format("; in {} of its runs the device held its clocks down", story.slowed);
+  return fmt::format("<p class=\"soft\">The winner was measured at {}.</p>\n", words);
+}
+
 std::string problem_section(const Story& story, std::size_t number) {
   std::string text = fmt::format("<section id=\"p{}\"><h3>{}</h3>\n", number, html_escaped(story.problem));
   if (const double gain = gain_of(story); gain > 0) {
@@ -107,7 +138,7 @@ std::string problem_section(const Story& story, std::size_t number) {
   } else if (story.winner.plan.empty()) {
     text += "<p>No plan has won yet.</p>\n";
   }
-  text += comparison(story);
+  text += device_words(story) + comparison(story);
   text += "<div class=\"two\"><div>" + course_chart(story) + "</div>\n<div>" + stage_table(story) + "</div></div>\n" +
           failure_table(story);
   return text + "</section>\n";

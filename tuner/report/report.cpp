@@ -12,11 +12,13 @@ namespace {
 // What the runs of one problem tell beyond their histories.
 struct Evidence {
   std::map<std::string, double> set_points;  // plan -> seconds
+  std::map<std::string, std::string> state;  // plan -> that of its latest right run with any
   std::string untuned;                       // the plan that runs untuned
 
   explicit Evidence(const std::vector<db::StoredRun>& runs) {
     for (const db::StoredRun& run : runs) {
       if (run.message == untuned_mark) untuned = run.plan;
+      if (run.status == db::RunStatus::ok && !run.state.empty()) state[run.plan] = run.state;
       for (const db::StageNs& stage : run.stages)
         if (stage.stage == set_points_stage) set_points[run.plan] = static_cast<double>(stage.ns) * 1e-9;
     }
@@ -50,7 +52,8 @@ class RowMaker {
     const auto found = std::find_if(history_.begin(), history_.end(),
                                     [&](const db::PlanHistory& h) { return h.plan == verdict_.plan; });
     ShowRow row = make(0, verdict_.plan, verdict_.winner_ns * 1e-9);
-    if (found != history_.end()) row.error = found->worst_error;
+    if (found != history_.end()) row.error = found->worst_error, row.joules = found->joules;
+    row.objective = verdict_.objective;
     row.rounds = verdict_.rounds;
     row.in_turns = true;
     const RatioInterval ratio = paired_ratio(rounds_of(runs_, verdict_.session, verdict_.plan),
@@ -67,6 +70,7 @@ class RowMaker {
   ShowRow runner_up(int rank, const db::PlanHistory& history) const {
     ShowRow row = make(rank, history.plan, history.median_ns * 1e-9);
     row.error = history.worst_error;
+    row.joules = history.joules;
     const auto rounds = rounds_of(runs_, verdict_.session, history.plan);
     row.in_turns = !rounds.empty();
     if (row.in_turns) {
@@ -87,6 +91,7 @@ class RowMaker {
     row.speed_unit = speed_unit_of(problem_);
     if (const auto found = evidence_.set_points.find(plan); found != evidence_.set_points.end())
       row.set_points_seconds = found->second;
+    if (const auto found = evidence_.state.find(plan); found != evidence_.state.end()) row.state = found->second;
     row.gain = untuned_seconds_ > 0 && seconds > 0 ? untuned_seconds_ / seconds : 0;
     row.device = verdict_.environment.device;
     row.isa = verdict_.environment.isa;

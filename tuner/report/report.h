@@ -28,6 +28,9 @@ struct ShowRow {
   std::string device;
   std::string isa;
   db::Freshness freshness = db::Freshness::current;  // relative to the environment `here`
+  db::Objective objective = db::Objective::time;     // by which the winner won
+  std::optional<double> joules;                      // energy of one execute, as measured last
+  std::string state;  // of the device, as at the plan's latest right run: JSON (device_sensors.h)
 };
 
 struct ShowOptions {

@@ -53,6 +53,14 @@ std::string short_gain(double gain, double low, double high) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", gain, low, high);
 }
 
+// "1.23 mJ"
+std::string short_joules(const std::optional<double>& joules) {
+  if (!joules) return "-";
+  return *joules < 1e-3 ? fmt::format("{:.3g} uJ", *joules * 1e6)
+         : *joules < 1  ? fmt::format("{:.3g} mJ", *joules * 1e3)
+                        : fmt::format("{:.3g} J", *joules);
+}
+
 // Plans that the search once saw much faster than the winner: the winner may be worth tuning again.
 std::string faster_notes(const std::vector<ShowRow>& rows, const Screen& screen) {
   constexpr double worth_saying = 1.2;
@@ -77,9 +85,13 @@ std::string rows_table(const std::vector<ShowRow>& rows, const Screen& screen) {
                      (row.in_turns ? "" : "~") + format_seconds(row.seconds), short_speed(row.speed, row.speed_unit),
                      row.set_points_seconds > 0 ? format_seconds(row.set_points_seconds) : "-", short_error(row.error),
                      short_gain(row.gain, row.gain_low, row.gain_high),
-                     row.plan + (row.rank == 0 && row.freshness != db::Freshness::current
-                                     ? fmt::format("  ({})", db::to_string(row.freshness))
-                                     : "")});
+                     row.plan +
+                         (row.rank == 0 && row.freshness != db::Freshness::current
+                              ? fmt::format("  ({})", db::to_string(row.freshness))
+                              : "") +
+                         (row.rank == 0 && row.objective == db::Objective::energy
+                              ? fmt::format("  (by energy: {})", short_joules(row.joules))
+                              : "")});
   std::string text = table_text(lines, {{1, 2, 3, 4, 5}, 0, 7}, screen);
   if (std::any_of(rows.begin(), rows.end(), [](const ShowRow& row) { return !row.in_turns; }))
     text +=
@@ -89,12 +101,14 @@ std::string rows_table(const std::vector<ShowRow>& rows, const Screen& screen) {
 
 std::string rows_csv(const std::vector<ShowRow>& rows) {
   std::vector<Cells> lines{{"problem", "rank", "plan", "seconds", "speed", "speed_unit", "error", "set_points_seconds",
-                            "gain", "gain_low", "gain_high", "rounds", "device", "isa", "freshness", "in_turns"}};
+                            "gain", "gain_low", "gain_high", "rounds", "device", "isa", "freshness", "in_turns",
+                            "objective", "joules", "state"}};
   for (const ShowRow& row : rows)
     lines.push_back({row.problem, fmt::format("{}", row.rank), row.plan, exact(row.seconds), exact(row.speed),
                      row.speed_unit, exact(row.error), exact(row.set_points_seconds), exact(row.gain),
                      exact(row.gain_low), exact(row.gain_high), fmt::format("{}", row.rounds), row.device, row.isa,
-                     db::to_string(row.freshness), row.in_turns ? "1" : "0"});
+                     db::to_string(row.freshness), row.in_turns ? "1" : "0", db::to_string(row.objective),
+                     exact(row.joules), row.state});
   return csv(lines);
 }
 
@@ -116,17 +130,24 @@ std::string rows_json(const std::vector<ShowRow>& rows) {
                     {"device", row.device},
                     {"isa", row.isa},
                     {"freshness", db::to_string(row.freshness)},
-                    {"in_turns", row.in_turns}});
+                    {"in_turns", row.in_turns},
+                    {"objective", db::to_string(row.objective)},
+                    {"joules", number(row.joules)},
+                    {"state", row.state}});
   return json_text(list);
 }
 
 std::string report_table(const Report& report, const Screen& screen) {
-  std::vector<Cells> lines{{"problem", "time", "speed", "set_points", "error", "gain over untuned", "tried", "winner"}};
+  const bool energy = std::any_of(report.problems.begin(), report.problems.end(),
+                                  [](const ProblemReport& p) { return p.joules.has_value(); });
+  std::vector<Cells> lines{
+      {"problem", "time", energy ? "energy" : "speed", "set_points", "error", "gain over untuned", "tried", "winner"}};
   for (const ProblemReport& p : report.problems) {
     const std::string tried = fmt::format("{}{}/{}", p.evaluations + p.reused,
                                           p.failures ? fmt::format(" ({} failed)", p.failures) : "", p.candidates);
     const bool timed = p.seconds > 0;
-    lines.push_back({p.problem, timed ? format_seconds(p.seconds) : "-", short_speed(p.speed, p.speed_unit),
+    lines.push_back({p.problem, timed ? format_seconds(p.seconds) : "-",
+                     energy ? short_joules(p.joules) : short_speed(p.speed, p.speed_unit),
                      p.set_points_seconds > 0 ? format_seconds(p.set_points_seconds) : "-", short_error(p.error),
                      timed ? short_gain(p.untuned_seconds > 0 ? p.gain : 0, p.gain_low, p.gain_high) : "-", tried,
                      p.winner.empty() ? p.note : p.winner});
@@ -212,6 +233,10 @@ std::string report_json(const Report& report) {
                     {"failures", p.failures},
                     {"elapsed", number(p.elapsed)},
                     {"spent", spent_json(p.spent)},
+                    {"joules", number(p.joules)},
+                    {"untuned_joules", number(p.untuned_joules)},
+                    {"repeats", p.repeats},
+                    {"slowed", p.slowed},
                     {"busy_samples", p.busy.disturbed},
                     {"samples", p.busy.samples},
                     {"note", p.note}});

@@ -61,6 +61,13 @@ std::vector<StageFloor> stages_of(const db::StoredRun& run, const Problem& probl
   return stages;
 }
 
+// Whether a run's state has a limit other than the power that the plan itself draws (device_sensors.h).
+bool slowed(const std::string& state) {
+  const auto json = nlohmann::json::parse(state, nullptr, false);
+  if (!json.is_object() || !json.contains("limits") || !json["limits"].is_array()) return false;
+  return std::any_of(json["limits"].begin(), json["limits"].end(), [](const auto& limit) { return limit != "power"; });
+}
+
 // The runs of one problem in one environment, in the order of measuring.
 Story story_of(const std::string& token, const db::Environment& environment,
                const std::vector<const db::StoredRun*>& runs, const ShowRow& winner) {
@@ -77,6 +84,7 @@ Story story_of(const std::string& token, const db::Environment& environment,
     if (run->status == db::RunStatus::interrupted) continue;
     const bool is_ok = run->status == db::RunStatus::ok && !run->samples_ns.empty();
     if (run->message == untuned_mark) story.untuned.plan = run->plan;
+    story.slowed += slowed(run->state);
     if (is_ok) {
       auto& all = samples[run->plan];
       all.insert(all.end(), run->samples_ns.begin(), run->samples_ns.end());

@@ -35,6 +35,7 @@ struct Story {
   std::vector<double> course;  // seconds of each plan as it was measured first; 0: it failed
   ShowRow winner;              // its plan is empty where no plan has won
   PlanTime untuned, library;
+  std::size_t slowed = 0;  // runs during which the device held its clocks down
   std::vector<StageFloor> stages;
   std::vector<FailureGroup> failures;  // the most frequent first
 };
