@@ -1,6 +1,8 @@
 // A damaged row is ignored and counted, and its neighbours remain usable. (Flipped bytes of whole files are tested in
 // store_file_test.cpp.)
+#include "db/digest.h"
 #include "db/lookup.h"
+#include "db/row_checksum.h"
 #include "db/store_file.h"
 #include "tests/db/support.h"
 
@@ -33,10 +35,11 @@ TEST_F(Rows, OfAVerdictAreBelievedOnlyAsWritten) {
   EXPECT_EQ(read().winner(kProblem, sample_environment())->plan, "damaged");
   EXPECT_FALSE(read().damage().any());
   const std::string whole = bytes_of(path);
-  for (const char* change : {"validity = '{\"m\":[32768,131073]}'", "winner_ns = 1100.0000000000002", "winner_ns = -1",
-                             "winner_ns = 9e999", "incumbent_ns = 2201", "incumbent_ns = NULL", "ratio_low = 0.5",
-                             "ratio_high = 3", "rounds = 1", "rounds = 1 << 40", "created_ms = created_ms + 1",
-                             "replaces = NULL", "plan = 1", "checksum = replace(checksum, 'a', 'b')"}) {
+  for (const char* change :
+       {"validity = '{\"m\":[32768,131073]}'", "winner_ns = 1100.0000000000002", "winner_ns = -1", "winner_ns = 9e999",
+        "incumbent_ns = 2201", "incumbent_ns = NULL", "ratio_low = 0.5", "ratio_high = 3", "rounds = 1",
+        "rounds = 1 << 40", "created_ms = created_ms + 1", "replaces = NULL", "plan = 1", "objective = 'energy'",
+        "checksum = replace(checksum, 'a', 'b')"}) {
     write_bytes(path, whole);
     damage(std::string("UPDATE verdict SET ") + change + " WHERE id = 2");
     if (bytes_of(path) == whole) continue;  // the checksum has no 'a'
@@ -51,11 +54,27 @@ TEST_F(Rows, OfAVerdictAreBelievedOnlyAsWritten) {
 
 TEST_F(Rows, OfARunAreBelievedOnlyAsWritten) {
   const std::string whole = bytes_of(path);
-  for (const char* change :
-       {"round = 4", "round = -1", "status = 'rejected'", "status = 'great'", "error = 1.26e-6", "error = NULL",
-        "samples_ns = '[1200,1100,1301]'", "samples_ns = '{}'", "samples_ns = '[1.5]'",
-        "samples_ns = '[' || hex(zeroblob(200000))", "stages_ns = '[[\"fft\",1]]'", "stages_ns = '[[\"fft\"]]'",
-        "memory_bytes = 1", "wisdom = 'other'", "message = ''", "kernels = ''", "started_ms = 1"}) {
+  for (const char* change : {"round = 4",
+                             "round = -1",
+                             "status = 'rejected'",
+                             "status = 'great'",
+                             "error = 1.26e-6",
+                             "error = NULL",
+                             "samples_ns = '[1200,1100,1301]'",
+                             "samples_ns = '{}'",
+                             "samples_ns = '[1.5]'",
+                             "samples_ns = '[' || hex(zeroblob(200000))",
+                             "stages_ns = '[[\"fft\",1]]'",
+                             "stages_ns = '[[\"fft\"]]'",
+                             "memory_bytes = 1",
+                             "wisdom = 'other'",
+                             "message = ''",
+                             "kernels = ''",
+                             "started_ms = 1",
+                             "state = ''",
+                             "joules = 0.5",
+                             "joules = NULL",
+                             "state = '', joules = NULL"}) {
     write_bytes(path, whole);
     damage(std::string("UPDATE run SET ") + change + " WHERE id = 2");
     SCOPED_TRACE(change);
@@ -116,6 +135,21 @@ TEST_F(Rows, OfEarlierVersionsHaveNoChecksumAndAreBelieved) {
   damage("UPDATE verdict SET winner_ns = -1 WHERE id = 2; UPDATE run SET samples_ns = '{}' WHERE id = 2");
   EXPECT_EQ(read().winner(kProblem, sample_environment())->plan, "kept") << "values that no schema allows never are";
   EXPECT_EQ(read().damage().text(), "1 verdict and 1 run are not what was written");
+}
+
+// Version 5 added fields, which count only in rows that have them: those of version 4 are checked as before.
+TEST(RowChecksum, OfARowWithoutLaterFieldsIsThatOfVersion4) {
+  db::Run run = sample_run("plan");
+  run.state.clear(), run.joules.reset(), run.error.reset();
+  run.round = 3, run.memory_bytes = 7, run.started_ms = 11;
+  const Environment e = sample_environment();
+  const std::vector<std::string_view> fields{"run 1",     e.backend,   e.device,    e.isa,       e.traits, e.driver,
+                                             e.compiler,  e.libraries, e.generator, run.problem, run.plan, "3",
+                                             "ok",        "",          "[1]",       "[]",        "7",      run.wisdom,
+                                             run.message, "11",        run.kernels};
+  EXPECT_EQ(checksum_of(run, e, "[1]", "[]"), blake2b(fields));
+  run.joules = 0.5;
+  EXPECT_NE(checksum_of(run, e, "[1]", "[]"), blake2b(fields));
 }
 
 // ---- indices that do not match their tables: "FOREIGN KEY constraint failed"
