@@ -10,6 +10,8 @@ set(CPACK_PACKAGE_CONTACT "Fourtune maintainers <maintainers@fourtune.invalid>")
 set(FOURTUNE_DEBIAN_MAINTAINER "${CPACK_PACKAGE_CONTACT}" CACHE STRING "Who is named in Debian packages: Name <address>")
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${FOURTUNE_DEBIAN_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+# CPack puts a summary that is not this one before each description, whose first line is the package's own.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CMAKE_PROJECT_NAME} built using CMake")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)

@@ -129,8 +129,8 @@ int main() try {
   double worst = 0;
   for (int frame = 0; frame < kFrames; ++frame)
     for (const auto& [kx, ky] : {std::pair(0, 0), std::pair(-64, 17), std::pair(31, -5)})
-      worst = std::max(worst, error_at(kx, ky, host_points, host_points + kPoints, frames + std::size_t(frame) * kPoints,
-                                       results + std::size_t(frame) * kN * kN));
+      worst = std::max(worst, error_at(kx, ky, host_points, host_points + kPoints,
+                                       frames + std::size_t(frame) * kPoints, results + std::size_t(frame) * kN * kN));
   std::printf("%d frames in %.2f ms, largest error %.1e\n", kFrames, std::max(first, second), worst);
   for (const cudaEvent_t event : {there, begin, end[0], end[1]}) cudaEventDestroy(event);
   cudaStreamDestroy(upload);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -39,12 +40,23 @@ std::vector<fs::path> files_in(const fs::path& folder, const char* ending) {
   return files;
 }
 
-fs::path folder_beside_library() {
-  Dl_info library{};
-  if (::dladdr(reinterpret_cast<const void*>(&shared_lookup), &library) == 0 || !library.dli_fname) return {};
+// The file that this code is in. dladdr calls a program as it was called, which may be a name that was found on the PATH.
+fs::path own_file() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  const int found =
+      ::dladdr1(reinterpret_cast<const void*>(&shared_lookup), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  if (found == 0 || !map) return {};
+  const bool is_program = !map->l_name || !*map->l_name;
   std::error_code error;
-  const fs::path file = fs::canonical(library.dli_fname, error);
-  if (error) return {};
+  fs::path file = fs::canonical(is_program ? "/proc/self/exe" : info.dli_fname, error);
+  return error ? fs::path() : file;
+}
+
+fs::path folder_beside_library() {
+  const fs::path file = own_file();
+  if (file.empty()) return {};
+  std::error_code error;
   // The library may be in lib, in lib/<machine> and in lib/<machine>/fourtune.
   fs::path up = file.parent_path();
   for (int levels = 0; levels < 3 && up.has_relative_path(); ++levels) {

@@ -11,6 +11,7 @@ for package in "libfourtune$minor" libfourtune-dev fourtune fourtune-packs; do
   ls "$debs/${package}_$version"_*.deb > /dev/null || fail "no package $package of $version"
 done
 for deb in "$debs"/*.deb; do dpkg-deb -x "$deb" "$work/root"; done
+grep -q ' - command line$' <<< "$(dpkg-deb -f "$debs"/fourtune_*.deb Description | head -n 1)" || fail "fourtune's first line"
 files=$(for deb in "$debs"/*.deb; do dpkg-deb -c "$deb" | awk '$1 !~ /^d/ {print $6}'; done | sort | uniq -d)
 [ -z "$files" ] || fail "in two packages: $files"
 
@@ -43,7 +44,7 @@ for program in shared_c shared_cpp static_c static_cpp pkg_config_c; do
 done
 
 # The tools and what they find beside them.
-"$work/root/usr/bin/fourtune" doctor > "$work/doctor"
+(cd / && PATH=$work/root/usr/bin:$PATH fourtune doctor) > "$work/doctor"
 grep -q "problem lists *$work/root/usr/share/fourtune/cases" "$work/doctor" || { cat "$work/doctor"; fail "no problem lists"; }
 grep -q "pack .*$work/root/usr/share/fourtune/packs/xeon.pack" "$work/doctor" || { cat "$work/doctor"; fail "no packs"; }
 for page in fourtune.1 fourtune-tune.1; do
