@@ -179,7 +179,9 @@ TEST(GpuFftDefault, HasAProgramPastTheCacheOfEveryDevice) {
       const Plan plan = default_plan(problem, traits);
       SCOPED_TRACE(name + " " + to_text(plan, problem));
       EXPECT_EQ(parse_plan(to_text(plan, problem), problem), plan);
-      if (plan.gpu().fft.family != GpuFftFamily::cufft) EXPECT_NO_THROW(gpu_fft_program(problem, plan, traits));
+      if (plan.gpu().fft.family != GpuFftFamily::cufft) {
+        EXPECT_NO_THROW(gpu_fft_program(problem, plan, traits));
+      }
     }
 }
 
