@@ -6,6 +6,7 @@ build_packages=(g++ cmake ninja-build pkg-config libfftw3-dev libhwy-dev libfmt-
   nlohmann-json3-dev libpng-dev libgtest-dev libzstd-dev libsodium-dev libboost-context-dev)
 # Additional packages of tools/check; some of its stages install more themselves.
 check_packages=(git gnuplot-nox python3 libopenmpi-dev openmpi-bin)
+packages_packages=(lintian man-db libopenmpi-dev openmpi-bin python3 python3-venv ca-certificates)  # tools/packages
 fuzz_packages=(clang libclang-rt-dev)
 together=(-DFOURTUNE_UNITY=ON -DFOURTUNE_TEST_GROUPS=ON)
 

@@ -17,7 +17,7 @@ struct FftCosts {
   double wait = 6e-7;             // seconds that a block waits for its loads and stores; a tenth of that per exchange
   double step = 2.5;              // clocks for an operation of a thread's DFTs that waits for the one before
   double run = 270;               // a run of b bytes costs as much as b (1 + run / b^1.5) bytes
-  double scattered = 1.9;         // time of a warp's loads of single values and stores of parts of sectors, relative to others
+  double scattered = 1.9;         // time of loads of single values and of stores of parts of sectors, to others
   double alone = 0.2;             // memory idles while the only block of a multiprocessor computes
   double few_warps = 1;           // memory idles with few warps: share of their accesses' latency that one warp leaves
   double arithmetic = 0.5;        // share of the peak that mixes of additions and multiply-adds reach

@@ -60,9 +60,9 @@ std::vector<int> radices_of_line(std::int64_t n, Precision precision) {
 
 int threads_for(std::int64_t values, const std::vector<int>& group) {
   const std::int64_t most = *std::max_element(group.begin(), group.end());
-  constexpr std::int64_t warp = 32, most_threads = 512;
+  constexpr std::int64_t warp = 32, widest = 512;
   const std::int64_t usual =
-      std::clamp<std::int64_t>((values / std::max<std::int64_t>(most, 8) + warp - 1) / warp * warp, warp, most_threads);
+      std::clamp<std::int64_t>((values / std::max<std::int64_t>(most, 8) + warp - 1) / warp * warp, warp, widest);
   // A round with a few more DFTs than threads makes all threads wait for a second one of some: 245 DFTs of 7 values take
   // 256 threads once and 224 twice. `slots`: what all rounds take together, in values and threads.
   const auto slots = [&](std::int64_t threads) {
@@ -71,7 +71,7 @@ int threads_for(std::int64_t values, const std::vector<int>& group) {
     return sum;
   };
   std::int64_t best = usual;
-  for (std::int64_t threads = usual + warp; threads <= std::min(most_threads, 3 * usual / 2); threads += warp)
+  for (std::int64_t threads = usual + warp; threads <= std::min(widest, 3 * usual / 2); threads += warp)
     if (slots(threads) < slots(best)) best = threads;
   return static_cast<int>(best);
 }
