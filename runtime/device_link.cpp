@@ -20,8 +20,8 @@ double measure(DeviceStreams& streams, const Backend& backend, int one, int othe
   constexpr int kCopies = 4;
   const DeviceCopy here(backend, one), there(backend, other);
   std::array<DeviceArray, 2> mine, theirs;
-  for (DeviceArray& array : mine) array.resize(kBytes, here);
-  for (DeviceArray& array : theirs) array.resize(kBytes, there);
+  for (DeviceArray& array : mine) here.resize(array, kBytes);
+  for (DeviceArray& array : theirs) there.resize(array, kBytes);
   const auto both_ways = [&] {
     streams.copy(Lane::copies, {mine[0].data(), kBytes}, {theirs[0].data(), kBytes}, kBytes, 1);
     streams.copy(Lane::exchange, {theirs[1].data(), kBytes}, {mine[1].data(), kBytes}, kBytes, 1);

@@ -231,8 +231,8 @@ class StreamedFft final : public TransformCore {
     enum Mark : int { uploaded = 0, computed = 2, downloaded = 4 };
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t slot = 0; slot < 2; ++slot) {
-      first_[slot].resize(first_bytes(), memory_);
-      second_[slot].resize(second_bytes(), memory_);
+      memory_.resize(first_[slot], first_bytes());
+      memory_.resize(second_[slot], second_bytes());
     }
     const auto upload = [&](std::int64_t b) {
       if (b >= pass.blocks()) return;
