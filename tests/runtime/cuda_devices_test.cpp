@@ -241,8 +241,9 @@ TEST_F(TwoGpus, KernelsAreCompiledForTheirDeviceAndNeedNoContextForThat) {
 TEST_F(TwoGpus, WhatIsPreparedIsFoundByTheTransform) {
   if (no_compiler()) GTEST_SKIP() << "NOT TESTED: no NVRTC for these GPUs";
   const auto kernels = [&] { return db::KernelStore(kernels_).size().kernels; };
-  const std::vector<std::string> problems{"fft:type=c2c,n=84,prec=f32", "nufft:type=1,n=14x10,m=100,prec=f32,tol=1e-2",
-                                          "fft:type=c2c,n=90,prec=f64"};
+  const std::vector<std::string> problems{"fft:type=c2c,n=84,prec=f32,order=reversed",
+                                          "nufft:type=1,n=14x10,m=100,prec=f32,tol=1e-2",
+                                          "fft:type=c2c,n=90,prec=f64,order=reversed"};
   const auto before = kernels();
   Options options = on(1);
   options.threads = 2;
