@@ -156,6 +156,7 @@ struct Prepared {
   std::vector<std::byte> first, second;
   std::vector<Complex> right;
   double allowed = 0;
+  int sorted = 0;  // launches of set_points, which is another call than the rest
 };
 
 inline const Window& window_of(int width) {
@@ -193,6 +194,7 @@ inline Prepared prepare(const Case& c) {
   arrays.grid = c.spreads ? second : first;
   kernels.emit_sort(p.program, arrays, m, {}, c.late ? 0 : scratch);
   if (c.late) kernels.emit_large(p.program, arrays, m, large, scratch);
+  p.sorted = static_cast<int>(p.program.launches.size());
   if (c.spreads) {
     kernels.emit_clear(p.program, arrays, c.transforms);
     kernels.emit_spread(p.program, arrays, m, c.transforms, c.spread);

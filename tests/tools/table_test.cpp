@@ -113,12 +113,15 @@ class Screens : public CommandLine {
         words, folder.path(),
         {{"FOURTUNE_DB", (folder / "own.db").string()}, {"OMP_NUM_THREADS", "2"}, {"COLUMNS", columns}});
   }
-  // Nothing is wider than the screen but words that have to be copied whole, as tokens, paths and examples.
+  // Nothing is wider than the screen but what has to be copied whole: tokens, paths, examples, an option with its choices.
   static void expect_within(const std::string& text, std::size_t columns) {
     for (const std::string& line : lines_of(text))
       EXPECT_TRUE(line.size() <= columns || line.starts_with("  fourtune ") || is_one_word(line)) << line;
   }
-  static bool is_one_word(const std::string& line) { return line.find(' ', line.find_first_not_of(' ')) == line.npos; }
+  static bool is_one_word(const std::string& line) {
+    const std::size_t space = line.find(' ', line.find_first_not_of(' '));
+    return space == line.npos || (line.compare(space, 2, " {") == 0 && line.find(' ', space + 1) == line.npos);
+  }
 };
 
 TEST_F(Screens, EveryTableFitsTheTerminal) {
@@ -204,8 +207,9 @@ TEST_F(Screens, JsonIsOneDialect) {
 TEST_F(Screens, RunSaysWhenItTookADefaultForM) {
   const Finished taken = run({"run", "nufft:type=1,n=16x16,prec=f32,tol=1e-3", "--repeat", "1"});
   EXPECT_NE(taken.err.find("does not say m; 256"), std::string::npos) << taken.err;
-  EXPECT_EQ(run({"run", token, "--repeat", "1"}).err, "");
-  EXPECT_EQ(run({"run", "fft:type=c2c,n=16,prec=f32", "--repeat", "1"}).err, "");
+  // Other tests may keep the machine busy, of which run tells too.
+  for (const std::string& told : {token, std::string("fft:type=c2c,n=16,prec=f32")})
+    EXPECT_EQ(run({"run", told, "--repeat", "1"}).err.find("does not say m"), std::string::npos) << told;
 }
 
 TEST_F(Screens, RunPrintsEachStageUnderItsCall) {

@@ -56,7 +56,9 @@ void Program::run(std::span<std::byte> first, std::span<std::byte> second, const
   if (!buffers.in_place) engine.attach(buffers.second, second_is_input);
   for (const GuardedMemory& memory : buffers.workspace) engine.attach(memory, false);
   for (const GuardedMemory& memory : buffers.constants) engine.attach(memory, true);
+  int number = 0;
   for (const Launch& launch : program_.launches) {
+    if (number++ == options.second_call) engine.begin_call();
     Module& module = *modules_.at(static_cast<std::size_t>(launch.kernel));
     if (module.options().instrumented != options.instrumented || module.options().undefined != options.undefined)
       throw Error(Status::invalid_argument, "the program was compiled for other checks than the run asks for");

@@ -98,7 +98,7 @@ void Engine::launch(Module& module, const generator::KernelSource& source, const
   stack_pool().reserve(std::size_t{threads_} * cluster_);
   *module.block_dim = source.block;
   *module.grid_dim = grid;
-  overlaps_ = serial_ > 1 && generator::waits_for_earlier(source);
+  overlaps_ = serial_ > call_first_ && generator::waits_for_earlier(source);
   if (shadow_) shadow_->begin_launch(serial_);
   launch_serial_ = serial_;
 

@@ -32,6 +32,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool instrumented = false;  // checks races, uninitialised reads, exact bounds; about ten times slower
   bool undefined = false;     // traps on undefined behaviour
+  int second_call = 0;        // the launch of a program that begins a second call, such as an execute; 0: it is one call
   double seconds = 120;       // of processor time, limit for one launch
 };
 
@@ -45,8 +46,9 @@ class Engine {
   // Device memory that kernels may use; it must outlive the engine. initialised: the host wrote it.
   void attach(const GuardedMemory& buffer, bool initialised);
   // Throws KernelFault. The engine can launch again afterwards.
-  // All launches of an engine are one call: from the second on, kernels that wait for the earlier ones themselves start
-  // before these have ended (templates/launch_order.cuh).
+  // Of the launches of a call, kernels that wait for the earlier ones themselves start before these have ended
+  // (templates/launch_order.cuh), but for the first one. A new engine begins a call.
+  void begin_call() { call_first_ = serial_; }
   void launch(Module& module, const generator::KernelSource& source, const generator::Extent3& grid, void** arguments);
 
   // Kernels call these through the table of host_table.h; `current` is set while a fiber runs.
@@ -119,7 +121,7 @@ class Engine {
   generator::Extent3 grid_{};
   void** arguments_ = nullptr;
   bool overlaps_ = false;  // with the kernel ahead
-  std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1;
+  std::uint32_t threads_ = 0, cluster_ = 1, serial_ = 1, launch_serial_ = 1, call_first_ = 1;
   // State of the running cluster.
   std::vector<std::uint32_t> cluster_blocks_;  // linear indices in the grid, by rank
   std::vector<GuardedMemory> shared_;
