@@ -15,9 +15,10 @@ constexpr const char* kOrder =
 KernelSource kernel_of(const char* entry, const std::string& body) {
   KernelSource kernel;
   kernel.entry = entry;
-  kernel.text = kOrder + fmt::format("extern \"C\" __global__ void {}(const float* in, float* out, float* work) {{\n"
-                                     "  const int t = blockIdx.x * 32 + threadIdx.x;\n{}\n}}\n",
-                                     entry, body);  // the body starts at line 5
+  kernel.text = kOrder + fmt::format(
+                             "extern \"C\" __global__ void {}(const float* in, float* out, float* work) {{\n"
+                             "  const int t = blockIdx.x * 32 + threadIdx.x;\n{}\n}}\n",
+                             entry, body);  // the body starts at line 5
   kernel.block = {32, 1, 1};
   return kernel;
 }
@@ -66,8 +67,8 @@ TEST(EmulatedLaunchOrder, AWriteBeforeTheWaitIsFound) {
 // Also without instruments: a kernel behind both could start while the first one still runs.
 TEST(EmulatedLaunchOrder, AThreadThatLeavesWithoutWaitingIsFound) {
   for (const bool instrumented : {false, true})
-    expect_overtakes(run({kFill, "  if (t == 37) return;\n  dev_follow();\n  out[t] = work[t];"}, instrumented), "step1",
-                     0, "without having waited");
+    expect_overtakes(run({kFill, "  if (t == 37) return;\n  dev_follow();\n  out[t] = work[t];"}, instrumented),
+                     "step1", 0, "without having waited");
 }
 
 TEST(EmulatedLaunchOrder, WhatWasWrittenTwoLaunchesBackAndInputsMayBeReadAtOnce) {
