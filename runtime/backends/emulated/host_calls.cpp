@@ -172,13 +172,11 @@ struct HostCalls {
 };
 
 const FourtuneEmulatedHost Engine::host_table{
-    HostCalls::shared,          HostCalls::barrier,        HostCalls::warp,
-    HostCalls::pause,           HostCalls::cluster_arrive, HostCalls::cluster_wait,
-    HostCalls::cluster_rank,    HostCalls::cluster_map,    HostCalls::async_copy,
-    HostCalls::async_commit,    HostCalls::async_wait,     HostCalls::mbarrier_init,
-    HostCalls::mbarrier_arrive, HostCalls::mbarrier_wait,  HostCalls::bulk_copy,
-    HostCalls::wait_earlier,    HostCalls::atomic,         HostCalls::read,
-    HostCalls::write,
+    HostCalls::shared,          HostCalls::barrier,       HostCalls::warp,         HostCalls::pause,
+    HostCalls::cluster_arrive,  HostCalls::cluster_wait,  HostCalls::cluster_rank, HostCalls::cluster_map,
+    HostCalls::async_copy,      HostCalls::async_commit,  HostCalls::async_wait,   HostCalls::mbarrier_init,
+    HostCalls::mbarrier_arrive, HostCalls::mbarrier_wait, HostCalls::bulk_copy,    HostCalls::wait_earlier,
+    HostCalls::atomic,          HostCalls::read,          HostCalls::write,
 };
 
 void Engine::check_bounds(const void* address, std::size_t bytes, bool is_write, int line) {
