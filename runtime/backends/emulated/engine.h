@@ -32,8 +32,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool instrumented = false;  // checks races, uninitialised reads, exact bounds; about ten times slower
   bool undefined = false;     // traps on undefined behaviour
-  int second_call = 0;        // the launch of a program that begins a second call, such as an execute; 0: it is one call
-  double seconds = 120;       // of processor time, limit for one launch
+  int second_call = 0;   // the launch of a program that begins a second call, such as an execute; 0: it is one call
+  double seconds = 120;  // of processor time, limit for one launch
 };
 
 class Engine {
