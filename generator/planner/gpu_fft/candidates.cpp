@@ -28,16 +28,6 @@ void load_without_bulk_copies(fft::Kernel& kernel) {
   kernel.with.pipeline = 0;
 }
 
-// The adjoint of a complex transform uses the same plan, from the second array to the first.
-std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
-  std::string why = why_not_emitted(plan, options);
-  const bool by_primes = options.from != options.order;
-  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output || by_primes)) return why;
-  std::swap(options.input, options.output);
-  std::swap(options.from, options.order);
-  return why_not_emitted(by_primes ? fft::mirrored(plan) : plan, options);
-}
-
 // Position of a plan in the space: the grouping of dimensions into kernels and, for every kernel, its radices, its
 // shape (tile and threads) and the rest. Values are numbered in the order in which they appear, so that plans with
 // similar numbers have similar estimates.
@@ -263,6 +253,15 @@ class FftSpace {
 };
 
 }  // namespace
+
+std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
+  std::string why = why_not_emitted(plan, options);
+  const bool by_primes = options.from != options.order;
+  if (!why.empty() || options.type != FftType::c2c || !(options.input || options.output || by_primes)) return why;
+  std::swap(options.input, options.output);
+  std::swap(options.from, options.order);
+  return why_not_emitted(by_primes ? fft::mirrored(plan) : plan, options);
+}
 
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options) {
   const bool hold = options.type == FftType::c2c && !options.output && !options.input;  // also in the adjoint

@@ -41,7 +41,7 @@ fft::EnumerationLimits short_list() {
 // says.
 std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& traits) {
   const bool moved = problem.fft_type != FftType::c2c && problem.n[0] == 1;
-  if (moved || problem.order != SpectrumOrder::natural || !library_takes(problem) || !has_codelets(problem)) return {};
+  if (moved || !library_takes(problem) || !has_codelets(problem)) return {};
   // Clusters of two blocks took 1.1 to 1.3 times their estimates on an H100, of four and eight up to 3.3 times.
   DeviceTraits steady = traits;
   steady.cluster_blocks = std::min(steady.cluster_blocks, 2);
@@ -50,16 +50,18 @@ std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& trait
   fft::FftRequest request;
   request.lengths = options.n, request.precision = problem.precision;
   request.place = problem.place, request.batch = problem.batch;
+  if (problem.order != SpectrumOrder::natural) request.order = fft::Order::primes;
   std::optional<Plan> best;
   double least = 0;
   for (const fft::FftCandidate& candidate : fft::fft_candidates(request, steady, short_list()).list) {
     Plan plan = plan_of(traits, GpuFftFamily::interleaved);
     // The parsed form, as a stored text gives it.
-    plan.gpu().fft.plan = fft::parse_notation(fft::to_text(for_arrays(candidate.plan, options)));
+    plan.gpu().fft.plan =
+        fft::parse_notation(fft::to_text(for_arrays(fft::facing(candidate.plan, problem.order), options)));
     const fft::FftPlan& notation = plan.gpu().fft.plan;
     const double seconds = gpu_fft_estimate(plan, problem, traits).execute;
     if ((best && seconds >= least) || !fft::check(notation, problem).empty() ||
-        !fft::check_device(notation, traits).empty() || !why_not_emitted(notation, options).empty())
+        !fft::check_device(notation, traits).empty() || !why_not_both_ways(notation, options).empty())
       continue;
     best = plan, least = seconds;
   }
@@ -89,11 +91,13 @@ Plan gpu_fft_default_plan(const Problem& problem, const DeviceTraits& traits, st
   constexpr double trusted = 0.85;
   const double trusted_library = past ? 0.95 : 0.85;
   const double usual = plains.execute;
-  const std::optional<Plan> other = past ? enumerated(problem, traits) : std::nullopt;
+  // The plain plan's last kernel stores a reversed spectrum in short runs.
+  const bool reversed = problem.order != SpectrumOrder::natural;
+  const std::optional<Plan> other = past || reversed ? enumerated(problem, traits) : std::nullopt;
   const double others = other ? cost(*other).execute / trusted : usual;
   if (choice && cost(library).execute / trusted_library < std::min(usual, others))
     return chosen(library, "cuFFT, which the estimates expect to be the faster one");
-  if (others < usual) return chosen(*other, "the estimates' best of a short list of plans past the cache");
+  if (others < usual) return chosen(*other, "the estimates' best of a short list of plans");
   return chosen(plain, "generated kernels that take any size");
 }
 

@@ -22,4 +22,7 @@ inline Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
 // comes first or last where a real transform needs it.
 fft::FftPlan for_arrays(fft::FftPlan plan, const fft::EmitOptions& options);
 
+// Why a plan has no program; the adjoint of a complex transform uses the same plan, from the second array to the first.
+std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options);
+
 }  // namespace fourtune::generator
