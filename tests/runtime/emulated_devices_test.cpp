@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,10 +11,9 @@
 #include <vector>
 
 #include "fourtune/transform.h"
-#include "runtime/backend_table.h"
-#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/batch_shares.h"
 #include "runtime/device_part.h"
+#include "tests/runtime/emulated_devices_support.h"
 
 namespace fourtune::test {
 namespace {
@@ -25,25 +23,7 @@ using runtime::batch_shares;
 using runtime::DevicePart;
 using runtime::DeviceShare;
 
-class EmulatedDevices : public ::testing::Test {
- protected:
-  EmulatedDevices() { ::setenv("FOURTUNE_EMULATED_DEVICES", "3", 1); }
-  ~EmulatedDevices() override { ::unsetenv("FOURTUNE_EMULATED_DEVICES"); }
-};
-
-Options on(const std::string& devices) {
-  static const bool added = [] {
-    static const runtime::emulated::EmulatedBackend backend(runtime::gpu::generated_programs());
-    runtime::add_backend(backend);
-    return true;
-  }();
-  (void)added;
-  Options options;
-  options.default_databases = false;
-  options.backend = "emulated";
-  options.devices = devices;
-  return options;
-}
+using EmulatedDevices = ThreeEmulatedDevices;
 
 // The status and message of what is thrown.
 std::pair<Status, std::string> thrown(const std::function<void()>& action) {
@@ -186,7 +166,7 @@ TEST_F(EmulatedDevices, AnyNumberComputesWhatOneProcessorDoes) {
         for (const bool reached : {true, false}) {
           SCOPED_TRACE(std::string(token) + " devices=" + devices + (reached ? "" : " copied") +
                        (adjoint ? " adjoint" : ""));
-          expect_same(p, run(p, on(devices), reached, adjoint), right, adjoint);
+          expect_same(p, run(p, on_emulated(devices), reached, adjoint), right, adjoint);
         }
     }
 }
@@ -212,16 +192,16 @@ TEST_F(EmulatedDevices, ArraysLargerThanWhatIsAllowedGoThroughInBlocks) {
       for (const bool reached : {true, false}) {
         SCOPED_TRACE(std::string(token) + " devices=" + devices + (adjoint ? " adjoint" : ""));
         const Problem p = parse_problem(token);
-        const Transform transform(token, on(devices));
+        const Transform transform(token, on_emulated(devices));
         EXPECT_NE(transform.explain().find(blocks), std::string::npos) << transform.explain();
-        expect_same(p, run(p, on(devices), reached, adjoint), run(p, alone, true, adjoint), adjoint);
+        expect_same(p, run(p, on_emulated(devices), reached, adjoint), run(p, alone, true, adjoint), adjoint);
       }
 }
 
 TEST_F(EmulatedDevices, MemoryStaysBelowWhatIsAllowed) {
   const char* const token = "fft:type=c2c,n=16x12x20,prec=f64";
   for (const std::int64_t bytes : {30'000, 60'000, 120'000}) {
-    Transform transform(token, on("0:" + std::to_string(bytes)));
+    Transform transform(token, on_emulated("0:" + std::to_string(bytes)));
     const Problem p = parse_problem(token);
     const Result arrays = arrays_of(p, true);
     transform.execute(arrays.first->data(), arrays.second->data());
@@ -232,8 +212,8 @@ TEST_F(EmulatedDevices, MemoryStaysBelowWhatIsAllowed) {
     EXPECT_LE(transform.memory().held, bytes);
   }
   // What fits is not cut, and what is a batch goes by its transforms.
-  EXPECT_EQ(Transform(token, on("0:1e6")).explain().find("blocks"), std::string::npos);
-  const Transform batch(std::string(token) + ",batch=6", on("0:1e6"));
+  EXPECT_EQ(Transform(token, on_emulated("0:1e6")).explain().find("blocks"), std::string::npos);
+  const Transform batch(std::string(token) + ",batch=6", on_emulated("0:1e6"));
   EXPECT_NE(batch.explain().find("in 3 pieces"), std::string::npos) << batch.explain();
   EXPECT_EQ(batch.explain().find("blocks"), std::string::npos) << batch.explain();
 }
@@ -243,7 +223,7 @@ TEST_F(EmulatedDevices, DistinctPointsGoWithTheirTransforms) {
   Options alone;
   alone.default_databases = false;
   alone.distinct_points = true;
-  Options options = on("all");
+  Options options = on_emulated("all");
   options.distinct_points = true;
   for (const bool reached : {true, false})
     expect_same(p, run(p, options, reached, false), run(p, alone, true, false), false);
@@ -262,7 +242,7 @@ TEST_F(EmulatedDevices, APartInPiecesIsTheSame) {
           const Problem p = parse_problem(token);
           Result right = run(p, alone, true, adjoint), result = arrays_of(p, reached);
           const Result before = arrays_of(p, true);
-          DevicePart part(p, on(""), share);
+          DevicePart part(p, on_emulated(""), share);
           give_points(p, false, reached, part);
           const auto array = [&](const Numbers& numbers) {
             return runtime::BatchArray{static_cast<char*>(numbers.data()),
@@ -287,7 +267,7 @@ TEST_F(EmulatedDevices, ArraysAndPointsMayChangeBetweenCalls) {
   Options alone;
   alone.default_databases = false;
   const Result right = run(p, alone, true, false), back = run(p, alone, true, true);
-  Transform transform("nufft:type=1,n=14x11,prec=f64,tol=1e-6,batch=3", on("all"));
+  Transform transform("nufft:type=1,n=14x11,prec=f64,tol=1e-6,batch=3", on_emulated("all"));
   for (const bool reached : {false, true, false}) {
     give_points(p, false, reached, transform);
     Result result = arrays_of(p, reached);
@@ -303,12 +283,12 @@ TEST_F(EmulatedDevices, ArraysAndPointsMayChangeBetweenCalls) {
 }
 
 TEST_F(EmulatedDevices, ExplainSaysWhoHasWhat) {
-  const Transform transform("fft:type=c2c,n=30,prec=f64,batch=7", on("2,0"));
+  const Transform transform("fft:type=c2c,n=30,prec=f64,batch=7", on_emulated("2,0"));
   EXPECT_NE(transform.explain().find("2 of emulated share 7 transforms"), std::string::npos) << transform.explain();
   EXPECT_NE(transform.explain().find("device 2: 4 transforms from number 0 on"), std::string::npos);
   EXPECT_NE(transform.explain().find("device 0: 3 transforms from number 4 on"), std::string::npos);
   EXPECT_NE(transform.plan().find("emulated;"), std::string::npos) << transform.plan();
-  const Transform one("fft:type=c2c,n=30,prec=f64", on("all"));
+  const Transform one("fft:type=c2c,n=30,prec=f64", on_emulated("all"));
   EXPECT_NE(one.explain().find("1 of emulated share 1 transforms"), std::string::npos) << one.explain();
 }
 
@@ -319,41 +299,45 @@ TEST_F(EmulatedDevices, WhatCannotBeSharedIsNamed) {
     return status;
   };
   const std::string fft = "fft:type=c2c,n=30,prec=f64,batch=4";
-  EXPECT_EQ(refused(fft, on("0,0"), "names device 0 twice"), Status::invalid_option);
-  EXPECT_EQ(refused(fft, on("0,3"), "numbers 0 to 2"), Status::invalid_option);
-  EXPECT_EQ(refused(fft, on("both"), "'both' is no device's number; all or 0,1"), Status::invalid_option);
-  EXPECT_EQ(refused(fft, on("0,"), "'' is no device's number"), Status::invalid_option);
-  Options options = on("all");
+  EXPECT_EQ(refused(fft, on_emulated("0,0"), "names device 0 twice"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("0,3"), "numbers 0 to 2"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("both"), "'both' is no device's number; all or 0,1"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("0,"), "'' is no device's number"), Status::invalid_option);
+  Options options = on_emulated("all");
   options.device = 1;
   EXPECT_EQ(refused(fft, options, "device=1 and devices=all"), Status::invalid_option);
-  options = on("all");
+  options = on_emulated("all");
   options.only = Only::spread;
   EXPECT_EQ(refused("nufft:type=1,n=41,m=9,prec=f64,tol=1e-3,batch=2", options, "one grid"), Status::invalid_option);
-  EXPECT_EQ(refused("fft:type=c2c,n=6,prec=f64,batch=4,layout=4+1/4+1", on("all"), "layout"), Status::unsupported);
-  EXPECT_EQ(refused(fft, on("0:"), "'' is no number of bytes; 0:20e9"), Status::invalid_option);
-  EXPECT_EQ(refused(fft, on("all:-5"), "'-5' is no number of bytes"), Status::invalid_option);
-  EXPECT_EQ(refused("fft:type=c2c,n=6x5x7,prec=f64", on("0:700"), "700 bytes are allowed"), Status::out_of_memory);
-  EXPECT_EQ(refused("fft:type=c2c,n=300,prec=f64", on("0:700"), "two dimensions or more"), Status::unsupported);
-  EXPECT_EQ(refused("fft:type=c2c,n=6x4x5,prec=f64,order=transposed", on("0:4000"), "without a layout"),
+  EXPECT_EQ(refused("fft:type=c2c,n=6,prec=f64,batch=4,layout=4+1/4+1", on_emulated("all"), "layout"),
             Status::unsupported);
-  EXPECT_EQ(refused("nufft:type=1,n=99,m=9,prec=f64,tol=1e-3,batch=2", on("0:700"), "only ffts"), Status::unsupported);
-  options = on("1");
+  EXPECT_EQ(refused(fft, on_emulated("0:"), "'' is no number of bytes; 0:20e9"), Status::invalid_option);
+  EXPECT_EQ(refused(fft, on_emulated("all:-5"), "'-5' is no number of bytes"), Status::invalid_option);
+  EXPECT_EQ(refused("fft:type=c2c,n=6x5x7,prec=f64", on_emulated("0:700"), "700 bytes are allowed"),
+            Status::out_of_memory);
+  EXPECT_EQ(refused("fft:type=c2c,n=300,prec=f64", on_emulated("0:700"), "two dimensions or more"),
+            Status::unsupported);
+  EXPECT_EQ(refused("fft:type=c2c,n=6x4x5,prec=f64,order=transposed", on_emulated("0:4000"), "without a layout"),
+            Status::unsupported);
+  EXPECT_EQ(refused("nufft:type=1,n=99,m=9,prec=f64,tol=1e-3,batch=2", on_emulated("0:700"), "only ffts"),
+            Status::unsupported);
+  options = on_emulated("1");
   options.backend = "cpu";
   EXPECT_EQ(refused(fft, options, "one device here"), Status::invalid_option);
-  options = on("0,1");
+  options = on_emulated("0,1");
   options.plan = "emulated;fft=cufft";
   EXPECT_EQ(refused(fft, options, "device 0: "), Status::unsupported);
 }
 
 TEST_F(EmulatedDevices, AProcessorWorksAsEver) {
-  Options options = on("all");
+  Options options = on_emulated("all");
   options.backend = "cpu";
   const Transform transform("fft:type=c2c,n=30,prec=f64,batch=4", options);
   EXPECT_EQ(transform.plan().rfind("cpu;", 0), 0u) << transform.plan();
 }
 
 TEST_F(EmulatedDevices, ABadPointLeavesNoneSet) {
-  Transform transform("nufft:type=1,n=14,m=3,prec=f64,tol=1e-6,batch=3", on("all"));
+  Transform transform("nufft:type=1,n=14,m=3,prec=f64,tol=1e-6,batch=3", on_emulated("all"));
   const double good[] = {0.1, 0.2, 0.3}, bad[] = {0.1, std::nan(""), 0.3};
   std::complex<double> values[9] = {}, modes[42];
   Points points;

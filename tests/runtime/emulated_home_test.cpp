@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdlib>
 #include <memory>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "fourtune/transform.h"
-#include "runtime/backend_table.h"
-#include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/placed_arrays.h"
 #include "runtime/batch_shares.h"
+#include "tests/runtime/emulated_devices_support.h"
 
 namespace fourtune::test {
 namespace {
@@ -54,27 +52,9 @@ TEST(SharesFromHome, MoreCopiesNeverBringMoreWork) {
   EXPECT_EQ(before, 0);
 }
 
-class EmulatedHome : public ::testing::Test {
+class EmulatedHome : public ThreeEmulatedDevices {
  protected:
-  EmulatedHome() { ::setenv("FOURTUNE_EMULATED_DEVICES", "3", 1); }
-  ~EmulatedHome() override {
-    ::unsetenv("FOURTUNE_EMULATED_DEVICES");
-    runtime::emulated::set_emulated_link(HUGE_VAL);
-  }
-
-  static Options shared(const std::string& devices) {
-    static const bool added = [] {
-      static const runtime::emulated::EmulatedBackend backend(runtime::gpu::generated_programs());
-      runtime::add_backend(backend);
-      return true;
-    }();
-    (void)added;
-    Options options;
-    options.default_databases = false;
-    options.backend = "emulated";
-    options.devices = devices;
-    return options;
-  }
+  ~EmulatedHome() override { runtime::emulated::set_emulated_link(HUGE_VAL); }
 };
 
 // A batch of rows of complex numbers at a multiple of 64 bytes.
@@ -127,7 +107,7 @@ std::string workers(Transform& transform, int home) {
 }
 
 TEST_F(EmulatedHome, WorkStaysWithArraysThatTakeLongToCopy) {
-  Transform transform(kToken, shared("all"));
+  Transform transform(kToken, on_emulated("all"));
   runtime::emulated::set_emulated_link(1e3);
   EXPECT_EQ(workers(transform, 1), "device 1;");
   EXPECT_EQ(workers(transform, 2), "device 2;");
@@ -145,7 +125,7 @@ TEST_F(EmulatedHome, WorkStaysWithArraysThatTakeLongToCopy) {
 }
 
 TEST_F(EmulatedHome, WorkIsSharedWhereCopiesAreFast) {
-  Transform transform(kToken, shared("2,0"));
+  Transform transform(kToken, on_emulated("2,0"));
   EXPECT_EQ(workers(transform, 0), "device 2;device 0;");
   EXPECT_EQ(workers(transform, 1), "device 2;device 0;");  // its arrays are copied by both
   EXPECT_EQ(transform.explain().find("memory of device 1"), std::string::npos);
@@ -153,7 +133,7 @@ TEST_F(EmulatedHome, WorkIsSharedWhereCopiesAreFast) {
 
 TEST_F(EmulatedHome, InPlaceAndAdjointStayToo) {
   runtime::emulated::set_emulated_link(1e3);
-  Transform transform(std::string(kToken) + ",place=in", shared("0,1"));
+  Transform transform(std::string(kToken) + ",place=in", on_emulated("0,1"));
   const Rows input(kBatch, kLength);
   Rows array(kBatch, kLength);
   const PlacedArray placed(array.data(), array.bytes(), 1);
@@ -167,7 +147,7 @@ TEST_F(EmulatedHome, InPlaceAndAdjointStayToo) {
 
 TEST_F(EmulatedHome, NonuniformTransformsAreSharedAnywhere) {
   runtime::emulated::set_emulated_link(1e3);
-  Transform transform("nufft:type=1,n=8,m=3,prec=f64,tol=1e-6,batch=4", shared("0,1"));
+  Transform transform("nufft:type=1,n=8,m=3,prec=f64,tol=1e-6,batch=4", on_emulated("0,1"));
   const double x[] = {0.1, 0.2, 0.3};
   Points points;
   points.m = 3, points.x = x;

@@ -185,17 +185,10 @@ class FftSpace {
   void add_notation(const fft::EnumerationLimits& limits) {
     options_ = notation_options(problem_);
     options_.device = traits_;
-    fft::FftRequest request;
-    request.lengths = options_.n;
-    request.precision = problem_.precision;
-    request.place = problem_.place;
-    request.batch = problem_.batch;
-    if (problem_.order != SpectrumOrder::natural) request.order = fft::Order::primes;
-    fft::FftCandidates found = fft::fft_candidates(request, traits_, limits);
+    fft::FftCandidates found = fft::fft_candidates(request_of(problem_, options_), traits_, limits);
     out_.counts = std::move(found.counts);
     const std::size_t listed = found.list.size();
-    if (problem_.order == SpectrumOrder::unreversed)
-      for (fft::FftCandidate& candidate : found.list) candidate.plan = fft::mirrored(candidate.plan);
+    for (fft::FftCandidate& candidate : found.list) candidate.plan = fft::facing(candidate.plan, problem_.order);
     tried_ = 0, added_ = 0;
     try {
       const fft::FftPlan plain = fft::fitted_plan(options_, traits_);
@@ -253,6 +246,16 @@ class FftSpace {
 };
 
 }  // namespace
+
+fft::FftRequest request_of(const Problem& problem, const fft::EmitOptions& options) {
+  fft::FftRequest request;
+  request.lengths = options.n;
+  request.precision = problem.precision;
+  request.place = problem.place;
+  request.batch = problem.batch;
+  if (problem.order != SpectrumOrder::natural) request.order = fft::Order::primes;
+  return request;
+}
 
 std::string why_not_both_ways(const fft::FftPlan& plan, fft::EmitOptions options) {
   std::string why = why_not_emitted(plan, options);

@@ -47,13 +47,10 @@ std::optional<Plan> enumerated(const Problem& problem, const DeviceTraits& trait
   steady.cluster_blocks = std::min(steady.cluster_blocks, 2);
   fft::EmitOptions options = notation_options(problem);
   options.device = traits;
-  fft::FftRequest request;
-  request.lengths = options.n, request.precision = problem.precision;
-  request.place = problem.place, request.batch = problem.batch;
-  if (problem.order != SpectrumOrder::natural) request.order = fft::Order::primes;
   std::optional<Plan> best;
   double least = 0;
-  for (const fft::FftCandidate& candidate : fft::fft_candidates(request, steady, short_list()).list) {
+  for (const fft::FftCandidate& candidate :
+       fft::fft_candidates(request_of(problem, options), steady, short_list()).list) {
     Plan plan = plan_of(traits, GpuFftFamily::interleaved);
     // The parsed form, as a stored text gives it.
     plan.gpu().fft.plan =

@@ -5,6 +5,7 @@
 
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "generator/plan/plan.h"
+#include "generator/planner/gpu_fft/enumerate.h"
 
 namespace fourtune::generator {
 
@@ -17,6 +18,10 @@ inline Plan plan_of(const DeviceTraits& traits, GpuFftFamily family) {
   plan.gpu().fft.family = family;
   return plan;
 }
+
+// What an enumeration of plans is asked for; options: notation_options(problem). Reversed orders are listed as
+// order=primes; fft::facing() turns a plan to the side of the problem.
+fft::FftRequest request_of(const Problem& problem, const fft::EmitOptions& options);
 
 // Adapts the plan to these arrays. Values between kernels go through the workspace where the output cannot hold them; x
 // comes first or last where a real transform needs it.
