@@ -76,7 +76,7 @@ if(TARGET fourtune_cli)
 endif()
 if(TARGET fourtune_cufft)
   fourtune_debian_package(dropin fourtune-dropin libs "fast Fourier transforms tuned on the machine - for programs of others"
-    "${what}This package has libraries with the names and functions of FINUFFT and\ncuFINUFFT and one for LD_PRELOAD with those of cuFFT, in a folder of their own:\nprograms that use those run unchanged."
+    "${what}This package has libraries with the names and functions of FINUFFT and\ncuFINUFFT and one for LD_PRELOAD with those of cuFFT, in a separate folder:\nprograms that use those run unchanged."
     DEPENDS "libfourtune${soversion} ${same}")
 endif()
 if(TARGET fourtune_mpi)

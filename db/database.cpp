@@ -104,7 +104,7 @@ std::string name_of(sqlite3* connection) {
     case SQLITE_MISMATCH:
       throw Error(Status::invalid_argument, message("refused a row that breaks its rules"));
     case SQLITE_ERROR:
-      // A header that names a schema format which this SQLite does not know has no code of its own.
+      // A header that names a schema format which this SQLite does not know has no separate code.
       if (std::strcmp(sqlite3_errmsg(connection), "unsupported file format") == 0)
         throw StoreError(StoreFault::damaged, message(damaged));
       [[fallthrough]];

@@ -1,4 +1,4 @@
-// A pool of threads, each with a transform of its own: one transform serves one thread at a time.
+// A pool of threads, each with a separate transform: one transform serves one thread at a time.
 #include <fourtune/typed.h>
 
 #include <cmath>

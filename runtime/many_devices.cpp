@@ -1,4 +1,4 @@
-// A transform whose batch several devices share: each has a part of the transforms and works from a thread of its own.
+// A transform whose batch several devices share: each has a part of the transforms and works from a separate thread.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -286,7 +286,7 @@ class ManyDevices final : public TransformCore {
     for (const auto& part : parts_) part->wait_for_application(nullptr);
   }
 
-  // Each part on a thread of its own, the first one on the caller's; also where no thread can be had.
+  // Each part on a separate thread, the first one on the caller's; also where no thread can be had.
   static void on_all(Parts& parts, const std::function<void(DevicePart&)>& work) {
     std::vector<std::exception_ptr> failures(parts.size());
     const auto run = [&](std::size_t i) {

@@ -33,8 +33,8 @@ Address end_of_mapping(Address start, Address wanted_end, bool writable) {
   return reached;
 }
 
-// glibc's malloc gives a large array pages of its own. They begin with two numbers before the array: 0, and the size of
-// all with the bit "mapped". The end of these pages, or 0 if it is no such array.
+// glibc's malloc gives a large array pages that hold nothing else. They begin with two numbers before the array: 0, and
+// the size of all with the bit "mapped". The end of these pages, or 0 if it is no such array.
 Address end_of_own_pages(const void* array) {
   const auto start = reinterpret_cast<Address>(array);
   const auto page = static_cast<Address>(::sysconf(_SC_PAGESIZE));

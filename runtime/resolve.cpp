@@ -227,7 +227,7 @@ class Resolver {
       if (refusal.plan == own) throw Error(Status::invalid_plan, "it does not run here: " + refusal.why);
   }
 
-  // Throws when the cost model expects much less of a plan from another device than of its own choice.
+  // Throws when the cost model expects a plan from another device to be much slower than the one that it would choose.
   void require_promising(const generator::Plan& plan) const {
     constexpr double kTolerated = 1.25;  // the model's errors are of this size
     const generator::Plan own = generator::default_plan(problem_, traits_);
@@ -236,7 +236,7 @@ class Resolver {
     if (!(seconds <= kTolerated * own_seconds))
       throw Error(Status::invalid_plan,
                   fmt::format("measured on another device, where it may be right; here the cost model expects {:.3g} "
-                              "times the time of its own choice",
+                              "times the time of the plan that it would choose",
                               seconds / own_seconds));
   }
 

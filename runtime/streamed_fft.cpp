@@ -201,7 +201,7 @@ class StreamedFft final : public TransformCore {
         const std::int64_t blocks = (pass->units + most - 1) / most;
         bind(*pass, (pass->units + blocks - 1) / blocks);
       }
-      needed = memory().needed + planes_.work() + lines_.work();  // the adjoint has work areas of its own
+      needed = memory().needed + planes_.work() + lines_.work();  // the adjoint has separate work areas
       if (needed <= bytes) return;
     }
     refuse(bytes, needed);

@@ -44,7 +44,7 @@ struct Launch {
 struct Memory {
   const char* name;
   long long bytes;  // 0: coordinates of the caller, or unused
-  int same_as;      // the slot whose memory it uses; -1: has memory of its own
+  int same_as;      // the slot whose memory it uses; -1: shares no memory
 };
 struct Table {
   const void* data;

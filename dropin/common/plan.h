@@ -2,7 +2,7 @@
 //
 // - Sizes of zero are allowed: without modes, points or targets, outputs are zeros.
 // - Points are pointers of the caller, whose contents stay as they are until the next set_points; a second thread that
-//   executes the plan while it is in use gets a transform of its own, made from them.
+//   executes the plan while it is in use gets a separate transform, made from them.
 // - Errors are Failure, or Fourtune's Error.
 #pragma once
 

@@ -13,7 +13,7 @@ struct RealLibrary {
 #undef FOURTUNE_MEMBER
 };
 
-// The library of the code at this return address: that of its own shared object and what this one needs (a process may
+// The library of the code at this return address: the one that this shared object is or needs (a process may
 // have two, and an object may contain cuFFT), else the next one in the loader's order, else the one that was asked for
 // by dlsym, else one that is loaded. Null: there is none. It lives as long as the process. Any thread.
 const RealLibrary* real_library(const void* return_address) noexcept;

@@ -14,7 +14,7 @@ enum class Why {
   callback,  // the program's code runs inside the transform
   faster,    // the real library is the faster one for this size
   memory,    // our work memory would take too much of what is free
-  context,   // the program has a CUDA context of its own, not the device's primary one
+  context,   // the program made a CUDA context, which is not the device's primary one
   failed,    // no kernels could be made for this device
   pointers,  // the arrays are not aligned as our kernels need it, or not in GPU memory
   waiting,   // our kernels were still being compiled

@@ -1,5 +1,5 @@
 // What differs between FINUFFT's releases: the structure of options has no size or version inside, and its owner is the
-// caller, who may have been compiled for a shorter one. So each release has a library of its own (dropin/CMakeLists.txt),
+// caller, who may have been compiled for a shorter one. So each release has a separate library (dropin/CMakeLists.txt),
 // which writes and reads no byte beyond the structure of that release.
 #pragma once
 

@@ -93,7 +93,7 @@ void match_references(Slicer& slicer, Images& images, const Matching& matching, 
     }
 }
 
-// Each image against turns of its own orientation.
+// Each image against turns of the orientation that it has.
 void match_around(Slicer& slicer, Images& images, const Matching& matching, double angle, std::uint64_t seed,
                   const Comparison& compare) {
   std::vector<Quaternion> turned;

@@ -102,7 +102,7 @@ typedef struct fourtune_options {
                             transform ends, never by execute. NULL: as the environment variable
                             FOURTUNE_RECORD_MISSES says, or none */
   const char* devices;   /* GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the
-                            transforms, larger where the device is faster, a plan of its own and all points. Arrays may
+                            transforms, larger where the device is faster, a separate plan and all points. Arrays may
                             be in host memory or in that of any of the devices, and are copied where they have to be.
                             execute waits for `stream` (NULL: for the default streams of the devices) and returns when
                             its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. NULL: `device` alone */

@@ -49,7 +49,7 @@ struct Options {
   // file that the environment variable FOURTUNE_RECORD_MISSES names, or none.
   std::string misses;
   // GPUs: several devices share a batch: "all", or numbers such as "0,1". Each has a part of the transforms, larger where
-  // the device is faster, a plan of its own and all points, and works from a thread of its own. Arrays may be in host
+  // the device is faster, a separate plan and all points, and works from a separate thread. Arrays may be in host
   // memory or in the memory of any of the devices. What has to be elsewhere is copied, in pieces, while others are
   // computed. execute waits for `stream` (null: for the default streams of the devices) and returns when its work is
   // done. `device` stays 0, and `only` whole. "0:20e9": what an fft may allocate there; one that needs more goes through

@@ -80,7 +80,7 @@ def also_bounded(more) -> None:
 def set_plan_cache(plans_kept: int = 16, bytes_kept: int = 2**30) -> None:
     """Bounds the plans that nufft1d1 ... nufft3d3 and the functions with gradients keep for the next call: how many,
     and how many bytes they may hold together, on the processor and on GPUs. 0 keeps none. Compiled JAX programs keep
-    plans of their own, within the same bounds."""
+    other plans, within the same bounds."""
     global _bounds
     _bounds = integer(plans_kept, "plans_kept", 0), integer(bytes_kept, "bytes_kept", 0)
     for each in _all:

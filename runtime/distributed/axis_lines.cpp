@@ -13,7 +13,7 @@ AxisLines<T>::AxisLines(std::int64_t n, int sign, std::int64_t usual, const gene
   fft.rigor = generator::Rigor::estimate;
   fft_ = cpu::make_line_fft<T>({n, sign, usual, fft, {}});
   workers_ = cpu::team_size(threads);
-  // Pages of their own, at different places of the caches' sets.
+  // Each worker has separate pages, at different places of the caches' sets.
   work_stride_ = (fft_->work_bytes() + 4095) / 4096 * 4096 + 256;
   work_ = cpu::AlignedBytes(work_stride_ * workers_);
 }

@@ -83,7 +83,7 @@ struct DistributedTransform::State {
   std::unique_ptr<runtime::distributed::NcclRanks> nccl;
   runtime::distributed::ChosenPlan chosen;
   bool on_gpus = false;        // all ranks have one
-  bool device_memory = false;  // which has memory of its own
+  bool device_memory = false;  // which has separate memory
   std::string plan_text;
   std::unique_ptr<runtime::distributed::RankExecutor> executor;
   bool points_set = false;

@@ -7,7 +7,7 @@
 //   type 2: modes -> lines -> transposition -> pad and transform planes -> fetch planes -> interpolate -> move values
 //
 // deterministic: spreading adds integers (templates/nufft_common.cuh) whose unit all ranks agree on, so sums do not depend
-// on the slabs; values of points are sums of their own; lines of a column are transformed by one launch.
+// on the slabs; each point's value is a separate sum; lines of a column are transformed by one launch.
 #include <algorithm>
 #include <bit>
 #include <complex>

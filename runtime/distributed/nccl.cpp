@@ -33,7 +33,7 @@ struct Library {
   std::string why;  // empty when usable
 };
 
-// Never closed, as it keeps threads of its own.
+// Never closed, as it keeps threads that run its code.
 Library load() {
   Library library;
   const char* const forced = std::getenv("FOURTUNE_NCCL");

@@ -22,7 +22,7 @@ struct DeviceMessage {
   std::int64_t bytes = 0;
 };
 
-// The same ranks as those of a Communicator, each with a device of its own.
+// The same ranks as those of a Communicator, each with a device that no other rank has.
 class NcclRanks {
  public:
   // Collective. The device's streams outlive this. Throws the same Error on every rank: backend_unavailable without the

@@ -23,7 +23,7 @@
 namespace fourtune::runtime::distributed {
 
 enum class Decomposition {
-  replicated,  // points stay where they are, every rank computes on a grid of its own, and modes are added up
+  replicated,  // points stay where they are, every rank computes on a whole grid, and modes are added up
   slabs,       // the grid is cut along its last dimension, and points move to the rank of their cell
 };
 enum class Balance {

@@ -1,4 +1,4 @@
-// Points stay on their ranks, and every rank runs a whole transform of its own, with any backend and any plan.
+// Points stay on their ranks, and every rank runs a whole transform, with any backend and any plan.
 //
 //   type 1  transform of this rank's points -> the ranks' modes are added up, each rank gets the sum of its part
 //   type 2  every rank gets all modes -> transform at this rank's points

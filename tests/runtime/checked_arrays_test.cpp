@@ -35,7 +35,7 @@ class CheckedArrays : public ::testing::Test {
  protected:
   CheckedArrays() {
     ::setenv("FOURTUNE_CHECK", "1", 1);
-    ::mallopt(M_MMAP_THRESHOLD, 128 << 10);  // large arrays have pages of their own, whatever was freed before
+    ::mallopt(M_MMAP_THRESHOLD, 128 << 10);  // large arrays have separate pages, whatever was freed before
     options_.default_databases = false;
     options_.threads = 1;
   }

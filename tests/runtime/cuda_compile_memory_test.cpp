@@ -48,7 +48,7 @@ bool pages_can_be_asked_for() {
 
 TEST(CompileMemory, IsThereForTheThreadAndGoesBack) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers have a malloc of their own";
+  GTEST_SKIP() << "sanitizers replace malloc";
 #endif
   if (!pages_can_be_asked_for()) GTEST_SKIP() << "this kernel is older than 5.14";
   long alone = 0, with = 0, more = 0, after = 0;

@@ -147,7 +147,7 @@ TEST_F(Resolve, APlanOfAKindredDeviceIsAdaptedWhereTheModelDoesNotObject) {
   wasteful.window.sigma = 3, wasteful.window.fine = {1536, 1536, 1};
   const Resolution own = resolve_in(store("b.db", few, generator::to_text(wasteful, problem), kindred), few);
   EXPECT_EQ(own.source, Source::model) << own.explain;
-  EXPECT_NE(own.explain.find("times the time of its own choice"), std::string::npos) << own.explain;
+  EXPECT_NE(own.explain.find("times the time of the plan that it would choose"), std::string::npos) << own.explain;
   EXPECT_EQ(resolve_in(store("c.db", few, generator::to_text(wasteful, problem)), few).source, Source::verdict);
 }
 

@@ -1,4 +1,4 @@
-// Runs a program on a terminal of its own, for tests of what people see.
+// Runs a program on a new terminal, for tests of what people see.
 #pragma once
 
 #include <string>

@@ -277,7 +277,7 @@ TEST(BenchReport, CsvIsReadBackAsItWasWritten) {
             std::string::npos);
 }
 
-// Every field has a value of its own, so that none can stand in for another.
+// Every field has a different value, so that none can stand in for another.
 ContenderResult with_every_field() {
   ContenderResult one;
   one.name = "ours, tuned";

@@ -1,4 +1,4 @@
-// Compiling ahead: what is shared, in which order, and what becomes of errors. And compilers as processes of their own.
+// Compiling ahead: what is shared, in which order, and what becomes of errors. And compilers as separate processes.
 // This program is also the compiler: "compile" runs compiler_main on a backend that does what a kernel's text says.
 #include "tuner/measure/compile_ahead.h"
 

@@ -250,7 +250,7 @@ void add_emit(CLI::App& app) {
   command
       ->add_option(
           "--plan", arguments->problem_plan,
-          "The problem's plan (default: the untuned one with FFT kernels of our own; of an FFT cuda;fft=plain)")
+          "The problem's plan (default: the untuned one with our FFT kernels; of an FFT cuda;fft=plain)")
       ->type_name("TEXT");
   command->add_option("-o,--output", arguments->output, "Write there instead of to standard output")->type_name("FILE");
   command

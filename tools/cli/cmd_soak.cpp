@@ -200,7 +200,7 @@ void add_soak(CLI::App& app) {
   CLI::App* command = app.add_subcommand("soak", "Hunt for problems that go wrong, on problems drawn at random");
   add_soak_options(*command, *arguments);
   command->footer(
-      "Each problem runs in a process of its own with the default plan, a random candidate of the tuner, a plan adapted\n"
+      "Each problem runs in a separate process with the default plan, a random candidate of the tuner, a plan adapted\n"
       "from a neighbour and, if there is one, the plan of the packs that come with the library. Arrays lie between\n"
       "closed pages (on a GPU between patterns); results are compared with direct sums, adjoints and a second run. A\n"
       "failure is made small and printed with the command that repeats it, and ends with exit code 1. No tuning\n"

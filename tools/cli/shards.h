@@ -1,4 +1,4 @@
-// How one campaign is divided: each process or host tunes a share of the problems into a database of its own, a shard,
+// How one campaign is divided: each process or host tunes a share of the problems into a separate database, a shard,
 // and `fourtune merge` joins them.
 #pragma once
 

@@ -221,7 +221,7 @@ tuner::Report tune_on_devices(const DevicesTuning& tuning) {
   const int devices = 1 + *std::max_element(tuning.devices.begin(), tuning.devices.end());
   join_parts(tuning.database, devices);
 
-  // 2. Tunes, each device on a thread of its own.
+  // 2. Tunes, each device on a separate thread.
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < parts.size(); ++i)

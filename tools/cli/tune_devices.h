@@ -1,4 +1,4 @@
-// `fourtune tune --devices`: several devices tune one list of problems. Each has a session of its own, on a thread, with
+// `fourtune tune --devices`: several devices tune one list of problems. Each has a session, on a thread, with
 // its own worker process and database; the databases are joined at the end.
 #pragma once
 

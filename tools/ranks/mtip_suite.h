@@ -48,7 +48,7 @@ struct Task {
 // What was measured. The same on all ranks.
 struct Results {
   int ranks = 1, devices = 1, machines = 1;  // devices: of all machines, that ranks share
-  bool shares_devices = false;               // on GPUs; ranks of a processor have cores of their own
+  bool shares_devices = false;               // on GPUs; ranks of a processor share no cores
   std::string where;                         // "2 ranks, NVIDIA H100 80GB HBM3"
   std::vector<Task> tasks;
   // The whole node of the paper: one rank for each device.

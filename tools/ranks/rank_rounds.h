@@ -1,4 +1,4 @@
-// Rounds of a bench in which every rank works on a problem of its own: how well ranks beside each other keep the time of
+// Rounds of a bench in which every rank works on a separate problem: how well ranks beside each other keep the time of
 // one. Every member is collective: all ranks call the same ones in the same order. What one throws, it throws on every
 // rank.
 #pragma once

@@ -8,7 +8,7 @@ namespace fourtune::tuner {
 namespace {
 
 constexpr std::size_t kGap = 2;            // blanks between columns
-constexpr std::size_t kShortestTail = 40;  // a tail with less room has a line of its own
+constexpr std::size_t kShortestTail = 40;  // a tail with less room has a line to itself
 constexpr std::size_t kIndent = 2;         // of the lines under a subject
 
 // The number of columns that the text takes: bytes that do not continue a character of UTF-8.

@@ -1,7 +1,7 @@
 // The one writer of tables for people.
 //
 // 1. Where a row fits into the screen, it is one line.
-// 2. Otherwise the subject (what the row is about, mostly a token) has a line of its own, which is never cut because it
+// 2. Otherwise the subject (what the row is about, mostly a token) has a line to itself, which is never cut because it
 //    is there to be copied, and the other cells stand under it, in as many lines as they need.
 // 3. The tail (mostly a plan) comes last and is cut at the edge of the screen, with "..." at its end.
 #pragma once

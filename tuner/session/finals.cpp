@@ -155,7 +155,7 @@ bool ProblemTuning::too_busy(const FinalsResult& result) {
                      [](const std::vector<std::int64_t>& samples) { return samples.size() < fewest_rounds; });
 }
 
-// On a GPU a search tests no adjoints, which have kernels of their own (ProblemData::validate). So the plan that is
+// On a GPU a search tests no adjoints, which have other kernels (ProblemData::validate). So the plan that is
 // about to win is tested alone. Returns false when it is wrong, and no winner any more.
 bool ProblemTuning::confirm(const std::string& winner) {
   const bool has_adjoint = problem_.kind == Kind::nufft || problem_.fft_type == FftType::c2c;

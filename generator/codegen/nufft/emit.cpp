@@ -40,7 +40,7 @@ double bins_on_a_cell(const PiecewisePolynomial& window, int bin) {
   return 1.05 * most;
 }
 
-// The last groups of a batch may be smaller, down to single transforms with rules of their own.
+// The last groups of a batch may be smaller, down to single transforms, for which other rules hold.
 template <class Family>
 void require_runs(const Shape& shape, Parameters parameters, Family family, const std::vector<GroupRun>& runs) {
   for (const GroupRun& run : runs) {

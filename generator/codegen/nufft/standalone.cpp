@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostTableBytes = std::size_t{16} << 20;
 
 constexpr const char* kContents =
-    "// Kernels, each in a namespace of its own; then the launches with their memory and tables; then a class that\n"
+    "// Kernels, each in a namespace; then the launches with their memory and tables; then a class that\n"
     "// makes them, and a main function. Compile it with -DFOURTUNE_NO_MAIN to use the class in another program.\n\n";
 
 bool in_name(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

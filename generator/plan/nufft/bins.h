@@ -1,5 +1,5 @@
 // How a GPU's sort divides the points: bins of cells, groups of bins to which a subproblem belongs, slices of points
-// with bins of their own, and the coarse bins of a sort in two levels. All of it follows from shape and parameters,
+// with separate bins, and the coarse bins of a sort in two levels. All of it follows from shape and parameters,
 // which must keep the rules of rules.h.
 #pragma once
 

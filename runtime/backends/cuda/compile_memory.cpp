@@ -36,7 +36,7 @@ class Block {
 }  // namespace
 
 CompileMemory::CompileMemory() {
-  // glibc gives a process's first large block a mapping of its own; once that is freed, it takes them from the heap.
+  // glibc gives a process's first large block a separate mapping; once that is freed, it takes them from the heap.
   { const Block first(kBytes); }
   const Block room(kBytes);
   room.advise(kPresent, MADV_POPULATE_WRITE);

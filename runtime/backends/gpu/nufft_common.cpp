@@ -69,7 +69,7 @@ void explain_memory(const Error& error, const Problem& problem, const generator:
 
 std::unique_ptr<Executor> make_gpu_nufft_executor(const Problem& problem, const generator::Plan& plan,
                                                   const ExecutorOptions& options, std::unique_ptr<Queue> queue) {
-  if (problem.kind != Kind::nufft) throw Error(Status::internal, "a uniform transform has an executor of its own");
+  if (problem.kind != Kind::nufft) throw Error(Status::internal, "a uniform transform has another executor");
   validate(problem);
   if (options.distinct_points && problem.batch > 1) {
     const auto shared = std::make_shared<SharedQueue>(std::move(queue));

@@ -58,7 +58,7 @@ class Ours final : public Contender {
   std::vector<StageTime> stage_times() const override { return transform_.stage_times(); }
   std::string plan() const override { return transform_.plan(); }
   std::unique_ptr<Contender> timed() const override {
-    if (shared_) return nullptr;  // devices have stages of their own
+    if (shared_) return nullptr;  // each device has separate stages
     const auto bind = [&backend = backend_, device = device_, text = transform_.plan()](const Problem& problem,
                                                                                         bool time_stages) {
       runtime::ExecutorOptions options;

@@ -64,7 +64,7 @@ void Planner::finish_ports(PlannedPass& out, int k, const AxisParts& parts, cons
       }
       if (load && turned(d, k)) {
         if (hook)
-          refuse("rule window: a half spectrum that is padded in another dimension takes x in kernels of its own");
+          refuse("rule window: a half spectrum that is padded in another dimension takes separate kernels along x");
         port.turned.push_back(window);
         continue;
       }
