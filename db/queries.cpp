@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "db/json_text.h"
 #include "db/limits.h"
 #include "db/row_checksum.h"
 
@@ -164,7 +165,7 @@ std::optional<Run> run_at(const Statement& row, int column, std::string_view pro
 
 // ---- JSON texts --------------------------------------------------------------------------------------------------
 json parse_list(const std::string& text) {
-  json list = json::parse(text, nullptr, false);
+  json list = parse_json(text);
   if (!list.is_array()) damaged("samples or stages are not a list");
   if (list.size() > kMaxSamples) damaged("too many samples or stages");
   return list;
@@ -191,12 +192,12 @@ void add_run(PlanHistory& history, const Run& run) {
 
 }  // namespace
 
-std::string samples_text(const std::vector<std::int64_t>& samples) { return json(samples).dump(); }
+std::string samples_text(const std::vector<std::int64_t>& samples) { return json_line(samples); }
 
 std::string stages_text(const std::vector<StageNs>& stages) {
   json list = json::array();
   for (const StageNs& stage : stages) list.push_back({stage.stage, stage.ns});
-  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(list);
 }
 
 std::vector<std::int64_t> parse_samples(const std::string& text) {

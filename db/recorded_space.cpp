@@ -7,10 +7,12 @@
 #include <ostream>
 #include <unordered_set>
 
+#include "db/json_text.h"
+
 namespace fourtune::db {
 namespace {
 
-using nlohmann::ordered_json;
+using nlohmann::json;
 
 constexpr int kFormat = 1;
 
@@ -24,17 +26,13 @@ constexpr std::pair<const char*, std::string Environment::*> kPieces[] = {
     {"traits", &Environment::traits},       {"driver", &Environment::driver},      {"compiler", &Environment::compiler},
     {"libraries", &Environment::libraries}, {"generator", &Environment::generator}};
 
-std::string one_line(const ordered_json& object) {
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string text_of(const ordered_json& object, const char* key, int line) {
+std::string text_of(const json& object, const char* key, int line) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) bad_line(line, fmt::format("needs a text \"{}\"", key));
   return found->get<std::string>();
 }
 
-RecordedSpace read_head(const ordered_json& object, int line) {
+RecordedSpace read_head(const json& object, int line) {
   const auto format = object.find("fourtune_space");
   if (format == object.end() || *format != kFormat) {
     bad_line(line, fmt::format("must be the head, with \"fourtune_space\":{}", kFormat));
@@ -47,7 +45,7 @@ RecordedSpace read_head(const ordered_json& object, int line) {
   return space;
 }
 
-RecordedPlan read_plan(const ordered_json& object, int line) {
+RecordedPlan read_plan(const json& object, int line) {
   RecordedPlan plan;
   plan.plan = text_of(object, "plan", line);
   try {
@@ -80,14 +78,17 @@ RecordedSpace record_space(const TuningStore& store, std::string_view problem, c
 }
 
 void write_space(std::ostream& out, const RecordedSpace& space) {
-  ordered_json environment = ordered_json::object();
-  for (const auto& [key, member] : kPieces) environment[key] = space.environment.*member;
-  out << one_line({{"fourtune_space", kFormat}, {"problem", space.problem}, {"environment", environment}}) << '\n';
+  // The library's objects sort their keys, and lines begin with the key that people look for.
+  std::string environment;
+  for (const auto& [key, member] : kPieces)
+    environment +=
+        fmt::format("{}\"{}\":{}", environment.empty() ? "" : ",", key, json_line(space.environment.*member));
+  out << fmt::format("{{\"fourtune_space\":{},\"problem\":{},\"environment\":{{{}}}}}\n", kFormat,
+                     json_line(space.problem), environment);
   for (const RecordedPlan& plan : space.plans) {
-    ordered_json line{{"plan", plan.plan}, {"status", to_string(plan.status)}};
-    if (plan.error) line["error"] = *plan.error;
-    line["samples_ns"] = plan.samples_ns;
-    out << one_line(line) << '\n';
+    const std::string error = plan.error ? fmt::format(",\"error\":{}", json_line(*plan.error)) : "";
+    out << fmt::format("{{\"plan\":{},\"status\":{}{},\"samples_ns\":{}}}\n", json_line(plan.plan),
+                       json_line(to_string(plan.status)), error, json_line(plan.samples_ns));
   }
   out.flush();
   if (!out) throw Error(Status::io, "recorded space could not be written");
@@ -99,7 +100,7 @@ RecordedSpace read_space(std::istream& in) {
   std::string text;
   for (int line = 1; std::getline(in, text); ++line) {
     if (text.empty()) continue;
-    const ordered_json object = ordered_json::parse(text, nullptr, false);
+    const json object = parse_json(text);
     if (!object.is_object()) bad_line(line, "is not a JSON object");
     if (!space) {
       space = read_head(object, line);

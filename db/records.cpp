@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "db/json_text.h"
 #include "db/store_error.h"
 
 namespace fourtune::db {
@@ -58,7 +59,7 @@ Freshness freshness(const Environment& measured, const Environment& here) noexce
 double traits_distance(std::string_view a, std::string_view b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (a == b) return 0;
-  const auto left = nlohmann::json::parse(a, nullptr, false), right = nlohmann::json::parse(b, nullptr, false);
+  const auto left = parse_json(a), right = parse_json(b);
   if (!left.is_object() || !right.is_object() || left.size() != right.size()) return kInfinity;
   double distance = 0;
   for (const auto& [key, value] : left.items()) {
@@ -72,7 +73,7 @@ double traits_distance(std::string_view a, std::string_view b) {
 }
 
 int cores_in(std::string_view traits) {
-  const auto numbers = nlohmann::json::parse(traits, nullptr, false);
+  const auto numbers = parse_json(traits);
   const auto cores = numbers.is_object() ? numbers.find("cores") : numbers.end();
   return cores != numbers.end() && cores->is_number_unsigned() ? static_cast<int>(std::min(cores->get<double>(), 1e6))
                                                                : 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "db/json_text.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -97,7 +98,7 @@ std::string failure_table(const Story& story) {
 
 // "1980 MHz, memory 2619 MHz, 312 W, 48 C, limited by power", of a run's state.
 std::string words_of_state(const std::string& state) {
-  const auto json = nlohmann::json::parse(state, nullptr, false);
+  const auto json = db::parse_json(state);
   if (!json.is_object()) return {};
   std::string words;
   const auto add = [&](const char* name, const char* before, const char* unit) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "db/json_text.h"
 #include "db/limits.h"
 #include "fourtune/problem.h"
 #include "fourtune/status.h"
@@ -234,7 +235,7 @@ std::string t4_text(const db::StoreContents& contents, const std::vector<std::st
 }
 
 db::StoreContents contents_of_t4(std::string_view text) {
-  const Tree document = Tree::parse(text, nullptr, false);
+  const Tree document = db::parse_json(text);
   if (!document.is_object() || !document.contains("schema_version") || !document.contains("results"))
     throw Error(Status::invalid_argument, "no results in the format T4: a JSON object with schema_version and results");
   if (document["schema_version"] != kVersion)
