@@ -2,6 +2,7 @@
 #include "tools/ranks/rank_planning.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
