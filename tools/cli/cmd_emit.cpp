@@ -248,9 +248,8 @@ void add_emit(CLI::App& app) {
   command->add_option("PLAN", arguments->plan, "An FFT plan in the X/Y/Z/W notation, or the token of a problem")
       ->type_name("TEXT");
   command
-      ->add_option(
-          "--plan", arguments->problem_plan,
-          "The problem's plan (default: the untuned one with our FFT kernels; of an FFT cuda;fft=plain)")
+      ->add_option("--plan", arguments->problem_plan,
+                   "The problem's plan (default: the untuned one with our FFT kernels; of an FFT cuda;fft=plain)")
       ->type_name("TEXT");
   command->add_option("-o,--output", arguments->output, "Write there instead of to standard output")->type_name("FILE");
   command
