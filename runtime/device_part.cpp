@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/backend_table.h"
+#include "runtime/bounded_nufft.h"
 #include "runtime/streamed_fft.h"
 
 namespace fourtune::runtime {
@@ -35,6 +36,7 @@ std::unique_ptr<TransformCore> DevicePart::core_of(const Problem& problem, const
                                                    const DeviceShare& share) {
   const Problem piece = piece_of(problem, share);
   const Options own = options_of(options, share.device);
+  if (share.stream_bytes > 0 && problem.kind == Kind::nufft) return on_bounded_device(piece, own, share.stream_bytes);
   if (share.stream_bytes > 0) return on_streamed_device(piece, own, share.stream_bytes);
   return on_one_device(piece, own);
 }
@@ -79,7 +81,7 @@ void DevicePart::set_points(const Points& points) {
     const auto* const from =
         static_cast<const char*>(coordinate) + (distinct_points_ ? share_.first * count * real_ : 0);
     coordinate = from;
-    if (reaches(from)) return;
+    if (share_.stream_bytes > 0 || reaches(from)) return;
     memory_.resize(copies.emplace_back(), bytes);
     coordinate = copies.back().data();
     streams_->copy(Lane::work, {copies.back().data(), bytes}, {const_cast<char*>(from), bytes}, bytes, 1);

@@ -24,8 +24,8 @@ struct DeviceShare {
   std::int64_t pieces = 1;
   std::int64_t per_piece = 1;  // transforms
   std::int64_t bytes = 0;      // of both arrays of one transform, as far as they are known
-  // Of a transform that does not fit there: what it may allocate, while its arrays go through the device in blocks
-  // (streamed_fft.h). 0: it fits. Pieces are single transforms then.
+  // What may be allocated there, by a core that sees to that: a single fft whose arrays go through the device in blocks
+  // (streamed_fft.h), or nonuniform transforms (bounded_nufft.h). 0: the share is known to fit.
   std::int64_t stream_bytes = 0;
 };
 

@@ -21,7 +21,6 @@
 #include "runtime/device_link.h"
 #include "runtime/device_list.h"
 #include "runtime/device_part.h"
-#include "runtime/streamed_fft.h"
 #include "runtime/transform_core.h"
 
 namespace fourtune::runtime {
@@ -80,15 +79,20 @@ double seconds_of(const Problem& problem, const DeviceTraits& traits) {
 }
 
 // Makes a share of so many transforms fit into the memory that is allowed: by pieces of fewer transforms, or else by
-// sending single ones through it in blocks. Two pieces are under way, and a transform's work area is as large as both
+// sending single ones through it in blocks; nonuniform ones see to that themselves. Two pieces are under way, and a transform's work area is as large as both
 // arrays at most.
 void limit(const Problem& problem, std::int64_t most_bytes, std::int64_t count, DeviceShare& share) {
   const auto need = [&](std::int64_t transforms) { return (transforms < count ? 3 : 2) * transforms * share.bytes; };
+  if (problem.kind == Kind::nufft && problem.type != 3) {  // its executors' memory is what counts
+    share.pieces = 1, share.per_piece = count, share.stream_bytes = most_bytes;
+    return;
+  }
   if (need(share.per_piece) <= most_bytes) return;
   if (problem.kind != Kind::fft)
-    throw Error(
-        Status::unsupported,
-        fmt::format("devices: memory is limited to {} bytes, which only ffts obey; leave the limit out", most_bytes));
+    throw Error(Status::unsupported,
+                fmt::format("devices: memory is limited to {} bytes, which transforms of type 3 do not obey; leave the "
+                            "limit out",
+                            most_bytes));
   std::int64_t transforms = share.per_piece;
   while (transforms > 1 && (count % transforms != 0 || need(transforms) > most_bytes)) --transforms;
   share.per_piece = transforms, share.pieces = count / transforms;
@@ -373,7 +377,7 @@ void prepare_on_many_devices(const Problem& problem, const Options& options) {
     const Problem piece = DevicePart::piece_of(problem, share);
     const Options own = DevicePart::options_of(options, share.device);
     if (share.stream_bytes > 0)
-      on_streamed_device(piece, own, share.stream_bytes);
+      DevicePart(problem, options, share);
     else
       prepare_on_one_device(piece, own);
   }

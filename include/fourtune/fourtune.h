@@ -105,7 +105,8 @@ typedef struct fourtune_options {
                             transforms, larger where the device is faster, a separate plan and all points. Arrays may
                             be in host memory or in that of any of the devices, and are copied where they have to be.
                             execute waits for `stream` (NULL: for the default streams of the devices) and returns when
-                            its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. NULL: `device` alone */
+                            its work is done. `device` stays 0, and `only` FOURTUNE_WHOLE. "0:20e9": what may be
+                            allocated there (docs/link.md). NULL: `device` alone */
 } fourtune_options;
 
 FOURTUNE_API fourtune_status fourtune_options_init(fourtune_options* options);

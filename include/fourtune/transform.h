@@ -52,8 +52,8 @@ struct Options {
   // the device is faster, a separate plan and all points, and works from a separate thread. Arrays may be in host
   // memory or in the memory of any of the devices. What has to be elsewhere is copied, in pieces, while others are
   // computed. execute waits for `stream` (null: for the default streams of the devices) and returns when its work is
-  // done. `device` stays 0, and `only` whole. "0:20e9": what an fft may allocate there; one that needs more goes through
-  // the device in blocks (docs/link.md). Empty: `device` alone.
+  // done. `device` stays 0, and `only` whole. "0:20e9": what may be allocated there; ffts and types 1 and 2 that need
+  // more go through the device in blocks or slabs (docs/link.md). Empty: `device` alone.
   std::string devices;
 };
 

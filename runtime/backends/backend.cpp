@@ -52,6 +52,10 @@ void Executor::set_stream(void* stream) {
   if (stream) throw Error(Status::invalid_argument, "set_stream: this backend has no streams; pass null");
 }
 
+void Executor::set_slab(std::int64_t, bool) {
+  throw Error(Status::internal, "set_slab: this executor works on no slab of a grid");
+}
+
 void Backend::check_device(int device) const {
   const int count = device_count();
   if (device >= 0 && device < count) return;

@@ -165,6 +165,9 @@ class Executor {
   virtual std::vector<LaunchTime> launch_times() const { return {}; }
   // GPUs only: later executes use this stream. Throws Error{invalid_argument} on a backend without streams.
   virtual void set_stream(void* stream);
+  // Of a slab (GridSlab), before set_points: later points lie in the slab that begins at this cell. adds: spreading adds
+  // to what the grid holds instead of clearing it first.
+  virtual void set_slab(std::int64_t start, bool adds);
 };
 
 // The arrays that the executors of a backend take.

@@ -15,7 +15,7 @@
 namespace fourtune {
 namespace {
 
-using runtime::distributed::Split;
+using runtime::Split;
 
 void check_problem(const Problem& problem) {
   if (problem.dim != 2 && problem.dim != 3)

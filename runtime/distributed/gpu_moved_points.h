@@ -10,13 +10,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "generator/codegen/nufft/kernels.h"
 #include "runtime/backends/device_copy.h"
-#include "runtime/backends/gpu/nufft_runner.h"
 #include "runtime/backends/gpu/program_backend.h"
 #include "runtime/distributed/communicator.h"
 #include "runtime/distributed/device_exchange.h"
 #include "runtime/distributed/rank_executor.h"
+#include "runtime/slabs/point_lists.h"
 
 namespace fourtune::runtime::distributed {
 
@@ -45,31 +44,26 @@ class GpuMovedPoints {
   // allocated, and what fails on the device is kept in `local`.
   void follow(void* own, void* moved, LocalWork& local);
   void come_back(void* moved, void* own, LocalWork& local);
-  std::int64_t bytes() const { return runner_.held() + exchange_.bytes() + held_; }
+  std::int64_t bytes() const { return lists_.held() + exchange_.bytes() + held_; }
 
  private:
-  enum Slot : int { kX, kY, kZ, kCells, kCounts, kStatus, kOwners, kNeighbours, kNext, kList, kSlots };
-  std::int64_t complex_bytes() const { return 2 * real_bytes(problem_.precision); }
+  std::int64_t item_bytes(bool complex) const { return (complex ? 2 : 1) * real_bytes(problem_.precision); }
   void list(const std::vector<std::int32_t>& owners, const std::vector<std::int32_t>& neighbours);
-  gpu::Part packing(bool complex, bool packs);
-  void pack(gpu::Part& part, void* from, std::int64_t from_items, void* to, std::int64_t to_items, std::int64_t item,
-            bool packs);
   DeviceBlocks blocks(char* packed, char* arrived, std::int64_t item, bool out) const;
   void exchange(int slot, char* packed, char* arrived, std::int64_t item, bool out);
 
   const Communicator& ranks_;
   Problem problem_;
   std::int64_t cells_;
-  DeviceStreams& streams_;
   const DeviceCopy& memory_;
-  gpu::Runner runner_;
+  PointLists lists_;
   DeviceExchange exchange_;
   std::int64_t own_ = 0, held_ = 0;
   bool stays_ = true;
   // First place of every destination in the list, and the end; those that came from each rank likewise. Two for a rank:
   // points of its cells, and copies.
   std::vector<std::int64_t> sent_{0}, received_{0};
-  gpu::Part locating_, listing_, packing_reals_, packing_, unpacking_;
+  gpu::Part packing_reals_, packing_, unpacking_;
   DeviceArray packed_;
   std::array<DeviceArray, 3> coordinates_;
 };

@@ -12,18 +12,16 @@
 #include <bit>
 #include <complex>
 
-#include "generator/window/polynomial.h"
 #include "runtime/backends/cpu/base/stage_clock.h"
-#include "runtime/backends/gpu/nufft_common.h"
 #include "runtime/distributed/device_middle.h"
-#include "runtime/distributed/device_slab.h"
 #include "runtime/distributed/gpu_moved_points.h"
-#include "runtime/distributed/gpu_slab_ffts.h"
-#include "runtime/distributed/gpu_slab_plan.h"
 #include "runtime/distributed/passed_array.h"
 #include "runtime/distributed/pipeline.h"
 #include "runtime/distributed/rank_executor.h"
 #include "runtime/distributed/slab_cost.h"
+#include "runtime/slabs/device_slab.h"
+#include "runtime/slabs/gpu_slab_ffts.h"
+#include "runtime/slabs/gpu_slab_plan.h"
 
 namespace fourtune::runtime::distributed {
 namespace {
@@ -35,29 +33,6 @@ const gpu::ProgramBackend& programs_of(const Backend& backend) {
   if (programs == nullptr)
     throw Error(Status::unsupported, "ranks=slabs: the backend " + std::string(backend.name()) + " makes no kernels");
   return *programs;
-}
-
-// Kernels that locate points in the whole grid.
-generator::nufft::Kernels locator(const Problem& problem, const generator::Plan& plan, bool trust,
-                                  const DeviceTraits& device) {
-  const auto& points = plan.gpu().points;
-  generator::nufft::Parameters with = problem.type == 1 ? points.spread_with : points.interp_with;
-  with.check = !trust;
-  return {whole_grid(problem, plan, device), with,
-          generator::kernel_polynomial(generator::window_of(plan.window), epsilon(problem.precision))};
-}
-
-generator::gpu_nufft::GridFft grid_of(const Problem& problem, const generator::Plan& plan, ModeOrder order) {
-  generator::gpu_nufft::GridFft grid;
-  grid.dim = problem.dim;
-  grid.precision = problem.precision;
-  grid.modes = problem.n.xyz();
-  grid.fine = plan.window.fine;
-  grid.order = gpu::order_of(order);
-  const generator::Window window = generator::window_of(plan.window);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
-    grid.factors[d] = generator::gpu_nufft::deconvolution_factors(window, grid.fine[d], grid.modes[d], grid.order);
-  return grid;
 }
 
 template <class T>
@@ -76,12 +51,12 @@ class GpuNufftSlabs final : public RankExecutor {
         streams_(*device.streams),
         memory_(*device.backend, device.number),
         slab_(plan.local, problem),
-        locator_(locator(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
+        locator_(locator_of(problem, plan.local, options.trust_points, device.backend->traits(device.number))),
         moved_(ranks, problem, backend_, slab_.cells, device, memory_, plan.exchange),
         exchange_(ranks, streams_, memory_, plan.exchange, device.nccl),
         fetching_(ranks, streams_, memory_, plan.exchange, device.nccl),
         ffts_(backend_.queue(device.number), streams_.stream(Lane::work),
-              grid_of(problem, plan.local, options.mode_order)) {
+              grid_fft_of(problem, plan.local, options.mode_order)) {
     chunk_ = std::clamp<std::int64_t>(plan.local.chunk, 1, problem.batch);
     columns_ = mode_columns(problem, ranks.size());
     run_ = problem.dim == 3 ? problem.n[0] : 1;

@@ -10,7 +10,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/distributed/communicator.h"
 #include "runtime/distributed/rank_plan.h"
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 
 namespace fourtune::runtime::distributed {
 

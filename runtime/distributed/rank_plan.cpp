@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "runtime/distributed/gpu_slab_plan.h"
+#include "runtime/slabs/gpu_slab_plan.h"
 
 namespace fourtune::runtime::distributed {
 namespace {

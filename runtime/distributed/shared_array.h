@@ -8,7 +8,7 @@
 
 #include "runtime/backends/cpu/base/buffer.h"
 #include "runtime/distributed/communicator.h"
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 
 namespace fourtune::runtime::distributed {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/distributed/slab_grid.h"
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 
 namespace fourtune::runtime::distributed {
 

@@ -15,7 +15,7 @@
 
 #include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/distributed/rank_plan.h"
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 
 namespace fourtune::runtime::distributed {
 

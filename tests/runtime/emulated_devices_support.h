@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "fourtune/transform.h"
 #include "runtime/backend_table.h"
@@ -18,6 +20,16 @@ class ThreeEmulatedDevices : public ::testing::Test {
   ThreeEmulatedDevices() { ::setenv("FOURTUNE_EMULATED_DEVICES", "3", 1); }
   ~ThreeEmulatedDevices() override { ::unsetenv("FOURTUNE_EMULATED_DEVICES"); }
 };
+
+// The status and message of what is thrown.
+inline std::pair<Status, std::string> thrown(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {Status::success, ""};
+}
 
 // Of a transform on these devices; adds the backend to the table.
 inline Options on_emulated(const std::string& devices) {

@@ -25,16 +25,6 @@ using runtime::DeviceShare;
 
 using EmulatedDevices = ThreeEmulatedDevices;
 
-// The status and message of what is thrown.
-std::pair<Status, std::string> thrown(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.status(), error.what()};
-  }
-  return {Status::success, ""};
-}
-
 // An array of real numbers of either precision, at 64 bytes or 16 behind: the emulated devices reach the first only.
 class Numbers {
  public:
@@ -319,7 +309,7 @@ TEST_F(EmulatedDevices, WhatCannotBeSharedIsNamed) {
             Status::unsupported);
   EXPECT_EQ(refused("fft:type=c2c,n=6x4x5,prec=f64,order=transposed", on_emulated("0:4000"), "without a layout"),
             Status::unsupported);
-  EXPECT_EQ(refused("nufft:type=1,n=99,m=9,prec=f64,tol=1e-3,batch=2", on_emulated("0:700"), "only ffts"),
+  EXPECT_EQ(refused("nufft:type=1,n=99,m=9,prec=f64,tol=1e-3,batch=2", on_emulated("0:700"), "not one dimension"),
             Status::unsupported);
   options = on_emulated("1");
   options.backend = "cpu";

@@ -257,7 +257,7 @@ void add_run_options(CLI::App& command, RunArguments& arguments) {
   add_device_option(command, arguments.options.device);
   command
       .add_option("--devices", arguments.options.devices,
-                  "GPUs that share the batch: all, or numbers as 0,1; 0:20e9: ffts allocate so many bytes there; the "
+                  "GPUs that share the batch: all, or numbers as 0,1; 0:20e9: so many bytes are allocated there; the "
                   "arrays are in host memory")
       ->type_name("all|N,N");
   command.add_option("--repeat", arguments.repeat, "Executions to time, after one that warms up")

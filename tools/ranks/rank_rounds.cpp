@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 #include "tools/common/stopwatch.h"
 
 namespace fourtune::tools {
@@ -151,7 +151,7 @@ double RankRounds::exchange(MPI_Comm among) {
   const int real = real_bytes(problem_.precision);
   MPI_Datatype const type = real == 4 ? MPI_FLOAT : MPI_DOUBLE;
   const auto all = static_cast<std::int64_t>(grid_.size()) / real;
-  const auto parts = runtime::distributed::Split::even(all, size);
+  const auto parts = runtime::Split::even(all, size);
   std::vector<int> counts, starts;
   for (int r = 0; r < size; ++r) {
     starts.push_back(static_cast<int>(parts.begin(r)));

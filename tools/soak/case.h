@@ -32,7 +32,7 @@ struct SoakCase {
   Only only = Only::whole;
   bool distinct = false, deterministic = false, trust = false;
   bool shared = false;    // all devices share the batch, with default plans
-  bool streamed = false;  // through half the memory that its arrays take, in blocks
+  bool streamed = false;  // in blocks through half the memory that it takes, or for an fft its arrays
   Scatter scatter = Scatter::none;
   int threads = 0;         // 0: all that this process may use
   std::uint64_t seed = 1;  // seed of the arrays

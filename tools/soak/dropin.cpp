@@ -121,7 +121,7 @@ std::unique_ptr<Subject> DropIn::make(const SoakCase& one, int device) const {
 SoakCase as_dropin_says(SoakCase one, bool adjoints) {
   one.adjoint = one.adjoint && adjoints;
   one.only = Only::whole;
-  one.distinct = one.deterministic = one.trust = one.shared = false;
+  one.distinct = one.deterministic = one.trust = one.shared = one.streamed = false;
   return one;
 }
 

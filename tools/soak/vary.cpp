@@ -119,9 +119,15 @@ bool can_be_shared(const SoakCase& one) {
   return problem.batch > 1 && one.only == Only::whole && !problem.input_layout && !problem.output_layout;
 }
 
-// Blocks are planes or lines, of which half the memory of the arrays has to hold some.
+// Blocks are planes or lines, of which half the memory of the arrays has to hold some; or slabs, of which half of what the
+// whole takes has to hold one.
 bool can_be_streamed(const SoakCase& one) {
   const Problem& problem = one.problem;
+  if (problem.kind == Kind::nufft) {
+    constexpr std::int64_t kThick = 64;
+    return problem.type != 3 && problem.dim >= 2 && one.only == Only::whole && !one.deterministic &&
+           problem.n[static_cast<std::size_t>(problem.dim) - 1] >= kThick;
+  }
   if (problem.kind != Kind::fft || problem.dim < 2 || problem.order != SpectrumOrder::natural) return false;
   const std::int64_t planes = problem.n[static_cast<std::size_t>(problem.dim) - 1];
   constexpr std::int64_t kLeast = 16;

@@ -19,6 +19,7 @@
 #include "runtime/backends/cuda/program.h"
 #include "runtime/backends/cuda/stream_order.h"
 #include "runtime/backends/gpu/gpu_executor.h"
+#include "runtime/backends/gpu/listing_queue.h"
 #include "runtime/backends/gpu/nufft_executor.h"
 
 namespace fourtune::runtime::cuda {
@@ -268,7 +269,7 @@ std::vector<generator::KernelSource> CudaBackend::kernels_of(const DeviceTraits&
     ExecutorOptions unseen = options;
     unseen.trust_points = options.trust_points || problem.type == 3;  // there are no points to look at
     const auto executor =
-        gpu::make_gpu_nufft_executor(problem, plan, unseen, make_listing_queue(device_traits, kernels));
+        gpu::make_gpu_nufft_executor(problem, plan, unseen, gpu::make_listing_queue(device_traits, kernels));
     if (problem.type == 3) expect_points(problem, *executor);
   } else if (auto program = programs_(problem, plan, device_traits)) {
     kernels = std::move(program->kernels);

@@ -156,56 +156,7 @@ class CudaQueue final : public gpu::Queue {
   std::optional<ContextGuard> context_;
 };
 
-// Notes what is loaded, and runs nothing in memory that holds no bytes.
-class ListingQueue final : public gpu::Queue {
- public:
-  ListingQueue(const DeviceTraits& traits, std::vector<generator::KernelSource>& kernels)
-      : traits_(traits), kernels_(kernels) {}
-
-  const DeviceTraits& traits() const override { return traits_; }
-  std::unique_ptr<gpu::QueueMemory> allocate(std::int64_t bytes, const char*) override {
-    auto memory = std::make_unique<gpu::QueueMemory>();
-    memory->bytes = bytes;
-    return memory;
-  }
-  void upload(gpu::QueueMemory&, std::span<const std::byte>) override {}
-  std::vector<int> load(std::span<const generator::KernelSource> sources) override {
-    std::vector<int> numbers;
-    for (const generator::KernelSource& source : sources) {
-      numbers.push_back(next_++);
-      kernels_.push_back(source);
-    }
-    return numbers;
-  }
-  std::unique_ptr<gpu::LibraryFft> library_fft(const Problem&) override {
-    class Nothing final : public gpu::LibraryFft {
-      void run(std::byte*) override {}
-      std::int64_t bytes() const override { return 0; }
-    };
-    return std::make_unique<Nothing>();
-  }
-  void begin(void*) override {}
-  std::byte* open(void*, std::int64_t, gpu::Access, const char*) override { return nullptr; }
-  void launch(int, const generator::Extent3&, gpu::LaunchArguments&) override {}
-  void read(void*, const std::byte*, std::size_t) override {
-    throw Error(Status::internal, "kernels are listed here, and nothing is run that could be read");
-  }
-  void end(bool) noexcept override {}
-  void mark(int) override {}
-  double seconds(int, int) override { return 0; }
-
- private:
-  DeviceTraits traits_;
-  std::vector<generator::KernelSource>& kernels_;
-  int next_ = 0;
-};
-
 }  // namespace
-
-std::unique_ptr<gpu::Queue> make_listing_queue(const DeviceTraits& traits,
-                                               std::vector<generator::KernelSource>& kernels) {
-  return std::make_unique<ListingQueue>(traits, kernels);
-}
 
 std::unique_ptr<gpu::Queue> make_queue(std::shared_ptr<const Device> device, const KernelShelf& shelf) {
   return std::make_unique<CudaQueue>(std::move(device), shelf);

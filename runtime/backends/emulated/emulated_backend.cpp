@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "runtime/backends/emulated/counted_memory.h"
 #include "runtime/backends/emulated/emulator.h"
 #include "runtime/backends/emulated/late_streams.h"
 #include "runtime/backends/emulated/nufft_queue.h"
@@ -100,6 +101,8 @@ std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource progr
 }
 
 std::unique_ptr<gpu::Queue> EmulatedBackend::queue(int) const { return make_queue(options_); }
+
+std::unique_ptr<ArrayMemory> EmulatedBackend::memory(int device) const { return counted(Backend::memory(device)); }
 
 std::unique_ptr<DeviceStreams> EmulatedBackend::streams(int device) const { return late_streams(device); }
 

@@ -25,6 +25,8 @@ class EmulatedBackend final : public gpu::ProgramBackend {
   std::unique_ptr<Executor> bind(const Problem& problem, const generator::Plan& plan,
                                  const ExecutorOptions& options) const override;
 
+  // Its bytes are counted (counted_memory.h).
+  std::unique_ptr<ArrayMemory> memory(int device) const override;
   // Their copies land late (late_streams.h).
   std::unique_ptr<DeviceStreams> streams(int device) const override;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fourtune/status.h"
+#include "runtime/backends/emulated/counted_memory.h"
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/backends/emulated/guarded_memory.h"
 #include "runtime/backends/emulated/module.h"
@@ -120,8 +121,12 @@ EmulatedMemory::EmulatedMemory(EmulatedQueue& queue, std::int64_t size, const ch
   data = memory.data();
   bytes = size;
   queue_.live_.push_back(this);
+  count_bytes(bytes);
 }
-EmulatedMemory::~EmulatedMemory() { std::erase(queue_.live_, this); }
+EmulatedMemory::~EmulatedMemory() {
+  count_bytes(-bytes);
+  std::erase(queue_.live_, this);
+}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "runtime/backends/distinct_points.h"
 #include "runtime/backends/gpu/nufft_executor.h"
@@ -26,8 +27,9 @@ double position_unit(const generator::WindowChoice& window, double predicted_err
 }
 
 generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
-                                         const std::array<const std::byte*, 3>& points, int dim, Precision precision,
-                                         const char* names) {
+                                         const std::array<const std::byte*, 3>& points, const Problem& problem,
+                                         std::int64_t first) {
+  const std::string_view names = "xyz";
   std::array<std::uint64_t, 3> words{};
   queue.read(words.data(), status, sizeof words);
   const std::uint64_t bad = words[0];
@@ -35,20 +37,20 @@ generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
     return words[1] == bad
                ? generator::nufft::LargeBins{}
                : generator::nufft::LargeBins{static_cast<std::int64_t>(words[1]), static_cast<std::int64_t>(words[2])};
-  char name = names[0];
-  for (int d = dim; d-- > 0;) {
+  char name = names.front();
+  for (int d = problem.dim; d-- > 0;) {
     double value = 0;
     float single = 0;
-    const auto size = static_cast<std::size_t>(real_bytes(precision));
-    if (precision == Precision::f32)
+    const auto size = static_cast<std::size_t>(real_bytes(problem.precision));
+    if (problem.precision == Precision::f32)
       queue.read(&single, points[static_cast<std::size_t>(d)] + bad * size, size), value = single;
     else
       queue.read(&value, points[static_cast<std::size_t>(d)] + bad * size, size);
-    if (!std::isfinite(value)) name = names[d];
+    if (!std::isfinite(value)) name = names[static_cast<std::size_t>(d)];
   }
   throw Error(Status::invalid_point, fmt::format("point {}: coordinate {} is NaN, infinite or overflows when scaled; "
                                                  "every coordinate must be a finite number",
-                                                 bad, name));
+                                                 static_cast<std::uint64_t>(first) + bad, name));
 }
 
 void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan, std::int64_t grids,

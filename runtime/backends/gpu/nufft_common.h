@@ -30,11 +30,11 @@ void check_supported(const generator::Plan& plan);
 // The largest rounding error of points' positions with which a transform is still accurate: half its tolerance, or its
 // window's error.
 double position_unit(const generator::WindowChoice& window, double predicted_error, const Problem& problem);
-// Reads the status of a sort and throws Error{invalid_point} that names the first bad point; `names` holds the
-// coordinates' names. Returns what the status says about large coarse bins. Call it within a run.
+// Reads the status of a sort and throws Error{invalid_point} that names the first bad point, of arrays that begin with
+// point `first`. Returns what the status says about large coarse bins. Call it within a run.
 generator::nufft::LargeBins check_status(Queue& queue, const std::byte* status,
-                                         const std::array<const std::byte*, 3>& points, int dim, Precision precision,
-                                         const char* names);
+                                         const std::array<const std::byte*, 3>& points, const Problem& problem,
+                                         std::int64_t first = 0);
 // Adds to an Error{out_of_memory} what the transform needs and what would need less.
 [[noreturn]] void explain_memory(const Error& error, const Problem& problem, const generator::Plan& plan,
                                  std::int64_t grids, std::int64_t points);

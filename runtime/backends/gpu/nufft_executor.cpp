@@ -61,7 +61,10 @@ class Type12Executor final : public Executor {
     std::byte* values = runner_.queue().open(first, problem_.batch * count_ * programs_.complex_bytes(),
                                              to_modes ? Access::in : Access::out, "point_values");
     std::byte* modes = runner_.queue().open(second, problem_.batch * programs_.modes() * programs_.complex_bytes(),
-                                            to_modes ? Access::out : Access::in, "mode_values");
+                                            !to_modes          ? Access::in
+                                            : programs_.adds() ? Access::both
+                                                               : Access::out,
+                                            "mode_values");
     if (fresh && !programs_.agrees()) runner_.rehearse([&] { launch_all(direction, values, modes); });
     launch_all(direction, values, modes);
     runner_.end_stages(false);
@@ -89,6 +92,9 @@ class Type12Executor final : public Executor {
   const generator::Plan& plan() const override { return programs_.plan(); }
   std::vector<KernelReport> kernels() const override { return runner_.kernels(); }
   void set_stream(void* stream) override { stream_ = stream; }
+  void set_slab(std::int64_t start, bool adds) override {
+    if (programs_.set_slab(start, adds)) bound_ = -1;
+  }
 
  private:
   static constexpr const char* kNames[3] = {"x", "y", "z"};
@@ -147,7 +153,7 @@ class Type12Executor final : public Executor {
     generator::nufft::LargeBins large;
     if (!trust_points_ && points.m > 0)
       large = check_status(runner_.queue(), runner_.data(kSort + static_cast<int>(generator::nufft::kStatus)), opened,
-                           problem_.dim, problem_.precision, "xyz");
+                           problem_);
     run.complete();
     return large;
   }

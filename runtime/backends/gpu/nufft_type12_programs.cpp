@@ -110,7 +110,7 @@ GpuProgram Type12Programs::points_program(bool to_modes, std::int64_t m, std::in
   if (to_modes && agrees()) {
     kernels.emit_within_bounds(program, arrays(), m, plan_.gpu().points.spread);
   } else if (to_modes) {
-    kernels.emit_clear(program, arrays(), transforms);
+    if (!adds_) kernels.emit_clear(program, arrays(), transforms);
     kernels.emit_spread(program, arrays(), m, transforms, plan_.gpu().points.spread);
   } else {
     kernels.emit_interpolate(program, arrays(), m, transforms, plan_.gpu().points.interp);
@@ -121,7 +121,7 @@ GpuProgram Type12Programs::points_program(bool to_modes, std::int64_t m, std::in
 GpuProgram Type12Programs::bounds_program(std::int64_t m) const {
   GpuProgram program;
   const Kernels& kernels = kernels_of(true);
-  kernels.emit_clear(program, arrays(), 1);
+  if (!adds_) kernels.emit_clear(program, arrays(), 1);
   kernels.emit_bounds(program, arrays(), m);
   return program;
 }

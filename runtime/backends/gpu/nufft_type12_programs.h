@@ -52,6 +52,13 @@ class Type12Programs {
   // bounds_program.
   bool agrees() const { return options_.deterministic && options_.slab.agree != nullptr; }
   generator::GpuProgram bounds_program(std::int64_t m) const;
+  // As Executor::set_slab; says whether programs change.
+  bool set_slab(std::int64_t start, bool adds) {
+    const bool changes = options_.slab.start != start || adds_ != adds;
+    options_.slab.start = start, adds_ = adds;
+    return changes;
+  }
+  bool adds() const { return adds_; }
   // Clearing and spreading, or interpolation.
   generator::GpuProgram points_program(bool to_modes, std::int64_t m, std::int64_t transforms) const;
   std::vector<Unit> units(bool to_modes, std::int64_t transforms) const;
@@ -80,6 +87,7 @@ class Type12Programs {
   ExecutorOptions options_;
   DeviceTraits device_;
   bool whole_;
+  bool adds_ = false;  // spreading leaves in the grid what it holds
   generator::PiecewisePolynomial polynomial_;
   std::optional<generator::nufft::Kernels> spread_kernels_, interp_kernels_;
   int counts_ = 0;

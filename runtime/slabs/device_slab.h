@@ -1,4 +1,5 @@
-// How a periodic grid is cut into slabs for ranks with GPUs, along its last dimension.
+// How a periodic grid is cut into slabs for ranks with GPUs, along its last dimension. One device that works on slabs one
+// after the other counts them as if each were a rank's.
 //
 // 1. Cuts lie between rows, which are whole bins of the sort and at least as thick as a window reaches. So windows that
 //    begin in a slab reach the next one at most, and a bin has the same points whatever the cuts.
@@ -12,9 +13,9 @@
 
 #include "fourtune/problem.h"
 #include "generator/plan/plan.h"
-#include "runtime/distributed/split.h"
+#include "runtime/slabs/split.h"
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 struct DeviceSlab {
   std::int64_t cells = 1, shared = 0;  // along the last dimension; what a window reaches beyond its first cell
@@ -51,4 +52,4 @@ struct DeviceSlab {
   int next(int rank, int step) const;
 };
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

@@ -1,4 +1,4 @@
-// How a row of items is cut into consecutive parts, one per rank.
+// How a row of items is cut into consecutive parts: one per rank, or per slab of one device.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 // Part r is [begin(r), end(r)), and may be empty.
 class Split {
@@ -31,4 +31,4 @@ class Split {
   std::vector<std::int64_t> starts_;  // starts_[r] .. starts_[r + 1]; the first is 0
 };
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

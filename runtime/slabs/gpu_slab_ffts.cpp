@@ -1,6 +1,6 @@
-#include "runtime/distributed/gpu_slab_ffts.h"
+#include "runtime/slabs/gpu_slab_ffts.h"
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 using gpu::Access;
 
@@ -62,4 +62,4 @@ void GpuSlabFfts::lines(void* fine, void* modes, std::int64_t count, int sign, b
   programs_.run(lines_.at({count, sign, to_modes}), to_modes ? whole : own, to_modes ? own : whole);
 }
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

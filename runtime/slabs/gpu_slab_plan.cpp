@@ -1,11 +1,13 @@
-#include "runtime/distributed/gpu_slab_plan.h"
+#include "runtime/slabs/gpu_slab_plan.h"
 
 #include <fmt/format.h>
 
 #include "generator/plan/summation.h"
 #include "generator/planner/gpu_nufft/choices.h"
+#include "generator/window/polynomial.h"
+#include "runtime/backends/gpu/nufft_common.h"
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 using generator::nufft::Interpolate;
 using generator::nufft::Parameters;
@@ -23,6 +25,28 @@ std::string gpu_slabs_fault(const generator::Plan& plan, const Problem& problem)
 
 generator::nufft::Shape whole_grid(const Problem& problem, const generator::Plan& plan, const DeviceTraits& device) {
   return generator::nufft::shape_on(device, problem, plan.window.fine, plan.window.width);
+}
+
+generator::nufft::Kernels locator_of(const Problem& problem, const generator::Plan& plan, bool trust,
+                                     const DeviceTraits& device) {
+  const auto& points = plan.gpu().points;
+  Parameters with = problem.type == 1 ? points.spread_with : points.interp_with;
+  with.check = !trust;
+  return {whole_grid(problem, plan, device), with,
+          generator::kernel_polynomial(generator::window_of(plan.window), epsilon(problem.precision))};
+}
+
+generator::gpu_nufft::GridFft grid_fft_of(const Problem& problem, const generator::Plan& plan, ModeOrder order) {
+  generator::gpu_nufft::GridFft grid;
+  grid.dim = problem.dim;
+  grid.precision = problem.precision;
+  grid.modes = problem.n.xyz();
+  grid.fine = plan.window.fine;
+  grid.order = gpu::order_of(order);
+  const generator::Window window = generator::window_of(plan.window);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    grid.factors[d] = generator::gpu_nufft::deconvolution_factors(window, grid.fine[d], grid.modes[d], grid.order);
+  return grid;
 }
 
 generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
@@ -45,4 +69,4 @@ generator::Plan fit_for_gpu_slabs(const generator::Plan& plan, const Problem& pr
   return fitted;
 }
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

@@ -1,8 +1,8 @@
-#include "runtime/distributed/device_slab.h"
+#include "runtime/slabs/device_slab.h"
 
 #include <algorithm>
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 namespace {
 
 constexpr std::int64_t kThinRow = 16;  // thinner ones cut no better
@@ -50,4 +50,4 @@ std::vector<std::int32_t> DeviceSlab::neighbours() const {
   return of;
 }
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "generator/codegen/nufft/fft.h"
-#include "runtime/backends/cpu/fft/lines.h"
 #include "runtime/backends/gpu/program_set.h"
 
-namespace fourtune::runtime::distributed {
+namespace fourtune::runtime {
 
 class GpuSlabFfts {
  public:
@@ -44,4 +43,4 @@ class GpuSlabFfts {
   std::map<Key, int> planes_, lines_;
 };
 
-}  // namespace fourtune::runtime::distributed
+}  // namespace fourtune::runtime

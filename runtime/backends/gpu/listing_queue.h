@@ -1,0 +1,15 @@
+// A device that is not there, for executors of which only the kernels or the bytes are asked for. Memory holds nothing
+// and has no address, and nothing runs; points have to be trusted, as there are none to look at.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/backends/gpu/nufft_queue.h"
+
+namespace fourtune::runtime::gpu {
+
+// Appends to `kernels` what is loaded; it outlives the queue.
+std::unique_ptr<Queue> make_listing_queue(const DeviceTraits& traits, std::vector<generator::KernelSource>& kernels);
+
+}  // namespace fourtune::runtime::gpu
