@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Drawn, FftTimesOf,
                                            Measured{"fft:type=c2c,n=210,prec=f32,batch=567,place=in", 95.3, 255},
                                            Measured{"fft:type=c2c,n=58x16,prec=f32,batch=4", 8.55, 20.0},
                                            Measured{"fft:type=c2c,n=256x256,prec=f32", 145, 591},
+                                           Measured{"fft:type=c2c,n=64x2048,prec=f32,place=in", 189, 994},
                                            Measured{"fft:type=c2c,n=54x54x54,prec=f32", 393, 1305},
                                            Measured{"fft:type=r2c,n=50x50x50,prec=f32", 198, 509},
                                            Measured{"fft:type=c2r,n=334x334,prec=f32", 285, 1373}));

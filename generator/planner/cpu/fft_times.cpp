@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -40,14 +41,14 @@ constexpr RowsPrices kRows64{0.830, 0.168, 0.122, 0.090, 0.144, 0.508, 60, 223, 
 struct LibraryPrices {
   double bit, odd, medium;  // a value: per bit of its length, per bit of factors 3, 5 and 7, per factor 11 and 13
   double prime;             // per unit of a larger prime factor, up to 64
-  double conflict;          // of a line whose values compete for the same place in the cache
+  double conflict;          // a value of a line whose values compete for the same places in the cache
   double far;               // in memory
   double line, transform;   // a line without straight-line code; a transform of the batch
   double odd_real, real;    // a value of a real transform
   double call;
 };
-constexpr LibraryPrices kLibrary32{0.118, 0.115, 0.035, 0.193, 5.58, 0, 35, 0.23, 1.21, 1.09, 106};
-constexpr LibraryPrices kLibrary64{0.167, 0.111, 0.033, 0.219, 1, 0.595, 31, 0.15, 3.56, 0.61, 93};
+constexpr LibraryPrices kLibrary32{0.116, 0.115, 0.034, 0.191, 1.91, 0, 34, 0.25, 1.22, 1.11, 107};
+constexpr LibraryPrices kLibrary64{0.165, 0.111, 0.037, 0.220, 1.28, 0.50, 30, 0.16, 3.59, 0.63, 93};
 
 bool is_smooth(std::int64_t n) { return n == 1 || prime_factors(n).back() <= 13; }
 
@@ -112,9 +113,10 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
   const RowsPrices& price = s.f32 ? kRows32 : kRows64;
   if (shares_lines(problem, s)) {
     const auto n = static_cast<double>(problem.n[0]);
-    // A convolution of an awkward length is two transforms of a length of twice as much and more.
-    const double once = (is_smooth(problem.n[0]) ? 1 : 5) * price.long_line * n * std::log2(n) * 1e-9;
-    return s.batch * (threads > 1 ? 1.1 * once / threads + kMeetLong : once);
+    // Other lengths are convolved: two transforms of at least twice the length, and threads gain less.
+    const bool smooth = is_smooth(problem.n[0]);
+    const double once = (smooth ? 1 : 7) * price.long_line * n * std::log2(n) * 1e-9;
+    return s.batch * (threads > 1 ? (smooth ? 1.1 : 1.5) * once / threads + kMeetLong : once);
   }
   double ns = price.call, units = kNever;
   for (std::size_t d = 0; d < s.size.size(); ++d) {
@@ -146,6 +148,12 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
   return 1.15e-9 * ns / std::min<double>(threads, units) + kMeet * steps;
 }
 
+// How many values at this distance in bytes a first-level cache of 64 sets of 12 lines of 64 bytes holds.
+std::int64_t held_at_stride(std::int64_t stride) {
+  constexpr std::int64_t sets = 64, ways = 12, period = sets * 64;
+  return ways * std::min(sets, period / std::gcd(stride, period));
+}
+
 double library_seconds(const Problem& problem, const Shape& s, int threads) {
   const LibraryPrices& price = s.f32 ? kLibrary32 : kLibrary64;
   double ns = price.call + price.transform * s.batch, stride = s.value_bytes;
@@ -162,10 +170,10 @@ double library_seconds(const Problem& problem, const Shape& s, int threads) {
       else if (p > 2)
         value += price.odd * std::log2(prime);
     }
-    if (d > 0 && n >= 64 && std::fmod(stride, 2048) == 0) value += price.conflict;
-    ns += s.values * value;
     const bool straight = n <= 16 || n == 20 || n == 25 || n == 32 || n == 64;
     if (!straight) ns += s.values / s.size[d] * price.line;
+    if (!straight && n > held_at_stride(static_cast<std::int64_t>(stride))) value += price.conflict;
+    ns += s.values * value;
   }
   const bool odd_real = s.real && problem.n[0] % 2 != 0;
   if (s.real) ns += s.values * (price.real + (odd_real ? price.odd_real : 0));
