@@ -21,10 +21,10 @@ namespace fourtune::generator {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kBlock = 64;                          // lines that are transformed together
-constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;  // of runtime's long.h
-constexpr double kL1 = 40e3, kNear = 1.5e6;                  // bytes of a block, of all arrays
-constexpr double kMeet = 3e-6, kMeetLong = 22e-6;            // seconds in which threads begin and end a step together
+constexpr std::int64_t kBlock = 64;                            // lines that are transformed together
+constexpr std::int64_t kLongLine = 8192, kShortLine = 4096;    // of runtime's long.h
+constexpr double kL1 = 40e3, kNear = 1.5e6, kApart = 2 << 20;  // bytes of a block, of all arrays, of a long line
+constexpr double kMeet = 3e-6, kMeetLong = 22e-6;              // seconds in which threads begin and end a step together
 
 struct RowsPrices {
   double contiguous, strided;  // moving a value of a line along x, and of another one, to a vector's lane and back
@@ -116,6 +116,9 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
     // Other lengths are convolved: two transforms of at least twice the length, and threads gain less.
     const bool smooth = is_smooth(problem.n[0]);
     const double once = (smooth ? 1 : 7) * price.long_line * n * std::log2(n) * 1e-9;
+    // Threads take whole transforms of a batch, or share each.
+    if (smooth && n * s.value_bytes <= kApart && (problem.batch % threads == 0 || problem.batch >= 3 * threads))
+      return (threads > 1 ? kMeet : 0) + 1.1 * once * std::ceil(s.batch / threads);
     return s.batch * (threads > 1 ? (smooth ? 1.1 : 1.5) * once / threads + kMeetLong : once);
   }
   double ns = price.call, units = kNever;
@@ -141,7 +144,7 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
     if (static_cast<double>(block * length) * s.value_bytes > kL1) ns += values * price.beyond_l1;
     const double blocks = std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, kBlock)));
     ns += blocks * price.block;
-    units = std::min(units, blocks);
+    units = std::min(units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
   }
   if (threads == 1) return ns * 1e-9;
   const double steps = s.batch >= 2 * threads ? 1 : static_cast<double>(problem.dim);
