@@ -324,6 +324,34 @@ TEST(Fft, LongLinesOfOurOwnNeedNoFftw) {
     }
 }
 
+// Threads share long lines, or take whole ones where there are enough of them; of short lines they take blocks, which are
+// smaller where there are few. One thread's results are right (above), and all others have the same bits.
+TEST(Fft, BatchesHaveTheSameBitsOnAnyNumberOfThreads) {
+  std::mt19937_64 random(23);
+  const struct {
+    const char *sizes, *tail;
+  } cases[] = {{"c2c,n=8960", ""},    {"c2c,n=8960", ",place=in"}, {"c2c,n=12000", ",layout=2+24001/1+12007"},
+               {"c2c,n=256", ""},     {"r2c,n=240", ""},           {"c2r,n=96x5", ""},
+               {"c2c,n=10x12x14", ""}};
+  for (const auto& one : cases)
+    for (const int batch : {1, 2, 4, 7, 37}) {
+      const Problem p = problem_of(fmt::format("type={},prec=f32,batch={}{}", one.sizes, batch, one.tail));
+      const Side in = input_side(p), out = output_side(p);
+      const std::int64_t reals = std::max(in.span(batch) * (in.real ? 1 : 2), out.span(batch) * (out.real ? 1 : 2));
+      const auto data = random_array<float>(random, reals);
+      const auto result = [&](int threads) {
+        ExecutorOptions options;
+        options.deterministic = true;  // few lines may be FFTW's, whose plans depend on its threads
+        const auto executor = make_fft_executor(p, plan_of(FftFamily::rows, Rigor::estimate, threads, 64), options);
+        std::vector<float> first = data, second(static_cast<std::size_t>(reals), 0);
+        executor->execute(first.data(), p.place == Place::in ? first.data() : second.data(), false);
+        return p.place == Place::in ? first : second;
+      };
+      const auto alone = result(1);
+      for (const int threads : {2, 3, 4}) EXPECT_TRUE(result(threads) == alone) << to_token(p) << " on " << threads;
+    }
+}
+
 TEST(Fft, FftwHasTheOddRealLinesAndThoseThatLeaveLanesIdle) {
   const auto ours = [](std::int64_t n, std::int64_t available, bool real) {
     LineFftChoice choice;

@@ -319,19 +319,34 @@ bool is_light_chunk(const Plan& plan, const Problem& problem, const DeviceTraits
   return tile <= cache / 2 && grid <= cache;
 }
 
-Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
-  if (why) *why = "the usual plan of the processor";
-  const auto plan_of = [](int threads) {
-    Plan plan;
-    plan.cpu().threads = threads;
-    plan.cpu().fft = FftChoice{FftFamily::rows, Rigor::measure, 64};
-    return plan;
-  };
-  const Plan alone = plan_of(1), together = plan_of(std::max(1, traits.cores));
-  const auto seconds = [&](const Plan& plan) { return cpu_estimate(plan, problem, traits).execute; };
-  return seconds(together) < seconds(alone) ? together : alone;  // threads may cost more than they save
+// Whether FFTW's estimate may run untuned: in a build that links it, on the dense arrays whose times the model knows.
+bool may_estimate(const Problem& problem) {
+#ifdef FOURTUNE_FFTW
+  return problem.order == SpectrumOrder::natural && !problem.input_layout && !problem.output_layout;
+#else
+  (void)problem;
+  return false;
+#endif
 }
 
+Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
+  Plan best;
+  double least = INFINITY;
+  const auto consider = [&](const FftChoice& fft, int threads) {
+    Plan plan;
+    plan.cpu().fft = fft, plan.cpu().threads = threads;
+    const double seconds = cpu_estimate(plan, problem, traits).execute;
+    if (seconds < least) least = seconds, best = plan;
+  };
+  for (const int threads : {1, std::max(1, traits.cores)}) {  // threads may cost more than they save
+    consider({FftFamily::rows, Rigor::measure, 64}, threads);
+    if (may_estimate(problem)) consider({FftFamily::fftw, Rigor::estimate, 64}, threads);
+  }
+  if (why)
+    *why = best.cpu().fft.family == FftFamily::fftw ? "FFTW's estimate, faster for such lines by the cost model"
+                                                    : "the usual plan of the processor";
+  return best;
+}
 Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the cost model's choice";
   Plan best;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/plan/private_tile.h"
+#include "generator/planner/cpu/fft_times.h"
 #include "generator/planner/cpu/planner.h"
 
 namespace fourtune::generator {
@@ -144,12 +145,12 @@ bool has_large_prime_factor(std::int64_t n) {
 Cost fft_cost(const Plan& plan, const Problem& problem, double threads) {
   const auto n = static_cast<double>(mode_count(problem));
   const double real = problem.fft_type == FftType::c2c ? 1 : 0.55;
-  const std::vector<double> fine(problem.n.begin(), problem.n.end());
-  Cost cost;
-  cost.execute = real * static_cast<double>(problem.batch) * fft_cycles(problem, fine, fine) / (kClock * threads);
-  // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
+  const FftTimes times = fft_times(problem, static_cast<int>(threads));
   const FftChoice& fft = plan.cpu().fft;
-  if (fft.family == FftFamily::fftw && fft.rigor == Rigor::estimate) cost.execute *= n > 1e5 ? 5 : 1.2;
+  Cost cost;
+  cost.execute = fft.family == FftFamily::fftw ? times.library : times.rows;
+  // FFTW's heuristic planner sometimes picks plans that are many times slower (256^3 f32 in place: 11 times as slow).
+  if (fft.family == FftFamily::fftw) cost.execute *= fft.rigor != Rigor::estimate ? 0.85 : n > 1e5 ? 5 : 1;
   // Rarely faster than measure by more than noise, while planning takes up to ten seconds: a search tries it last.
   if (fft.rigor == Rigor::patient) cost.execute *= 1.01;
   const double complex_bytes = 2.0 * static_cast<double>(real_bytes(problem.precision));
@@ -168,9 +169,9 @@ Cost cpu_estimate(const Plan& plan, const Problem& problem, const DeviceTraits& 
   if (problem.kind == Kind::nufft && problem.type == 3) return type3_cost(plan, problem, traits, threads);
   Cost cost = problem.kind == Kind::fft ? fft_cost(plan, problem, threads)
                                         : nufft_cost(plan, problem, threads, traits.l2_bytes);
-  // An FFT wakes its threads once, a nonuniform transform for every chunk of its batch.
-  const double calls = problem.kind == Kind::fft ? 1 : static_cast<double>(problem.batch) / plan.chunk;
-  if (threads > 1) cost.execute += 3e-6 * calls;
+  // A nonuniform transform wakes its threads for every chunk of its batch; fft_times() has what an FFT waits.
+  if (threads > 1 && problem.kind == Kind::nufft)
+    cost.execute += 3e-6 * static_cast<double>(problem.batch) / plan.chunk;
   return cost;
 }
 

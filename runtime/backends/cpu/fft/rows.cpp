@@ -9,6 +9,7 @@
 // place costs nothing extra; only c2r in more than one dimension needs a work array (half spectrum) to preserve its
 // input.
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "runtime/backends/cpu/fft/arrays.h"
@@ -162,6 +163,16 @@ class RowsFft final : public FftRunner {
     return 1;
   }
 
+  // A block of lines; less, but whole vectors of them, where there would be fewer blocks than threads.
+  std::int64_t lines_of_a_unit(const Pass<T>& pass) const {
+    const std::int64_t lanes = simd_fft_kernels<T>().lanes, lines = size_[pass.across];
+    std::int64_t others = 1;
+    for (int d = 0; d <= kBatch; ++d)
+      if (d != pass.axis && d != pass.across) others *= size_[d];
+    const std::int64_t parts = (op_.threads + others - 1) / others, share = (lines + parts - 1) / parts;
+    return std::min({static_cast<std::int64_t>(pass.block()), lines, (share + lanes - 1) / lanes * lanes});
+  }
+
   void make_steps(const std::vector<Pass<T>>& passes) {
     const int fused = fused_dimensions();
     std::vector<Step<T>> steps;
@@ -175,7 +186,7 @@ class RowsFft final : public FftRunner {
       for (const Pass<T>& pass : step.passes) step.unit[pass.axis] = size_[pass.axis];
       if (step.passes.size() == 1) {
         const Pass<T>& pass = step.passes[0];
-        step.unit[pass.across] = std::min<std::int64_t>(pass.block(), size_[pass.across]);
+        step.unit[pass.across] = lines_of_a_unit(pass);
       }
     }
     steps_ = std::move(steps);
@@ -282,27 +293,47 @@ class ChirpRows final : public FftRunner {
   LongChirp<T> fft_;
 };
 
-// One dimension, long or a single line: threads share each transform.
+// One dimension, long or a single line. Threads share each transform; or, where there are enough for all of them and each
+// stays in a core's cache, they take whole ones, so that none waits for the others.
 template <class T>
 class LongRows final : public FftRunner {
   using Value = std::complex<T>;
 
  public:
-  explicit LongRows(const FftOperation& op)
-      : op_(op), work_(op.n[0] * static_cast<std::int64_t>(sizeof(Value))), fft_(op.n[0], op.sign, op.threads) {}
-  void run(const void* in, void* out) override {
-    for (std::int64_t b = 0; b < op_.batch; ++b) {
-      fft_.transform(static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0], work_.as<Value>(),
-                     static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
-    }
+  explicit LongRows(const FftOperation& op) : op_(op) {
+    const int workers = team_size(op.threads);
+    const std::int64_t bytes = op.n[0] * static_cast<std::int64_t>(sizeof(Value));
+    const bool apart = workers > 1 && bytes <= kApartBytes && (op.batch % workers == 0 || op.batch >= 3 * workers);
+    work_stride_ = (bytes + 4095) / 4096 * 4096 + 256;
+    work_ = AlignedBytes(apart ? work_stride_ * workers : bytes);
+    for (int worker = 0; worker < (apart ? workers : 1); ++worker)
+      ffts_.push_back(std::make_unique<LongFft<T>>(op.n[0], op.sign, apart ? 1 : op.threads));
   }
-  std::int64_t bytes() const override { return work_.bytes() + fft_.bytes(); }
+  void run(const void* in, void* out) override {
+    const auto one = [&](std::int64_t b, int worker) {
+      ffts_[static_cast<std::size_t>(worker)]->transform(
+          static_cast<const Value*>(in) + b * op_.in.distance, op_.in.stride[0],
+          reinterpret_cast<Value*>(work_.as<char>() + worker * work_stride_),
+          static_cast<Value*>(out) + b * op_.out.distance, op_.out.stride[0]);
+    };
+    if (ffts_.size() > 1)
+      parallel_for(static_cast<int>(ffts_.size()), op_.batch, one);
+    else
+      for (std::int64_t b = 0; b < op_.batch; ++b) one(b, 0);
+  }
+  std::int64_t bytes() const override {
+    std::int64_t sum = work_.bytes();
+    for (const auto& fft : ffts_) sum += fft->bytes();
+    return sum;
+  }
   std::string wisdom() const override { return {}; }
 
  private:
+  static constexpr std::int64_t kApartBytes = std::int64_t{2} << 20;
   FftOperation op_;
   AlignedBytes work_;  // allocated before the tables, so that too large a problem is refused at once
-  LongFft<T> fft_;
+  std::int64_t work_stride_ = 0;
+  std::vector<std::unique_ptr<LongFft<T>>> ffts_;  // one that threads share, or one per thread
 };
 
 // Whether FFTW's estimate does better: it has straight-line code for each of the lengths, and lines so short that moving

@@ -1,0 +1,89 @@
+// Which of our lines and FFTW's estimate the model holds for faster, and what follows for untuned plans.
+#include "generator/planner/cpu/fft_times.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "fourtune/device_traits.h"
+#include "fourtune/problem.h"
+#include "generator/candidates.h"
+
+namespace fourtune::generator {
+namespace {
+
+DeviceTraits processor(int cores) {
+  DeviceTraits traits;
+  traits.backend = "cpu", traits.isa = "avx512", traits.cores = cores;
+  return traits;
+}
+
+// Measured on one thread, where one family takes at least twice as long as the other one: the model must see it too.
+struct Measured {
+  const char* token;
+  double rows_us, library_us;
+};
+class FftTimesOf : public ::testing::TestWithParam<Measured> {};
+TEST_P(FftTimesOf, TellWhichFamilyIsFaster) {
+  const FftTimes times = fft_times(parse_problem(GetParam().token), 1);
+  EXPECT_EQ(times.library < times.rows, GetParam().library_us < GetParam().rows_us)
+      << GetParam().token << ": rows " << times.rows * 1e6 << " us, library " << times.library * 1e6 << " us";
+  // Within a factor of three of what was measured, so that threads are weighed against the right time.
+  EXPECT_LT(std::abs(std::log(times.rows * 1e6 / GetParam().rows_us)), std::log(3)) << GetParam().token;
+  EXPECT_LT(std::abs(std::log(times.library * 1e6 / GetParam().library_us)), std::log(3)) << GetParam().token;
+}
+INSTANTIATE_TEST_SUITE_P(Drawn, FftTimesOf,
+                         ::testing::Values(Measured{"fft:type=c2c,n=256,prec=f64,batch=3", 6.74, 0.98},
+                                           Measured{"fft:type=r2c,n=7290,prec=f64,batch=2", 69.7, 24.0},
+                                           Measured{"fft:type=c2c,n=504,prec=f32,batch=4", 11.0, 3.31},
+                                           Measured{"fft:type=c2c,n=8x8x8,prec=f32,batch=2", 6.45, 1.31},
+                                           Measured{"fft:type=c2c,n=12x12x12,prec=f32,batch=2", 16.7, 4.66},
+                                           Measured{"fft:type=r2c,n=20x8,prec=f32,batch=329", 122.6, 51.2},
+                                           Measured{"fft:type=c2c,n=13x13x13,prec=f32,batch=65,place=in", 721, 360},
+                                           Measured{"fft:type=c2c,n=97,prec=f64,batch=853", 456, 1153},
+                                           Measured{"fft:type=c2c,n=210,prec=f32,batch=567,place=in", 95.3, 255},
+                                           Measured{"fft:type=c2c,n=58x16,prec=f32,batch=4", 8.55, 20.0},
+                                           Measured{"fft:type=c2c,n=256x256,prec=f32", 145, 591},
+                                           Measured{"fft:type=c2c,n=64x2048,prec=f32,place=in", 189, 994},
+                                           Measured{"fft:type=c2c,n=54x54x54,prec=f32", 393, 1305},
+                                           Measured{"fft:type=r2c,n=50x50x50,prec=f32", 198, 509},
+                                           Measured{"fft:type=c2r,n=334x334,prec=f32", 285, 1373}));
+
+TEST(FftTimes, OddRealLinesOfSeveralDimensionsNeverGoToTheLibrarysThreads) {
+  EXPECT_EQ(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 2).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21x21x21,prec=f32"), 1).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=22x21x21,prec=f32"), 2).library, INFINITY);
+  EXPECT_LT(fft_times(parse_problem("fft:type=r2c,n=21,prec=f32,batch=500"), 2).library, INFINITY);
+}
+
+TEST(FftTimes, AreFiniteAndPositiveForEveryLength) {
+  for (const std::string type : {"c2c", "r2c", "c2r"})
+    for (const std::string rest : {"n=1,prec=f32", "n=2,prec=f64", "n=1x1x1,prec=f32", "n=65537,prec=f64",
+                                   "n=1000003,prec=f32", "n=3x1,prec=f64,batch=7", "n=1073741824,prec=f32"})
+      for (const int threads : {1, 2, 64}) {
+        const FftTimes times = fft_times(parse_problem("fft:type=" + type + "," + rest), threads);
+        EXPECT_TRUE(std::isfinite(times.rows) && times.rows > 0) << type << " " << rest;
+        EXPECT_GT(times.library, 0) << type << " " << rest;
+      }
+}
+
+TEST(UntunedFft, UsesThreadsOnlyWhereTheyPay) {
+  const auto threads = [](const char* token) { return default_plan(parse_problem(token), processor(2)).cpu().threads; };
+  EXPECT_EQ(threads("fft:type=c2c,n=64,prec=f32"), 1);
+  EXPECT_EQ(threads("fft:type=c2c,n=16x16,prec=f64"), 1);
+  EXPECT_EQ(threads("fft:type=c2c,n=128x128x128,prec=f32"), 2);
+  EXPECT_EQ(threads("fft:type=c2c,n=1024,prec=f64,batch=1000"), 2);
+}
+
+TEST(UntunedFft, OfStridesAndOrdersKeepsOurLines) {
+  for (const char* token :
+       {"fft:type=c2c,n=256,prec=f64,batch=3,order=reversed", "fft:type=c2c,n=256,prec=f64,batch=3,layout=2+600/2+600",
+        "fft:type=c2c,n=12x12x12,prec=f32,order=unreversed"}) {
+    const Plan plan = default_plan(parse_problem(token), processor(1));
+    EXPECT_EQ(plan.cpu().fft.family, FftFamily::rows) << token;
+  }
+}
+
+}  // namespace
+}  // namespace fourtune::generator
