@@ -228,7 +228,7 @@ class Resolver {
       if (refusal.plan == own) throw Error(Status::invalid_plan, "it does not run here: " + refusal.why);
   }
 
-  // Throws when the cost model expects much less of a borrowed plan than of its own choice.
+  // Throws when the cost model expects a borrowed plan to be much slower than the one that it would choose.
   void require_promising(const generator::Plan& plan) const {
     constexpr double kTolerated = 1.25;  // the model's errors are of this size
     const generator::Plan own = generator::default_plan(problem_, traits_);
@@ -238,7 +238,7 @@ class Resolver {
       throw Error(
           Status::invalid_plan,
           fmt::format("it may be right where it was measured; here the cost model expects {:.3g} times the time "
-                      "of its own choice",
+                      "of the plan that it would choose",
                       seconds / own_seconds));
   }
 

@@ -27,6 +27,7 @@ fourtune::Options options_of(const Computing& computing, bool points) {
   options.backend = computing.backend;
   options.device = -1;  // the GPUs of a machine in turn
   if (points) options.mode_order = fourtune::ModeOrder::fft;
+  if (!points) options.plan = "ranks=slabs";  // their spectra are split as the modes of the others are
   return options;
 }
 

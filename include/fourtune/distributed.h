@@ -47,8 +47,8 @@ class FOURTUNE_API DistributedTransform {
  public:
   // Collective. `communicator` is the Fortran handle of an MPI communicator, MPI_Comm_c2f(comm), which is duplicated.
   // The problem has 2 or 3 dimensions. Its m (and k), where it has any, count the points of all ranks. Options:
-  //   plan           a text of docs/design/distributed.md: "ranks=slabs", "ranks=replicated", either with the plan of a
-  //                  rank behind it, or such a plan alone
+  //   plan           a text of docs/design/distributed.md: "ranks=slabs", "ranks=pencils(grid=2x4)", "ranks=replicated",
+  //                  each with or without the plan of a rank behind it, or such a plan alone
   //   deterministic  the same bits in every run and on any number of ranks, when the ranks' points one after the other
   //                  are the same list (types 1 and 2 and ffts)
   //   threads        of this rank; 0: this rank's share of its machine's cores
@@ -74,10 +74,17 @@ class FOURTUNE_API DistributedTransform {
   // This rank's part of the modes of types 1 and 2: all of x (in 2D a part of it), a part of y, all of z. Throws
   // Error{invalid_argument} for a type 3 or an fft.
   Part modes() const;
-  // This rank's parts of the arrays that execute takes for an fft. In space planes are split: parts of z (in 2D of y).
-  // Spectra are split like modes(). The first array is the spatial one for c2c with sign -1 and r2c, and the second one
-  // for c2c with sign +1 and c2r; so the parts of a transform fit those of its inverse. Throws Error{invalid_argument}
-  // for other problems.
+  // This rank's parts of the arrays that execute takes for an fft. They depend on its plan:
+  //
+  //            slabs (in 2D)            pencils on a grid of A x B ranks, 3D; rank r = i + A j
+  //   space    a part of z (of y)       all of x, part i of A of y, part j of B of z
+  //   spectrum a part of y (of x)       part i of A of x, part j of B of y, all of z
+  //
+  // Parts differ in size by one at most, the larger ones first. Slabs are a grid of 1 x ranks, and their spectra are
+  // split like modes(). The first array is the spatial one for c2c with sign -1 and r2c, and the second one for c2c with
+  // sign +1 and c2r. A transform and its inverse (the same sizes, precision and batch, the other sign) have matching
+  // parts, also where the library chooses their plans. Transforms that differ in more have them for certain where the
+  // option plan says so: "ranks=slabs", or "ranks=pencils(grid=AxB)". Throws Error{invalid_argument} for other problems.
   Part first_part() const;
   Part second_part() const;
 

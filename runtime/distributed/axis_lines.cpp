@@ -20,15 +20,16 @@ AxisLines<T>::AxisLines(std::int64_t n, int sign, std::int64_t usual, const gene
 
 template <class T>
 void AxisLines<T>::run(const std::complex<T>* from, const AxisSide<T>& from_side, std::complex<T>* to,
-                       const AxisSide<T>& to_side, std::int64_t lines, cpu::LineRange which) const {
-  const std::int64_t block = fft_->lines();
-  cpu::parallel_for(workers_, (which.count + block - 1) / block, [&](std::int64_t b, int worker) {
-    const std::int64_t at = which.first + b * block;
+                       const AxisSide<T>& to_side, std::int64_t lines, cpu::LineRange which,
+                       std::int64_t arrays) const {
+  const std::int64_t block = fft_->lines(), blocks = (which.count + block - 1) / block;
+  cpu::parallel_for(workers_, arrays * blocks, [&](std::int64_t i, int worker) {
+    const std::int64_t array = i / blocks, b = i % blocks, at = which.first + b * block;
     void* const work = work_.as<char>() + worker * work_stride_;
     const cpu::LinePlaces places{lines, 1, static_cast<int>(std::min(block, which.count - b * block))};
-    cpu::load_side<T>(*fft_, work, from + at, places, from_side.side, from_side.factor);
+    cpu::load_side<T>(*fft_, work, from + array * from_side.distance + at, places, from_side.side, from_side.factor);
     const void* const result = fft_->transform(work, places.count);
-    cpu::store_side<T>(*fft_, result, to + at, places, to_side.side, to_side.factor);
+    cpu::store_side<T>(*fft_, result, to + array * to_side.distance + at, places, to_side.side, to_side.factor);
   });
 }
 

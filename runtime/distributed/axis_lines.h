@@ -18,6 +18,7 @@ template <class T>
 struct AxisSide {
   cpu::LineSide side;
   const T* factor = nullptr;
+  std::int64_t distance = 0;  // elements from one array to the next, where there are several
 };
 
 // One thread at a time may run it.
@@ -28,9 +29,9 @@ class AxisLines {
   // this rank, so that a line's result does not depend on the other lines.
   AxisLines(std::int64_t n, int sign, std::int64_t usual, const generator::FftChoice& choice, int threads);
   // Transforms these of the `lines` lines that the arrays hold. Positions that `from` does not hold are zeros, and
-  // those that `to` does not hold are dropped. The arrays are different ones.
+  // those that `to` does not hold are dropped. The arrays are different ones. Several arrays have these lines each.
   void run(const std::complex<T>* from, const AxisSide<T>& from_side, std::complex<T>* to, const AxisSide<T>& to_side,
-           std::int64_t lines, cpu::LineRange which) const;
+           std::int64_t lines, cpu::LineRange which, std::int64_t arrays = 1) const;
   std::int64_t bytes() const { return work_.bytes() + fft_->table_bytes() + workers_ * fft_->scratch_bytes(); }
 
  private:

@@ -5,6 +5,8 @@
 #include "db/lookup.h"
 #include "generator/codegen/fft/any_length/any_size.h"
 #include "runtime/backends/families.h"
+#include "runtime/distributed/fft_cost.h"
+#include "runtime/distributed/fft_geometry.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 #include "runtime/resolve.h"
@@ -51,20 +53,48 @@ class Chooser {
         throw Error(Status::invalid_plan, "ranks=replicated: an fft is split by ranks=slabs, as it has no points");
       return replicated(chosen, "forced by the caller");
     }
+    if (forced_.decomposition == Decomposition::pencils) return pencils(chosen);
     if (!no_slabs_.empty()) {
       if (forced_.decomposition) throw Error(Status::unsupported, "ranks=slabs: " + no_slabs_);
       if (problem_.kind == Kind::fft) throw Error(Status::unsupported, "an fft is split by slabs, and " + no_slabs_);
       return replicated(chosen, no_slabs_);
     }
+    if (!forced_.decomposition && grid_of_parts().in_plane > 1) return pencils(chosen);
     return slabs(chosen);
   }
 
  private:
+  bool looks_up() const { return lookup_ != nullptr && options_.plan.empty() && !options_.deterministic; }
+  std::optional<TunedPlan> find(const Problem& problem, std::string& notes) const {
+    if (!looks_up()) return std::nullopt;
+    return find_tuned(problem, environment_of(crew_, environment_at_hand(traits_)), *lookup_, crew_.ranks, notes);
+  }
+
+  // The grid that decides about the parts of an fft where the caller does not: that of the tuned plan, or the usual one,
+  // of the transform to the spectrum. So its inverse has the same parts, whatever has been tuned.
+  RankGrid grid_of_parts() const {
+    const RankGrid slabs{1, crew_.ranks};
+    if (problem_.kind != Kind::fft || !no_pencils(problem_, traits_.backend).empty()) return slabs;
+    Problem to_spectrum = problem_;
+    if (!goes_to_spectrum(problem_)) {
+      if (problem_.fft_type == FftType::c2r) to_spectrum.fft_type = FftType::r2c;
+      to_spectrum.sign = -problem_.sign;
+    }
+    std::string notes;
+    if (const auto found = find(to_spectrum, notes)) return found->plan.grid;
+    return slabs_leave_ranks_idle(problem_, crew_.ranks) ? best_grid(problem_, crew_.ranks) : slabs;
+  }
+
   bool tuned(ChosenPlan& chosen) {
-    if (lookup_ == nullptr || !options_.plan.empty() || options_.deterministic) return false;
-    const db::Environment here = environment_of(crew_, environment_at_hand(traits_));
-    const auto found = find_tuned(problem_, here, *lookup_, notes_);
+    const auto found = find(problem_, notes_);
     if (!found) return false;
+    if (problem_.kind == Kind::fft && found->plan.grid != grid_of_parts()) {
+      notes_ += fmt::format(
+          "passed over: the tuned plan has parts by a grid of {} ranks, and the transform that this one "
+          "is the inverse of has them by {}\n",
+          to_string(found->plan.grid), to_string(grid_of_parts()));
+      return false;
+    }
     chosen.plan = found->plan;
     if (!crew_.means.why_not(chosen.plan.exchange).empty())
       chosen.plan.exchange =
@@ -93,9 +123,31 @@ class Chooser {
     return chosen;
   }
 
+  ChosenPlan pencils(ChosenPlan chosen) {
+    if (const std::string why = no_pencils(problem_, traits_.backend); !why.empty())
+      throw Error(Status::unsupported, "ranks=pencils: " + why);
+    chosen.plan.decomposition = Decomposition::pencils;
+    chosen.plan.grid =
+        forced_.decomposition ? forced_.grid.value_or(best_grid(problem_, crew_.ranks)) : grid_of_parts();
+    require_grid(chosen.plan.grid, crew_.ranks);
+    chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
+    if (const std::string fault = pencils_fault(chosen.plan.local); !fault.empty())
+      throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
+    chosen.plan.chunks = forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks));
+    const std::string why =
+        forced_.decomposition ? "forced by the caller"
+        : slabs_leave_ranks_idle(problem_, crew_.ranks)
+            ? fmt::format("pencils: {} ranks are more than slabs have planes ({}) or columns ({}) for", crew_.ranks,
+                          problem_.n[2], problem_.n[1])
+            : "pencils: the transform that this one is the inverse of has been tuned so";
+    chosen.explain = explained(to_text(chosen.plan, problem_), why, {});
+    return chosen;
+  }
+
   ChosenPlan slabs(ChosenPlan chosen) {
     std::string source, fault;
     chosen.plan.decomposition = Decomposition::slabs;
+    chosen.plan.grid = {1, crew_.ranks};
     if (problem_.kind == Kind::fft) {
       chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
       fault = fft_fault(chosen.plan.local);
@@ -158,7 +210,7 @@ class Chooser {
   generator::Plan forced_plan() const {
     generator::Plan plan = generator::parse_plan(forced_.local, problem_);
     if (plan.backend != traits_.backend)
-      throw Error(Status::invalid_plan, fmt::format("ranks=slabs: the plan of a rank is for {}, and the backend is {}",
+      throw Error(Status::invalid_plan, fmt::format("ranks=: the plan of a rank is for {}, and the backend is {}",
                                                     plan.backend, traits_.backend));
     require_families(plan);
     return plan;
@@ -208,6 +260,7 @@ ChosenPlan choose_plan(const Communicator& ranks, const ExchangeMeans& means, co
     const ForcedPlan first = parse_forced(text, problem);
     chosen.plan.decomposition = *first.decomposition;
     chosen.plan.balance = first.balance.value_or(Balance::points);
+    chosen.plan.grid = first.grid.value_or(RankGrid{1, ranks.size()});
     chosen.plan.chunks = first.chunks.value_or(Chunks{});
     chosen.plan.exchange = first.exchange.value_or(Exchange::host);
     chosen.plan.replicated = chosen.plan.decomposition == Decomposition::replicated ? first.local : "";

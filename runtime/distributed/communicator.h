@@ -72,6 +72,24 @@ class Communicator {
   int rank_ = 0, size_ = 1, sharing_ = 1, rank_on_machine_ = 0, machines_ = 1;
 };
 
+// Some of the ranks, at equal distances: all of them, or a row or a column of a grid of ranks.
+class RankGroup {
+ public:
+  RankGroup() = default;
+  RankGroup(const Communicator& all) : all_(&all), size_(all.size()), own_(all.rank()) {}
+  // Ranks first, first + step, ..; this rank is one of them.
+  RankGroup(const Communicator& all, int first, int step, int size)
+      : all_(&all), first_(first), step_(step), size_(size), own_((all.rank() - first) / step) {}
+  const Communicator& all() const { return *all_; }
+  int size() const { return size_; }
+  int rank() const { return own_; }  // of this rank, in the group
+  int in_all(int member) const { return first_ + member * step_; }
+
+ private:
+  const Communicator* all_ = nullptr;
+  int first_ = 0, step_ = 1, size_ = 1, own_ = 0;
+};
+
 // Messages under way. Must not end before they have arrived: see wait().
 class Transfer {
  public:

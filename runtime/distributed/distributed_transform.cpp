@@ -10,12 +10,11 @@
 #include "runtime/distributed/communicator.h"
 #include "runtime/distributed/exchange.h"
 #include "runtime/distributed/nccl.h"
+#include "runtime/distributed/parts.h"
 #include "runtime/distributed/rank_executor.h"
 
 namespace fourtune {
 namespace {
-
-using runtime::Split;
 
 void check_problem(const Problem& problem) {
   if (problem.dim != 2 && problem.dim != 3)
@@ -108,7 +107,7 @@ struct DistributedTransform::State {
                        ? distributed::make_gpu_fft_slabs(ranks, problem, chosen.plan, own, device)
                        : distributed::make_gpu_nufft_slabs(ranks, problem, chosen.plan, own, device);
       } else if (problem.kind == Kind::fft) {
-        executor = distributed::make_fft_slabs(ranks, problem, chosen.plan, own);
+        executor = distributed::make_host_fft(ranks, problem, chosen.plan, own);
       } else if (chosen.plan.decomposition == distributed::Decomposition::slabs) {
         executor = distributed::make_nufft_slabs(ranks, problem, chosen.plan, own);
       } else {
@@ -177,22 +176,9 @@ struct DistributedTransform::State {
 
   // Which: 0 for the first array, 1 for the second.
   Part part(int which) const {
-    const int last = problem.dim - 1;
-    Sizes sizes = problem.n;
-    bool spectrum = which == 1;
-    if (problem.kind == Kind::fft) {
-      sizes = which == 0 ? input_sizes(problem) : output_sizes(problem);
-      const bool to_spectrum =
-          problem.fft_type == FftType::r2c || (problem.fft_type == FftType::c2c && problem.sign < 0);
-      spectrum = to_spectrum == (which == 1);
-    }
-    const auto at = static_cast<std::size_t>(spectrum ? last - 1 : last);
-    const Split split = Split::even(sizes[at], ranks.size());
-    Part own;
-    own.size = sizes.xyz();
-    own.first[at] = split.begin(ranks.rank());
-    own.size[at] = split.size(ranks.rank());
-    return own;
+    // An fft has its plan from the beginning; the modes of types 1 and 2 do not depend on theirs.
+    const auto grid = problem.kind == Kind::fft ? chosen.plan.grid : runtime::distributed::RankGrid{1, ranks.size()};
+    return runtime::distributed::part_of(problem, grid, ranks.rank(), which);
   }
 };
 

@@ -25,7 +25,7 @@ class GpuFftSlabs final : public RankExecutor {
       : ranks_(ranks),
         batch_(problem.batch),
         deterministic_(options.deterministic),
-        of_(problem, ranks.rank(), ranks.size()),
+        of_(problem, ranks.rank(), plan.grid),
         streams_(*device.streams),
         memory_(*device.backend, device.number),
         exchange_(ranks, *device.streams, memory_, plan.exchange, device.nccl) {

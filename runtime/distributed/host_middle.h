@@ -17,7 +17,7 @@ class HostMiddle {
 
  public:
   // Throws Error{out_of_memory | size_overflow}; does not communicate.
-  void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
+  void bind(const RankGroup& ranks, const TranspositionShape& shape, const Chunks& chunks,
             const TranspositionMemory& held, int threads) {
     exchange_ = Transposition(ranks, shape, chunks, threads);
     by_planes_.resize(checked_multiply(pieces().planes_elements(), held.arrays, "planes"));

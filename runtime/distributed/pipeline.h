@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "fourtune/problem.h"
@@ -29,12 +30,20 @@
 
 namespace fourtune::runtime::distributed {
 
+// What its parts are called where times are told; null: whoever calls times them.
+struct PipelineStages {
+  const char *planes = "planes", *lines = "lines", *exchange = "exchange";
+};
+
 template <class Middle>
 class PipelineOf {
  public:
-  // For up to `batch` transforms at a time. Throws what Middle::bind throws; does not communicate.
-  template <class... Rest>
-  void bind(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks, std::int64_t batch,
+  PipelineOf() = default;
+  explicit PipelineOf(const PipelineStages& stages) : stages_(stages) {}
+  // For up to `batch` transforms at a time, of a Communicator's ranks or a RankGroup's. Throws what Middle::bind throws;
+  // does not communicate.
+  template <class Ranks, class... Rest>
+  void bind(const Ranks& ranks, const TranspositionShape& shape, const Chunks& chunks, std::int64_t batch,
             Rest&&... rest) {
     chunks_ = ranks.size() > 1 ? chunks : Chunks{};
     const bool by_batch = chunks_.cut == Cut::batch;
@@ -48,15 +57,18 @@ class PipelineOf {
   // What of this rank's planes and columns the work of a chunk has; none, one or two sizes occur.
   cpu::LineRange planes(int chunk) const { return middle_.pieces()[chunk].planes; }
   cpu::LineRange columns(int chunk) const { return middle_.pieces()[chunk].columns; }
+  // The most transforms that one call of work has (below).
+  std::int64_t together() const { return group_; }
   // planes(b, planes of this rank, range of them) writes the planes of transform b, and lines(b, columns of this rank,
-  // range of them) reads its columns; to_planes() is the other way round. Collective: they must not throw.
+  // range of them) reads its columns; to_planes() is the other way round. Work that takes (b, count, array, range) gets
+  // `count` transforms from b on in one call, whose arrays follow each other. Collective: they must not throw.
   template <class Planes, class Lines>
   void to_columns(std::int64_t batch, cpu::StageClock& clock, Planes planes, Lines lines) {
-    run(batch, clock, Side<Planes>{true, "planes", planes}, Side<Lines>{false, "lines", lines});
+    run(batch, clock, Side<Planes>{true, stages_.planes, planes}, Side<Lines>{false, stages_.lines, lines});
   }
   template <class Lines, class Planes>
   void to_planes(std::int64_t batch, cpu::StageClock& clock, Lines lines, Planes planes) {
-    run(batch, clock, Side<Lines>{false, "lines", lines}, Side<Planes>{true, "planes", planes});
+    run(batch, clock, Side<Lines>{false, stages_.lines, lines}, Side<Planes>{true, stages_.planes, planes});
   }
 
  private:
@@ -74,7 +86,7 @@ class PipelineOf {
     const bool first_is_cut = (chunks_.cut == Cut::planes) == first.planes;
     for (std::int64_t b = 0; b < batch; ++b) {
       for (int c = 0; c < count; ++c) {
-        if (first_is_cut || c == 0) work(first, clock, b, 0, first_is_cut ? c : kAll);
+        if (first_is_cut || c == 0) work(first, clock, {b, 0, 1}, first_is_cut ? c : kAll);
         exchange(clock, [&] {
           for (int earlier = 0; earlier < c; ++earlier) middle_.poll(earlier);
           middle_.begin(c, c, first.planes, 0, 1);
@@ -82,9 +94,9 @@ class PipelineOf {
       }
       for (int c = 0; c < count; ++c) {
         exchange(clock, [&] { middle_.wait(c); });
-        if (!first_is_cut) work(second, clock, b, 0, c);
+        if (!first_is_cut) work(second, clock, {b, 0, 1}, c);
       }
-      if (first_is_cut) work(second, clock, b, 0, kAll);
+      if (first_is_cut) work(second, clock, {b, 0, 1}, kAll);
     }
   }
 
@@ -94,13 +106,12 @@ class PipelineOf {
     const auto finish = [&](std::int64_t begin) {
       const std::int64_t slot = begin / group_ % 2;
       exchange(clock, [&] { middle_.wait(static_cast<int>(slot)); });
-      for (std::int64_t b = begin; b < std::min(batch, begin + group_); ++b)
-        work(second, clock, b, slot * group_ + b - begin, kAll);
+      work(second, clock, {begin, slot * group_, std::min(batch - begin, group_)}, kAll);
     };
     for (std::int64_t at = 0; at < batch; at += group_) {
-      const std::int64_t slot = at / group_ % 2, end = std::min(batch, at + group_);
-      for (std::int64_t b = at; b < end; ++b) work(first, clock, b, slot * group_ + b - at, kAll);
-      exchange(clock, [&] { middle_.begin(static_cast<int>(slot), 0, first.planes, slot * group_, end - at); });
+      const std::int64_t slot = at / group_ % 2, count = std::min(batch - at, group_);
+      work(first, clock, {at, slot * group_, count}, kAll);
+      exchange(clock, [&] { middle_.begin(static_cast<int>(slot), 0, first.planes, slot * group_, count); });
       if (at > 0) finish(at - group_);
     }
     if (batch > 0) finish((batch - 1) / group_ * group_);
@@ -112,17 +123,35 @@ class PipelineOf {
     const cpu::LineRange one = of_planes ? planes(last) : columns(last);
     return chunk == kAll ? cpu::LineRange{0, one.first + one.count} : one;
   }
+  // Transforms from b on, and the first of their arrays.
+  struct Group {
+    std::int64_t b, place, count;
+  };
   template <class Work>
-  void work(Side<Work>& side, cpu::StageClock& clock, std::int64_t b, std::int64_t place, int chunk) {
-    auto* const array = side.planes ? middle_.planes_at(place) : middle_.columns_at(place);
-    clock.time(side.stage, [&] { side.work(b, array, range(side.planes, chunk)); });
+  void work(Side<Work>& side, cpu::StageClock& clock, const Group& group, int chunk) {
+    const auto array = [&](std::int64_t i) {
+      return side.planes ? middle_.planes_at(group.place + i) : middle_.columns_at(group.place + i);
+    };
+    const cpu::LineRange which = range(side.planes, chunk);
+    timed(clock, side.stage, [&] {
+      if constexpr (std::is_invocable_v<Work&, std::int64_t, std::int64_t, decltype(array(0)), cpu::LineRange>) {
+        side.work(group.b, group.count, array(0), which);
+      } else {
+        for (std::int64_t i = 0; i < group.count; ++i) side.work(group.b + i, array(i), which);
+      }
+    });
   }
   template <class Moving>
   void exchange(cpu::StageClock& clock, Moving moving) {
-    if (!middle_.trivial()) clock.time("exchange", moving);
+    if (!middle_.trivial()) timed(clock, stages_.exchange, moving);
+  }
+  template <class Work>
+  static void timed(cpu::StageClock& clock, const char* stage, Work&& work) {
+    stage != nullptr ? clock.time(stage, work) : work();
   }
 
   Middle middle_;
+  PipelineStages stages_;
   Chunks chunks_;
   std::int64_t group_ = 1;  // transforms that travel at once
 };

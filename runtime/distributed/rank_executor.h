@@ -40,8 +40,8 @@ class RankExecutor {
 };
 
 // The problem has this rank's point counts for replicated plans, and those of all ranks together for others.
-std::unique_ptr<RankExecutor> make_fft_slabs(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
-                                             const RankOptions& options);
+std::unique_ptr<RankExecutor> make_host_fft(const Communicator& ranks, const Problem& problem, const RankPlan& plan,
+                                            const RankOptions& options);
 std::unique_ptr<RankExecutor> make_gpu_fft_slabs(const Communicator& ranks, const Problem& problem,
                                                  const RankPlan& plan, const RankOptions& options,
                                                  const RankDevice& device);
@@ -56,7 +56,7 @@ std::unique_ptr<RankExecutor> make_gpu_replicated(const Communicator& ranks, con
 std::unique_ptr<RankExecutor> make_replicated(const Communicator& ranks, const Problem& problem,
                                               const fourtune::Options& options);
 
-// How the columns of modes are split over the ranks: the last dimension but one.
+// How the columns of modes are split over so many ranks: the last dimension but one.
 Split mode_columns(const Problem& problem, int ranks);
 
 // Work of one rank between exchanges. After a failure it runs nothing more, so that this rank still takes part in the

@@ -16,14 +16,16 @@ namespace {
 
 constexpr std::string_view kStage = "ranks=";
 constexpr int kLargestTile = 256;  // that the gridder takes
-constexpr int kUsualTile = 16;     // cells along the last dimension (docs/design/cpu-choices.md)
+constexpr int kMostRanks = 1 << 24;
+constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/cpu-choices.md)
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(
       Status::invalid_plan,
       fmt::format(
-          "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), or slabs with any of balance=points|planes (not for an "
-          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host",
+          "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of balance=points|planes (not for an "
+          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host, or pencils with any of "
+          "grid=AxB, chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
@@ -46,6 +48,19 @@ int chunks_from(std::string_view value, std::string_view family) {
   return count;
 }
 
+// AxB, both at least 1.
+RankGrid grid_from(std::string_view value, std::string_view family) {
+  RankGrid grid;
+  const char* const end = value.data() + value.size();
+  const auto first = std::from_chars(value.data(), end, grid.in_plane);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != 'x') refuse(family, "grid is no AxB");
+  const auto second = std::from_chars(first.ptr + 1, end, grid.of_planes);
+  if (second.ec != std::errc() || second.ptr != end) refuse(family, "grid is no AxB");
+  if (grid.in_plane < 1 || grid.of_planes < 1 || grid.in_plane > kMostRanks / grid.of_planes)
+    refuse(family, fmt::format("a grid has 1 to {} ranks", kMostRanks));
+  return grid;
+}
+
 // The argument of `replicated(...)`.
 void parse_replicated(std::string_view argument, std::string_view family, ForcedPlan& forced) {
   constexpr std::string_view kKey = "exchange=";
@@ -54,8 +69,9 @@ void parse_replicated(std::string_view argument, std::string_view family, Forced
   if (forced.exchange == Exchange::mpi) refuse(family, "MPI adds up arrays of the host");
 }
 
-// The arguments of `slabs(...)`, each once and in any order.
-void parse_slabs(std::string_view arguments, std::string_view family, ForcedPlan& forced) {
+// The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.
+void parse_split(std::string_view arguments, std::string_view family, ForcedPlan& forced) {
+  const bool slabs = forced.decomposition == Decomposition::slabs;
   Chunks chunks;
   std::string seen;
   while (!arguments.empty()) {
@@ -65,13 +81,15 @@ void parse_slabs(std::string_view arguments, std::string_view family, ForcedPlan
     const std::string_view key = pair.substr(0, equals), value = pair.substr(std::min(equals + 1, pair.size()));
     if (seen.find(fmt::format(",{},", key)) != std::string::npos) refuse(family, fmt::format("{} is twice", key));
     seen += fmt::format(",{},", key);
-    if (key == "balance" && (value == "points" || value == "planes")) {
+    if (key == "grid" && !slabs) {
+      forced.grid = grid_from(value, family);
+    } else if (key == "balance" && slabs && (value == "points" || value == "planes")) {
       forced.balance = value == "points" ? Balance::points : Balance::planes;
     } else if (key == "chunks") {
       chunks.count = chunks_from(value, family);
     } else if (key == "cut") {
       chunks.cut = named<Cut>(kCuts, value, family, "there is no such cut");
-    } else if (key == "exchange") {
+    } else if (key == "exchange" && slabs) {
       forced.exchange = named<Exchange>(kExchanges, value, family, "there is no such exchange");
     } else {
       refuse(family, fmt::format("'{}' is unknown", text::shown(std::string(pair))));
@@ -111,11 +129,12 @@ ForcedPlan parse_forced(std::string_view text, const Problem& problem) {
     parse_replicated(family.substr(11, family.size() - 12), family, forced);
     return forced;
   }
-  forced.decomposition = Decomposition::slabs;
-  if (family == "slabs") return forced;
-  if (!family.starts_with("slabs(") || !family.ends_with(')') || family.size() < 8)
-    refuse(family, "there is no such decomposition");
-  parse_slabs(family.substr(6, family.size() - 7), family, forced);
+  const std::string_view name = family.substr(0, family.find('('));
+  if (name != "slabs" && name != "pencils") refuse(family, "there is no such decomposition");
+  forced.decomposition = name == "slabs" ? Decomposition::slabs : Decomposition::pencils;
+  if (family == name) return forced;
+  if (!family.ends_with(')') || family.size() < name.size() + 3) refuse(family, "its brackets hold nothing");
+  parse_split(family.substr(name.size() + 1, family.size() - name.size() - 2), family, forced);
   if (forced.balance && problem.kind == Kind::fft) refuse(family, "an fft has no points to balance");
   return forced;
 }
@@ -126,14 +145,17 @@ std::string to_text(const RankPlan& plan, const Problem& problem) {
   if (plan.decomposition == Decomposition::replicated)
     return std::string("ranks=replicated") + (plan.exchange == Exchange::nccl ? "(exchange=nccl)" : "") +
            (plan.replicated.empty() ? "" : ";" + plan.replicated);
+  const std::string chunks =
+      fmt::format("chunks={},cut={}", plan.chunks.count, kCuts[static_cast<std::size_t>(plan.chunks.cut)]);
+  if (plan.decomposition == Decomposition::pencils)
+    return fmt::format("ranks=pencils(grid={},{});{}", to_string(plan.grid), chunks,
+                       generator::to_text(plan.local, problem));
   const std::string_view balance = problem.kind == Kind::fft         ? ""
                                    : plan.balance == Balance::points ? "balance=points,"
                                                                      : "balance=planes,";
   const std::string exchange =
       generator::is_gpu(plan.local.backend) ? fmt::format(",exchange={}", to_string(plan.exchange)) : std::string();
-  return fmt::format("ranks=slabs({}chunks={},cut={}{});{}", balance, plan.chunks.count,
-                     kCuts[static_cast<std::size_t>(plan.chunks.cut)], exchange,
-                     generator::to_text(plan.local, problem));
+  return fmt::format("ranks=slabs({}{}{});{}", balance, chunks, exchange, generator::to_text(plan.local, problem));
 }
 
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
@@ -155,6 +177,35 @@ std::string slabs_fault(const generator::Plan& plan, const Problem& problem) {
     return fmt::format("tiles of {} cells along the last dimension leave a layer thinner than {} of {} cells", side,
                        least, cells);
   return {};
+}
+
+std::string no_pencils(const Problem& problem, const std::string& backend) {
+  if (problem.kind != Kind::fft) return "points are not moved to pencils; ranks=slabs cuts nonuniform transforms";
+  if (problem.dim != 3) return "an fft in 2D has one dimension to cut; ranks=slabs does that";
+  if (generator::is_gpu(backend)) return "GPUs compute by slabs; take ranks=slabs";
+  return {};
+}
+
+std::string pencils_fault(const generator::Plan& plan) {
+  return plan.cpu().fft.family == generator::FftFamily::rows ? "" : "the rows of a plane are transformed by fft=rows";
+}
+
+std::vector<RankGrid> grids_of(int ranks) {
+  std::vector<RankGrid> grids;
+  for (int in_plane = 1; in_plane <= ranks; ++in_plane)
+    if (ranks % in_plane == 0) grids.push_back({in_plane, ranks / in_plane});
+  return grids;
+}
+
+std::string to_string(const RankGrid& grid) { return fmt::format("{}x{}", grid.in_plane, grid.of_planes); }
+
+void require_grid(const RankGrid& grid, int ranks) {
+  if (grid.ranks() == ranks) return;
+  std::string all;
+  for (const RankGrid& one : grids_of(ranks)) all += (all.empty() ? "" : ", ") + to_string(one);
+  throw Error(Status::invalid_plan,
+              fmt::format("ranks=pencils: grid={} has {} ranks, and there are {}; grids of {}: {}", to_string(grid),
+                          grid.ranks(), ranks, ranks, all));
 }
 
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,

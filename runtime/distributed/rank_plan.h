@@ -2,6 +2,7 @@
 //
 //   ranks=slabs(balance=points,chunks=4,cut=planes);cpu;threads=1;window=pswf(...);sort=tiles(...);spread=...;fft=...
 //   ranks=slabs(chunks=2,cut=columns);cpu;threads=1;fft=rows(...)                     (an fft)
+//   ranks=pencils(grid=2x4,chunks=1,cut=planes);cpu;threads=1;fft=rows(...)           (an fft in 3D)
 //   ranks=slabs(chunks=4,cut=planes,exchange=nccl);cuda;fft=plain                     (an fft on GPUs)
 //   ranks=slabs(balance=points,chunks=1,cut=planes,exchange=nccl);cuda;window=...    (points on GPUs)
 //   ranks=replicated;cpu;threads=1;...
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fourtune/device_traits.h"
 #include "fourtune/problem.h"
@@ -25,13 +27,24 @@ namespace fourtune::runtime::distributed {
 enum class Decomposition {
   replicated,  // points stay where they are, every rank computes on a whole grid, and modes are added up
   slabs,       // the grid is cut along its last dimension, and points move to the rank of their cell
+  pencils,     // the grid is cut along its last two dimensions
+};
+
+// The ranks as a grid. The planes of an array in space are dealt to `of_planes` groups, and the rows of a plane to the
+// `in_plane` consecutive ranks of its group. Slabs are 1 x (number of ranks).
+struct RankGrid {
+  int in_plane = 1, of_planes = 1;
+  int ranks() const { return in_plane * of_planes; }
+  int place_in_plane(int rank) const { return rank % in_plane; }
+  int place_of_planes(int rank) const { return rank / in_plane; }
+  friend bool operator==(const RankGrid&, const RankGrid&) = default;
 };
 enum class Balance {
   points,  // slabs of equal cost, points and cells together
   planes,  // slabs of equal numbers of cells
 };
 
-// In which pieces the transposition of slabs travels, so that one piece travels while another is transformed.
+// In which pieces the transposition behind the planes travels, so that one piece travels while another is transformed.
 enum class Cut {
   planes,   // of a rank's planes: overlaps with the transforms of planes
   columns,  // of a rank's columns: overlaps with the lines along the last dimension
@@ -54,9 +67,10 @@ enum class Exchange {
 struct RankPlan {
   Decomposition decomposition = Decomposition::slabs;
   Balance balance = Balance::points;
+  RankGrid grid;  // slabs and pencils
   Chunks chunks;
   Exchange exchange = Exchange::host;  // of ranks with GPUs
-  generator::Plan local;               // slabs: of every rank, but for its number of threads
+  generator::Plan local;               // slabs and pencils: of every rank, but for its number of threads
   std::string replicated;              // replicated: the plan forced on every rank; empty: each rank chooses
 };
 
@@ -64,6 +78,7 @@ struct RankPlan {
 struct ForcedPlan {
   std::optional<Decomposition> decomposition;
   std::optional<Balance> balance;
+  std::optional<RankGrid> grid;
   std::optional<Chunks> chunks;
   std::optional<Exchange> exchange;
   std::string local;  // empty: the library chooses
@@ -77,12 +92,20 @@ std::string to_text(const RankPlan& plan, const Problem& problem);
 
 // Why this problem cannot be cut into slabs with this local plan; empty: it can.
 std::string slabs_fault(const generator::Plan& plan, const Problem& problem);
+// Why there are no pencils of this problem on this backend, and why a local plan is none for pencils; empty: it can be.
+std::string no_pencils(const Problem& problem, const std::string& backend);
+std::string pencils_fault(const generator::Plan& plan);
+// All grids of so many ranks, those with few ranks in a plane first.
+std::vector<RankGrid> grids_of(int ranks);
+std::string to_string(const RankGrid& grid);
+// Throws Error{invalid_plan} that lists the grids of so many ranks, unless this is one.
+void require_grid(const RankGrid& grid, int ranks);
 // The local plan with the families and tiles that slabs need on this device. A layer of tiles, the last one too, is at least as thick
 // as a window reaches, so that a cell gets sums of two layers at most.
 generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& problem, const DeviceTraits& device,
                               bool deterministic);
 
-// The chunks of slabs where nobody says which.
+// The chunks of slabs and pencils where nobody says which.
 Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks);
 
 // Whether slabs should be used where both are possible.

@@ -15,9 +15,8 @@ DataType part_type(const Slice& slice, std::int64_t whole) {
 
 }  // namespace
 
-Transposition::Transposition(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks,
-                             int threads)
-    : ranks_(&ranks), threads_(threads), pieces_(ranks.rank(), shape, chunks) {
+Transposition::Transposition(const RankGroup& ranks, const TranspositionShape& shape, const Chunks& chunks, int threads)
+    : ranks_(ranks), threads_(threads), pieces_(ranks.rank(), shape, chunks) {
   for (const TranspositionPiece& piece : pieces_.all()) {
     std::vector<Types>& types = types_.emplace_back();
     for (const TranspositionPair& pair : piece.pairs)
@@ -35,14 +34,16 @@ void Transposition::begin(int chunk, bool to_columns, const TransposedArrays& ar
   for (std::size_t i = 0; i < piece.pairs.size(); ++i) {
     const TranspositionPair& pair = piece.pairs[i];
     const Types& types = types_[static_cast<std::size_t>(chunk)][i];
+    const int other = ranks_.in_all(pair.rank);
     if (types.by_planes)
       by_planes_.push_back(
-          {pair.rank, static_cast<char*>(arrays.by_planes) + pair.by_planes.at, arrays.count, *types.by_planes});
+          {other, static_cast<char*>(arrays.by_planes) + pair.by_planes.at, arrays.count, *types.by_planes});
     if (types.by_columns)
       by_columns_.push_back(
-          {pair.rank, static_cast<char*>(arrays.by_columns) + pair.by_columns.at, arrays.count, *types.by_columns});
+          {other, static_cast<char*>(arrays.by_columns) + pair.by_columns.at, arrays.count, *types.by_columns});
   }
-  to_columns ? ranks_->begin(by_planes_, by_columns_, transfer) : ranks_->begin(by_columns_, by_planes_, transfer);
+  const Communicator& all = ranks_.all();
+  to_columns ? all.begin(by_planes_, by_columns_, transfer) : all.begin(by_columns_, by_planes_, transfer);
   copy_own(piece, to_columns, arrays);
 }
 

@@ -20,14 +20,14 @@ class Transposition {
  public:
   Transposition() = default;
   // Throws Error{size_overflow} when a message would have too many rows.
-  Transposition(const Communicator& ranks, const TranspositionShape& shape, const Chunks& chunks, int threads);
+  Transposition(const RankGroup& ranks, const TranspositionShape& shape, const Chunks& chunks, int threads);
 
   const TranspositionPieces& pieces() const { return pieces_; }
   // Begins to move a chunk, and moves what stays on this rank. The two sides do not overlap, and stay as they are until
-  // the transfer has waited. All ranks begin the same chunks in the same order.
+  // the transfer has waited. All ranks of the group begin the same chunks in the same order.
   void begin(int chunk, bool to_columns, const TransposedArrays& arrays, Transfer& transfer);
   // With one rank both sides are stored alike, and nothing needs to move.
-  bool trivial() const { return ranks_ == nullptr || ranks_->size() == 1; }
+  bool trivial() const { return ranks_.size() == 1; }
 
  private:
   // How MPI sees the two slices of a pair; null where there is nothing.
@@ -36,7 +36,7 @@ class Transposition {
   };
   void copy_own(const TranspositionPiece& piece, bool to_columns, const TransposedArrays& arrays) const;
 
-  const Communicator* ranks_ = nullptr;
+  RankGroup ranks_;
   int threads_ = 1;
   TranspositionPieces pieces_;
   std::vector<std::vector<Types>> types_;        // of every piece and pair

@@ -20,8 +20,8 @@ constexpr std::size_t kMostPassedOver = 8;  // limits the cost of a file full of
 // Finds one entry after the other until one fits.
 class Finder {
  public:
-  Finder(const Problem& problem, const db::Environment& here, const db::Lookup& lookup, std::string& notes)
-      : problem_(problem), here_(here), lookup_(lookup), notes_(notes) {}
+  Finder(const Problem& problem, const db::Environment& here, const db::Lookup& lookup, int ranks, std::string& notes)
+      : problem_(problem), here_(here), lookup_(lookup), ranks_(ranks), notes_(notes) {}
 
   std::optional<TunedPlan> find() {
     while (passed_over_.size() < kMostPassedOver) {
@@ -61,7 +61,7 @@ class Finder {
     const db::StoredVerdict& verdict = entry.verdict;
     try {
       TunedPlan tuned;
-      tuned.plan = parse_tuned(verdict.plan, problem_);
+      tuned.plan = parse_tuned(verdict.plan, problem_, ranks_);
       tuned.why = fmt::format("from {}: tuned on as many ranks for {} (measurement {}, {:.4g} ms)",
                               text::shown(lookup_.layers()[entry.layer].path.string(), kLongest),
                               text::shown(verdict.problem, kLongest),
@@ -77,6 +77,7 @@ class Finder {
   const Problem& problem_;
   const db::Environment& here_;
   const db::Lookup& lookup_;
+  int ranks_;
   std::string& notes_;
   std::vector<db::FoundEntry> passed_over_;
 };
@@ -90,13 +91,15 @@ db::Environment environment_of(const Crew& crew, db::Environment rank) {
   return rank;
 }
 
-RankPlan parse_tuned(const std::string& text, const Problem& problem) {
+RankPlan parse_tuned(const std::string& text, const Problem& problem, int ranks) {
   const ForcedPlan parts = parse_forced(text, problem);
   if (!parts.decomposition) throw Error(Status::invalid_plan, "it names no decomposition");
   RankPlan plan;
   plan.decomposition = *parts.decomposition;
   plan.balance = parts.balance.value_or(Balance::points);
   plan.chunks = parts.chunks.value_or(Chunks{});
+  plan.grid = parts.grid.value_or(RankGrid{1, ranks});
+  require_grid(plan.grid, ranks);
   plan.exchange = parts.exchange.value_or(Exchange::host);
   if (plan.decomposition == Decomposition::replicated) {
     if (problem.kind == Kind::fft) throw Error(Status::invalid_plan, "an fft has no points to leave where they are");
@@ -108,6 +111,10 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem) {
   require_families(local);
   std::string fault = generator::accuracy_fault(local, problem);
   if (fault.empty() && plan.decomposition == Decomposition::slabs) fault = slabs_fault(local, problem);
+  if (fault.empty() && plan.decomposition == Decomposition::pencils) {
+    fault = no_pencils(problem, local.backend);
+    if (fault.empty()) fault = pencils_fault(local);
+  }
   if (!fault.empty()) throw Error(Status::invalid_plan, fault);
   plan.local = local;
   if (plan.decomposition == Decomposition::replicated) plan.replicated = generator::to_text(local, problem);
@@ -115,8 +122,8 @@ RankPlan parse_tuned(const std::string& text, const Problem& problem) {
 }
 
 std::optional<TunedPlan> find_tuned(const Problem& problem, const db::Environment& here, const db::Lookup& lookup,
-                                    std::string& notes) {
-  return Finder(problem, here, lookup, notes).find();
+                                    int ranks, std::string& notes) {
+  return Finder(problem, here, lookup, ranks, notes).find();
 }
 
 }  // namespace fourtune::runtime::distributed

@@ -23,16 +23,16 @@ struct Crew {
 db::Environment environment_of(const Crew& crew, db::Environment rank);
 
 // Parses a text that names its decomposition and the plan of a rank (which ranks=replicated may leave out). Throws
-// Error{invalid_plan} when it is none, or cannot be right for the problem.
-RankPlan parse_tuned(const std::string& text, const Problem& problem);
+// Error{invalid_plan} when it is none, or cannot be right for the problem on so many ranks.
+RankPlan parse_tuned(const std::string& text, const Problem& problem, int ranks);
 
 struct TunedPlan {
   RankPlan plan;
   std::string why;  // where it was found, and what it was measured for
 };
-// The winner for this problem in this environment, or for one whose validity covers the problem. Stored plans are not
+// The winner for this problem in this environment of so many ranks, or for one whose validity covers the problem. Stored plans are not
 // trusted: `notes` gets a line for each that is passed over.
 std::optional<TunedPlan> find_tuned(const Problem& problem, const db::Environment& here, const db::Lookup& lookup,
-                                    std::string& notes);
+                                    int ranks, std::string& notes);
 
 }  // namespace fourtune::runtime::distributed

@@ -110,7 +110,7 @@ TEST(DistributedChunks, HaveOneSpelling) {
   for (const char* wrong :
        {"ranks=slabs()", "ranks=slabs(chunks=0)", "ranks=slabs(chunks=1025)", "ranks=slabs(chunks=2,chunks=2)",
         "ranks=slabs(cut=rows)", "ranks=slabs(chunks=2,)", "ranks=slabs(chunks=2", "ranks=slabs(balance=points)",
-        "ranks=slabs(chunks=-1)", "ranks=slabs(chunks= 2)", "ranks=slabs(,chunks=2)", "ranks=pencils"}) {
+        "ranks=slabs(chunks=-1)", "ranks=slabs(chunks= 2)", "ranks=slabs(,chunks=2)", "ranks=slabs(grid=1x1)"}) {
     std::string message;
     EXPECT_EQ(status_of([&] { plan_of(fft, wrong); }, &message), Status::invalid_plan) << wrong;
     EXPECT_NE(message.find("chunks=1..1024"), std::string::npos) << message;

@@ -69,7 +69,9 @@ void add_ranks_run(CLI::App& app) {
   command->add_option("problem", arguments->text, "A token with m (and k); words of `fourtune soak` may follow it")
       ->required()
       ->type_name("PROBLEM");
-  command->add_option("--plan", arguments->options.plan, "Force this plan: ranks=slabs, ranks=replicated, ...")
+  command
+      ->add_option("--plan", arguments->options.plan,
+                   "Force this plan: ranks=slabs, ranks=pencils(grid=2x2), ranks=replicated, ...")
       ->type_name("TEXT");
   command->add_option("--backend", arguments->options.backend, "cpu, cuda, emulated")->type_name("NAME");
   command->add_option("--device", arguments->options.device, "GPU of every rank; -1: in turn")->capture_default_str();

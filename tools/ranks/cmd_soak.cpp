@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "runtime/distributed/rank_plan.h"
 #include "tools/common/errors.h"
 #include "tools/common/gpu_backends.h"
 #include "tools/common/numbers.h"
@@ -89,7 +90,13 @@ class RanksHunt {
     const bool fft = one.problem.kind == Kind::fft;
     if ((!fft && one.problem.type == 3) || random_.below(4) == 0) return {};
     if (!fft && !one.deterministic && random_.below(4) == 0) return "ranks=replicated";
+    const bool pencils = fft && one.problem.dim == 3 && !device_ && random_.below(2) == 0;
     std::vector<std::string> arguments;
+    if (pencils && random_.below(4) > 0) {
+      const auto grids = runtime::distributed::grids_of(ranks_);
+      const auto& grid = grids[random_.below(grids.size())];
+      arguments.push_back("grid=" + runtime::distributed::to_string(grid));
+    }
     if (!fft && random_.below(2) == 0)
       arguments.emplace_back(random_.below(2) == 0 ? "balance=planes" : "balance=points");
     if (random_.below(3) > 0) {
@@ -99,7 +106,8 @@ class RanksHunt {
     // What else there is, NCCL say, is taken where nothing is said.
     if (device_ && random_.below(3) > 0)
       arguments.emplace_back(in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host");
-    return arguments.empty() ? "ranks=slabs" : fmt::format("ranks=slabs({})", fmt::join(arguments, ","));
+    const char* const name = pencils ? "ranks=pencils" : "ranks=slabs";
+    return arguments.empty() ? name : fmt::format("{}({})", name, fmt::join(arguments, ","));
   }
 
   void try_one(const SoakCase& one) {
@@ -123,7 +131,9 @@ class RanksHunt {
       if (!(error <= allowed_error(one.problem)))
         failed = fmt::format("wrong: error {:.2e}, up to {:.1e} is right", error, allowed_error(one.problem));
       if (failed.empty() && one.deterministic) {
-        const RanksOutcome alone = run_on_ranks(data, options, MPI_COMM_SELF);
+        RanksOptions one_rank = options;  // by slabs in the place of pencils, too
+        if (options.plan.starts_with("ranks=pencils")) one_rank.plan = "ranks=slabs";
+        const RanksOutcome alone = run_on_ranks(data, one_rank, MPI_COMM_SELF);
         if (alone.status != Status::success || !same_bits(data.to, alone.output, outcome.output))
           failed = "bits: one rank has other ones " + alone.message;
       }

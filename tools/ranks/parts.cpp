@@ -81,6 +81,11 @@ Share share_of(Deal deal, std::int64_t count, int rank, int ranks) {
   return {begin, count * (rank + 1) / ranks - begin};
 }
 
+bool operator==(const RankBox& a, const RankBox& b) {
+  return a.sizes == b.sizes && a.part.first == b.part.first && a.part.size == b.part.size && a.batch == b.batch &&
+         a.element == b.element;
+}
+
 std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem, const Share& sources,
                                 const Share& targets) {
   if (problem.kind == Kind::nufft) {

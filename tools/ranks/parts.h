@@ -25,7 +25,8 @@ struct RankBox {
   std::int64_t batch = 1;
   std::int64_t element = 16;  // bytes
 };
-// Of execute's two arguments. The parts of a transform are the same for every plan.
+bool operator==(const RankBox& a, const RankBox& b);
+// Of execute's two arguments.
 std::array<RankBox, 2> boxes_of(const DistributedTransform& transform, const Problem& problem, const Share& sources,
                                 const Share& targets);
 Bytes cut(const Bytes& whole, const RankBox& box);

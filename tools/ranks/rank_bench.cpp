@@ -73,14 +73,10 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
   ranks_.together([&] {
     if (first()) data_ = std::make_unique<tuner::ProblemData>(problem_, seed);
   });
-  boxes_ = boxes_of(parts, problem_, sources_, targets_);
-  const std::size_t from = reads_first_ ? 0 : 1;
-  const auto* const input = static_cast<const std::byte*>(!first()    ? nullptr
-                                                          : from == 0 ? data_->first()
-                                                                      : data_->second());
-  arrays_[from] = scatter(input, boxes_[from], comm_);
-  const RankBox& to = boxes_[1 - from];
-  arrays_[1 - from].assign(static_cast<std::size_t>(to.part.count() * to.batch * to.element), kUnwritten);
+  boxes_ = {};
+  arrays_ = {};
+  fit(parts);
+  deal_input();
   load_device();
   if (problem_.kind == Kind::fft) return;
   const runtime::PointSet all = first() ? data_->points() : runtime::PointSet{};
@@ -93,6 +89,26 @@ void RankBench::load(const std::string& token, std::uint64_t seed) {
     box.element = real_bytes(problem_.precision);
     coordinates_[i] = scatter(static_cast<const std::byte*>(whole[i]), box, comm_);
   }
+}
+
+void RankBench::fit(const DistributedTransform& transform) {
+  const std::array<RankBox, 2> boxes = boxes_of(transform, problem_, sources_, targets_);
+  if (boxes == boxes_) return;
+  boxes_ = boxes;
+  input_dealt_ = false;
+  for (std::size_t i = 0; i < 2; ++i)
+    arrays_[i].resize(static_cast<std::size_t>(boxes[i].part.count() * boxes[i].batch * boxes[i].element), kUnwritten);
+}
+
+void RankBench::deal_input() {
+  if (ranks_.sum(input_dealt_ ? 0 : 1) == 0) return;
+  const std::size_t from = reads_first_ ? 0 : 1;
+  if (first()) data_->prepare();
+  const auto* const input = static_cast<const std::byte*>(!first()    ? nullptr
+                                                          : from == 0 ? data_->first()
+                                                                      : data_->second());
+  arrays_[from] = scatter(input, boxes_[from], comm_);
+  input_dealt_ = true;
 }
 
 void RankBench::load_device() {
@@ -145,6 +161,8 @@ void RankBench::execute(DistributedTransform& transform, bool adjoint) {
 
 tuner::Validation RankBench::check(std::size_t transform) {
   const std::size_t to = reads_first_ ? 1 : 0;
+  fit(*transforms_[transform]);
+  deal_input();
   std::fill(arrays_[to].begin(), arrays_[to].end(), kUnwritten);
   upload();
   execute(*transforms_[transform], false);
@@ -190,6 +208,7 @@ double RankBench::sum_of_products(const Bytes& a, const Bytes& b) const {
 }
 
 double RankBench::run(std::size_t transform, int count) {
+  fit(*transforms_[transform]);
   MPI_Barrier(comm_);
   const Stopwatch watch;
   for (int i = 0; i < count; ++i) execute(*transforms_[transform], false);

@@ -47,6 +47,11 @@ class RankBench {
   const DistributedTransform& transform(std::size_t i) const { return *transforms_[i]; }
 
  private:
+  // Arrays of the sizes that this transform's parts have; plans may differ in them. What was in arrays with other parts
+  // is spoilt.
+  void fit(const DistributedTransform& transform);
+  // The input that goes with the parts.
+  void deal_input();
   void execute(DistributedTransform& transform, bool adjoint);
   double mismatch(DistributedTransform& transform);
   double sum_of_products(const Bytes& a, const Bytes& b) const;
@@ -71,6 +76,7 @@ class RankBench {
   std::array<Bytes, 6> coordinates_;          // of this rank
   Share sources_, targets_;
   std::array<RankBox, 2> boxes_;
+  bool input_dealt_ = false;     // as boxes_ says
   std::array<Bytes, 2> arrays_;  // execute's arguments, or what is in them
   runtime::distributed::ExchangeMeans means_;
   std::unique_ptr<runtime::DeviceCopy> memory_;  // null: arrays are on the host

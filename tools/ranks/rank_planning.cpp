@@ -6,6 +6,7 @@
 
 #include "runtime/backends/families.h"
 #include "runtime/distributed/choose_plan.h"
+#include "runtime/distributed/fft_cost.h"
 #include "runtime/environment.h"
 #include "runtime/plan_sources.h"
 
@@ -67,7 +68,7 @@ std::string RankPlanning::served(const Problem& problem, const std::filesystem::
 
 std::string RankPlanning::fault(const std::string& plan, const Problem& problem) const {
   try {
-    runtime::distributed::parse_tuned(plan, problem);
+    runtime::distributed::parse_tuned(plan, problem, crew_.ranks);
     return {};
   } catch (const Error& error) {
     return error.what();
@@ -121,6 +122,33 @@ std::vector<Exchange> RankPlanning::exchanges() const {
   return all;
 }
 
+// Every grid of pencils and every cut with this plan of a rank, which slabs can have.
+void RankPlanning::list_pencils(const Problem& problem, const generator::Candidate& local, int number,
+                                Collector& collector) const {
+  if (!runtime::distributed::no_pencils(problem, local.plan.backend).empty() ||
+      !runtime::distributed::pencils_fault(local.plan).empty())
+    return;
+  RankPlan pencils;
+  pencils.decomposition = Decomposition::pencils;
+  pencils.local = local.plan;
+  const double value = 2.0 * static_cast<double>(real_bytes(problem.precision) * problem.batch);
+  const double all = runtime::distributed::fft_work(problem, {});
+  constexpr int kFirst = 3;  // decompositions before the first grid
+  for (const auto& grid : runtime::distributed::grids_of(crew_.ranks)) {
+    if (grid.in_plane == 1) continue;  // slabs
+    pencils.grid = grid;
+    const double estimate = local.estimate * runtime::distributed::fft_work(problem, grid) / all +
+                            value * runtime::distributed::fft_sent(problem, grid) / kBytesPerSecond;
+    for (const Chunks& chunks : chunks_of(problem)) {
+      pencils.chunks = chunks;
+      collector.add(pencils,
+                    {kFirst + grid.in_plane, chunks.count, static_cast<int>(chunks.cut), number,
+                     static_cast<int>(Exchange::host)},
+                    estimate);
+    }
+  }
+}
+
 // Every balance and cut of slabs with plans of a rank that slabs can have.
 void RankPlanning::list_slabs(const Problem& problem, Collector& collector) const {
   const bool fft = problem.kind == Kind::fft;
@@ -133,6 +161,7 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
       slabs.local.cpu().threads = rank_.cores;                   // each rank has its own
     }
     if (!runtime::distributed::slabs_fault(slabs.local, problem).empty() || !collector.is_new(slabs)) continue;
+    slabs.grid = {1, crew_.ranks};
     const double estimate =
         candidate.estimate / crew_.ranks + exchange_seconds(problem, slabs.local, Decomposition::slabs);
     for (const Balance balance : {Balance::points, Balance::planes})
@@ -148,6 +177,9 @@ void RankPlanning::list_slabs(const Problem& problem, Collector& collector) cons
                         estimate);
         }
       }
+    generator::Candidate fitted = candidate;
+    fitted.plan = slabs.local;
+    list_pencils(problem, fitted, number, collector);
     if (++number == kMostLocals) return;
   }
 }

@@ -1,5 +1,5 @@
-// The plans of transforms over ranks, for a tuning session: the decomposition, its balance and chunks, and the plan of
-// a rank.
+// The plans of transforms over ranks, for a tuning session: the decomposition, its balance, grid and chunks, and the
+// plan of a rank.
 #pragma once
 
 #include <vector>
@@ -26,6 +26,7 @@ class RankPlanning final : public tuner::Planning {
   class Collector;
   std::string chosen(const Problem& problem, const db::Lookup* lookup) const;
   void list_slabs(const Problem& problem, Collector& collector) const;
+  void list_pencils(const Problem& problem, const generator::Candidate& local, int number, Collector& collector) const;
   void list_replicated(const Problem& problem, Collector& collector) const;
   Problem of_one_rank(const Problem& problem) const;
   double exchange_seconds(const Problem& problem, const generator::Plan& local,

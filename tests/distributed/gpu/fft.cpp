@@ -114,6 +114,8 @@ TEST(DistributedGpuFft, WhatCannotBeDoneIsNamed) {
     EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=nccl)"), "there is one rank"), Status::unsupported);
   }
   EXPECT_EQ(refused(fft, on_gpus("ranks=slabs(exchange=pigeons)"), "nccl|mpi|host"), Status::invalid_plan);
+  EXPECT_EQ(refused("fft:type=c2c,n=8x6x4,prec=f64", on_gpus("ranks=pencils"), "GPUs compute by slabs"),
+            Status::unsupported);
   EXPECT_EQ(refused(fft, on_gpus("ranks=slabs;cpu;threads=1;fft=rows(rigor=estimate)"), "emulated"),
             Status::invalid_plan);
   Options options = on_gpus("ranks=slabs(exchange=host)");

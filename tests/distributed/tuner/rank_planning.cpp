@@ -10,6 +10,7 @@
 #include "db/tuning_store.h"
 #include "runtime/backends/emulated/emulated_backend.h"
 #include "runtime/distributed/choose_plan.h"
+#include "runtime/distributed/fft_cost.h"
 #include "runtime/environment.h"
 #include "runtime/resolve.h"
 #include "runtime/validity.h"
@@ -84,13 +85,50 @@ TEST(RankPlanning, ListsPlansThatAreRightOnceEach) {
     std::set<std::string> heads;
     for (const std::string& text : listed.texts) {
       EXPECT_EQ(planning.fault(text, problem), "") << text;
-      EXPECT_EQ(to_text(runtime::distributed::parse_tuned(text, problem), problem), text);
+      EXPECT_EQ(to_text(runtime::distributed::parse_tuned(text, problem, 4), problem), text);
       heads.insert(text.substr(0, text.find(';')));
     }
     const bool slabs = token != std::string("nufft:type=3,dim=2,m=900,k=800,prec=f64,tol=1e-6");
     EXPECT_EQ(heads.contains("ranks=replicated"), problem.kind == Kind::nufft);
     EXPECT_EQ(heads.size() > 8, slabs) << token;
     EXPECT_EQ(planning.fault(planning.untuned(problem), problem), "") << planning.untuned(problem);
+  }
+}
+
+TEST(RankPlanning, FftsInThreeDimensionsTryEveryGrid) {
+  const auto grids_in = [](const std::string& token, const Crew& crew, const DeviceTraits& traits) {
+    std::set<std::string> grids;
+    for (const std::string& text : RankPlanning(crew, traits).list(parse_problem(token)).texts)
+      if (text.starts_with("ranks=pencils(grid=")) grids.insert(text.substr(19, text.find(',') - 19));
+    return grids;
+  };
+  using Grids = std::set<std::string>;
+  EXPECT_EQ(grids_in("fft:type=r2c,n=40x36x32,prec=f32", {8, 1}, rank_device()), (Grids{"2x4", "4x2", "8x1"}));
+  EXPECT_EQ(grids_in("fft:type=c2c,n=40x36x32,prec=f32", {5, 1}, rank_device()), (Grids{"5x1"}));
+  EXPECT_EQ(grids_in("fft:type=c2c,n=40x36,prec=f32", {4, 1}, rank_device()), Grids{});
+  EXPECT_EQ(grids_in("fft:type=c2c,n=32x32x32,prec=f32", {4, 1}, runtime::emulated::emulated_traits()), Grids{});
+}
+
+TEST(RankPlanning, EstimatesOfGridsSayWhatIsBetter) {
+  using runtime::distributed::best_grid;
+  using runtime::distributed::fft_sent;
+  using runtime::distributed::fft_work;
+  using runtime::distributed::RankGrid;
+  const Problem cube = parse_problem("fft:type=c2c,n=64x64x64,prec=f64");
+  // All grids of a cube share the work evenly; two exchanges send more than one.
+  EXPECT_EQ(fft_work(cube, {2, 4}), fft_work(cube, {1, 8}));
+  EXPECT_GT(fft_sent(cube, {2, 4}), fft_sent(cube, {1, 8}));
+  EXPECT_EQ(best_grid(cube, 8), (RankGrid{1, 8}));
+  // With few planes they are the fewer parts, and nobody is idle.
+  EXPECT_EQ(best_grid(parse_problem("fft:type=c2c,n=64x8x4,prec=f64"), 16), (RankGrid{8, 2}));
+  // One exchange is enough where y is long.
+  EXPECT_EQ(best_grid(parse_problem("fft:type=c2c,n=64x64x4,prec=f64"), 16), (RankGrid{16, 1}));
+  EXPECT_EQ(best_grid(parse_problem("fft:type=c2c,n=64x64x2,prec=f64"), 7), (RankGrid{7, 1}));
+  // A transform and its inverse have the same grid.
+  for (const int ranks : {2, 6, 12, 30}) {
+    const Problem there = parse_problem("fft:type=r2c,n=50x6x7,prec=f32");
+    EXPECT_EQ(best_grid(there, ranks), best_grid(parse_problem("fft:type=c2r,n=50x6x7,prec=f32,sign=1"), ranks));
+    EXPECT_EQ(best_grid(there, ranks).ranks(), ranks);
   }
 }
 
@@ -162,6 +200,29 @@ TEST_F(RanksDatabase, TheSameBitsOnAnyNumberOfRanksNeedTheSamePlan) {
   const Problem problem = parse_problem(kToken);
   EXPECT_EQ(to_text(chosen(kToken, {3, 1}, options).plan, problem),
             to_text(chosen(kToken, {2, 1}, options).plan, problem));
+}
+
+// Tuned pencils decide about the parts of a transform and of its inverse, whose own winner has to have them too.
+TEST_F(RanksDatabase, AnInverseHasThePartsOfItsTunedTransform) {
+  const std::string there = "fft:type=r2c,n=40x36x32,prec=f64", back = "fft:type=c2r,n=40x36x32,prec=f64,sign=1";
+  const std::string local = ";cpu;threads=1;fft=rows(block=16,rigor=estimate)";
+  const auto grid_of = [&](const std::string& token) { return to_string(chosen(token, {4, 1}).plan.grid); };
+  store(back, "ranks=pencils(grid=4x1,chunks=1,cut=planes)" + local, {4, 1});
+  EXPECT_EQ(grid_of(there), "1x4");
+  EXPECT_EQ(grid_of(back), "1x4");
+  EXPECT_NE(chosen(back, {4, 1}).explain.find("passed over: the tuned plan has parts"), std::string::npos);
+  store(there, "ranks=pencils(grid=2x2,chunks=2,cut=planes)" + local, {4, 1});
+  EXPECT_EQ(grid_of(there), "2x2");
+  EXPECT_EQ(grid_of(back), "2x2");
+  EXPECT_NE(chosen(back, {4, 1}).explain.find("the inverse of has been tuned so"), std::string::npos)
+      << chosen(back, {4, 1}).explain;
+  store(back, "ranks=pencils(grid=2x2,chunks=4,cut=columns)" + local, {4, 1});
+  EXPECT_EQ(chosen(back, {4, 1}).plan.chunks.count, 4);
+  // A plan of other ranks is none, and the one before it is taken.
+  store(there, "ranks=pencils(grid=2x4,chunks=1,cut=planes)" + local, {4, 1});
+  EXPECT_EQ(grid_of(there), "2x2");
+  EXPECT_NE(chosen(there, {4, 1}).explain.find("grids of 4: 1x4, 2x2, 4x1"), std::string::npos)
+      << chosen(there, {4, 1}).explain;
 }
 
 TEST_F(RanksDatabase, StoredPlansThatCannotBeRightArePassedOver) {
