@@ -475,6 +475,54 @@ std::vector<Case> segment_cases() {
 INSTANTIATE_TEST_SUITE_P(Segments, NufftKernels, ::testing::ValuesIn(segment_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
 
+// The coarse bin of a bin is a product and a shift where counts have 32 bits, which is exact below 2^31 alone. Where they
+// have 64, there may be more bins than any test has memory for, so the function is called by itself.
+TEST(NufftSortTexts, TheCoarseBinOfABinIsAQuotientForEveryCount) {
+  for (const bool large : {false, true}) {
+    Case c = spreading("Coarse", 1, Precision::f32, 4, Spread::tile_owned);
+    c.parameters.placement = Placement::two_level;
+    c.parameters.segment = 512;
+    c.shape.large_counts = large;
+    const Prepared p = prepare(c);
+    const auto found = std::find_if(p.program.kernels.begin(), p.program.kernels.end(), [](const KernelSource& kernel) {
+      return kernel.entry.find("coarse_count") != std::string::npos;
+    });
+    ASSERT_NE(found, p.program.kernels.end());
+    KernelSource kernel = *found;
+    kernel.entry = "coarse_of";
+    kernel.text +=
+        "extern \"C\" __global__ void coarse_of(const unsigned long long* bins, unsigned* to, const CoarseBins coarse) {\n"
+        "  to[threadIdx.x] = nufft_coarse(static_cast<count>(bins[threadIdx.x]), coarse);\n}\n";
+    for (const std::uint64_t per : {1, 2, 3, 5, 7, 12, 1000, 4095, 4096}) {
+      std::vector<std::uint64_t> bins;
+      for (const std::uint64_t near : {per, 12345 * per, std::uint64_t{1} << 30, (std::uint64_t{1} << 31) - 2})
+        bins.insert(bins.end(), {near - 1, near, near + 1});
+      if (large)
+        for (const std::uint64_t near : {(std::uint64_t{1} << 31) + 1, (per << 32) - 2})
+          bins.insert(bins.end(), {near - 1, near, near + 1});
+      kernel.block = {static_cast<std::uint32_t>(bins.size()), 1, 1};
+      SortLevels levels;
+      levels.per = static_cast<std::int64_t>(per);
+      GpuProgram program;
+      program.kernels = {kernel};
+      program.launches = {{0,
+                           {1, 1, 1},
+                           {BufferRef{BufferRef::Where::first, 0, 0}, BufferRef{BufferRef::Where::second, 0, 0},
+                            ArgumentStruct{{std::int64_t{1} << 32, levels.per, levels.magic(), levels.reach()}}},
+                           "sort",
+                           0,
+                           0}};
+      std::vector<std::byte> first = packed(bins), second(4 * bins.size());
+      run_program(program, first, second, {});
+      for (std::size_t i = 0; i < bins.size(); ++i) {
+        std::uint32_t coarse = 0;
+        std::memcpy(&coarse, second.data() + 4 * i, 4);
+        EXPECT_EQ(coarse, bins[i] / per) << "bin " << bins[i] << " of " << per << (large ? ", 64 bits" : "");
+      }
+    }
+  }
+}
+
 // A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which the emulator cannot
 // show.
 TEST(NufftKernelTexts, EveryKernelWaitsForEarlierOnes) {
