@@ -12,7 +12,7 @@
 namespace fourtune::generator {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kTiny = 1e-150, kHuge = 1e307;  // half-widths: the reciprocal of any between them is far from overflow
+constexpr double kTiny = 1e-150;  // of half-widths, whose reciprocals are far from overflow
 
 GaussianRule gaussian_rule(double accuracy, double r) {
   const double alpha = 2 + 1 / std::sqrt(2 * kPi);
@@ -103,7 +103,7 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
   // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing. So is it for targets so
   // near to each other that the spacing would overflow.
   double x = source.half, s = target.half;
-  if (s < kTiny) s = std::max(s, x < kTiny ? 1 : (x < kHuge ? 1 : 4) / x);
+  if (s < kTiny) s = std::max(s, x < kTiny ? 1 : 1 / x);
   if (x == 0) x = 1 / s;
   if (plan.type3 == Type3Rule::gaussian) {
     const double r = plan.gaussian_r;
