@@ -451,6 +451,23 @@ std::vector<Case> packed_cases() {
   }
   return cases;
 }
+// Subproblems of many batches of 32 points, all in one column of cells: what is read ahead for the third batch is used.
+std::vector<Case> long_cases() {
+  std::vector<Case> cases;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {kF32, kF64}) {
+      for (const Spread family : {Spread::tile_atomic, Spread::tile_owned, Spread::window})
+        cases.push_back(spreading("Long" + std::to_string(static_cast<int>(family)), dim, precision, 6, family));
+      for (const Interpolate family : {Interpolate::tiled, Interpolate::window, Interpolate::matrix})
+        if (family != Interpolate::matrix || dim > 1)
+          cases.push_back(
+              interpolating("LongInterpolate" + std::to_string(static_cast<int>(family)), dim, precision, 6, family));
+    }
+  for (Case& c : cases) c.parameters.cap = 1000, c.points = Points::spot, c.count = 203;
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(LongTasks, NufftKernels, ::testing::ValuesIn(long_cases()), name_of);
+
 // One block handles a coarse bin of exactly one segment; with one more point, several blocks do. The next coarse bin
 // has a point, and scratch is allocated at once or only on request.
 std::vector<Case> segment_cases() {
