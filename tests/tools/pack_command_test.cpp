@@ -34,12 +34,13 @@ TEST_F(PackCommand, ShowPrintsTheManifestAndThePlans) {
 }
 
 TEST_F(PackCommand, ShowAndExplainSayWhichPlansWonByEnergy) {
-  database("own.db", {{kFft, kFast, 1000, 1.5, kSlow, db::Objective::energy}, {kNufft, kGridder, 5000, 1.2, {}}});
+  constexpr const char* kOther = "fft:type=c2c,n=30x20x14,prec=f64";
+  database("own.db", {{kFft, kFast, 1000, 1.5, kSlow, db::Objective::energy}, {kOther, kFast, 5000, 1.2, {}}});
   done({"build", "a.pack", "--licence", "CC0"});
   done({"merge", "m.pack", "a.pack", "a.pack"});
   for (const std::string pack : {"a.pack", "m.pack"}) {
     const std::string table = done({"show", pack});
-    EXPECT_NE(table.find("(by energy: 1.49 to 1.52 times less)"), std::string::npos) << table;
+    EXPECT_NE(table.find("(by energy: 1.49 to 1.51 times less)"), std::string::npos) << table;
     EXPECT_EQ(table.find("(by "), table.rfind("(by ")) << "the other one won by its time: " << table;
     EXPECT_NE(done({"show", pack, "--format", "csv"}).find("," + std::string(kFast) + ",energy\n"), std::string::npos);
     const Json all = json({"show", pack});
@@ -61,9 +62,9 @@ TEST_F(PackCommand, ShowAndExplainSayWhichPlansWonByEnergy) {
       return result.out;
     };
     EXPECT_NE(explained(kFft, {}).find("won by energy"), std::string::npos) << explained(kFft, {});
-    EXPECT_EQ(explained(kNufft, {}).find("won by"), std::string::npos) << explained(kNufft, {});
+    EXPECT_EQ(explained(kOther, {}).find("won by"), std::string::npos) << explained(kOther, {});
     EXPECT_EQ(Json::parse(explained(kFft, {"--json"}))["objective"], "energy");
-    EXPECT_EQ(Json::parse(explained(kNufft, {"--json"}))["objective"], "time");
+    EXPECT_EQ(Json::parse(explained(kOther, {"--json"}))["objective"], "time");
     EXPECT_TRUE(Json::parse(explained("fft:type=c2c,n=7,prec=f32", {"--json"}))["objective"].is_null());
   }
 }
