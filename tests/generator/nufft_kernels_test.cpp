@@ -473,13 +473,13 @@ INSTANTIATE_TEST_SUITE_P(LongTasks, NufftKernels, ::testing::ValuesIn(long_cases
 std::vector<Case> segment_cases() {
   std::vector<Case> cases;
   for (const bool late : {false, true})
-    for (const int count : {511, 512, 513, 1023, 1024, 1025}) {
+    for (const int count : {511, 512, 513, 1023, 1024, 1025, 2047, 2049}) {
       const std::string name = (late ? "LateSpotOf" : "SpotOf") + std::to_string(count) + "Points";
       Case spreads = spreading(name, 1, Precision::f32, 4, Spread::tile_owned);
       Case reads = interpolating(name + "Read", 1, Precision::f32, 4, Interpolate::tiled);
       for (Case* c : {&spreads, &reads}) {
         c->parameters.placement = Placement::two_level;
-        c->parameters.segment = 512;
+        c->parameters.segment = count < 2000 ? 512 : 2048;  // which is more than a block has threads
         c->shape.fine[0] = 4096, c->parameters.bin[0] = 2;  // so many that a coarse bin has several
         c->points = Points::spot;
         c->count = count + 3;
