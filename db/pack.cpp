@@ -62,7 +62,7 @@ class Decompressor {
     if (!context_ || !dictionary_) throw std::bad_alloc();
   }
   std::optional<std::string> operator()(std::span<const std::byte> data) {
-    constexpr unsigned long long kLongest = kMaxToken + kMaxPlan + kMaxText + 3;
+    constexpr unsigned long long kLongest = kMaxToken + kMaxPlan + kMaxText + 16;
     const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
     if (size > kLongest) return std::nullopt;  // that of an error is larger than any
     std::string text(static_cast<std::size_t>(size), '\0');
@@ -164,7 +164,7 @@ std::optional<PackPlan> Pack::Impl::plan_at(const Statement& row) try {
   const auto environment = environments.find(row.integer(2));
   if (!text || environment == environments.end()) return std::nullopt;
   const auto lines = text::split(*text, '\n');
-  if (lines.size() != 4) return std::nullopt;
+  if (lines.size() != 4 && lines.size() != 5) return std::nullopt;  // the last one is empty
   const auto small = [&](int column) {
     const std::int64_t value = row.integer(column);
     return value >= 0 && value <= std::numeric_limits<int>::max() ? static_cast<int>(value) : -1;
@@ -178,7 +178,8 @@ std::optional<PackPlan> Pack::Impl::plan_at(const Statement& row) try {
                   static_cast<double>(row.integer(5)),
                   static_cast<double>(row.integer(6)) / 1e6,
                   static_cast<double>(row.integer(7)) / 1e6,
-                  small(8)};
+                  small(8),
+                  lines.size() == 5 ? objective_from(lines[3]) : Objective::time};
   plan.environment = environment->second;
   plan.rank = small(3);
   if (!row.is_null(9)) plan.error = row.real(9);

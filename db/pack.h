@@ -24,7 +24,8 @@
 namespace fourtune::db {
 
 inline constexpr std::int64_t kPackApplicationId = 0x4654504b;  // "FTPK"
-inline constexpr std::int64_t kPackVersion = 1;
+// Version 2 has plans that won by something else than their time. A pack without one is of version 1, byte by byte.
+inline constexpr std::int64_t kPackVersion = 2;
 
 struct PackCheck {
   std::size_t plans = 0, kernels = 0;  // that are what was written

@@ -34,20 +34,23 @@ std::int64_t pack_checksum(const PackPlan& plan) {
       fmt::format("{} {:.0f} {:.0f} {:.6f} {:.6f} {} {} {} {} {}", plan.rank, plan.verdict.winner_ns,
                   plan.verdict.incumbent_ns, plan.verdict.ratio_low, plan.verdict.ratio_high, plan.verdict.rounds,
                   plan.error ? fmt::format("{}", *plan.error) : "-", plan.created_ms, plan.size, plan.kin);
-  const std::array<std::string_view, 14> parts{"pack 1",
-                                               plan.verdict.problem,
-                                               plan.verdict.plan,
-                                               plan.verdict.validity,
-                                               numbers,
-                                               plan.wisdom,
-                                               e.backend,
-                                               e.device,
-                                               e.isa,
-                                               e.traits,
-                                               e.driver,
-                                               e.compiler,
-                                               e.libraries,
-                                               e.generator};
+  // As in the database, what version 1 did not have is hashed only where it is there.
+  const bool of_time = plan.verdict.objective == Objective::time;
+  std::vector<std::string_view> parts{of_time ? "pack 1" : "pack 2",
+                                      plan.verdict.problem,
+                                      plan.verdict.plan,
+                                      plan.verdict.validity,
+                                      numbers,
+                                      plan.wisdom,
+                                      e.backend,
+                                      e.device,
+                                      e.isa,
+                                      e.traits,
+                                      e.driver,
+                                      e.compiler,
+                                      e.libraries,
+                                      e.generator};
+  if (!of_time) parts.push_back(to_string(plan.verdict.objective));
   return first_64_bits(blake2b(parts));
 }
 

@@ -26,7 +26,8 @@ bool is_before(const PackPlan& a, const PackPlan& b) {
     const Verdict& v = p.verdict;
     return std::make_tuple(std::cref(v.problem), environment_order(p.environment), std::cref(v.plan), p.rank,
                            std::cref(v.validity), v.winner_ns, v.incumbent_ns, v.ratio_low, v.ratio_high, v.rounds,
-                           p.error.value_or(-1), p.created_ms, std::cref(p.wisdom), std::cref(p.kin), p.size);
+                           p.error.value_or(-1), p.created_ms, std::cref(p.wisdom), std::cref(p.kin), p.size,
+                           v.objective);
   };
   return key(a) < key(b);
 }
@@ -214,6 +215,7 @@ DatabasePlans from_database(const TuningStore& store, const FromDatabase& option
       next.verdict.incumbent_ns = 0;
       next.verdict.ratio_low = next.verdict.ratio_high = 1;
       next.verdict.rounds = 0;
+      next.verdict.objective = Objective::time;  // it has won nothing
       next.error = plan.worst_error;
       if (has_line_break(next) || !(plan.median_ns > 0)) continue;
       next.rank = ++rank;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
@@ -71,12 +72,15 @@ std::string kernels_digest(const std::vector<std::string>& digests_and_checksums
   return digest_of("kernels", digests_and_checksums);
 }
 
-Database empty_pack() {
+Database empty_pack(const std::vector<PackPlan>& plans) {
+  const bool of_time = std::all_of(plans.begin(), plans.end(),
+                                   [](const PackPlan& plan) { return plan.verdict.objective == Objective::time; });
   Database database = Database::in_memory();
   database.execute("PRAGMA page_size = 1024");
   database.execute(kPackSchemaText);
-  database.execute(
-      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kPackApplicationId, kPackVersion).c_str());
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kPackApplicationId,
+                               of_time ? 1 : kPackVersion)
+                       .c_str());
   return database;
 }
 
@@ -86,13 +90,13 @@ void require_pack(const Database& database, const std::string& where) {
     throw StoreError(StoreFault::newer,
                      fmt::format("pack '{}' has version {}, this build knows {}; use a newer Fourtune",
                                  text::shown(where), version, kPackVersion));
-  static const std::set<std::string> expected = objects_of(empty_pack());
+  static const std::set<std::string> expected = objects_of(empty_pack({}));
   const std::set<std::string> found = objects_of(database);
   for (const std::string& object : found)
     if (!expected.contains(object))
       throw StoreError(StoreFault::hostile, fmt::format("pack '{}' has something that packs have not: {}",
                                                         text::shown(where), text::shown(object)));
-  if (version != kPackVersion || found.size() != expected.size())
+  if (version < 1 || found.size() != expected.size())
     throw StoreError(StoreFault::damaged, fmt::format("pack '{}' lacks tables of a pack", text::shown(where)));
 }
 

@@ -31,8 +31,8 @@ std::string signed_message(const ManifestRows& rows);
 std::string plans_digest(const std::vector<std::int64_t>& checksums);
 std::string kernels_digest(const std::vector<std::string>& digests_and_checksums);
 
-// An empty pack.
-Database empty_pack();
+// An empty pack of the least version that can say this.
+Database empty_pack(const std::vector<PackPlan>& plans);
 // Throws StoreError unless it is a pack of this version with exactly its tables.
 void require_pack(const Database& database, const std::string& where);
 

@@ -31,7 +31,8 @@ CREATE TABLE dictionary (
 ) STRICT;
 
 -- rank 0 is the winner, 1 the first runner-up. token_hash, kin and size are what a look-up searches for. data is token,
--- plan and validity, each followed by a newline, compressed by zstd. Times are nanoseconds, ratios millionths.
+-- plan and validity, and from version 2 on the objective if that is not the time, each followed by a newline, compressed
+-- by zstd. Times are nanoseconds, ratios millionths.
 CREATE TABLE plan (
   id INTEGER PRIMARY KEY,
   token_hash INTEGER NOT NULL,

@@ -63,7 +63,9 @@ PackPlan rounded(PackPlan plan) {
 }
 
 std::string text_of(const PackPlan& plan) {
-  return fmt::format("{}\n{}\n{}\n", plan.verdict.problem, plan.verdict.plan, plan.verdict.validity);
+  const Verdict& v = plan.verdict;
+  const std::string objective = v.objective == Objective::time ? "" : fmt::format("{}\n", to_string(v.objective));
+  return fmt::format("{}\n{}\n{}\n{}", v.problem, v.plan, v.validity, objective);
 }
 
 // Some of the texts, evenly spread: most others differ from one of them in a few numbers.
@@ -209,7 +211,7 @@ std::vector<std::byte> pack_bytes(PackContents contents, std::string_view secret
             [](const PackKernel& a, const PackKernel& b) { return a.digest < b.digest; });
   std::sort(contents.manifest.sources.begin(), contents.manifest.sources.end());
 
-  const Database database = empty_pack();
+  const Database database = empty_pack(contents.plans);
   Transaction transaction(database);
   ManifestRows rows = rows_of(contents.manifest);
   rows[kPlansDigest] = write_plans(database, contents.plans);

@@ -187,6 +187,7 @@ class Resolver {
       out.source = kindred || foreign ? Source::nearest : source;
       out.from = layer_name(lookup_.layers()[entry.layer]);
       out.wisdom = entry.wisdom;
+      out.objective = db::to_string(entry.verdict.objective);
       const bool own = same && measured == problem_ && among_ == Among::such_devices;
       out.measured_seconds = own ? entry.verdict.winner_ns * 1e-9 : 0;
     } catch (const Error& error) {
@@ -199,9 +200,10 @@ class Resolver {
             ? fmt::format("measured on {}", shown(entry.verdict.environment.device))
             : fmt::format("measurement {} on this machine", to_string(db::freshness(entry.verdict.environment, here_)));
     explain_ +=
-        fmt::format("found: {} tuned for {} in {} ({}{})\n", shown(entry.verdict.plan), shown(entry.verdict.problem),
+        fmt::format("found: {} tuned for {} in {} ({}{}{})\n", shown(entry.verdict.plan), shown(entry.verdict.problem),
                     layer_place(lookup_.layers()[entry.layer]), validity,
-                    entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "");
+                    entry.verdict.winner_ns > 0 ? fmt::format(", {:.4g} ms", entry.verdict.winner_ns * 1e-6) : "",
+                    entry.verdict.objective == db::Objective::time ? "" : fmt::format(", won by {}", out.objective));
     return true;
   }
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "generator/window/fft_size.h"
 
 namespace fourtune::generator {
 
 constexpr double kPi = std::numbers::pi;
+constexpr double kTiny = 1e-150;  // of half-widths, whose reciprocals are far from overflow
 
 GaussianRule gaussian_rule(double accuracy, double r) {
   const double alpha = 2 + 1 / std::sqrt(2 * kPi);
@@ -69,7 +71,8 @@ double type3_source_half(const Problem& problem, int d, double source_half, doub
 }
 
 Interval type3_interval(double low, double high) {
-  Interval out{(low + high) / 2, (high - low) / 2};
+  // Their sum may overflow, their halves may underflow.
+  Interval out{std::midpoint(low, high), std::midpoint(high, -low)};
   if (std::abs(out.centre) < 0.1 * out.half) {
     out.half += std::abs(out.centre);
     out.centre = 0;
@@ -97,9 +100,10 @@ Type3Dimension type3_dimension(const Plan& plan, const Interval& source, const I
   Type3Dimension out;
   out.source_centre = source.centre;
   out.target_centre = target.centre;
-  // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing.
+  // For a single source or target (half-width 0) the scale is free: a product of 1 costs nothing. So is it for targets so
+  // near to each other that the spacing would overflow.
   double x = source.half, s = target.half;
-  if (s == 0) s = x > 0 ? 1 / x : 1;
+  if (s < kTiny) s = std::max(s, x < kTiny ? 1 : 1 / x);
   if (x == 0) x = 1 / s;
   if (plan.type3 == Type3Rule::gaussian) {
     const double r = plan.gaussian_r;

@@ -61,6 +61,21 @@ class MergeStores : public ::testing::Test {
   TempFolder folder;
 };
 
+TEST_F(MergeStores, AWinnerKeepsTheObjectiveByWhichItWon) {
+  {
+    Writer a(folder / "a", "one"), b(folder / "b", "two");
+    a.verdict("plan-1", 900);
+    Verdict by_energy = sample_verdict("plan-2");
+    by_energy.objective = Objective::energy;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    b.store.record_verdict(b.session, by_energy);
+  }
+  merge("ab", {"a", "b"});
+  const auto store = TuningStore::open_for_reading(folder / "ab");
+  EXPECT_EQ(store.winner(kProblem, sample_environment())->objective, Objective::energy);
+  EXPECT_FALSE(store.damage().any());
+}
+
 TEST_F(MergeStores, AnyOrderGivesTheSameBytesAndLosesNothing) {
   {
     Writer a(folder / "a", "one"), b(folder / "b", "two"), c(folder / "c", "three");

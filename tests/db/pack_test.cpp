@@ -95,6 +95,24 @@ TEST_F(Packs, WhatIsWrittenIsRead) {
   EXPECT_EQ(damaged, 0u);
 }
 
+TEST_F(Packs, WhatWonByEnergySaysSoInVersionTwoAndOthersStayOfVersionOne) {
+  PackContents contents = sample_contents();
+  const auto by_time = pack_bytes(contents);
+  EXPECT_EQ(std::to_integer<int>(by_time[63]), 1) << "user_version: releases that know no energy read it";
+  contents.plans[1].verdict.objective = Objective::energy;
+  const auto pack = written(contents);
+  EXPECT_EQ(std::to_integer<int>(pack_bytes(contents)[63]), 2);
+  std::size_t damaged = 0;
+  EXPECT_EQ(pack->plans_of(kProblem, damaged).at(0).plan, contents.plans[0]);
+  EXPECT_EQ(pack->plans_of(kOtherProblem, damaged).at(0).plan, contents.plans[1]);
+  EXPECT_EQ(damaged, 0u);
+  EXPECT_TRUE(pack->check().is_complete);
+  EXPECT_EQ(pack_bytes(pack->contents(damaged)), pack_bytes(contents));
+  PackPlan other = contents.plans[1];
+  other.verdict.objective = Objective::time;
+  EXPECT_NE(pack_checksum(other), pack_checksum(contents.plans[1])) << "the objective is not lost unseen";
+}
+
 TEST_F(Packs, BytesInMemoryAreReadLikeAFile) {
   const auto bytes = pack_bytes(sample_contents());
   const auto pack = Pack::of_bytes(bytes, "embedded");

@@ -104,6 +104,15 @@ std::vector<Case> checked_groups() {
   std::erase_if(cases, [](const Case& c) {
     return c.shape.dim == 1 || (c.shape.dim == 2) != (c.shape.precision == Precision::f32);
   });
+  // Padded tiles that reach twice around the last dimension.
+  for (const bool spreads : {true, false}) {
+    Case around = spreads ? spreading("Around", 3, Precision::f32, 5, Spread::tile_owned)
+                          : interpolating("AroundRead", 3, Precision::f32, 5, Interpolate::tiled);
+    around.shape.fine[2] = 5;
+    around.parameters.bin = {4, 3, 4};
+    around.parameters.group = 4, around.transforms = 4, around.count = 60;
+    cases.push_back(around);
+  }
   for (Case& c : cases) c.parameters.interleave = c.shape.dim == 3;
   return cases;
 }

@@ -451,18 +451,35 @@ std::vector<Case> packed_cases() {
   }
   return cases;
 }
+// Subproblems of many batches of 32 points, all in one column of cells: what is read ahead for the third batch is used.
+std::vector<Case> long_cases() {
+  std::vector<Case> cases;
+  for (const int dim : {1, 2, 3})
+    for (const Precision precision : {kF32, kF64}) {
+      for (const Spread family : {Spread::tile_atomic, Spread::tile_owned, Spread::window})
+        cases.push_back(spreading("Long" + std::to_string(static_cast<int>(family)), dim, precision, 6, family));
+      for (const Interpolate family : {Interpolate::tiled, Interpolate::window, Interpolate::matrix})
+        if (family != Interpolate::matrix || dim > 1)
+          cases.push_back(
+              interpolating("LongInterpolate" + std::to_string(static_cast<int>(family)), dim, precision, 6, family));
+    }
+  for (Case& c : cases) c.parameters.cap = 1000, c.points = Points::spot, c.count = 203;
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(LongTasks, NufftKernels, ::testing::ValuesIn(long_cases()), name_of);
+
 // One block handles a coarse bin of exactly one segment; with one more point, several blocks do. The next coarse bin
 // has a point, and scratch is allocated at once or only on request.
 std::vector<Case> segment_cases() {
   std::vector<Case> cases;
   for (const bool late : {false, true})
-    for (const int count : {511, 512, 513, 1023, 1024, 1025}) {
+    for (const int count : {511, 512, 513, 1023, 1024, 1025, 2047, 2049}) {
       const std::string name = (late ? "LateSpotOf" : "SpotOf") + std::to_string(count) + "Points";
       Case spreads = spreading(name, 1, Precision::f32, 4, Spread::tile_owned);
       Case reads = interpolating(name + "Read", 1, Precision::f32, 4, Interpolate::tiled);
       for (Case* c : {&spreads, &reads}) {
         c->parameters.placement = Placement::two_level;
-        c->parameters.segment = 512;
+        c->parameters.segment = count < 2000 ? 512 : 2048;  // which is more than a block has threads
         c->shape.fine[0] = 4096, c->parameters.bin[0] = 2;  // so many that a coarse bin has several
         c->points = Points::spot;
         c->count = count + 3;
@@ -474,6 +491,54 @@ std::vector<Case> segment_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Segments, NufftKernels, ::testing::ValuesIn(segment_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Packed, NufftKernels, ::testing::ValuesIn(packed_cases()), name_of);
+
+// The coarse bin of a bin is a product and a shift where counts have 32 bits, which is exact below 2^31 alone. Where they
+// have 64, there may be more bins than any test has memory for, so the function is called by itself.
+TEST(NufftSortTexts, TheCoarseBinOfABinIsAQuotientForEveryCount) {
+  for (const bool large : {false, true}) {
+    Case c = spreading("Coarse", 1, Precision::f32, 4, Spread::tile_owned);
+    c.parameters.placement = Placement::two_level;
+    c.parameters.segment = 512;
+    c.shape.large_counts = large;
+    const Prepared p = prepare(c);
+    const auto found = std::find_if(p.program.kernels.begin(), p.program.kernels.end(), [](const KernelSource& kernel) {
+      return kernel.entry.find("coarse_count") != std::string::npos;
+    });
+    ASSERT_NE(found, p.program.kernels.end());
+    KernelSource kernel = *found;
+    kernel.entry = "coarse_of";
+    kernel.text +=
+        "extern \"C\" __global__ void coarse_of(const unsigned long long* bins, unsigned* to, const CoarseBins coarse) {\n"
+        "  to[threadIdx.x] = nufft_coarse(static_cast<count>(bins[threadIdx.x]), coarse);\n}\n";
+    for (const std::uint64_t per : {1, 2, 3, 5, 7, 12, 1000, 4095, 4096}) {
+      std::vector<std::uint64_t> bins;
+      for (const std::uint64_t near : {per, 12345 * per, std::uint64_t{1} << 30, (std::uint64_t{1} << 31) - 2})
+        bins.insert(bins.end(), {near - 1, near, near + 1});
+      if (large)
+        for (const std::uint64_t near : {(std::uint64_t{1} << 31) + 1, (per << 32) - 2})
+          bins.insert(bins.end(), {near - 1, near, near + 1});
+      kernel.block = {static_cast<std::uint32_t>(bins.size()), 1, 1};
+      SortLevels levels;
+      levels.per = static_cast<std::int64_t>(per);
+      GpuProgram program;
+      program.kernels = {kernel};
+      program.launches = {{0,
+                           {1, 1, 1},
+                           {BufferRef{BufferRef::Where::first, 0, 0}, BufferRef{BufferRef::Where::second, 0, 0},
+                            ArgumentStruct{{std::int64_t{1} << 32, levels.per, levels.magic(), levels.reach()}}},
+                           "sort",
+                           0,
+                           0}};
+      std::vector<std::byte> first = packed(bins), second(4 * bins.size());
+      run_program(program, first, second, {});
+      for (std::size_t i = 0; i < bins.size(); ++i) {
+        std::uint32_t coarse = 0;
+        std::memcpy(&coarse, second.data() + 4 * i, 4);
+        EXPECT_EQ(coarse, bins[i] / per) << "bin " << bins[i] << " of " << per << (large ? ", 64 bits" : "");
+      }
+    }
+  }
+}
 
 // A kernel that does not wait may overtake the one before it (templates/launch_order.cuh), which the emulator cannot
 // show.

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <string>
 #include <utility>
 
 namespace fourtune::generator {
@@ -29,6 +31,35 @@ TEST(Type3Geometry, APartHoldsFewerCellsThanTheGridAndAWholeGridAllOfThem) {
       }
   EXPECT_GT(parts, 1000);
   EXPECT_GT(wholes, 1000);
+}
+
+// What lies within the least numbers, or reaches to great ones, must not make a centre, a spacing or its reciprocal
+// overflow.
+TEST(Type3Geometry, IsFiniteForTheLeastAndTheGreatestNumbers) {
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min(), kMost = std::numeric_limits<double>::max();
+  EXPECT_EQ(type3_interval(kMost, kMost).centre, kMost);
+  EXPECT_EQ(type3_interval(kMost, kMost).half, 0);
+  EXPECT_EQ(type3_interval(-kMost, kMost).half, kMost);
+  EXPECT_GE(type3_interval(-kLeast, kLeast).half, kLeast);
+  EXPECT_EQ(type3_interval(1, 4).centre, 2.5);
+  EXPECT_EQ(type3_interval(1, 4).half, 1.5);
+  const double halves[] = {0, kLeast, 1e-310, 1e-200, 1, 1e200, 1e306};
+  for (const Type3Rule rule : {Type3Rule::compose, Type3Rule::gaussian})
+    for (const double source : halves)
+      for (const double target : halves) {
+        if (source > 0 && target > 0 && std::log10(source) + std::log10(target) > 3) continue;  // a larger grid
+        SCOPED_TRACE(std::to_string(std::log10(source)) + " " + std::to_string(std::log10(target)));
+        Plan plan;
+        plan.type3 = rule;
+        plan.gaussian_r = 3;
+        plan.window = plan.inner = WindowChoice{WindowKind::pswf, 1.25, 6, {0, 0, 0}, 0};
+        GaussianRule gaussian;
+        gaussian.b = 0.5, gaussian.width = 21;
+        const Type3Dimension grid = type3_dimension(plan, {0, source}, {0, target}, gaussian);
+        EXPECT_TRUE(std::isfinite(grid.spacing) && std::isfinite(1 / grid.spacing)) << grid.spacing;
+        EXPECT_LE(2 * source / grid.spacing, static_cast<double>(grid.outer)) << "sources fit the grid";
+        EXPECT_LE(grid.spacing * target, std::numbers::pi / 1.25 * 1.0000001) << "targets fit the band";
+      }
 }
 
 // Equations of the Gaussian rule: h = pi / (r s), and 2 (x s r^2 / pi + 2 pi r b) cells.

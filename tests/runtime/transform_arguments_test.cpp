@@ -146,6 +146,30 @@ TEST(Arguments, BadPointsAreNamedWhereTheOtherSideIsEmpty) {
   }
 }
 
+// Points within the least numbers, and at the greatest one.
+TEST(Arguments, CoordinatesOfAType3AreLeastAndGreatestNumbers) {
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min(), kMost = std::numeric_limits<double>::max();
+  struct Points {
+    double x[2], s[2];
+  };
+  for (const Points& p : {Points{{-kLeast, kLeast}, {-kLeast, kLeast}}, Points{{-kLeast, kLeast}, {0, 0}},
+                          Points{{0, 0}, {-kLeast, kLeast}}, Points{{-kLeast, kLeast}, {-1e300, 1e300}},
+                          Points{{-1e300, 1e300}, {-1e-303, 1e-303}}, Points{{-1e-200, 1e-200}, {1e199, -1e199}},
+                          Points{{-1e306, 1e306}, {0, kLeast}}, Points{{kMost, kMost}, {0, 1e-308}},
+                          Points{{0.5e306, 1e306}, {0, 0}}, Points{{1e-310, 2e-310}, {1e300, 1.5e300}}}) {
+    SCOPED_TRACE(testing::Message() << p.x[0] << " " << p.x[1] << ", " << p.s[0] << " " << p.s[1]);
+    Transform transform("nufft:type=3,dim=1,prec=f64,tol=1e-9", plain());
+    transform.set_points({2, p.x, nullptr, nullptr, 2, p.s});
+    const Complex c[2] = {{1, 0.5}, {-0.25, 2}};
+    Complex in[2] = {c[0], c[1]}, out[2] = {};
+    transform.execute(in, out);
+    for (int l = 0; l < 2; ++l) {
+      const Complex right = c[0] * std::polar(1.0, -p.x[0] * p.s[l]) + c[1] * std::polar(1.0, -p.x[1] * p.s[l]);
+      EXPECT_LE(std::abs(out[l] - right), 1e-8) << l;
+    }
+  }
+}
+
 TEST(Arguments, AnInputThatOverlapsItselfHasNoAdjoint) {
   Transform transform("fft:type=c2c,n=4x3,prec=f64,layout=1x1/1x4", plain());
   Complex in[6] = {}, out[12];

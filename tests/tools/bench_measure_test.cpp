@@ -1,12 +1,12 @@
-// How contenders are measured: which calls each gets, which variant is taken, and what becomes of those that fail.
+// How contenders are measured: which calls each gets, which variant is taken, and what becomes of those that fail. Time
+// and disturbances are scripted, so other work on the machine changes nothing.
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tools/bench/measure/compile.h"
@@ -19,11 +19,31 @@ namespace {
 const Problem kProblem = parse_problem("nufft:type=1,n=16x16x16,m=1000,prec=f32,tol=1e-3");
 const Problem kUniform = parse_problem("fft:type=c2c,n=64,prec=f64");
 
+constexpr std::int64_t kSetPointsNs = 2'000'000;  // as long as a sample has to be
+
+// Time passes while contenders set points and execute, and only then. The probe is asked before and after each sample.
+struct Script {
+  std::int64_t now = 0;              // nanoseconds
+  std::vector<bool> disturbed = {};  // samples, in order; those behind the last one are not
+  std::size_t probes = 0;
+
+  tuner::Usage probe() {
+    // A switch that takes the whole time: nothing was computed.
+    const std::size_t sample = probes++ / 2;
+    if (sample < disturbed.size() && disturbed[sample] && probes % 2 == 0) ++switches;
+    return {now, 0, switches, switches};
+  }
+
+ private:
+  std::int64_t switches = 0;
+};
+
 // What a contender does, and the calls that it got.
 struct Acted {
-  int milliseconds = 0;  // of an execute
-  bool right = false;    // computes the transform
-  int fails_at = 0;      // number of the execute that throws; 0: none
+  double milliseconds = 0;  // of an execute
+  bool right = false;       // computes the transform
+  int fails_at = 0;         // number of the execute that throws; 0: none
+  Script* script = nullptr;
   int made = 0, set = 0, executed = 0;
 };
 
@@ -38,12 +58,13 @@ class Actor final : public Contender {
   }
   void set_points(const Points& points) override {
     ++acted_->set;
+    acted_->script->now += kSetPointsNs;
     if (transform_) transform_->set_points(points);
   }
   void execute(void* first, void* second) override {
     if (++acted_->executed == acted_->fails_at) throw std::runtime_error("tired");
     if (transform_) transform_->execute(first, second);
-    std::this_thread::sleep_for(std::chrono::milliseconds(acted_->milliseconds));
+    acted_->script->now += static_cast<std::int64_t>(acted_->milliseconds * 1e6);
   }
 
  private:
@@ -51,35 +72,47 @@ class Actor final : public Contender {
   std::unique_ptr<Transform> transform_;
 };
 
-std::shared_ptr<Acted> act(int milliseconds, bool right = false, int fails_at = 0) {
-  return std::make_shared<Acted>(Acted{milliseconds, right, fails_at});
-}
 Variant variant(const std::string& name, const std::shared_ptr<Acted>& acted) {
   return {name, [=](const Problem& problem) { return std::make_unique<Actor>(problem, acted); }};
 }
 Entrant entrant(const std::string& name, Role role, const std::shared_ptr<Acted>& acted) {
   return {name, role, "", {variant("", acted)}};
 }
-MeasureOptions rounds(int count) {
-  MeasureOptions options;
-  options.rounds = count;
-  return options;
-}
+
+class BenchMeasure : public ::testing::Test {
+ protected:
+  std::shared_ptr<Acted> act(double milliseconds, bool right = false, int fails_at = 0) {
+    return std::make_shared<Acted>(Acted{milliseconds, right, fails_at, &script_});
+  }
+  MeasureOptions scripted() {
+    MeasureOptions options;
+    options.clock = [this] { return script_.now; };
+    options.probe = [this] { return script_.probe(); };
+    return options;
+  }
+  MeasureOptions rounds(int count) {
+    MeasureOptions options = scripted();
+    options.rounds = count;
+    return options;
+  }
+
+  Script script_;
+};
 
 // First execute and its check, an estimate; then in each round an execute that warms the caches and the timed one.
-TEST(BenchMeasure, EveryContenderGetsTheSameCalls) {
+TEST_F(BenchMeasure, EveryContenderGetsTheSameCalls) {
   const auto one = act(3), two = act(4, true);
   const ProblemResult result =
       measure_problem(kProblem, {entrant("one", Role::untuned, one), entrant("two", Role::peer, two)}, rounds(4));
   EXPECT_EQ(result.skipped, "");
   EXPECT_EQ(result.token, to_token(kProblem));
   EXPECT_EQ(result.sets, 1);
-  EXPECT_GT(result.seconds, 0.06);
+  EXPECT_DOUBLE_EQ(result.seconds, 10 * (3e-3 + 4e-3) + 2 * 4 * 2e-3);
   ASSERT_EQ(result.contenders.size(), 2u);
   for (const auto& acted : {one, two}) {
     EXPECT_EQ(acted->made, 1);
     EXPECT_EQ(acted->executed, 2 + 4 * 2);
-    EXPECT_GE(acted->set, 1 + 3);
+    EXPECT_EQ(acted->set, 1 + 3);
   }
   for (const ContenderResult& found : result.contenders) {
     EXPECT_TRUE(found.ran()) << found.failure;
@@ -90,13 +123,14 @@ TEST(BenchMeasure, EveryContenderGetsTheSameCalls) {
   }
   EXPECT_EQ(result.contenders[0].name, "one");
   EXPECT_EQ(result.contenders[1].role, Role::peer);
-  EXPECT_GE(result.contenders[0].execute.median, 3e6);
-  EXPECT_GE(result.contenders[1].execute.low, 4e6);
+  EXPECT_EQ(result.contenders[0].execute_ns, std::vector<std::int64_t>(4, 3'000'000));
+  EXPECT_EQ(result.contenders[0].execute.median, 3e6);
+  EXPECT_EQ(result.contenders[1].execute.low, 4e6);
   EXPECT_FALSE(result.contenders[0].right);
   EXPECT_TRUE(result.contenders[1].right) << result.contenders[1].error;
 }
 
-TEST(BenchMeasure, UniformTransformsHaveNoPoints) {
+TEST_F(BenchMeasure, UniformTransformsHaveNoPoints) {
   const auto acted = act(3, true);
   const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, acted)}, rounds(3));
   EXPECT_EQ(acted->set, 0);
@@ -104,21 +138,63 @@ TEST(BenchMeasure, UniformTransformsHaveNoPoints) {
   EXPECT_TRUE(result.contenders[0].right);
 }
 
-TEST(BenchMeasure, ShortCallsAreRepeatedWithinASample) {
-  const auto acted = act(0, true);
+TEST_F(BenchMeasure, ShortCallsAreRepeatedWithinASample) {
+  const auto acted = act(0.05, true);
   const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, acted)}, rounds(3));
-  EXPECT_GT(acted->executed, 2 + 3 * 20);
-  for (const std::int64_t one : result.contenders[0].execute_ns) EXPECT_GE(one, 1);
+  EXPECT_EQ(acted->executed, 2 + 3 * (1 + 40)) << "a sample takes 2 ms";
+  EXPECT_EQ(result.contenders[0].execute_ns, std::vector<std::int64_t>(3, 50'000));
 }
 
-TEST(BenchMeasure, TheProcessorsTimeLeavesOutSleep) {
+TEST_F(BenchMeasure, TheProcessorsTimeIsTakenWhereItIsAskedFor) {
   MeasureOptions options = rounds(3);
   options.cpu_time = true;
-  const ProblemResult result = measure_problem(kUniform, {entrant("sleeps", Role::untuned, act(1))}, options);
-  EXPECT_LT(result.contenders[0].execute.median, 0.8e6);
+  script_.disturbed.assign(100, true);
+  const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, act(1000))}, options);
+  // An execute that only lets the scripted time pass computes next to nothing.
+  EXPECT_EQ(result.contenders[0].execute_ns.size(), 3u);
+  EXPECT_LT(result.contenders[0].execute.median, 500e6);
+  EXPECT_EQ(result.contenders[0].busy, (tuner::BusyCount{3, 0})) << "other work does not lengthen it";
 }
 
-TEST(BenchMeasure, TheFastestRightVariantIsTaken) {
+TEST_F(BenchMeasure, DisturbedSamplesAreTakenAgainAndCountNowhere) {
+  script_.disturbed = {true, true, false, true};
+  const auto acted = act(3);
+  const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, acted)}, rounds(4));
+  const ContenderResult& found = result.contenders.at(0);
+  EXPECT_EQ(acted->executed, 2 + (4 + 4) * 2) << "one in four is too few, and the second rounds were quiet";
+  EXPECT_EQ(found.execute_ns.size(), 1u + 4u);
+  EXPECT_EQ(found.busy, (tuner::BusyCount{8, 3}));
+  EXPECT_FALSE(found.too_busy);
+}
+
+TEST_F(BenchMeasure, ADisturbedSampleIsNoneOfThoseThatCount) {
+  script_.disturbed = {false, true, false, false};
+  const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, act(3))}, rounds(4));
+  EXPECT_EQ(result.contenders.at(0).execute_ns.size(), 3u) << "three are enough";
+  EXPECT_EQ(result.contenders.at(0).busy, (tuner::BusyCount{4, 1}));
+  EXPECT_FALSE(result.contenders.at(0).too_busy);
+}
+
+TEST_F(BenchMeasure, WhereNoSampleEscapesAllAreShownAndNoneCounts) {
+  script_.disturbed.assign(100, true);
+  const auto acted = act(3);
+  const ProblemResult result = measure_problem(kUniform, {entrant("ours", Role::untuned, acted)}, rounds(4));
+  EXPECT_TRUE(result.contenders.at(0).too_busy);
+  EXPECT_EQ(acted->executed, 2 + 3 * 4 * 2) << "repeated twice";
+  EXPECT_EQ(result.contenders.at(0).execute_ns.size(), 12u);
+  EXPECT_EQ(result.contenders.at(0).busy, (tuner::BusyCount{12, 12}));
+}
+
+TEST_F(BenchMeasure, DisturbedSamplesAreNotRepeatedPastTheLimitOfTime) {
+  script_.disturbed.assign(100, true);
+  MeasureOptions options = rounds(4);
+  options.max_seconds = 0.02;  // three rounds of 6 ms
+  const auto acted = act(3);
+  measure_problem(kUniform, {entrant("ours", Role::untuned, acted)}, options);
+  EXPECT_EQ(acted->executed, 2 + 4 * 2);
+}
+
+TEST_F(BenchMeasure, TheFastestRightVariantIsTaken) {
   const auto wrong = act(1), slow = act(40, true), quick = act(5, true), broken = act(1, true, 1), late = act(80, true);
   const Entrant both{"peer",
                      Role::peer,
@@ -143,14 +219,14 @@ TEST(BenchMeasure, TheFastestRightVariantIsTaken) {
   EXPECT_GT(found.first_use_ns, 0);
 }
 
-TEST(BenchMeasure, WithoutARightVariantTheFastestWrongOneIsShown) {
+TEST_F(BenchMeasure, WithoutARightVariantTheFastestWrongOneIsShown) {
   const Entrant wrong{"peer", Role::peer, "", {variant("a", act(20)), variant("b", act(3)), variant("c", act(10))}};
   const ProblemResult result = measure_problem(kProblem, {wrong}, rounds(3));
   EXPECT_EQ(result.contenders.at(0).plan, "b");
   EXPECT_FALSE(result.contenders.at(0).right);
 }
 
-TEST(BenchMeasure, IfNoVariantRunsTheLastReasonIsGiven) {
+TEST_F(BenchMeasure, IfNoVariantRunsTheLastReasonIsGiven) {
   const Entrant broken{"peer", Role::peer, "", {variant("a", act(0, false, 1)), variant("b", act(0, false, 1))}};
   const ProblemResult result = measure_problem(kProblem, {broken, entrant("ours", Role::untuned, act(3))}, rounds(3));
   EXPECT_EQ(result.contenders.at(0).failure, "none of its 2 variants runs; the last: tired");
@@ -158,7 +234,7 @@ TEST(BenchMeasure, IfNoVariantRunsTheLastReasonIsGiven) {
   EXPECT_TRUE(result.contenders.at(1).ran());
 }
 
-TEST(BenchMeasure, AContenderThatFailsInARoundLeavesTheOthersAlone) {
+TEST_F(BenchMeasure, AContenderThatFailsInARoundLeavesTheOthersAlone) {
   const auto fails = act(3, false, 5), goes_on = act(3);
   const ProblemResult result = measure_problem(
       kProblem, {entrant("fails", Role::peer, fails), entrant("ours", Role::untuned, goes_on)}, rounds(5));
@@ -168,8 +244,8 @@ TEST(BenchMeasure, AContenderThatFailsInARoundLeavesTheOthersAlone) {
   EXPECT_EQ(result.contenders[1].execute_ns.size(), 5u);
 }
 
-TEST(BenchMeasure, ASlowReferenceIsTimedOnceAndTheOthersHaveTheirRounds) {
-  MeasureOptions options;
+TEST_F(BenchMeasure, ASlowReferenceIsTimedOnceAndTheOthersHaveTheirRounds) {
+  MeasureOptions options = scripted();
   options.max_seconds = 0.5;
   const ProblemResult result = measure_problem(
       kProblem, {entrant("slow", Role::reference, act(100)), entrant("quick", Role::untuned, act(2))}, options);
@@ -177,23 +253,22 @@ TEST(BenchMeasure, ASlowReferenceIsTimedOnceAndTheOthersHaveTheirRounds) {
   ASSERT_EQ(result.contenders.size(), 2u);
   EXPECT_EQ(result.contenders[0].execute_ns.size(), 1u);
   EXPECT_EQ(result.contenders[0].set_points_ns.size(), 1u);
-  EXPECT_GE(result.contenders[0].execute.median, 100e6);
-  EXPECT_GE(result.contenders[1].execute_ns.size(), 3u);
+  EXPECT_EQ(result.contenders[0].execute.median, 100e6);
+  EXPECT_EQ(result.contenders[1].execute_ns.size(), 9u);
 }
 
-TEST(BenchMeasure, ASlowContenderThatCountsKeepsTheProblemFromBeingMeasured) {
-  MeasureOptions options;
+TEST_F(BenchMeasure, ASlowContenderThatCountsKeepsTheProblemFromBeingMeasured) {
+  MeasureOptions options = scripted();
   options.max_seconds = 0.2;
   const auto slow = act(100);
   const ProblemResult result = measure_problem(
       kProblem, {entrant("slow", Role::peer, slow), entrant("untuned", Role::untuned, act(1))}, options);
-  EXPECT_EQ(result.skipped.find("takes too long: 3 rounds of all contenders need "), 0u) << result.skipped;
-  EXPECT_NE(result.skipped.find(" s, the limit is 0.2 s"), std::string::npos) << result.skipped;
+  EXPECT_EQ(result.skipped, "takes too long: 3 rounds of all contenders need 0.6 s, the limit is 0.2 s");
   EXPECT_EQ(slow->executed, 2);
 }
 
-TEST(BenchMeasure, AProblemBeyondTheLimitOfMemoryIsNotMeasured) {
-  MeasureOptions options;
+TEST_F(BenchMeasure, AProblemBeyondTheLimitOfMemoryIsNotMeasured) {
+  MeasureOptions options = scripted();
   options.max_memory = 1000;
   const auto acted = act(1);
   const ProblemResult result = measure_problem(kProblem, {entrant("ours", Role::untuned, acted)}, options);
@@ -204,13 +279,14 @@ TEST(BenchMeasure, AProblemBeyondTheLimitOfMemoryIsNotMeasured) {
 
 TEST(BenchCompile, EveryContenderThatCompilesDoesSoOnceForEachProblem) {
   std::atomic<int> ours{0}, broken{0};
-  Entrant compiles = entrant("ours", Role::untuned, act(0)), throws = entrant("broken", Role::tuned, act(0));
+  const auto nobody = std::make_shared<Acted>();  // nothing is executed
+  Entrant compiles = entrant("ours", Role::untuned, nobody), throws = entrant("broken", Role::tuned, nobody);
   compiles.compile = [&](const Problem& problem) { ours += problem.kind == Kind::fft ? 1 : 100; };
   throws.compile = [&](const Problem&) {
     ++broken;
     throw std::runtime_error("no compiler");
   };
-  const std::vector<ToMeasure> list{{kProblem, {compiles, entrant("peer", Role::peer, act(0)), throws}},
+  const std::vector<ToMeasure> list{{kProblem, {compiles, entrant("peer", Role::peer, nobody), throws}},
                                     {kUniform, {compiles}}};
   testing::internal::CaptureStdout();
   compile_first(list, 3);

@@ -62,5 +62,19 @@ TEST_F(BusyMachine, BenchHasNoRatioOfSuchSamples) {
   EXPECT_NE(again.out.find("too busy to judge"), std::string::npos) << "an earlier run says so too: " << again.out;
 }
 
+// The peer adds up directly, so that one execute takes longer than the others leave this process alone.
+TEST_F(BusyMachine, SoakHasNoRatioOfSuchSamples) {
+  const std::vector<std::string> words{
+      "soak", "--nufft",     "--untuned", "--count",
+      "1",    "--megabytes", "0.6",       "--seed",
+      "15",   "--quiet",     "--peer",    std::string(FOURTUNE_BUILD_DIR) + "/tests/peers/fake_v26.so"};
+  const Finished result = run(words);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("without a ratio, 1 times: this machine was too busy to judge\n"), std::string::npos)
+      << result.out;
+  EXPECT_EQ(result.out.find("geometric mean"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("soak: 1 problems, 1 runs, 0 failures, seed 15, cpu\n"), std::string::npos) << result.out;
+}
+
 }  // namespace
 }  // namespace fourtune::test

@@ -34,6 +34,7 @@ struct Tuned {
   std::int64_t ns = 1000;
   double gain = 1.5;
   std::string runner_up{};  // takes twice the time
+  db::Objective objective = db::Objective::time;
 };
 
 class PackCommand : public testing::Test {
@@ -78,6 +79,7 @@ class PackCommand : public testing::Test {
       db::Verdict verdict;
       verdict.problem = one.problem, verdict.plan = one.plan, verdict.winner_ns = static_cast<double>(one.ns);
       verdict.incumbent_ns = verdict.winner_ns * one.gain, verdict.rounds = 9;
+      verdict.objective = one.objective;
       verdict.ratio_low = one.gain * 0.99, verdict.ratio_high = one.gain * 1.01;
       store.record_verdict(session, verdict);
     }

@@ -33,6 +33,42 @@ TEST_F(PackCommand, ShowPrintsTheManifestAndThePlans) {
   EXPECT_EQ(json({"show", "a.pack", "--limit", "1"})["plans"].size(), 1u);
 }
 
+TEST_F(PackCommand, ShowAndExplainSayWhichPlansWonByEnergy) {
+  constexpr const char* kOther = "fft:type=c2c,n=30x20x14,prec=f64";
+  database("own.db", {{kFft, kFast, 1000, 1.5, kSlow, db::Objective::energy}, {kOther, kFast, 5000, 1.2, {}}});
+  done({"build", "a.pack", "--licence", "CC0"});
+  done({"merge", "m.pack", "a.pack", "a.pack"});
+  for (const std::string pack : {"a.pack", "m.pack"}) {
+    const std::string table = done({"show", pack});
+    EXPECT_NE(table.find("(by energy: 1.49 to 1.51 times less)"), std::string::npos) << table;
+    EXPECT_EQ(table.find("(by "), table.rfind("(by ")) << "the other one won by its time: " << table;
+    EXPECT_NE(done({"show", pack, "--format", "csv"}).find("," + std::string(kFast) + ",energy\n"), std::string::npos);
+    const Json all = json({"show", pack});
+    EXPECT_EQ(all["plans"][0]["objective"], "energy");
+    EXPECT_EQ(all["plans"][1]["objective"], "time");
+  }
+  done({"build", "r.pack", "--runners-up", "1"});
+  const Json with_runner_up = json({"show", "r.pack"});
+  EXPECT_EQ(with_runner_up["plans"][1]["plan"], kSlow);
+  EXPECT_EQ(with_runner_up["plans"][1]["objective"], "time") << "it has won nothing";
+  // From the pack alone, and from the database.
+  for (const std::string& source : {(folder / "none.db").string(), (folder / "own.db").string()}) {
+    const auto explained = [&](const std::string& token, Words more) {
+      Words words{fourtune_program(), "explain", token, "--threads", "1"};
+      words.insert(words.end(), more.begin(), more.end());
+      const Finished result = run_program(words, folder.path(),
+                                          {{"FOURTUNE_DB", source}, {"FOURTUNE_PACKS", (folder / "a.pack").string()}});
+      EXPECT_EQ(result.code, 0) << result.err;
+      return result.out;
+    };
+    EXPECT_NE(explained(kFft, {}).find("won by energy"), std::string::npos) << explained(kFft, {});
+    EXPECT_EQ(explained(kOther, {}).find("won by"), std::string::npos) << explained(kOther, {});
+    EXPECT_EQ(Json::parse(explained(kFft, {"--json"}))["objective"], "energy");
+    EXPECT_EQ(Json::parse(explained(kOther, {"--json"}))["objective"], "time");
+    EXPECT_TRUE(Json::parse(explained("fft:type=c2c,n=7,prec=f32", {"--json"}))["objective"].is_null());
+  }
+}
+
 TEST_F(PackCommand, TextsOfAPackSendNothingToTheTerminal) {
   make_a();
   db::PackContents hostile = contents("a.pack");

@@ -36,6 +36,23 @@ std::vector<Complex> dft(const std::vector<Complex>& in, int sign) {
   return out;
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers need a lot of address space
+// A stack of the size that is asked for here has no place in this address space, so no thread can be made, neither by
+// the library nor by the sums that its results are compared with.
+TEST_F(RunCommand, WorksWhereNoThreadCanBeMade) {
+  for (const std::string token :
+       {"nufft:type=1,n=64x64,m=4000,prec=f64,tol=1e-6", "nufft:type=3,dim=2,m=900,k=800,prec=f32,tol=1e-3",
+        "fft:type=c2c,n=64x64x16,prec=f64", "fft:type=c2r,n=48x30,prec=f32,batch=9"}) {
+    const std::string limited = "ulimit -s 3000000; ulimit -v 2500000; exec '" + fourtune_program() + "' run " + token +
+                                " --repeat 1 --backend cpu";
+    const Finished result =
+        run_program({"/bin/bash", "-c", limited}, folder.path(), {{"FOURTUNE_DB", (folder / "own.db").string()}});
+    EXPECT_EQ(result.code, 0) << token << ": " << result.err;
+    EXPECT_NE(result.out.find("(right; up to "), std::string::npos) << token << ": " << result.out;
+  }
+}
+#endif
+
 // In place, the input is restored over the output before every execution, but never after the last one.
 TEST_F(RunCommand, WritesTheTransformInPlaceOnEveryBackend) {
   std::vector<Complex> values;

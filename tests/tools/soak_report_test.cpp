@@ -111,6 +111,7 @@ TEST_F(SoakReports, JsonHasEveryFigure) {
   EXPECT_EQ(json["interrupted"], false);
   EXPECT_EQ(json["ratios"], (nlohmann::json::array({{{"token", "first"}, {"peer", "peer"}, {"ratio", 4}},
                                                     {{"token", "second"}, {"peer", "other"}, {"ratio", 0.5}}})));
+  EXPECT_EQ(json["without_ratio"], (nlohmann::json{{"wrong there", 2}}));
   EXPECT_NEAR(json["geometric_mean"].get<double>(), 1.41421356, 1e-8);
   EXPECT_EQ(json["least"], 0.5);
   options_.worker.peers.clear();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "db/pack_edit.h"
 #include "runtime/environment.h"
 #include "tests/support/program.h"
 #include "tests/tuner/fake_backend.h"
@@ -129,6 +130,11 @@ TEST_F(Sensors, EnergyAsTheObjectiveFindsAnotherPlanThanTime) {
   EXPECT_EQ(rows[0].objective, db::Objective::energy);
   EXPECT_NE(format_rows(rows, Format::table).find("by energy: 1 mJ"), std::string::npos)
       << format_rows(rows, Format::table);
+  // What is shipped says so too, and of the winner alone.
+  const auto shipped = db::from_database(store, {{}, 1, {}}).plans;
+  ASSERT_EQ(shipped.size(), 2u);
+  EXPECT_EQ(shipped[0].verdict.objective, db::Objective::energy);
+  EXPECT_EQ(shipped[1].verdict.objective, db::Objective::time);
 }
 
 TEST_F(Sensors, ASessionByEnergyMeasuresAgainWhatHasOnlyATime) {

@@ -65,6 +65,7 @@ void explain(const ExplainArguments& arguments) {
                                      {"plan", plan},
                                      {"source", runtime::to_string(found.source)},
                                      {"from", found.from},
+                                     {"objective", found.objective.empty() ? Json() : Json(found.objective)},
                                      {"explain", found.explain},
                                      {"measured_execute_seconds", measured},
                                      {"estimated_execute_seconds", cost.execute},

@@ -207,6 +207,7 @@ Json json_of(const db::PackPlan& plan) {
           {"gain_low", compared ? Json(v.ratio_low) : Json()},
           {"gain_high", compared ? Json(v.ratio_high) : Json()},
           {"rounds", v.rounds},
+          {"objective", db::to_string(v.objective)},
           {"error", plan.error ? Json(*plan.error) : Json()},
           {"validity", v.validity},
           {"date", date_text(plan.created_ms)},

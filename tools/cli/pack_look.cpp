@@ -77,6 +77,13 @@ Json manifest_json(const std::string& path, const db::PackContents& contents) {
           {"kernels", std::move(kernels)}};
 }
 
+// Behind the plan of a winner that won by something else than its time, as `fourtune show` says it.
+std::string objective_text(const db::PackPlan& plan) {
+  const db::Verdict& v = plan.verdict;
+  if (plan.rank != 0 || v.objective == db::Objective::time) return {};
+  return fmt::format("  (by {}: {:.2f} to {:.2f} times less)", db::to_string(v.objective), v.ratio_low, v.ratio_high);
+}
+
 void show(const ShowArguments& arguments) {
   const db::PackContents contents = contents_of_pack(arguments.path);
   constexpr std::size_t kScreen = 20;
@@ -93,12 +100,14 @@ void show(const ShowArguments& arguments) {
   const bool is_table = arguments.output.format == "table";
   std::vector<Cells> rows{
       {"problem", "rank", is_table ? "time" : "seconds", "gain", "error", "device", "date", "plan"}};
+  if (!is_table) rows.front().push_back("objective");
   for (std::size_t i = 0; i < count; ++i) {
     const db::PackPlan& plan = contents.plans[i];
     rows.push_back({plan.verdict.problem, plan.rank == 0 && is_table ? "winner" : std::to_string(plan.rank),
                     is_table ? seconds_text(plan) : fmt::format("{:.9f}", plan.verdict.winner_ns * 1e-9),
                     gain_text(plan), plan.error ? fmt::format("{:.1e}", *plan.error) : "-", plan.environment.device,
-                    date_text(plan.created_ms), plan.verdict.plan});
+                    date_text(plan.created_ms), plan.verdict.plan + (is_table ? objective_text(plan) : "")});
+    if (!is_table) rows.back().push_back(db::to_string(plan.verdict.objective));
   }
   if (!is_table) {
     fmt::print("{}", csv_text(rows));

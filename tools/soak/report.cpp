@@ -115,6 +115,7 @@ void SoakReport::print_json(const HuntState& state) const {
       if (one.times.skipped.empty())
         list.push_back({{"token", one.token}, {"peer", one.times.name}, {"ratio", one.times.peer / one.times.ours}});
     all["ratios"] = list;
+    all["without_ratio"] = ratios.skipped;
     if (!ratios.all.empty()) all["geometric_mean"] = geometric_mean(ratios.all), all["least"] = ratios.least;
   }
   fmt::print("{}", tuner::json_text(all));

@@ -15,9 +15,32 @@
 #include "tuner/reference/recorded_points.h"
 #include "tuner/reference/reference.h"
 #include "tuner/reference/synthetic.h"
+#include "tuner/reference/threads.h"
 
 namespace fourtune::tuner {
 namespace {
+
+// Sums of squares of differences and of what is right.
+struct Difference {
+  double error = 0, norm = 0;
+  void add(double found, double right) {
+    error += (found - right) * (found - right);
+    norm += right * right;
+  }
+};
+// The relative l2 difference of `count` places, of which a thread takes `part` at a time; body(place, sum) adds one.
+template <class F>
+double difference_of(std::int64_t count, std::int64_t part, const F& body) {
+  std::vector<Difference> sums(static_cast<std::size_t>((count + part - 1) / part));
+  on_all_threads(std::ssize(sums), 1, [&](std::int64_t p) {
+    Difference sum;
+    for (std::int64_t i = p * part; i < std::min(count, (p + 1) * part); ++i) body(i, sum);
+    sums[static_cast<std::size_t>(p)] = sum;
+  });
+  Difference all;
+  for (const Difference& sum : sums) all.error += sum.error, all.norm += sum.norm;
+  return all.error == 0 ? 0 : std::sqrt(all.error / all.norm);
+}
 
 // A buffer that begins at a cache line's boundary.
 class Buffer {
@@ -67,7 +90,7 @@ std::int64_t affordable(double terms_an_output) {
 }
 
 // Numbers to compare: fewer take less time than waking threads, which compilers keep from running.
-constexpr std::size_t worth_threads = 1 << 18;
+constexpr std::int64_t kPart = 1 << 16;  // values that a thread compares at a time
 
 std::vector<std::int64_t> checked_transforms(std::int64_t batch) {
   std::vector<std::int64_t> list{0, batch / 2, batch - 1};
@@ -195,14 +218,10 @@ class TypedData : public Data {
   // Of arrays without gaps.
   double dense_difference() const {
     const std::span<const T> found = host_output().template as<const T>(), right = right_output.as<const T>();
-    double error = 0, norm = 0;
-#pragma omp parallel for reduction(+ : error, norm) if (right.size() >= worth_threads)
-    for (std::size_t at = 0; at < right.size(); ++at) {
-      const double difference = static_cast<double>(found[at]) - static_cast<double>(right[at]);
-      error += difference * difference;
-      norm += static_cast<double>(right[at]) * static_cast<double>(right[at]);
-    }
-    return error == 0 ? 0 : std::sqrt(error / norm);
+    return difference_of(std::ssize(right), kPart, [&](std::int64_t at, Difference& sum) {
+      const auto i = static_cast<std::size_t>(at);
+      sum.add(static_cast<double>(found[i]), static_cast<double>(right[i]));
+    });
   }
   double whole_difference() const {
     const auto n = output_sizes(problem_);
@@ -210,21 +229,17 @@ class TypedData : public Data {
     const int parts = problem_.fft_type == FftType::c2r ? 1 : 2;
     const T* const found = static_cast<const T*>(host_output().data());
     const T* const right = static_cast<const T*>(right_output.data());
-    double error = 0, norm = 0;
     const std::int64_t one = element_count(n), rows = one / n[0] * problem_.batch;
-#pragma omp parallel for reduction(+ : error, norm) if (right_output.bytes() >= worth_threads * sizeof(T))
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t first = row * n[0];
-      const std::int64_t start = place_of(layout, n, first % one) + first / one * layout.distance;
-      for (std::int64_t x = 0; x < n[0]; ++x)
-        for (int part = 0; part < parts; ++part) {
-          const std::int64_t at = (start + x * layout.stride[0]) * parts + part;
-          const double difference = static_cast<double>(found[at]) - static_cast<double>(right[at]);
-          error += difference * difference;
-          norm += static_cast<double>(right[at]) * static_cast<double>(right[at]);
-        }
-    }
-    return error == 0 ? 0 : std::sqrt(error / norm);
+    return difference_of(rows, std::max<std::int64_t>(1, kPart / (n[0] * parts)),
+                         [&](std::int64_t row, Difference& sum) {
+                           const std::int64_t first = row * n[0];
+                           const std::int64_t start = place_of(layout, n, first % one) + first / one * layout.distance;
+                           for (std::int64_t x = 0; x < n[0]; ++x)
+                             for (int part = 0; part < parts; ++part) {
+                               const std::int64_t at = (start + x * layout.stride[0]) * parts + part;
+                               sum.add(static_cast<double>(found[at]), static_cast<double>(right[at]));
+                             }
+                         });
   }
 
   void execute(runtime::Executor& executor, bool adjoint) const {

@@ -7,6 +7,7 @@
 #include "base/layout.h"
 #include "tuner/reference/phase.h"
 #include "tuner/reference/synthetic.h"
+#include "tuner/reference/threads.h"
 
 namespace fourtune::tuner {
 
@@ -176,10 +177,11 @@ double adjoint_mismatch(std::span<const std::complex<T>> ax, std::span<const std
   const auto inner = [](std::span<const std::complex<T>> a, std::span<const std::complex<T>> b) {
     constexpr std::size_t part = std::size_t{1} << 16;
     std::vector<CompensatedSum> sums((a.size() + part - 1) / part);
-#pragma omp parallel for schedule(static) if (sums.size() > 4)
-    for (std::size_t p = 0; p < sums.size(); ++p)
+    on_all_threads(std::ssize(sums), 4, [&](std::int64_t at) {
+      const auto p = static_cast<std::size_t>(at);
       for (std::size_t i = p * part; i < std::min(a.size(), (p + 1) * part); ++i)
         sums[p].add(std::conj(widen(a[i])) * widen(b[i]));
+    });
     CompensatedSum sum;
     for (const CompensatedSum& one : sums) sum.add(one);
     return sum.value();

@@ -5,6 +5,7 @@
 
 #include "base/layout.h"
 #include "tuner/reference/phase.h"
+#include "tuner/reference/threads.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -32,13 +33,12 @@ template <typename F>
 void sum_in_parts(std::int64_t count, std::size_t outputs, ComplexSpan out, const F& body) {
   const std::int64_t parts = std::clamp<std::int64_t>(count, 1, 128);
   std::vector<std::vector<CompensatedSum>> partial(static_cast<std::size_t>(parts));
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t p = 0; p < parts; ++p) {
+  on_all_threads(parts, 1, [&](std::int64_t p) {
     auto& sums = partial[static_cast<std::size_t>(p)];
     sums.resize(outputs);
     body(count / parts * p + std::min(p, count % parts), count / parts * (p + 1) + std::min(p + 1, count % parts),
          sums);
-  }
+  });
   for (std::size_t i = 0; i < outputs; ++i) {
     CompensatedSum total;
     for (const auto& sums : partial) total.add(sums[i]);
@@ -159,12 +159,12 @@ void lattice_sums(const Sizes& n, const Position& first, std::span<const TurnsOf
   std::vector<Block> along(outputs.size());
   std::array<double, kPhaseBlock> steps;
   std::iota(steps.begin(), steps.end(), 0.0);
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  on_all_threads(std::ssize(outputs), 16, [&](std::int64_t at) {
+    const auto i = static_cast<std::size_t>(at);
     TurnBlock t{};
     add_turns(length, steps.data(), outputs[i][0], t.hi.data(), t.lo.data());
     unit_phases(length, t.hi.data(), t.lo.data(), along[i].re.data(), along[i].im.data());
-  }
+  });
   const std::int64_t segments = blocks_of(n[0]);
   sum_in_parts(segments * n[1] * n[2] * n[3], outputs.size(), out,
                [&](std::int64_t low, std::int64_t high, auto& sums) {

@@ -7,6 +7,7 @@
 
 #include "base/layout.h"
 #include "generator/plan/type3_geometry.h"
+#include "tuner/reference/threads.h"
 
 namespace fourtune::tuner {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using Vec3 = std::array<double, 3>;
 using ModeCounts = std::array<std::int64_t, 3>;
 constexpr double kPi = std::numbers::pi;
+constexpr std::int64_t kGrain = 4096;  // numbers that a thread draws at a time
 // The largest f32 number below pi: clamping to it keeps rounded coordinates inside (-pi, pi) too.
 constexpr double kEdge = 3.1415925025939941;
 
@@ -34,8 +36,7 @@ struct Sink {
 template <typename F>
 void for_each_readout(std::int64_t m, std::int64_t length, const F& body) {
   const std::int64_t readouts = (m + length - 1) / length;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t q = 0; q < readouts; ++q) body(q, q * length, std::min(length, m - q * length));
+  on_all_threads(readouts, 16, [&](std::int64_t q) { body(q, q * length, std::min(length, m - q * length)); });
 }
 
 double fraction(double v) { return v - std::floor(v); }
@@ -61,13 +62,12 @@ Vec3 rotate(const std::array<Vec3, 3>& r, const Vec3& p) {
 template <typename T>
 void fill_box(const Sink<T>& sink, const Vec3& low, const Vec3& width, std::int64_t m, std::uint64_t seed,
               std::uint64_t stream) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t j = 0; j < m; ++j) {
+  on_all_threads(m, kGrain, [&](std::int64_t j) {
     Vec3 p{};
     for (std::size_t d = 0; d < static_cast<std::size_t>(sink.dim); ++d)
       p[d] = low[d] + width[d] * random_unit(seed, stream + d, static_cast<std::uint64_t>(j));
     sink(j, p);
-  }
+  });
 }
 
 // The direction of spoke q: the golden angle pi (sqrt 5 - 1) / 2 in the plane, 2D golden means on the sphere.
@@ -239,11 +239,11 @@ PointSet<T> make_targets(const Problem& problem, std::uint64_t seed) {
   const Vec3 extent = resolved_extent(problem);
   Vec3 half{};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d) half[d] = target_half_width(extent[d]);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t j = 0; j < result.count(); ++j)
+  on_all_threads(result.count(), kGrain, [&](std::int64_t j) {
     for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
       result.x[d][static_cast<std::size_t>(j)] =
           static_cast<T>(half[d] * (2 * random_unit(seed, kTargets + d, static_cast<std::uint64_t>(j)) - 1));
+  });
   pin_corners(result, half);
   return result;
 }
@@ -255,16 +255,19 @@ std::array<double, 3> resolved_extent(const Problem& problem) {
 
 template <typename T>
 void fill_random(std::span<std::complex<T>> values, std::uint64_t seed) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t j = 0; j < values.size(); ++j)
+  on_all_threads(std::ssize(values), kGrain, [&](std::int64_t at) {
+    const auto j = static_cast<std::size_t>(at);
     values[j] = {static_cast<T>(2 * random_unit(seed, kReal, j) - 1),
                  static_cast<T>(2 * random_unit(seed, kImaginary, j) - 1)};
+  });
 }
 
 template <typename T>
 void fill_random(std::span<T> values, std::uint64_t seed) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t j = 0; j < values.size(); ++j) values[j] = static_cast<T>(2 * random_unit(seed, kReal, j) - 1);
+  on_all_threads(std::ssize(values), kGrain, [&](std::int64_t at) {
+    const auto j = static_cast<std::size_t>(at);
+    values[j] = static_cast<T>(2 * random_unit(seed, kReal, j) - 1);
+  });
 }
 
 template <typename T>
@@ -285,13 +288,12 @@ void fill_half_spectrum(std::span<std::complex<T>> values, const Sizes& n, std::
       mirror += stride * ((n[d] - rest % n[d]) % n[d]);
     return mirror;
   };
-#pragma omp parallel for schedule(static)
-  for (std::int64_t j = 0; j < size * batch; ++j) {
+  on_all_threads(size * batch, kGrain, [&](std::int64_t j) {
     const std::int64_t x = j % half[0];
     std::complex<double> value = draw(j);
     if (x == 0 || 2 * x == n[0]) value = 0.5 * (value + std::conj(draw(j / size * size + mirrored(j % size))));
     values[static_cast<std::size_t>(j)] = {static_cast<T>(value.real()), static_cast<T>(value.imag())};
-  }
+  });
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): T is a type.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <map>
 #include <new>
@@ -18,17 +17,11 @@
 #include "tools/bench/measure/memory.h"
 #include "tools/common/device_arrays.h"
 #include "tools/common/errors.h"
-#include "tools/common/stopwatch.h"
 #include "tools/common/text.h"
 #include "tuner/report/report.h"
 
 namespace fourtune::tools {
 namespace {
-
-std::int64_t cpu_clock() {
-  static const tuner::Clock clock = tuner::thread_clock();
-  return clock();
-}
 
 // Another contender has just replaced the contents of the caches. If a call takes less than this, that would show in
 // its time, so each sample is preceded by an untimed call; a user of only one library sees warm caches too.
@@ -42,15 +35,28 @@ constexpr double kLookSeconds = 0.25;
 // Rounds of a busy machine are repeated so often.
 constexpr int kMostRepeats = 2;
 
-// Uses the thread's CPU time as a timer.
-class CpuTimer final : public runtime::StreamTimer {
+// Uses a clock of the host as a timer.
+class ClockTimer final : public runtime::StreamTimer {
  public:
-  void start() override { start_ = cpu_clock(); }
-  void stop() override { stop_ = cpu_clock(); }
+  explicit ClockTimer(tuner::Clock clock) : clock_(std::move(clock)) {}
+  void start() override { start_ = clock_(); }
+  void stop() override { stop_ = clock_(); }
   double seconds() override { return 1e-9 * static_cast<double>(stop_ - start_); }
 
  private:
+  tuner::Clock clock_;
   std::int64_t start_ = 0, stop_ = 0;
+};
+
+// Seconds by that clock since it was made.
+class Watch {
+ public:
+  explicit Watch(const tuner::Clock& clock) : clock_(clock), start_(clock()) {}
+  double seconds() const { return 1e-9 * static_cast<double>(clock_() - start_); }
+
+ private:
+  const tuner::Clock& clock_;
+  std::int64_t start_;
 };
 
 std::string said_by(const std::exception& error) {
@@ -64,8 +70,7 @@ class Measurement {
         options_(options),
         arrays_(make_bench_arrays(problem, options.seed, backend, options.device)) {
     timing_.min_sample_seconds = 2e-3;
-    if (options.cpu_time) host_timer_ = std::make_unique<CpuTimer>();
-    timer_ = options.cpu_time ? host_timer_.get() : &arrays_->timer();
+    timer_ = options.cpu_time || !arrays_->on_device() ? &host_timer_ : &arrays_->timer();
   }
 
   int sets() const { return arrays_->sets(); }
@@ -150,11 +155,11 @@ class Measurement {
   // Wall-clock nanoseconds of one call of work that the host waits for.
   template <class Work>
   std::int64_t host_ns(int loops, const Work& work) {
-    host_timer_->start();
+    host_timer_.start();
     for (int i = 0; i < loops; ++i) work();
     arrays_->wait();
-    host_timer_->stop();
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(host_timer_->seconds() * 1e9 / loops));
+    host_timer_.stop();
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(host_timer_.seconds() * 1e9 / loops));
   }
 
   // One sample of `loops` executes, which use the sets of arrays in turn. Returns the nanoseconds of one execute.
@@ -184,12 +189,12 @@ class Measurement {
 
   // Runs create, set_points and the first execute, and checks its result.
   void begin(const Variant& variant, Slot& slot, ContenderResult& result) {
-    const Stopwatch create;
+    const Watch create(options_.clock);
     slot.contender = variant.make(problem_);
     arrays_->wait();
     result.create_seconds = create.seconds();
     if (problem_.kind == Kind::nufft) {
-      const Stopwatch set_points;
+      const Watch set_points(options_.clock);
       slot.contender->set_points(arrays_->points());
       arrays_->wait();
       result.first_set_points_seconds = set_points.seconds();
@@ -205,7 +210,7 @@ class Measurement {
   // or times.
   void load(const Variant& variant, ContenderResult& result) {
     arrays_->prepare();
-    const Stopwatch first_use;
+    const Watch first_use(options_.clock);
     const auto contender = variant.make(problem_);
     if (problem_.kind == Kind::nufft) contender->set_points(arrays_->points());
     contender->execute(arrays_->first(0), arrays_->second(0));
@@ -225,7 +230,7 @@ class Measurement {
       try {
         Slot slot;
         ContenderResult trial;
-        const Stopwatch first_use;
+        const Watch first_use(options_.clock);
         begin(variant, slot, trial);
         if (result.first_use_ns == 0) result.first_use_ns = static_cast<std::int64_t>(first_use.seconds() * 1e9);
         settle_loops(slot);
@@ -271,7 +276,7 @@ class Measurement {
   // Rounds with disturbed samples (tuner/measure/usage.h) are repeated while there is time.
   void run_executes(std::vector<ContenderResult>& results) {
     const bool host = !arrays_->on_device() && !options_.cpu_time;
-    const tuner::Probe probe = host ? tuner::usage_now : tuner::usage_ignored;
+    const tuner::Probe probe = host ? options_.probe : tuner::usage_ignored;
     std::vector<std::vector<std::int64_t>> disturbed_ns(results.size());
     const auto measure = [&](Slot& slot, ContenderResult& result) {
       if (slot.seconds < kWarmBelow) execute_ns(*slot.contender, 1);
@@ -284,7 +289,7 @@ class Measurement {
     const auto enough = [&](const ContenderResult& result) {
       return result.busy.disturbed == 0 || static_cast<int>(result.execute_ns.size()) >= options_.min_rounds;
     };
-    const Stopwatch watch;
+    const Watch watch(options_.clock);
     rounds(results, options_.rounds, 1, measure);
     for (int again = 0; again < kMostRepeats && !std::all_of(results.begin(), results.end(), enough); ++again)
       if (watch.seconds() < options_.max_seconds) rounds(results, options_.rounds, 0.5, measure);
@@ -332,7 +337,7 @@ class Measurement {
   void rounds(std::vector<ContenderResult>& results, int count, double share, const Measure& measure) {
     std::vector<std::size_t> order(slots_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const Stopwatch watch;
+    const Watch watch(options_.clock);
     for (int round = 0; round < count; ++round) {
       if (round >= options_.min_rounds && watch.seconds() > share * options_.max_seconds) break;
       random_.shuffle(order);
@@ -351,7 +356,7 @@ class Measurement {
   const MeasureOptions& options_;
   std::unique_ptr<BenchArrays> arrays_;
   tuner::BenchmarkOptions timing_;
-  std::unique_ptr<runtime::StreamTimer> host_timer_ = runtime::clock_timer();
+  ClockTimer host_timer_{options_.cpu_time ? tuner::thread_clock() : options_.clock};
   runtime::StreamTimer* timer_;  // times executes
   int set_ = 0;
   tuner::Random random_{options_.seed};
@@ -395,7 +400,7 @@ double copy_bandwidth(const Problem& problem, const runtime::Backend& backend, i
 
 ProblemResult measure_problem(const Problem& problem, const std::vector<Entrant>& entrants,
                               const MeasureOptions& options) {
-  const Stopwatch watch;
+  const Watch watch(options.clock);
   const runtime::Backend& backend = options.backend ? *options.backend : runtime::find_backend({});
   ProblemResult result;
   result.problem = problem;

@@ -68,7 +68,9 @@ struct MeasureOptions {
   double max_seconds = 60;  // for timed calls; a problem that cannot have min_rounds rounds in this time is skipped
   double max_memory = 0;    // bytes for data and all contenders; 0: no limit
   std::uint64_t seed = 1;
-  bool cpu_time = false;  // measure CPU time of this thread; only for contenders with one thread
+  bool cpu_time = false;                     // measure CPU time of this thread; only for contenders with one thread
+  tuner::Clock clock = tuner::wall_clock();  // of the host; tests pass their own, and a probe of their own
+  tuner::Probe probe = tuner::usage_now;     // sees disturbed samples of transforms on the host
 };
 
 // `problem` must be bound (tuner::bound_problem). An exception of a contender counts as its failure. Problems that need
