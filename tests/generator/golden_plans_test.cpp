@@ -9,6 +9,7 @@
 #include "fourtune/problem.h"
 #include "generator/candidates.h"
 #include "generator/planner/gpu_fft/planner.h"
+#include "runtime/backends/families.h"
 #include "tests/support/golden.h"
 
 namespace fourtune::generator {
@@ -100,7 +101,10 @@ class GoldenPlans : public ::testing::TestWithParam<int> {
   static constexpr int kParts = 4;
 };
 
-TEST_P(GoldenPlans, AreAsRecorded) { test::GoldenFile("plans.txt", planned).compare(GetParam(), kParts); }
+TEST_P(GoldenPlans, AreAsRecorded) {
+  if (!runtime::has_fftw()) GTEST_SKIP() << "recorded by a build with FFTW, whose estimate may run untuned";
+  test::GoldenFile("plans.txt", planned).compare(GetParam(), kParts);
+}
 
 INSTANTIATE_TEST_SUITE_P(Parts, GoldenPlans, ::testing::Range(0, GoldenPlans::kParts));
 
