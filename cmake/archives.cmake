@@ -19,13 +19,6 @@ foreach(name ${names})
   endif()
   list(APPEND FOURTUNE_ARCHIVES ${FOURTUNE_ARCHIVE_${name}})
 endforeach()
-execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE gomp
-                OUTPUT_STRIP_TRAILING_WHITESPACE)
-if(NOT IS_ABSOLUTE "${gomp}")
-  set(FOURTUNE_NO_ARCHIVES "libgomp.a is missing")
-  return()
-endif()
-list(APPEND FOURTUNE_ARCHIVES ${gomp})
 
 # Lets the target have Highway: its archive or, as Debian has none, the two functions that we use of it.
 find_library(FOURTUNE_ARCHIVE_hwy libhwy.a)

@@ -15,6 +15,7 @@
 #include "runtime/backends/device_copy.h"
 #include "runtime/backends/device_streams.h"
 #include "runtime/backends/gpu/program_backend.h"
+#include "runtime/streamed_core.h"
 
 namespace fourtune::runtime {
 namespace {
@@ -62,10 +63,10 @@ void check(const Problem& problem) {
                     what));
 }
 
-class StreamedFft final : public TransformCore {
+class StreamedFft final : public StreamedCore {
  public:
   StreamedFft(const Problem& problem, const Options& options, std::int64_t bytes)
-      : problem_(problem),
+      : StreamedCore(problem),
         options_(options),
         backend_(find_backend(options.backend)),
         streams_(backend_.streams(options.device)),
@@ -99,9 +100,7 @@ class StreamedFft final : public TransformCore {
       throw;
     }
   }
-  void set_stream(void*) override {}  // it has its own, and is done when it returns
 
-  const Problem& problem() const override { return problem_; }
   MemoryUse memory() const override {
     MemoryUse use;
     const std::int64_t buffers = 2 * (first_bytes() + second_bytes());  // of two blocks under way
@@ -111,9 +110,6 @@ class StreamedFft final : public TransformCore {
     if (first_[0].data() != nullptr) use.held += buffers;
     return use;
   }
-  const std::string& plan() const override { return plan_; }
-  const std::string& explain() const override { return explain_; }
-  const std::string& warnings() const override { return warnings_; }
   std::vector<StageTime> stage_times() const override {
     return {{planes_.name, planes_.seconds}, {lines_.name, lines_.seconds}};
   }
@@ -270,13 +266,11 @@ class StreamedFft final : public TransformCore {
       }
   }
 
-  Problem problem_;
   Options options_;
   const Backend& backend_;
   std::unique_ptr<Backend> lines_backend_;  // whose kernels transform one dimension
   std::unique_ptr<DeviceStreams> streams_;
   DeviceCopy memory_;
-  std::string plan_, explain_, warnings_;
   Pass planes_, lines_;
   std::array<DeviceArray, 2> first_, second_;  // blocks of the arrays on either side
   HostMemory scratch_;

@@ -19,6 +19,7 @@
 #include "runtime/slab_scheme.h"
 #include "runtime/slabs/gpu_slab_ffts.h"
 #include "runtime/slabs/gpu_slab_plan.h"
+#include "runtime/streamed_core.h"
 #include "runtime/streamed_points.h"
 
 namespace fourtune::runtime {
@@ -51,10 +52,10 @@ void check(const Problem& problem, const Options& options) {
                 "not deterministic; allow more memory, or leave deterministic out");
 }
 
-class StreamedNufft final : public TransformCore {
+class StreamedNufft final : public StreamedCore {
  public:
   StreamedNufft(const Problem& problem, const Options& options, const Resolution& resolution, std::int64_t bytes)
-      : problem_(problem),
+      : StreamedCore(problem),
         options_(options),
         allowed_(bytes),
         backend_(programs_of(options)),
@@ -66,7 +67,7 @@ class StreamedNufft final : public TransformCore {
     const bool forced = resolution.source == Source::forced;
     const std::string fault = gpu_slabs_fault(forced ? resolution.plan : plan, problem);
     if (!fault.empty()) throw Error(forced ? Status::invalid_plan : Status::unsupported, "devices: " + fault);
-    plan_text_ = generator::to_text(plan, problem);
+    plan_ = generator::to_text(plan, problem);
     why_ = resolution.explain;
     locator_.emplace(locator_of(problem, plan, options.trust_points, traits_));
     scheme_.problem = of_one_set(problem), scheme_.plan = plan, scheme_.order = options.mode_order;
@@ -119,9 +120,7 @@ class StreamedNufft final : public TransformCore {
       throw;
     }
   }
-  void set_stream(void*) override {}  // it has its own, and is done when it returns
 
-  const Problem& problem() const override { return problem_; }
   MemoryUse memory() const override {
     MemoryUse use;
     use.needed = scheme_.bytes;
@@ -131,9 +130,6 @@ class StreamedNufft final : public TransformCore {
     if (lists_) use.held += lists_->held();
     return use;
   }
-  const std::string& plan() const override { return plan_text_; }
-  const std::string& explain() const override { return explain_; }
-  const std::string& warnings() const override { return warnings_; }
   std::vector<StageTime> stage_times() const override { return times_; }
 
  private:
@@ -219,7 +215,7 @@ class StreamedNufft final : public TransformCore {
         fmt::format(
             "by {}, through {} of {} bytes of device memory: {} slab{} of up to {} planes, {}, up to {} points and {} columns "
             "at a time; {} bytes of host memory\n",
-            plan_text_, scheme_.bytes, allowed_, scheme_.slabs(), scheme_.slabs() == 1 ? "" : "s", most_planes(),
+            plan_, scheme_.bytes, allowed_, scheme_.slabs(), scheme_.slabs() == 1 ? "" : "s", most_planes(),
             scheme_.resident ? "all values" : "values by parts", scheme_.points, scheme_.columns, host);
   }
   std::int64_t most_planes() const {
@@ -414,14 +410,13 @@ class StreamedNufft final : public TransformCore {
       }
   }
 
-  Problem problem_;
   Options options_;
   std::int64_t allowed_;
   const gpu::ProgramBackend& backend_;
   DeviceTraits traits_;
   std::unique_ptr<DeviceStreams> streams_;
   DeviceCopy memory_;
-  std::string plan_text_, why_, explain_, warnings_;
+  std::string why_;
   SlabScheme scheme_;
   std::optional<generator::nufft::Kernels> locator_;
   DeviceArray shared_;

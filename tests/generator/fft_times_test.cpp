@@ -59,8 +59,10 @@ TEST(FftTimes, OddRealLinesOfSeveralDimensionsNeverGoToTheLibrarysThreads) {
 
 TEST(FftTimes, AreFiniteAndPositiveForEveryLength) {
   for (const std::string type : {"c2c", "r2c", "c2r"})
-    for (const std::string rest : {"n=1,prec=f32", "n=2,prec=f64", "n=1x1x1,prec=f32", "n=65537,prec=f64",
-                                   "n=1000003,prec=f32", "n=3x1,prec=f64,batch=7", "n=1073741824,prec=f32"})
+    for (const std::string rest :
+         {"n=1,prec=f32", "n=2,prec=f64", "n=1x1x1,prec=f32", "n=65537,prec=f64", "n=1000003,prec=f32",
+          "n=3x1,prec=f64,batch=7", "n=1073741824,prec=f32", "n=288230376151711717,prec=f32",
+          "n=288230376151711744,prec=f64", "n=3x72057594037927936,prec=f32"})
       for (const int threads : {1, 2, 64}) {
         const FftTimes times = fft_times(parse_problem("fft:type=" + type + "," + rest), threads);
         EXPECT_TRUE(std::isfinite(times.rows) && times.rows > 0) << type << " " << rest;

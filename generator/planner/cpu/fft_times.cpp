@@ -50,10 +50,18 @@ struct LibraryPrices {
 constexpr LibraryPrices kLibrary32{0.116, 0.115, 0.034, 0.191, 1.91, 0, 34, 0.25, 1.22, 1.11, 107};
 constexpr LibraryPrices kLibrary64{0.165, 0.111, 0.037, 0.220, 1.28, 0.50, 30, 0.16, 3.59, 0.63, 93};
 
-bool is_smooth(std::int64_t n) { return n == 1 || prime_factors(n).back() <= 13; }
+// Lengths beyond this take hours; what they cost is not looked at closely, so that nobody waits for the answer.
+constexpr std::int64_t kLongest = std::int64_t{1} << 30;
+
+bool is_smooth(std::int64_t n) {
+  for (const int p : {2, 3, 5, 7, 11, 13})
+    while (n % p == 0) n /= p;
+  return n == 1;
+}
 
 // Operations per value: those of the cheapest product of radices (runtime's simd.cpp has the same table).
 double level_cost(std::int64_t n) {
+  if (n > kLongest) return 0.83 * std::log2(static_cast<double>(n));  // radix 16
   constexpr std::array<std::pair<int, double>, 13> radices{{{16, 3.3},
                                                             {12, 3.2},
                                                             {10, 3.2},
@@ -135,13 +143,17 @@ double rows_seconds(const Problem& problem, const Shape& s, int threads) {
     const double lines = s.values / s.size[d] * static_cast<double>(padded) / static_cast<double>(neighbours);
     const double values = lines * static_cast<double>(length);
     ns += values * (d == 0 ? price.contiguous + (s.real ? price.real : 0) : price.strided);
-    std::int64_t whole = length;
-    if (!is_smooth(length))
-      for (whole = 2 * length - 1; !is_smooth(whole);) ++whole;
-    ns += whole == length ? values * price.level * level_cost(length)
-                          : lines * static_cast<double>(whole) * price.convolved * (2 * level_cost(whole) + 6);
+    if (is_smooth(length)) {
+      ns += values * price.level * level_cost(length);
+    } else {  // convolved
+      std::int64_t whole = kLongest;
+      if (length < kLongest / 2)
+        for (whole = 2 * length - 1; !is_smooth(whole);) ++whole;
+      ns += lines * std::max(static_cast<double>(whole), 2.0 * static_cast<double>(length)) * price.convolved *
+            (2 * level_cost(whole) + 6);
+    }
     const std::int64_t block = std::min<std::int64_t>(kBlock, padded);
-    if (static_cast<double>(block * length) * s.value_bytes > kL1) ns += values * price.beyond_l1;
+    if (static_cast<double>(block) * static_cast<double>(length) * s.value_bytes > kL1) ns += values * price.beyond_l1;
     const double blocks = std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, kBlock)));
     ns += blocks * price.block;
     units = std::min(units, std::ceil(s.values / s.size[d] / static_cast<double>(std::min(neighbours, s.lanes))));
@@ -164,18 +176,14 @@ double library_seconds(const Problem& problem, const Shape& s, int threads) {
     const std::int64_t n = problem.n[d];
     if (n == 1) continue;
     double value = price.bit * std::log2(std::max(2.0, static_cast<double>(s.real && d == 0 ? n / 2 : n)));
-    for (const std::int64_t p : prime_factors(n)) {
-      const auto prime = static_cast<double>(p);
-      if (p > 13)
-        value += price.prime * std::min(prime, 64.0);
-      else if (p > 7)
-        value += price.medium * prime;
-      else if (p > 2)
-        value += price.odd * std::log2(prime);
-    }
+    std::int64_t rest = n;
+    for (int p = 2; p < 64; ++p)
+      for (; rest % p == 0; rest /= p)
+        value += p > 13 ? price.prime * p : p > 7 ? price.medium * p : p > 2 ? price.odd * std::log2(p) : 0;
+    if (rest > 1) value += price.prime * 64;
     const bool straight = n <= 16 || n == 20 || n == 25 || n == 32 || n == 64;
     if (!straight) ns += s.values / s.size[d] * price.line;
-    if (!straight && n > held_at_stride(static_cast<std::int64_t>(stride))) value += price.conflict;
+    if (!straight && n > held_at_stride(static_cast<std::int64_t>(std::fmod(stride, 1 << 20)))) value += price.conflict;
     ns += s.values * value;
   }
   const bool odd_real = s.real && problem.n[0] % 2 != 0;
