@@ -77,7 +77,7 @@ class BoundedNufft final : public TransformCore {
     whole_->execute({static_cast<char*>(first), value_bytes()}, {static_cast<char*>(second), mode_bytes()},
                     (problem_.type == 1) != adjoint, adjoint);
   }
-  void set_stream(void*) override {}  // streams of its own; it is done when it returns
+  void set_stream(void*) override {}  // it has other streams, and is done when it returns
 
   const Problem& problem() const override { return problem_; }
   MemoryUse memory() const override {

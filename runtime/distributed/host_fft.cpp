@@ -3,7 +3,7 @@
 //
 //   to the spectrum (c2c with sign -1, r2c): planes of the input -> work -> transposition -> lines to the output
 //   back (c2c with sign +1, c2r):            lines of the input -> transposition -> planes to the output
-// By pencils several ranks share a plane, and planes have an exchange of their own (split_planes.cpp); the
+// By pencils several ranks share a plane, and within planes there is another exchange (split_planes.cpp); the
 // transposition then is among the ranks that have the same part of x. The plan says in which pieces the transposition
 // overlaps with the rest (pipeline.h). The adjoint is the same steps backwards.
 #include <array>

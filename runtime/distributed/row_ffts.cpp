@@ -16,7 +16,7 @@ RowFfts<T>::RowFfts(const RowFftSpec& spec) : spec_(spec), workers_(cpu::team_si
   // The other sign of real rows is obtained by conjugating the half spectrum.
   if (spec.type != FftType::c2c) choice.sign = spec.type == FftType::r2c ? -1 : 1;
   fft_ = spec.type == FftType::c2c ? cpu::make_line_fft<T>(choice) : cpu::make_real_line_fft<T>(choice);
-  // Pages of their own, at different places of the caches' sets.
+  // Separate pages, at different places of the caches' sets.
   work_stride_ = (fft_->work_bytes() + 4095) / 4096 * 4096 + 256;
   work_ = cpu::AlignedBytes(work_stride_ * workers_);
 }

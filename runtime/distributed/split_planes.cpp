@@ -3,7 +3,7 @@
 //   from space   rows along x -> exchange among the ranks of a plane -> rows along y
 //   back         rows along y -> exchange among the ranks of a plane -> rows along x
 //
-// The exchange is a transposition of its own, of whose arrays each is one plane: from parts of y with all of x to parts
+// The exchange is another transposition, of whose arrays each is one plane: from parts of y with all of x to parts
 // of x with all of y. A piece of planes is one batch of its pipeline. Where the plan cuts the transposition behind it
 // into chunks, this one travels in pieces too, so that some planes travel while others are transformed.
 //
