@@ -349,6 +349,7 @@ Plan fft_default_plan(const Problem& problem, const DeviceTraits& traits, std::s
                                                     : "the usual plan of the processor";
   return best;
 }
+
 Plan nufft_default_plan(const Problem& problem, const DeviceTraits& traits, std::string* why) {
   if (why) *why = "the cost model's choice";
   Plan best;

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/layout.h"
 #include "fourtune/problem.h"
 
 namespace fourtune::generator {
