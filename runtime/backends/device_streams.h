@@ -1,11 +1,20 @@
 // Streams of a device and copies on them, for transforms whose work and copies overlap.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace fourtune::runtime {
+
+// How another process of this machine finds a byte in a device's memory. It is passed on as it is, as bytes.
+struct SharedPlace {
+  std::array<unsigned char, 64> handle{};  // of the allocation
+  std::uint64_t allocation = 0;            // a number that its process gives to this one alone
+  std::int64_t process = 0;
+  std::int64_t offset = 0;  // bytes, from the begin of the allocation
+};
 
 // Everything that is put on a lane runs in order, and nothing here waits unless it says so. Use from one thread at a
 // time. Where a device's work is done when a call returns, so is everything here.
@@ -44,6 +53,12 @@ class DeviceStreams {
   // Bytes per second of copies to another device of the process, in each direction while both are busy, where that is
   // known without measuring it; 0: it is not (device_link.h).
   virtual double known_link(int device) const { return (void)device, 0; }
+  // Where other processes of this machine find this byte of an array of the device. Throws Error{unsupported}.
+  virtual SharedPlace share(const void* array) const;
+  // The byte that another process has shared, for copy(); valid until forget_shared(). Throws Error{unsupported}.
+  virtual void* reach(const SharedPlace& place);
+  // Lets go of the memory of other processes; nothing copies there any more. Theirs may end only after this.
+  virtual void forget_shared() noexcept {}
   // A text that only this device has, on any machine.
   virtual std::string identity() const = 0;
   // Makes the device's context current on this thread while the result lives.

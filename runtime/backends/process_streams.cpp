@@ -45,6 +45,13 @@ class ProcessStreams final : public DeviceStreams {
 
 }  // namespace
 
+SharedPlace DeviceStreams::share(const void*) const {
+  throw Error(Status::unsupported, "this backend shares no memory with other processes");
+}
+void* DeviceStreams::reach(const SharedPlace&) {
+  throw Error(Status::unsupported, "this backend reaches no memory of other processes");
+}
+
 std::unique_ptr<DeviceStreams> process_streams() { return std::make_unique<ProcessStreams>(); }
 
 }  // namespace fourtune::runtime

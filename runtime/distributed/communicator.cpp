@@ -90,10 +90,14 @@ Communicator::Communicator(int handle) {
   find_sharing();
 }
 
-Communicator::~Communicator() {
+bool Communicator::over() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0 && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  return ended != 0;
+}
+
+Communicator::~Communicator() {
+  if (!over() && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
 // Ranks of one machine with the same set of processors share it; others have been bound to separate ones.

@@ -33,6 +33,8 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  // MPI has ended, and nothing below may be called.
+  static bool over();
   int rank() const { return rank_; }
   int size() const { return size_; }
   // Ranks that share this rank's processors; 1 where every rank has been given separate ones.

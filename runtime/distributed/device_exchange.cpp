@@ -25,7 +25,7 @@ DeviceBlock dense(const DeviceBlock& block, char* at) {
 
 DeviceExchange::DeviceExchange(const Communicator& ranks, DeviceStreams& streams, const DeviceCopy& memory,
                                Exchange way, const NcclRanks* nccl)
-    : ranks_(ranks), streams_(streams), memory_(memory), way_(way), nccl_(nccl) {}
+    : ranks_(ranks), streams_(streams), memory_(memory), way_(way), nccl_(nccl), peers_(ranks, streams) {}
 
 DeviceExchange::~DeviceExchange() {
   for (const Slot& slot : slots_)
@@ -33,6 +33,7 @@ DeviceExchange::~DeviceExchange() {
 }
 
 void DeviceExchange::reserve(int slot, const DeviceBlocks& blocks) {
+  if (way_ == Exchange::peer) return;
   while (static_cast<int>(slots_.size()) <= slot) slots_.emplace_back();
   reserve(slots_[static_cast<std::size_t>(slot)].send, blocks.send);
   reserve(slots_[static_cast<std::size_t>(slot)].receive, blocks.receive);
@@ -96,6 +97,11 @@ void DeviceExchange::stage(const Side& side, Lane lane, bool to_host) {
 }
 
 void DeviceExchange::begin(int slot, const DeviceBlocks& blocks) {
+  if (way_ == Exchange::peer) {
+    streams_.follow(Lane::copies, Lane::work);
+    peers_.begin(slot, blocks, moved(slot));
+    return copy(blocks.own_to, blocks.own_from);
+  }
   post();
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   lay(now.send, blocks.send);
@@ -135,10 +141,16 @@ void DeviceExchange::post() {
 }
 
 void DeviceExchange::poll(int slot) {
-  if (way_ != Exchange::nccl && slot != unposted_) slots_[static_cast<std::size_t>(slot)].transfer.poll();
+  if ((way_ == Exchange::mpi || way_ == Exchange::host) && slot != unposted_)
+    slots_[static_cast<std::size_t>(slot)].transfer.poll();
 }
 
 void DeviceExchange::wait(int slot) {
+  if (way_ == Exchange::peer) {
+    peers_.wait(slot, moved(slot));
+    streams_.mark(copied(slot), Lane::copies);
+    return streams_.follow_mark(Lane::work, copied(slot));
+  }
   Slot& now = slots_[static_cast<std::size_t>(slot)];
   if (way_ == Exchange::nccl) {
     streams_.follow_mark(Lane::copies, moved(slot));

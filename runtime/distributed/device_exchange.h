@@ -2,7 +2,7 @@
 //
 // Rows with gaps between them are packed on the device into one message, and unpacked there; others travel as they are.
 // By NCCL nothing waits on the host. By MPI a chunk's messages are posted when the next one begins or somebody waits for
-// it, so that the device packs one chunk while it works on the next.
+// it, so that the device packs one chunk while it works on the next. By peer writes nothing is packed (peer_writes.h).
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,12 @@
 #include "runtime/backends/device_copy.h"
 #include "runtime/backends/device_streams.h"
 #include "runtime/distributed/communicator.h"
+#include "runtime/distributed/device_blocks.h"
 #include "runtime/distributed/nccl.h"
+#include "runtime/distributed/peer_writes.h"
 #include "runtime/distributed/rank_plan.h"
-#include "runtime/distributed/transposition_pieces.h"
 
 namespace fourtune::runtime::distributed {
-
-// Rows of `count` arrays, `distance` bytes apart, for or from a rank.
-struct DeviceBlock {
-  int rank = 0;
-  char* array = nullptr;
-  Slice slice;
-  std::int64_t count = 1, distance = 0;
-  bool gapless() const { return count == 1 && slice.gapless(); }
-  std::int64_t bytes() const { return count * slice.size(); }
-};
-
-// What a chunk sends and gets, none of it empty, and what moves within this rank (equal rows; maybe empty).
-struct DeviceBlocks {
-  std::vector<DeviceBlock> send, receive;
-  DeviceBlock own_from, own_to;
-};
 
 class DeviceExchange {
  public:
@@ -52,6 +37,12 @@ class DeviceExchange {
   void poll(int slot);
   // Work that is put on Lane::work from now on finds the chunk moved.
   void wait(int slot);
+  // By peer writes: see there.
+  void settle() { peers_.settle(); }
+  void forget() {
+    if (way_ == Exchange::peer) peers_.forget();
+  }
+  void rethrow() const { peers_.rethrow(); }
   std::int64_t bytes() const;
 
  private:
@@ -93,6 +84,7 @@ class DeviceExchange {
   const DeviceCopy& memory_;
   Exchange way_;
   const NcclRanks* nccl_;
+  PeerWrites peers_;
   std::vector<Slot> slots_;
   int unposted_ = -1;  // the slot whose messages MPI has not been given
   std::vector<DeviceMessage> send_, receive_;

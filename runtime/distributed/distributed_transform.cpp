@@ -69,9 +69,20 @@ struct DistributedTransform::State {
     if (problem.kind == Kind::fft) ranks.require_same(traits.backend, "the backend of an fft");
     on_gpus = ranks.sum(streams ? 1 : 0) == ranks.size();
     device_memory = on_gpus && runtime::find_backend(options.backend).capabilities().arrays == runtime::Arrays::device;
-    if (on_gpus) means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), *streams);
+    if (on_gpus)
+      means = runtime::distributed::find_means(ranks, runtime::find_backend(options.backend), options.device, *streams);
     if (problem.kind == Kind::fft) bind();
   }
+
+  ~State() {
+    if (ranks.over()) return;
+    try {
+      end_executor();
+    } catch (...) {  // MPI is of no use any more
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   Options options;
   runtime::distributed::Communicator ranks;  // ends last
@@ -88,12 +99,17 @@ struct DistributedTransform::State {
   bool points_set = false;
   bool no_points = false, no_targets = false;  // on this rank
 
+  void end_executor() {
+    if (executor) executor->let_go();
+    executor.reset();
+  }
+
   void bind() {
     namespace distributed = runtime::distributed;
     chosen = distributed::choose_plan(ranks, means, problem, traits, options);
     const std::string text = distributed::to_text(chosen.plan, problem);
     if (executor && text == plan_text) return;
-    executor.reset();
+    end_executor();
     plan_text = text;
     const distributed::RankOptions own{options.deterministic, options.trust_points, options.mode_order};
     const bool gpu_slabs = on_gpu_slabs();

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/device_copy.h"
 #include "runtime/distributed/communicator.h"
 #include "runtime/distributed/nccl.h"
+#include "runtime/distributed/peer_writes.h"
 
 namespace fourtune::runtime::distributed {
 namespace {
@@ -39,18 +41,68 @@ std::int64_t digest(const std::string& text) {
   return static_cast<std::int64_t>(sum);
 }
 
+// Every rank writes its number into the memory of every other one, and looks at what has come. Which devices see each
+// other's memory, and whether a machine's settings let processes share it, nobody says reliably.
+std::string why_no_peers(const Communicator& ranks, const DeviceCopy& memory, DeviceStreams& streams) {
+  if (ranks.size() == 1) return "there is one rank";
+  if (ranks.machines() > 1) return "the ranks are on several machines";
+  const std::size_t count = static_cast<std::size_t>(ranks.size());
+  std::vector<std::int64_t> numbers(count, -1);
+  numbers[static_cast<std::size_t>(ranks.rank())] = ranks.rank();
+  const auto item = static_cast<std::int64_t>(sizeof numbers[0]), bytes = item * ranks.size();
+  DeviceArray array;
+  std::string why = agreed(ranks, [&] {
+    memory.resize(array, bytes);
+    memory.upload(array.data(), numbers.data(), bytes);
+    return std::string();
+  });
+  if (!why.empty()) return why;
+  DeviceBlocks blocks;
+  const auto block = [&](int rank, int number) {
+    return DeviceBlock{rank, static_cast<char*>(array.data()), Slice{number * item, 1, item, item}};
+  };
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    if (rank == ranks.rank()) continue;
+    blocks.send.push_back(block(rank, ranks.rank()));
+    blocks.receive.push_back(block(rank, rank));
+  }
+  PeerWrites writes(ranks, streams);
+  writes.begin(0, blocks, 0);
+  writes.wait(0, 0);
+  why = agreed(ranks, [&] {
+    writes.rethrow();
+    memory.download(numbers.data(), array.data(), bytes);
+    for (std::size_t i = 0; i < count; ++i)
+      if (numbers[i] != static_cast<std::int64_t>(i))
+        return std::string("what one GPU writes does not arrive in another");
+    return std::string();
+  });
+  writes.forget();
+  return why;
+}
+
 }  // namespace
 
 const std::string& ExchangeMeans::why_not(Exchange way) const {
   static const std::string none;
-  return way == Exchange::nccl ? no_nccl : way == Exchange::mpi ? no_mpi : none;
+  switch (way) {
+    case Exchange::nccl:
+      return no_nccl;
+    case Exchange::mpi:
+      return no_mpi;
+    case Exchange::peer:
+      return no_peer;
+    case Exchange::host:
+      break;
+  }
+  return none;
 }
 
 Exchange ExchangeMeans::best() const {
   return no_nccl.empty() ? Exchange::nccl : no_mpi.empty() ? Exchange::mpi : Exchange::host;
 }
 
-ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, const DeviceStreams& device) {
+ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams) {
   ExchangeMeans means;
   means.gpus = true;
   const bool on_device = backend.capabilities().arrays == Arrays::device;
@@ -59,7 +111,7 @@ ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, cons
                                                      : "this MPI does not say that it takes pointers of a GPU";
   });
   std::string identity;
-  ranks.together([&] { identity = device.identity(); });
+  ranks.together([&] { identity = streams.identity(); });
   std::vector<std::int64_t> devices = ranks.of_all(digest(identity));
   std::sort(devices.begin(), devices.end());
   const bool shared = std::adjacent_find(devices.begin(), devices.end()) != devices.end();
@@ -68,6 +120,7 @@ ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, cons
            : shared          ? std::string("some ranks share a GPU, and NCCL needs one for each")
                              : why_no_nccl();
   });
+  means.no_peer = why_no_peers(ranks, DeviceCopy(backend, device), streams);
   return means;
 }
 

@@ -16,13 +16,13 @@ class Communicator;
 
 // Why a way cannot be taken, the same on every rank; empty: it can. Staging in host memory always can.
 struct ExchangeMeans {
-  std::string no_nccl = "the ranks have no GPUs", no_mpi = "the ranks have no GPUs";
+  std::string no_nccl = "the ranks have no GPUs", no_mpi = no_nccl, no_peer = no_nccl;
   bool gpus = false;  // every rank has one
   const std::string& why_not(Exchange way) const;
   Exchange best() const;
 };
 
-// Collective. `device`: of this rank.
-ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, const DeviceStreams& device);
+// Collective. `streams`: of this rank's device, which has this number in its process.
+ExchangeMeans find_means(const Communicator& ranks, const Backend& backend, int device, DeviceStreams& streams);
 
 }  // namespace fourtune::runtime::distributed

@@ -48,6 +48,7 @@ class GpuFftSlabs final : public RankExecutor {
   }
 
   void set_points(const PointSet&) override {}
+  void let_go() override { exchange_.forget(); }
 
   void execute(void* first, void* second, bool adjoint) override {
     clock_.begin_execute();
@@ -73,6 +74,8 @@ class GpuFftSlabs final : public RankExecutor {
                : pipeline_.to_planes(batch_, clock_, lines, planes);
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
+      exchange_.settle();
+      exchange_.rethrow();
       clock_.time("download", [&] { (to_columns ? spectrum_ : space_).download(memory_); });
     });
     local.end(ranks_, warm_[adjoint]);

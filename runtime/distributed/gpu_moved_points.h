@@ -44,6 +44,9 @@ class GpuMovedPoints {
   // allocated, and what fails on the device is kept in `local`.
   void follow(void* own, void* moved, LocalWork& local);
   void come_back(void* moved, void* own, LocalWork& local);
+  // As those of DeviceExchange.
+  void settle() { exchange_.settle(); }
+  void rethrow() const { exchange_.rethrow(); }
   std::int64_t bytes() const { return lists_.held() + exchange_.bytes() + held_; }
 
  private:

@@ -67,6 +67,7 @@ class GpuNufftSlabs final : public RankExecutor {
 
   void set_points(const PointSet& points) override {
     clock_.begin_set_points();
+    exchange_.forget();  // arrays may become others
     warm_ = {false, false};
     std::array<PassedArray, 3> copies;
     PointSet own = points;
@@ -91,6 +92,7 @@ class GpuNufftSlabs final : public RankExecutor {
       clock_.time("sort", [&] {
         ranks_.together([&] {
           local.rethrow();
+          moved_.rethrow();
           if (!moved_.stays())
             memory_.resize(values_, checked_multiply(moved_.arrived() + 1, chunk_ * kElement, "values"));
           if (gridder_) gridder_->set_points(here);
@@ -126,10 +128,14 @@ class GpuNufftSlabs final : public RankExecutor {
     }
     local.run([&] {
       clock_.time("wait", [&] { streams_.wait(Lane::work); });
+      exchange_.settle(), fetching_.settle(), moved_.settle();
+      exchange_.rethrow(), fetching_.rethrow(), moved_.rethrow();
       clock_.time("download", [&] { (to_modes ? modes_of_ : values_of_).download(memory_); });
     });
     local.end(ranks_, warm_[adjoint]);
   }
+
+  void let_go() override { exchange_.forget(); }
 
   MemoryUse memory() const override {
     std::int64_t held = pipeline_.bytes() + exchange_.bytes() + fetching_.bytes() + moved_.bytes() + ffts_.bytes() +

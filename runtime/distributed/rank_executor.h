@@ -35,6 +35,8 @@ class RankExecutor {
   virtual void set_points(const PointSet& points) = 0;
   // This rank's parts of the arrays (fourtune/distributed.h). Throws the same Error on every rank.
   virtual void execute(void* first, void* second, bool adjoint) = 0;
+  // Collective. Before this ends, or its arrays do: others may still see this rank's memory (Exchange::peer).
+  virtual void let_go() {}
   virtual MemoryUse memory() const = 0;
   virtual std::span<const StageTime> stage_times() const = 0;
 };

@@ -24,17 +24,17 @@ constexpr int kUsualTile = 16;  // cells along the last dimension (docs/design/c
       Status::invalid_plan,
       fmt::format(
           "'{}': {}; ranks= takes replicated, on GPUs replicated(exchange=nccl|host), slabs with any of balance=points|planes (not for an "
-          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host, or pencils with any of "
+          "fft), chunks=1..{}, cut=planes|columns|batch and, on GPUs, exchange=nccl|mpi|host|peer, or pencils with any of "
           "grid=AxB, chunks and cut",
           text::shown(std::string(text)), why, kMostChunks));
 }
 
 constexpr std::array kCuts{"planes", "columns", "batch"};
-constexpr std::array kExchanges{"nccl", "mpi", "host"};
+constexpr std::array kExchanges{"nccl", "mpi", "host", "peer"};
 
 // The enumerator of this name; the names are in the order of the enumerators.
-template <class Enum>
-Enum named(const std::array<const char*, 3>& names, std::string_view value, std::string_view family, const char* why) {
+template <class Enum, std::size_t N>
+Enum named(const std::array<const char*, N>& names, std::string_view value, std::string_view family, const char* why) {
   const auto found = std::find(names.begin(), names.end(), value);
   if (found == names.end()) refuse(family, why);
   return static_cast<Enum>(found - names.begin());
@@ -67,6 +67,7 @@ void parse_replicated(std::string_view argument, std::string_view family, Forced
   if (!argument.starts_with(kKey)) refuse(family, "it takes an exchange alone");
   forced.exchange = named<Exchange>(kExchanges, argument.substr(kKey.size()), family, "there is no such exchange");
   if (forced.exchange == Exchange::mpi) refuse(family, "MPI adds up arrays of the host");
+  if (forced.exchange == Exchange::peer) refuse(family, "nothing adds up in the memory of another GPU");
 }
 
 // The arguments of `slabs(...)` and `pencils(...)`, each once and in any order.

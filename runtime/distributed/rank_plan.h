@@ -62,6 +62,7 @@ enum class Exchange {
   nccl,  // NVIDIA's library, from GPU to GPU on a stream
   mpi,   // MPI, which is given pointers of the GPUs
   host,  // MPI, from and to pinned host memory
+  peer,  // the GPU that sends writes into the memory of the other; for ranks of one machine
 };
 
 struct RankPlan {

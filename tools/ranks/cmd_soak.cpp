@@ -104,8 +104,10 @@ class RanksHunt {
       arguments.push_back(fmt::format("chunks={},cut={}", 1 + random_.below(9), kCuts[random_.below(3)]));
     }
     // What else there is, NCCL say, is taken where nothing is said.
-    if (device_ && random_.below(3) > 0)
-      arguments.emplace_back(in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host");
+    if (device_ && random_.below(4) > 0) {
+      const char* const copied = in_process_ && random_.below(2) == 0 ? "exchange=mpi" : "exchange=host";
+      arguments.emplace_back(ranks_ > 1 && random_.below(2) == 0 ? "exchange=peer" : copied);
+    }
     const char* const name = pencils ? "ranks=pencils" : "ranks=slabs";
     return arguments.empty() ? name : fmt::format("{}({})", name, fmt::join(arguments, ","));
   }

@@ -27,7 +27,7 @@ double products(const Bytes& a, const Bytes& b) {
 RankBench::RankBench(MPI_Comm comm, const RankHardware& hardware)
     : comm_(comm), hardware_(hardware), backend_(runtime::find_backend(hardware.backend)), ranks_(MPI_Comm_c2f(comm)) {
   if (backend_.capabilities().arrays != runtime::Arrays::host)
-    means_ = runtime::distributed::find_means(ranks_, backend_, *backend_.streams(device()));
+    means_ = runtime::distributed::find_means(ranks_, backend_, device(), *backend_.streams(device()));
 }
 
 int RankBench::device() const {

@@ -116,7 +116,7 @@ std::vector<Chunks> RankPlanning::chunks_of(const Problem& problem) const {
 // The ways that there are; on the processor there is nothing to choose.
 std::vector<Exchange> RankPlanning::exchanges() const {
   std::vector<Exchange> all;
-  for (const Exchange way : {Exchange::nccl, Exchange::mpi, Exchange::host})
+  for (const Exchange way : {Exchange::peer, Exchange::nccl, Exchange::mpi, Exchange::host})
     if (crew_.means.why_not(way).empty() && (generator::is_gpu(rank_.backend) || way == Exchange::host))
       all.push_back(way);
   return all;
@@ -193,7 +193,7 @@ void RankPlanning::list_replicated(const Problem& problem, Collector& collector)
     if (!collector.is_new(plan)) continue;
     const double exchange = exchange_seconds(problem, candidate.plan, Decomposition::replicated);
     for (const Exchange way : exchanges()) {
-      if (way == Exchange::mpi || (way == Exchange::nccl && problem.type == 3)) continue;
+      if (way == Exchange::peer || way == Exchange::mpi || (way == Exchange::nccl && problem.type == 3)) continue;
       plan.exchange = way;
       collector.add(plan, {2, 1, 0, number, static_cast<int>(way)}, candidate.estimate + exchange);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/backends/cuda/driver_api.h"
+#include "runtime/backends/reached_memory.h"
 
 namespace fourtune::runtime::cuda {
 namespace {
@@ -111,6 +112,21 @@ class CudaStreams final : public DeviceStreams {
     if (ask(managed, kManaged) && managed != 0) return true;  // it goes to the device that uses it
     return ask(type, kMemoryType) && type == kDeviceMemory && ask(ordinal, kOrdinal) && ordinal == device_->ordinal();
   }
+  SharedPlace share(const void* array) const override {
+    constexpr int kBufferId = 7, kRangeStart = 11;
+    if (!driver().cuIpcGetMemHandle)
+      throw Error(Status::unsupported, "the NVIDIA driver shares no memory between processes; a later one is needed");
+    const ContextGuard guard(*device_);
+    CUdeviceptr begin = 0;
+    unsigned long long number = 0;
+    CUipcMemHandle handle{};
+    check(driver().cuPointerGetAttribute(&begin, kRangeStart, address(array)), "sharing GPU memory");
+    check(driver().cuPointerGetAttribute(&number, kBufferId, address(array)), "sharing GPU memory");
+    check(driver().cuIpcGetMemHandle(&handle, begin), "sharing GPU memory");
+    return {handle.bytes, number, getpid(), static_cast<std::int64_t>(address(array) - begin)};
+  }
+  void* reach(const SharedPlace& place) override { return reached_.reach(place); }
+  void forget_shared() noexcept override { reached_.forget(); }
   std::string identity() const override {
     std::array<unsigned char, 16> uuid{};
     std::string text;
@@ -130,6 +146,22 @@ class CudaStreams final : public DeviceStreams {
   static CUdeviceptr address(const void* array) { return reinterpret_cast<CUdeviceptr>(array); }
   const Stream& of(Lane lane) const { return lane == Lane::work ? work_ : lane == Lane::copies ? copies_ : exchange_; }
   const Event& at(int number) const { return marks_[static_cast<std::size_t>(number)]; }
+  void* open(const SharedPlace& place) const {
+    constexpr unsigned kPeerAccess = 1;
+    const ContextGuard guard(*device_);
+    CUdeviceptr begin = 0;
+    if (!driver().cuIpcGetMemHandle)
+      throw Error(Status::unsupported, "the NVIDIA driver shares no memory between processes; a later one is needed");
+    check(driver().cuIpcOpenMemHandle(&begin, CUipcMemHandle{place.handle}, kPeerAccess),
+          "opening the GPU memory of another process");
+    return reinterpret_cast<void*>(begin);
+  }
+  void close(void* begin) const noexcept {
+    CUcontext before = nullptr;
+    if (driver().cuCtxPushCurrent(device_->context()) != CUDA_SUCCESS) return;
+    driver().cuIpcCloseMemHandle(address(begin));
+    driver().cuCtxPopCurrent(&before);
+  }
   // Any two addresses of the unified address space: the driver knows which memory each belongs to.
   void run(Lane lane, CUdeviceptr to, CUdeviceptr from, std::size_t bytes) const {
     check(driver().cuMemcpyAsync(to, from, bytes, of(lane).get()), "copying between arrays");
@@ -139,6 +171,7 @@ class CudaStreams final : public DeviceStreams {
   Stream work_, copies_, exchange_;
   Event order_;
   std::vector<Event> marks_;
+  ReachedMemory reached_{[this](const SharedPlace& place) { return open(place); }, [this](void* at) { close(at); }};
 };
 
 }  // namespace

@@ -69,6 +69,9 @@ void each_optional(DriverApi& api, const Visit& visit) {
   visit("cuDeviceGetUuid_v2", api.cuDeviceGetUuid);
   visit("cuDeviceCanAccessPeer", api.cuDeviceCanAccessPeer);
   visit("cuCtxEnablePeerAccess", api.cuCtxEnablePeerAccess);
+  visit("cuIpcGetMemHandle", api.cuIpcGetMemHandle);
+  visit("cuIpcOpenMemHandle_v2", api.cuIpcOpenMemHandle);
+  visit("cuIpcCloseMemHandle", api.cuIpcCloseMemHandle);
   visit("cuStreamCreateWithPriority", api.cuStreamCreateWithPriority);
   visit("cuMemFreeHost", api.cuMemFreeHost);
   visit("cuMemAllocHost_v2", api.cuMemAllocHost);
@@ -98,6 +101,7 @@ const char* load_all(const DynamicLibrary& library, DriverApi& api) {
   });
   each_optional(api, [&](const char* symbol, auto& function) { library.load(symbol, function); });
   if (!api.cuMemFreeHost) api.cuMemAllocHost = nullptr;
+  if (!api.cuIpcOpenMemHandle || !api.cuIpcCloseMemHandle) api.cuIpcGetMemHandle = nullptr;
   api.has_graphs = true;
   each_of_graphs(api, [&](const char* symbol, auto& function) {
     api.has_graphs = library.load(symbol, function) && api.has_graphs;

@@ -3,6 +3,7 @@
 // API" (versions 11.8 to 13).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -116,6 +117,10 @@ static_assert(sizeof(CUmemcpy2D) == 128);
 static_assert(sizeof(CUkernelNodeParams) == 72 && sizeof(CUgraphEdgeData) == 8);
 static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
 
+struct CUipcMemHandle {
+  std::array<unsigned char, 64> bytes;
+};
+
 // Pointers to the driver's functions. Those not marked below are always present, or driver() throws.
 struct DriverApi {
   CUresult (*cuInit)(unsigned);
@@ -154,6 +159,9 @@ struct DriverApi {
   CUresult (*cuDeviceGetUuid)(unsigned char*, CUdevice);        // 16 bytes; may be null
   CUresult (*cuDeviceCanAccessPeer)(int*, CUdevice, CUdevice);  // this one and the next may be null
   CUresult (*cuCtxEnablePeerAccess)(CUcontext, unsigned);
+  CUresult (*cuIpcGetMemHandle)(CUipcMemHandle*, CUdeviceptr);  // this one and the next two may be null
+  CUresult (*cuIpcOpenMemHandle)(CUdeviceptr*, CUipcMemHandle, unsigned);
+  CUresult (*cuIpcCloseMemHandle)(CUdeviceptr);
   CUresult (*cuMemsetD8Async)(CUdeviceptr, unsigned char, std::size_t, CUstream);
   CUresult (*cuStreamCreate)(CUstream*, unsigned);
   CUresult (*cuStreamCreateWithPriority)(CUstream*, unsigned, int);  // may be null

@@ -10,6 +10,7 @@
 #include "runtime/backends/emulated/emulator.h"
 #include "runtime/backends/emulated/late_streams.h"
 #include "runtime/backends/emulated/nufft_queue.h"
+#include "runtime/backends/emulated/shared_memory.h"
 #include "runtime/backends/gpu/gpu_executor.h"
 #include "runtime/backends/gpu/nufft_executor.h"
 
@@ -102,7 +103,10 @@ std::unique_ptr<Backend> EmulatedBackend::with_programs(gpu::ProgramSource progr
 
 std::unique_ptr<gpu::Queue> EmulatedBackend::queue(int) const { return make_queue(options_); }
 
-std::unique_ptr<ArrayMemory> EmulatedBackend::memory(int device) const { return counted(Backend::memory(device)); }
+std::unique_ptr<ArrayMemory> EmulatedBackend::memory(int device) const {
+  check_device(device);
+  return counted(shared_memory());
+}
 
 std::unique_ptr<DeviceStreams> EmulatedBackend::streams(int device) const { return late_streams(device); }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "runtime/backends/emulated/placed_arrays.h"
+#include "runtime/backends/emulated/shared_memory.h"
+#include "runtime/backends/reached_memory.h"
 
 namespace fourtune::runtime::emulated {
 namespace {
@@ -21,6 +23,7 @@ class LateStreams final : public DeviceStreams {
     return now_->stream(lane);
   }
   void copy(Lane lane, const Rows& to, const Rows& from, std::int64_t bytes, std::int64_t rows) override {
+    if (is_reached(to.at)) count_reached_bytes(bytes * rows);
     put(lane, [=, this] { now_->copy(lane, to, from, bytes, rows); });
   }
   void follow(Lane later, Lane earlier) override { follow(later, place_of(earlier)); }
@@ -35,6 +38,9 @@ class LateStreams final : public DeviceStreams {
     const int owner = owner_of(array);
     return (owner < 0 || owner == device_) && now_->reaches(array);
   }
+  SharedPlace share(const void* array) const override { return shared_place(array); }
+  void* reach(const SharedPlace& place) override { return reached_.reach(place); }
+  void forget_shared() noexcept override { reached_.forget(); }
   double known_link(int) const override { return emulated_link(); }
   std::string identity() const override { return now_->identity(); }
   std::shared_ptr<void> current() const override { return now_->current(); }
@@ -74,6 +80,7 @@ class LateStreams final : public DeviceStreams {
   std::unique_ptr<DeviceStreams> now_ = process_streams();
   mutable std::array<Queue, 3> queues_;
   std::map<int, Place> marks_;
+  ReachedMemory reached_{open_shared, close_shared};
 };
 
 }  // namespace

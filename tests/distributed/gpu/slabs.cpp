@@ -19,7 +19,7 @@ Options on_gpus(const std::string& plan) {
 
 std::vector<std::string> exchanges() {
   if (size_of(MPI_COMM_WORLD) == 1) return {"host"};
-  return {"nccl", "mpi", "host"};
+  return {"nccl", "mpi", "host", "peer"};
 }
 
 int problems = 0;  // that were compared
