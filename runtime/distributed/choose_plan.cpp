@@ -133,7 +133,8 @@ class Chooser {
     chosen.plan.local = forced_.local.empty() ? fft_plan(traits_) : forced_plan();
     if (const std::string fault = pencils_fault(chosen.plan.local); !fault.empty())
       throw Error(Status::invalid_plan, "ranks=pencils: " + fault);
-    chosen.plan.chunks = forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks));
+    chosen.plan.chunks =
+        forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks, chosen.plan.exchange));
     const std::string why =
         forced_.decomposition ? "forced by the caller"
         : slabs_leave_ranks_idle(problem_, crew_.ranks)
@@ -163,7 +164,8 @@ class Chooser {
       source = resolution.explain;
     }
     choose_exchange(chosen.plan);
-    chosen.plan.chunks = forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks));
+    chosen.plan.chunks =
+        forced_.chunks.value_or(usual_chunks(chosen.plan.local, problem_, crew_.ranks, chosen.plan.exchange));
     if (!fault.empty()) {
       if (forced_.decomposition || options_.deterministic) throw Error(Status::invalid_plan, "ranks=slabs: " + fault);
       return replicated(chosen, fault);

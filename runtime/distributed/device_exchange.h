@@ -39,8 +39,8 @@ class DeviceExchange {
   void wait(int slot);
   // By peer writes: see there.
   void settle() { peers_.settle(); }
-  void forget() {
-    if (way_ == Exchange::peer) peers_.forget();
+  void forget(bool ends = true) {
+    if (way_ == Exchange::peer) peers_.forget(ends);
   }
   void rethrow() const { peers_.rethrow(); }
   std::int64_t bytes() const;

@@ -99,6 +99,7 @@ const std::string& ExchangeMeans::why_not(Exchange way) const {
 }
 
 Exchange ExchangeMeans::best() const {
+  if (no_peer.empty()) return Exchange::peer;
   return no_nccl.empty() ? Exchange::nccl : no_mpi.empty() ? Exchange::mpi : Exchange::host;
 }
 

@@ -25,6 +25,8 @@ GpuMovedPoints::GpuMovedPoints(const Communicator& ranks, const Problem& problem
     : ranks_(ranks),
       problem_(problem),
       cells_(cells),
+      way_(way),
+      streams_(*device.streams),
       memory_(memory),
       lists_(problem, backend.queue(device.number), device.streams->stream(Lane::work)),
       exchange_(ranks, *device.streams, memory, way, device.nccl) {}
@@ -50,6 +52,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t kind = 0; kind < 2; ++kind)
       sent[2 * r + kind] = leave[kind][r], received[2 * r + kind] = come[kind][r];
+  const std::int64_t packed = std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * item_bytes(true);
+  exchange_.forget(static_cast<std::int64_t>(packed_.bytes()) < packed);
   ranks_.together([&] {
     sent_ = list_starts(sent), received_ = list_starts(received);
     stays_ = leave[0][self] == own_ && sent_.back() == own_ && arrived() == own_;
@@ -57,8 +61,8 @@ void GpuMovedPoints::plan(const std::vector<std::int64_t>& at_cells, const std::
       throw Error(Status::size_overflow, "more than 2147483647 points move to one rank; use more ranks");
     if (stays_) return;
     list(owners, neighbours);
-    memory_.resize(packed_, std::max<std::int64_t>(1, sent_.back() * item_bytes(true)));
-    held_ = sent_.back() * item_bytes(true);
+    memory_.resize(packed_, std::max<std::int64_t>(1, packed));
+    held_ = packed;
     for (int d = 0; d < problem_.dim; ++d)
       memory_.resize(coordinates_[static_cast<std::size_t>(d)],
                      std::max<std::int64_t>(1, arrived() * item_bytes(false)));
@@ -107,7 +111,7 @@ void GpuMovedPoints::exchange(int slot, char* packed, char* arrived, std::int64_
   exchange_.wait(slot);
 }
 
-PointSet GpuMovedPoints::move(const PointSet& own, LocalWork& local) {
+PointSet GpuMovedPoints::move(const PointSet& own, void* landing, LocalWork& local) {
   if (stays_) return own;
   const std::int64_t item = item_bytes(false);
   PointSet moved;
@@ -120,7 +124,11 @@ PointSet GpuMovedPoints::move(const PointSet& own, LocalWork& local) {
     local.run([&] {
       lists_.run(packing_reals_, {const_cast<void*>(from[at]), own_}, {packed, sent_.back()}, false, true);
     });
-    exchange(kThere, packed, static_cast<char*>(coordinates_[at].data()), item, true);
+    void* const coordinate = coordinates_[at].data();
+    const bool lands = way_ == Exchange::peer;  // coordinates end with this call, and opening memory takes milliseconds
+    exchange(kThere, packed, static_cast<char*>(lands ? landing : coordinate), item, true);
+    const std::int64_t bytes = arrived() * item;
+    if (lands) local.run([&] { streams_.copy(Lane::work, {coordinate, bytes}, {landing, bytes}, bytes, 1); });
     *to[at] = coordinates_[at].data();
   }
   return moved;

@@ -32,9 +32,10 @@ class GpuMovedPoints {
   // on every rank.
   void plan(const std::vector<std::int64_t>& at_cells, const std::vector<std::int32_t>& owners,
             const std::vector<std::int32_t>& neighbours);
-  // The points that came, in arrays that live until the next call or release(). Collective; what fails on the device is
-  // kept in `local`.
-  PointSet move(const PointSet& own, LocalWork& local);
+  // The points that came, in arrays that live until the next call or release(). By peer writes they come through
+  // `landing`, which has arrived() places of a complex number and stays as it is while others know of it. Collective;
+  // what fails on the device is kept in `local`.
+  PointSet move(const PointSet& own, void* landing, LocalWork& local);
   void release();
 
   std::int64_t arrived() const { return received_.back(); }
@@ -45,6 +46,7 @@ class GpuMovedPoints {
   void follow(void* own, void* moved, LocalWork& local);
   void come_back(void* moved, void* own, LocalWork& local);
   // As those of DeviceExchange.
+  void forget(bool ends = true) { exchange_.forget(ends); }
   void settle() { exchange_.settle(); }
   void rethrow() const { exchange_.rethrow(); }
   std::int64_t bytes() const { return lists_.held() + exchange_.bytes() + held_; }
@@ -58,6 +60,8 @@ class GpuMovedPoints {
   const Communicator& ranks_;
   Problem problem_;
   std::int64_t cells_;
+  Exchange way_;
+  DeviceStreams& streams_;
   const DeviceCopy& memory_;
   PointLists lists_;
   DeviceExchange exchange_;

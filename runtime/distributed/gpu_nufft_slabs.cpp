@@ -67,7 +67,6 @@ class GpuNufftSlabs final : public RankExecutor {
 
   void set_points(const PointSet& points) override {
     clock_.begin_set_points();
-    exchange_.forget();  // arrays may become others
     warm_ = {false, false};
     std::array<PassedArray, 3> copies;
     PointSet own = points;
@@ -88,13 +87,12 @@ class GpuNufftSlabs final : public RankExecutor {
     clock_.time("move points", [&] {
       moved_.plan(at_cells, slab_.owners(), slab_.neighbours());
       LocalWork local;
-      const PointSet here = moved_.move(own, local);
+      hold_values();
+      const PointSet here = moved_.move(own, values_.data(), local);
       clock_.time("sort", [&] {
         ranks_.together([&] {
           local.rethrow();
           moved_.rethrow();
-          if (!moved_.stays())
-            memory_.resize(values_, checked_multiply(moved_.arrived() + 1, chunk_ * kElement, "values"));
           if (gridder_) gridder_->set_points(here);
           streams_.wait(Lane::work);
           moved_.release();
@@ -157,6 +155,13 @@ class GpuNufftSlabs final : public RankExecutor {
     bool adjoint;
   };
 
+  // For the values that come with points. Collective.
+  void hold_values() {
+    const std::int64_t arrived = moved_.stays() ? 0 : moved_.arrived() + 1;
+    exchange_.forget(static_cast<std::int64_t>(values_.bytes()) / (chunk_ * kElement) < arrived);
+    ranks_.together([&] { memory_.resize(values_, checked_multiply(arrived, chunk_ * kElement, "values")); });
+  }
+
   // Cuts the grid into slabs for these points and binds what depends on that.
   void split(const std::vector<std::int64_t>& at_cells) {
     std::vector<std::int64_t> points(static_cast<std::size_t>(slab_.rows), 0);
@@ -174,6 +179,7 @@ class GpuNufftSlabs final : public RankExecutor {
     if (bound_ && next.of_ranks == slab_.of_ranks) return;
     bound_ = false;
     slab_ = next;
+    exchange_.forget();
     ranks_.together([&] {
       bind_gridder();
       pipeline_.bind(ranks_, {slab_.of_ranks, columns_, run_, kElement}, plan_.chunks, chunk_, exchange_, memory_);

@@ -76,7 +76,8 @@ void PeerWrites::wait(int slot, int mark) {
   unread_.insert(unread_.end(), now.rows.begin(), now.rows.end());
 }
 
-void PeerWrites::forget() {
+void PeerWrites::forget(bool ends) {
+  if (ranks_.largest(ends ? 1 : 0) == 0) return;
   streams_.forget_shared();
   ranks_.together([] {});
 }

@@ -29,8 +29,8 @@ class PeerWrites {
   void wait(int slot, int mark);
   // All work on Lane::work is done, so nothing that has arrived is still to be read. Without this, begin() waits for that.
   void settle() { unread_.clear(); }
-  // Before arrays end that others may have written to.
-  void forget();
+  // To be called before arrays end that others may have written to: lets go of all of them where one rank's `ends`.
+  void forget(bool ends = true);
   // Throws what has failed since begin(), which goes on so that other ranks need not wait.
   void rethrow() const { local_.rethrow(); }
 

@@ -107,7 +107,7 @@ generator::Plan fit_for_slabs(const generator::Plan& plan, const Problem& proble
                               bool deterministic);
 
 // The chunks of slabs and pencils where nobody says which.
-Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks);
+Chunks usual_chunks(const generator::Plan& plan, const Problem& problem, int ranks, Exchange exchange);
 
 // Whether slabs should be used where both are possible.
 Decomposition choose(const generator::Plan& plan, const Problem& problem, int ranks);

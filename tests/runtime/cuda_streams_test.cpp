@@ -72,6 +72,36 @@ TEST_F(CudaStreamsTest, ArraysOfThisDeviceAreReached) {
   EXPECT_FALSE(streams_->reaches(static_cast<char*>(memory.pointer()) + 1));  // the fake one knows no odd addresses
 }
 
+// The fake driver takes this process for another one.
+TEST_F(CudaStreamsTest, AnAllocationOfAnotherProcessIsOpenedOnceAndClosedWhenItIsForgotten) {
+  const int before = number("fake_opened");
+  auto one = std::make_unique<DeviceMemory>(backend_.device(0), 64);
+  char* const begin = static_cast<char*>(one->pointer());
+  const SharedPlace first = streams_->share(begin + 2), second = streams_->share(begin + 40);
+  EXPECT_EQ(first.offset, 2);
+  EXPECT_EQ(streams_->reach(first), begin + 2);
+  EXPECT_EQ(streams_->reach(second), begin + 40);
+  EXPECT_EQ(number("fake_opened"), before + 1);
+  // A later allocation with the same handle is another one.
+  SharedPlace later = second;
+  ++later.allocation;
+  EXPECT_EQ(streams_->reach(later), begin + 40);
+  EXPECT_EQ(number("fake_opened"), before + 1);
+  const DeviceMemory another(backend_.device(0), 64);
+  streams_->reach(streams_->share(another.pointer()));
+  EXPECT_EQ(number("fake_opened"), before + 2);
+  streams_->forget_shared();
+  EXPECT_EQ(number("fake_opened"), before);
+  streams_->reach(first);
+  streams_.reset();
+  EXPECT_EQ(number("fake_opened"), before);
+}
+
+TEST_F(CudaStreamsTest, MemoryOfTheHostIsNotShared) {
+  int number = 0;
+  EXPECT_EQ(failure([&] { streams_->share(&number); }).first, Status::internal);
+}
+
 TEST_F(CudaStreamsTest, PinnedMemoryNeedsADriverThatHasIt) {
   const auto [status, message] = failure([this] { streams_->allocate_host(100); });
   EXPECT_EQ(status, Status::backend_unavailable);

@@ -23,6 +23,7 @@ int fake_allocations, fake_waits, fake_launches, fake_cluster_launches, fake_ret
 _Atomic int fake_pushed, fake_modules;  // kernels are loaded by several threads
 int fake_peers;                         // the devices see each other's memory
 int fake_starts;                        // starts of the driver
+int fake_opened;                        // allocations of other processes
 unsigned fake_last_shared, fake_last_block_x, fake_last_block_y, fake_last_block_z;
 void* fake_last_stream;
 // Per device: the present contexts and arrays, and all that ever existed.
@@ -209,10 +210,11 @@ Result cuMemGetInfo_v2(size_t* available, size_t* total) {
 struct Block {
   struct Block *before, *after;
   size_t bytes;
+  uint64_t number;
   int device;
-  char pad[64 - 2 * sizeof(void*) - sizeof(size_t) - sizeof(int)];
+  char pad[64 - 2 * sizeof(void*) - sizeof(size_t) - sizeof(uint64_t) - sizeof(int)];
 };
-static struct Block blocks = {&blocks, &blocks, 0, 0, {0}};
+static struct Block blocks = {&blocks, &blocks, 0, 0, 0, {0}};
 static pthread_mutex_t blocks_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct Block* block_of(uint64_t address) {
   struct Block* found = NULL;
@@ -231,6 +233,8 @@ Result cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   memset(block + 1, 255, bytes);  // for a sort that never runs: no bad point
   block->bytes = bytes, block->device = device;
   pthread_mutex_lock(&blocks_mutex);
+  static uint64_t last_number;
+  block->number = ++last_number;
   block->before = &blocks, block->after = blocks.after;
   blocks.after->before = block, blocks.after = block;
   pthread_mutex_unlock(&blocks_mutex);
@@ -339,12 +343,30 @@ Result cuPointerGetAttribute(void* value, int which, uint64_t address) {
       return *(unsigned*)value = 2, 0;
     case 3:
       return *(uint64_t*)value = address, owner == current_device() || fake_peers ? 0 : 1;
+    case 7:
+      return block ? (*(uint64_t*)value = block->number, 0) : 1;
     case 9:
       return *(int*)value = owner, 0;
+    case 11:
+      return block ? (*(uint64_t*)value = (uint64_t)(uintptr_t)(block + 1), 0) : 1;
     default:
       return 1;
   }
 }
+// A handle is an address, which stays what it is: the other process is this one.
+struct Handle {
+  uint64_t begin;
+  char rest[56];
+};
+Result cuIpcGetMemHandle(struct Handle* handle, uint64_t begin) {
+  memset(handle, 0, sizeof *handle);
+  return handle->begin = begin, block_of(begin) ? 0 : 1;
+}
+Result cuIpcOpenMemHandle_v2(uint64_t* begin, struct Handle handle, unsigned flags) {
+  if (flags != 1 || !block_of(handle.begin)) return 1;
+  return *begin = handle.begin, ++fake_opened, 0;
+}
+Result cuIpcCloseMemHandle(uint64_t begin) { return (void)begin, --fake_opened, 0; }
 Result cuGetErrorName(Result result, const char** name) {
   return *name = result == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" : "CUDA_ERROR_FAKE", 0;
 }

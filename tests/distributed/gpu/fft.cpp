@@ -92,7 +92,7 @@ TEST(DistributedGpuFft, DeterministicBitsDoNotDependOnTheRanks) {
 
 TEST(DistributedGpuFft, WhatIsTakenUntuned) {
   DistributedTransform transform("fft:type=c2c,n=8x10x12,prec=f64", MPI_Comm_c2f(MPI_COMM_WORLD), on_gpus());
-  EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=nccl" : "exchange=mpi"), std::string::npos)
+  EXPECT_NE(transform.plan().find(has_nccl() ? "exchange=peer" : "exchange=mpi"), std::string::npos)
       << transform.plan();
   EXPECT_NE(transform.plan().find(";emulated;fft=plain"), std::string::npos) << transform.plan();
   EXPECT_GT(transform.memory().held, 0);

@@ -144,9 +144,10 @@ TEST(RankPlanning, GpusTryTheExchangesThatThereAre) {
     }
     return found;
   };
-  EXPECT_EQ(exchanges({2, 1, {"", "not aware"}}), (std::set<std::string>{"exchange=nccl", "exchange=host"}));
-  EXPECT_EQ(exchanges({2, 1, {"shared", ""}}), (std::set<std::string>{"exchange=mpi", "exchange=host"}));
-  const std::string untuned = RankPlanning({2, 1, {"", ""}}, gpu).untuned(problem);
+  EXPECT_EQ(exchanges({2, 1, {"", "not aware", "several machines"}}), (std::set<std::string>{"exchange=nccl", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"shared", "", "several machines"}}), (std::set<std::string>{"exchange=mpi", "exchange=host"}));
+  EXPECT_EQ(exchanges({2, 1, {"shared", "not aware", ""}}), (std::set<std::string>{"exchange=peer", "exchange=host"}));
+  const std::string untuned = RankPlanning({2, 1, {"", "", "several machines"}}, gpu).untuned(problem);
   EXPECT_NE(untuned.find("exchange=nccl"), std::string::npos) << untuned;
 }
 
@@ -156,7 +157,7 @@ TEST(RankPlanning, GpusTrySlabsWithPointsWhereEveryRankHasOne) {
        {"nufft:type=1,n=32x32x32,m=40000,prec=f32,tol=1e-4", "nufft:type=2,n=64x48,m=9000,prec=f64,tol=1e-6"}) {
     const Problem problem = parse_problem(token);
     for (const bool all : {true, false}) {
-      const RankPlanning planning({2, 1, {"", "not aware", all}}, gpu);
+      const RankPlanning planning({2, 1, {"", "not aware", "several machines", all}}, gpu);
       std::set<std::string> heads;
       for (const std::string& text : planning.list(problem).texts) {
         EXPECT_EQ(planning.fault(text, problem), "") << text;
