@@ -37,9 +37,9 @@ std::int64_t smallest_slab(const DeviceSlab& slab) {
   return least;
 }
 
-// What is tried first: points at a time, and transforms whose values are held (0: none).
+// What is tried first: points at a time, transforms whose values are held (0: none), and bytes for columns.
 struct FirstTry {
-  std::int64_t least_points = 1, points = 1, resident = 0;
+  std::int64_t least_points = 1, points = 1, resident = 0, columns = 0;
   FirstTry(const SlabScheme& scheme, std::int64_t bytes) {
     const std::int64_t m = std::max<std::int64_t>(1, scheme.problem.m.value_or(1));
     // A quarter for points: two copies of a part with its values, its sorted copy, and lists. As much for all values.
@@ -48,19 +48,23 @@ struct FirstTry {
     least_points = std::min(m, kLeastPoints);
     points = std::clamp(bytes / 4 / point, least_points, std::min(m, kMost));
     resident = std::min(scheme.together, bytes / 4 / (m * scheme.element()));
+    columns = bytes / 5 * 2;
   }
 };
 
 // Each level takes half as much at a time as the one before, but for the slab.
-SlabScheme scheme_of(SlabScheme scheme, const FirstTry& first, int slabs, int level) {
+SlabScheme scheme_of(SlabScheme scheme, const FirstTry& first, int slabs, int level, bool keeps) {
   scheme.slab.cut(Split::even(scheme.slab.rows, slabs));
   scheme.points = std::max(first.least_points, first.points >> level);
   scheme.planes = std::max<std::int64_t>(1, smallest_slab(scheme.slab) >> (level + 2));
   scheme.resident = first.resident > 0 && level < 2;
   if (scheme.resident) scheme.together = first.resident;
+  scheme.kept = keeps && scheme.between_bytes() <= first.columns;
   scheme.columns = 1;
   const std::int64_t column = 2 * scheme.element() * (scheme.slab.cells + scheme.last_modes());
-  const std::int64_t fit = SlabPlaces(scheme).bytes / column, most = std::max<std::int64_t>(1, scheme.lines() >> level);
+  const std::int64_t beside = scheme.kept ? scheme.between_bytes() : 0;
+  const std::int64_t fit = (SlabPlaces(scheme).bytes - beside) / column,
+                     most = std::max<std::int64_t>(1, scheme.lines() >> level);
   constexpr std::int64_t kRun = 32;  // adjacent columns that a warp reads
   scheme.columns = std::clamp<std::int64_t>(fit > kRun ? fit / kRun * kRun : fit, 1, most);
   return scheme;
@@ -85,6 +89,7 @@ SlabPlaces::SlabPlaces(const SlabScheme& scheme) {
   Layout set_points, ordered, slabs, lines;
   for (std::size_t d = 0; d < dims; ++d) coordinates[d] = set_points.add(scheme.points * real);
   packed = set_points.add(scheme.listed() * real);
+  if (scheme.kept) columns = slabs.add(scheme.between_bytes()), lines.add(scheme.between_bytes());
   grid = slabs.add(scheme.stored() * scheme.plane_cells() * element);
   if (scheme.resident) all_values = slabs.add(scheme.together * *scheme.problem.m * element);
   for (std::size_t slot = 0; slot < 2; ++slot) {
@@ -148,16 +153,22 @@ SlabScheme fit_slabs(SlabScheme scheme, const DeviceTraits& device, std::int64_t
   scheme.slab = DeviceSlab(scheme.plan, scheme.problem);
   const FirstTry first(scheme, bytes);
   const int most = static_cast<int>(std::min<std::int64_t>(scheme.slab.rows, kMostSlabs));
-  const auto measured = [&](int slabs, int level) {
-    SlabScheme one = scheme_of(scheme, first, slabs, level);
+  const auto measured = [&](int slabs, int level, bool keeps) {
+    SlabScheme one = scheme_of(scheme, first, slabs, level, keeps);
     one.bytes = SlabPlaces(one).bytes;
     if (one.bytes <= bytes || slabs == most) one.bytes = measure_slabs(one, device, {one.points});
     return one;
   };
-  for (int level = 0;; ++level) {
-    SlabScheme best = measured(most, level);
+  // Columns are what travels most otherwise, there and back, so two levels try to keep them before any does without.
+  constexpr int kKeeping = 2;
+  for (int attempt = 0;; ++attempt) {
+    const bool keeps = attempt < kKeeping;
+    const int level = keeps ? attempt : attempt - kKeeping;
+    SlabScheme best = scheme_of(scheme, first, most, level, keeps);
+    if (keeps && !best.kept) continue;
+    best = measured(most, level, keeps);
     if (best.bytes > bytes) {
-      if (best.resident || best.points > first.least_points || best.planes > 1 || best.columns > 1) continue;
+      if (keeps || best.resident || best.points > first.least_points || best.planes > 1 || best.columns > 1) continue;
       throw Error(Status::out_of_memory,
                   fmt::format("devices: {} bytes are allowed, and even the smallest slabs of this transform need {}",
                               bytes, best.bytes));
@@ -165,7 +176,7 @@ SlabScheme fit_slabs(SlabScheme scheme, const DeviceTraits& device, std::int64_t
     int fits = most, fails = 0;
     while (fits - fails > 1) {
       const int middle = fails + (fits - fails) / 2;
-      SlabScheme one = measured(middle, level);
+      SlabScheme one = measured(middle, level, keeps);
       if (one.bytes <= bytes)
         fits = middle, best = std::move(one);
       else

@@ -5,7 +5,8 @@
 //   slabs of the grid                  one after the other      device: a slab, two parts of points, some planes
 //   lines along the last dimension     blocks of columns        device: two blocks
 //
-// The steps use the same memory, one after the other, so the first and the last one take what the slabs need. Beside it
+// Between slabs and lines the columns are in host memory, or on the device where there is room for all of them. The steps
+// use the same memory, one after the other, so the first and the last one take what the slabs need. Beside it
 // there are the sorted copies of a part, workspaces of the FFTs, and lists of points.
 #pragma once
 
@@ -30,6 +31,7 @@ struct SlabScheme {
   std::int64_t points = 1, planes = 1, columns = 1;
   std::int64_t together = 1;  // transforms of a batch that are worked on together
   bool resident = false;      // the device holds all their values
+  bool kept = false;          // and between slabs and lines all their columns
   std::int64_t bytes = 0;     // all that is held on the device
 
   int slabs() const { return slab.of_ranks.parts(); }
@@ -42,6 +44,8 @@ struct SlabScheme {
   // All slabs have the same number of planes in memory, so that one set of kernels serves.
   std::int64_t stored() const;
   std::int64_t own_begin() const { return slab.own_begin(0); }
+  std::int64_t row_bytes() const { return lines() * element(); }  // of the columns, at one cell
+  std::int64_t between_bytes() const { return together * slab.cells * row_bytes(); }
   // Points in the lists of a part: where their windows reach two slabs, they are twice there.
   std::int64_t listed() const { return whole() ? points : 2 * points; }
 };
@@ -52,6 +56,7 @@ struct SlabPlaces {
   std::array<std::int64_t, 3> coordinates{};  // set_points
   std::int64_t packed = 0;
   std::array<std::int64_t, 2> from{}, to{};  // values
+  std::int64_t columns = 0;                  // slabs and lines
   std::int64_t grid = 0;                     // slabs
   std::int64_t all_values = 0;
   std::array<std::array<std::int64_t, 3>, 2> points{};

@@ -104,7 +104,7 @@ class StreamedNufft final : public StreamedCore {
     times_.clear();
     try {
       prepare(adjoint);
-      between_.resize(between_bytes(), *streams_);
+      if (!scheme_.kept) between_.resize(scheme_.between_bytes(), *streams_);
       for (std::int64_t b = 0; b < problem_.batch; b += scheme_.together) {
         const std::int64_t count = std::min(scheme_.together, problem_.batch - b);
         const Group group{static_cast<char*>(first) + b * *problem_.m * scheme_.element(),
@@ -156,8 +156,7 @@ class StreamedNufft final : public StreamedCore {
   }
   std::int64_t mode_bytes() const { return scheme_.lines() * scheme_.last_modes() * scheme_.element(); }
   std::int64_t most_together() const { return options_.distinct_points ? 1 : std::min(kTogether, problem_.batch); }
-  std::int64_t between_bytes() const { return scheme_.together * scheme_.slab.cells * row_bytes(); }
-  std::int64_t row_bytes() const { return scheme_.lines() * scheme_.element(); }  // of the columns, at one cell
+  std::int64_t row_bytes() const { return scheme_.row_bytes(); }
 
   // ---- what the scheme needs ----
   void bind(const SlabScheme& scheme) {
@@ -208,15 +207,16 @@ class StreamedNufft final : public StreamedCore {
   }
   StreamedPoints::Means means() const { return {*streams_, *lists_, *locator_, static_cast<char*>(shared_.data())}; }
   void describe() {
-    std::int64_t host = between_bytes();
+    std::int64_t host = scheme_.kept ? 0 : scheme_.between_bytes();
     for (const StreamedPoints& points : points_) host += points.host_bytes();
     explain_ =
         why_ +
         fmt::format(
-            "by {}, through {} of {} bytes of device memory: {} slab{} of up to {} planes, {}, up to {} points and {} columns "
+            "by {}, through {} of {} bytes of device memory: {} slab{} of up to {} planes, {}{}, up to {} points and {} columns "
             "at a time; {} bytes of host memory\n",
             plan_, scheme_.bytes, allowed_, scheme_.slabs(), scheme_.slabs() == 1 ? "" : "s", most_planes(),
-            scheme_.resident ? "all values" : "values by parts", scheme_.points, scheme_.columns, host);
+            scheme_.resident ? "all values" : "values by parts", scheme_.kept ? " and all columns" : "", scheme_.points,
+            scheme_.columns, host);
   }
   std::int64_t most_planes() const {
     std::int64_t most = 0;
@@ -276,9 +276,19 @@ class StreamedNufft final : public StreamedCore {
   char* plane(const SlabPlaces& places, std::int64_t own) const {
     return at(places.grid) + (scheme_.own_begin() + own) * scheme_.plane_cells() * scheme_.element();
   }
-  // The columns of transform b at a cell, in host memory.
+  // The columns of transform b at a cell, in the device's memory or the host's.
   char* row(std::int64_t b, std::int64_t cell) const {
-    return between_.data() + (b * scheme_.slab.cells + cell) * row_bytes();
+    char* const first = scheme_.kept ? at(SlabPlaces(scheme_).columns) : between_.data();
+    return first + (b * scheme_.slab.cells + cell) * row_bytes();
+  }
+  void clear_rows(char* first, std::int64_t rows) const {
+    const auto bytes = static_cast<std::size_t>(rows * row_bytes());
+    if (!scheme_.kept || memory_.is_host()) {
+      std::memset(first, 0, bytes);
+    } else {
+      memory_.memory().fill(first, 0, bytes);
+      memory_.wait();
+    }
   }
   PointSet points_at(const std::array<std::int64_t, 3>& places, std::int64_t count) const {
     return {.m = count, .x = at(places[0]), .y = at(places[1]), .z = problem_.dim == 3 ? at(places[2]) : nullptr};
@@ -289,8 +299,7 @@ class StreamedNufft final : public StreamedCore {
     const std::vector<StreamedPoints::Part> parts = group.points.parts(s, true);
     const std::int64_t begin = scheme_.slab.of_ranks.begin(s), size = scheme_.slab.of_ranks.size(s);
     if (parts.empty()) {
-      for (std::int64_t b = 0; b < group.count; ++b)
-        std::memset(row(b, begin), 0, static_cast<std::size_t>(size * row_bytes()));
+      for (std::int64_t b = 0; b < group.count; ++b) clear_rows(row(b, begin), size);
       return;
     }
     const SlabPlaces places(scheme_);

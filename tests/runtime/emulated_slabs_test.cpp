@@ -158,10 +158,13 @@ const Case kCases[] = {
     {"nufft:type=2,n=6x5x40,m=900,prec=f32,tol=1e-3,batch=2", Place::cuts, 1.2},
     {"nufft:type=2,n=6x5x40,m=1,prec=f32,tol=1e-3", Place::anywhere, 1},
     {"nufft:type=1,n=6x5x40,m=0,prec=f32,tol=1e-3", Place::anywhere, 1},
+    {"nufft:type=1,n=12x60,m=700,prec=f64,tol=1e-6,batch=2", Place::one_slab, 2.5},
+    {"nufft:type=2,n=12x60,m=700,prec=f64,tol=1e-6,batch=2", Place::far, 2.5},
+    {"nufft:type=2,n=6x5x40,m=900,prec=f32,tol=1e-3", Place::folded, 2.5},
 };
 
 TEST_F(EmulatedSlabs, SlabsComputeDirectSumsWithinWhatIsAllowed) {
-  int resident = 0;
+  int resident = 0, kept = 0;
   for (const Case& one : kCases) {
     const Problem p = parse_problem(one.token);
     const auto allowed = static_cast<std::int64_t>(static_cast<double>(least_bytes(one.token)) * one.of_least);
@@ -178,10 +181,13 @@ TEST_F(EmulatedSlabs, SlabsComputeDirectSumsWithinWhatIsAllowed) {
       EXPECT_LE(transform.memory().needed, allowed);
     }
     resident += transform.explain().find("all values") != std::string::npos ? 1 : 0;
+    kept += transform.explain().find("all columns") != std::string::npos ? 1 : 0;
   }
   // Both ways of values: all on the device, and by parts.
   EXPECT_GT(resident, 2);
   EXPECT_LT(resident, static_cast<int>(std::size(kCases)) - 2);
+  EXPECT_GT(kept, 2);  // likewise columns
+  EXPECT_LT(kept, static_cast<int>(std::size(kCases)) - 2);
 }
 
 // The narrowest and the widest windows, whose rows of bins are as thick as they reach.

@@ -133,8 +133,8 @@ class RanksHunt {
       if (!(error <= allowed_error(one.problem)))
         failed = fmt::format("wrong: error {:.2e}, up to {:.1e} is right", error, allowed_error(one.problem));
       if (failed.empty() && one.deterministic) {
-        RanksOptions one_rank = options;  // by slabs in the place of pencils, too
-        if (options.plan.starts_with("ranks=pencils")) one_rank.plan = "ranks=slabs";
+        RanksOptions one_rank = options;  // bits depend neither on the grid nor on chunks and exchanges
+        if (!options.plan.empty()) one_rank.plan = "ranks=slabs";
         const RanksOutcome alone = run_on_ranks(data, one_rank, MPI_COMM_SELF);
         if (alone.status != Status::success || !same_bits(data.to, alone.output, outcome.output))
           failed = "bits: one rank has other ones " + alone.message;
