@@ -48,7 +48,7 @@ struct FirstTry {
     least_points = std::min(m, kLeastPoints);
     points = std::clamp(bytes / 4 / point, least_points, std::min(m, kMost));
     resident = std::min(scheme.together, bytes / 4 / (m * scheme.element()));
-    columns = bytes / 5 * 2;
+    columns = bytes / 20 * 11;
   }
 };
 
