@@ -370,8 +370,7 @@ TEST(BenchSuites, AProcessorsLibraryStandsInTheFiguresOfADevice) {
   const test::Finished device = bench({"--peer", path_of("cufinufft_25"), "--untuned-only", "--csv", "device.csv"});
   ASSERT_EQ(device.code, 0) << device.out << device.err;
   const std::string with = script({"--baseline", "host.csv"});
-  for (const char* name :
-       {", 1 threads", "untuned", "cufinufft", "SM as published", "with threads: of --baseline"})
+  for (const char* name : {", 1 threads", "untuned", "cufinufft", "SM as published", "with threads: of --baseline"})
     EXPECT_NE(with.find(name), std::string::npos) << name << with;
   EXPECT_EQ(script({}).find("1 threads"), std::string::npos);
   // The library itself is no run of it.
